@@ -9,6 +9,7 @@ import { type Running, startService } from '#shared/runtime/start-service.ts';
 import type { PageRendererConfig } from './config.ts';
 import type { RendererContext, RenderMeasures } from './context.ts';
 import { plannedSites, projectTexts } from './planned-sites.ts';
+import { sampleWarmUp } from './sample-chunk.ts';
 import { workOnTask } from './work-on-task.ts';
 
 export { pageRendererSettings as settings } from './config.ts';
@@ -48,7 +49,15 @@ export function start(config: PageRendererConfig): Promise<Running> {
       'how',
       childLosses,
     );
-    const pool = childPool({ ...program, slots: config.slots, requestsPerChild, onLost });
+    const { slots } = config;
+    const pool = childPool({
+      ...program,
+      slots,
+      warmSpares: slots,
+      warmUp: await sampleWarmUp(),
+      requestsPerChild,
+      onLost,
+    });
     const context: RendererContext = {
       ...service,
       facts: bus.facts,
@@ -63,7 +72,7 @@ export function start(config: PageRendererConfig): Promise<Running> {
     const drain = startWorker(service, {
       reader: await bus.renderTasks(version),
       // A child that has rendered a chunk finds the next one read, while its own is stored and reported.
-      slots: config.slots + 1,
+      slots: slots + 1,
       rendererVersion: version,
       work: (task, deliveryCount, signal) => workOnTask(context, task, deliveryCount, signal),
     });

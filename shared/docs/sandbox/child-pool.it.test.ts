@@ -132,7 +132,7 @@ describe('whose child it is', () => {
 
   it('ends with the spares when nobody needs the pool, and others come with the next request', async () => {
     const before = new Set(ownProcesses());
-    const pool = poolOf({ idleAfterMs: 50 });
+    const pool = poolOf({ idleAfterMs: 50, calmAfterMs: 1 });
     const acme = await nameOf(pool, 'acme');
     const ofPool = () => ownProcesses().filter((pid) => !before.has(pid));
     await vi.waitUntil(() => ofPool().length === 0, { timeout: 60_000 });
@@ -149,6 +149,72 @@ describe('whose child it is', () => {
   it('works without warm spares, too', async () => {
     const pool = poolOf({ warmSpares: 0 });
     expect(await nameOf(pool, 'acme')).not.toBe(await nameOf(pool, 'globex'));
+  });
+});
+
+describe('a spare', () => {
+  const servedBy = async (pool: ChildPool, affinity: string): Promise<string[]> =>
+    (await pool.run({ do: 'served' }, { deadlineMs, affinity })) as string[];
+
+  /** A pool whose spares get these requests, and when it asks for the one of a number. */
+  const warmed = (requests: number, request: (number: number) => unknown = (value) => ({ do: 'echo', value })) => {
+    const asked: number[] = [];
+    const askedFor = Array.from({ length: requests }, () => Promise.withResolvers<void>());
+    const warmUp = {
+      requests,
+      request(number: number) {
+        asked.push(number);
+        askedFor[number]?.resolve();
+        return request(number);
+      },
+    };
+    return {
+      pool: poolOf({ warmUp, calmAfterMs: 1 }),
+      asked,
+      whenAsked: (number: number) => askedFor[number]?.promise,
+    };
+  };
+
+  it('starts when the pool is calm, and not beside requests', async () => {
+    const before = new Set(ownProcesses());
+    const ofPool = () => ownProcesses().filter((pid) => !before.has(pid));
+    const busy = poolOf({ calmAfterMs: 3_600_000 });
+    await echo(busy);
+    expect(ofPool()).toHaveLength(1);
+    await busy.close();
+    poolOf({ calmAfterMs: 1 });
+    await vi.waitUntil(() => ofPool().length === 1, { timeout: 60_000 });
+  });
+
+  it('warms up, and serves any organization then', async () => {
+    const { pool, asked, whenAsked } = warmed(3);
+    await whenAsked(2);
+    expect(await servedBy(pool, 'acme')).toEqual(['echo', 'echo', 'echo', 'served']);
+    expect(asked).toEqual([0, 1, 2]);
+  });
+
+  it('lets a request in before its warm-up is done, and serves that organization alone from then on', async () => {
+    const { pool, asked, whenAsked } = warmed(100_000);
+    await whenAsked(3);
+    const served = await servedBy(pool, 'acme');
+    expect(served.at(-1)).toBe('served');
+    expect(served.length).toBeLessThan(asked.length + 2);
+    // Another child warms up meanwhile, and no answer of its is lost on this one.
+    const { length } = asked;
+    await vi.waitUntil(() => asked.length > length + 3, { timeout: 60_000 });
+    expect(await servedBy(pool, 'acme')).toEqual([...served, 'served']);
+    expect((await servedBy(pool, 'globex')).slice(0, 4)).toEqual(['echo', 'echo', 'echo', 'echo']);
+  });
+
+  it('that died of its warm-up is replaced by one that gets none', async () => {
+    const before = new Set(ownProcesses());
+    const { pool, asked, whenAsked } = warmed(3, () => ({ do: 'exit', code: 1 }));
+    await whenAsked(0);
+    expect(await servedBy(pool, 'acme')).toEqual(['served']);
+    // One is that of acme.
+    await vi.waitUntil(() => ownProcesses().filter((pid) => !before.has(pid)).length === 2, { timeout: 60_000 });
+    expect(await servedBy(pool, 'globex')).toEqual(['served']);
+    expect(asked).toEqual([0]);
   });
 });
 

@@ -16,10 +16,15 @@ export type ChildPoolOptions = ChildProgram & {
   /** Requests that run at the same time, each in a child of its own. */
   slots: number;
   /**
-   * Children that are started but unused, so that a killed one is replaced at once. They end with the others when nobody uses the pool, and
-   * come back with its next request. Default: 1.
+   * Children that are started but unused, those that wait for their organization included; one spare there is in any case, unless this is 0.
+   * They start when the pool has been calm for a while, because a start beside requests takes their time and memory. They end with the
+   * others when nobody uses the pool, and come back after its next request. Default: 1.
    */
   warmSpares?: number;
+  /** Work of ours on which spares get their code compiled before somebody needs it. Absent: they wait as they are. */
+  warmUp?: WarmUp;
+  /** The pool is calm when there has been no request for so long. Default: 3 s. */
+  calmAfterMs?: number;
   /**
    * Children beyond `slots` that wait for the organization they served. Otherwise, when organizations take turns, each turn would start a
    * new process (0.4 s of processor time with the renderer's code). Default: as many as `slots`.
@@ -56,6 +61,17 @@ export type RunOptions = {
   answer?: ((content: unknown) => Promise<unknown>) | undefined;
 };
 
+/**
+ * The requests are ours, and nobody reads the answers: there is nothing of an organization in them, so that the child can still serve any. One
+ * child at a time works on them, one request after the other while the pool is calm. A request from outside waits for one of them at most.
+ */
+export type WarmUp = {
+  /** How many requests a child gets. */
+  requests: number;
+  /** The request of this number, from 0. It takes a child some milliseconds. */
+  request: (number: number) => unknown;
+};
+
 export type ChildPool = {
   /**
    * Has one child work on `request` (anything that structured clone takes) and gives its response. Rejects with `ChildTimedOut`,
@@ -78,12 +94,15 @@ type Job = {
 };
 
 /**
- * A child of the pool. It is `starting` until it says that it is ready, then `idle`, `busy` with one request, and `idle` again. From its
- * first request on it serves that organization alone. When it is killed or ends, it is no member any more.
+ * A child of the pool. It is `starting` until it says that it is ready, then `idle`, `busy` with one request, and `idle` again. Before its
+ * first request it may be `warming` now and then. From that on it serves that organization alone. When it is killed or ends, it is no member
+ * any more.
  */
 type Member = {
   child: Child;
-  state: 'starting' | 'idle' | 'busy';
+  state: 'starting' | 'idle' | 'warming' | 'busy';
+  /** Requests of its warm-up that it has answered. */
+  warmed: number;
   served: number;
   affinity: string | undefined;
   /** Monotonic, milliseconds. */
@@ -96,11 +115,20 @@ const mostFailedStarts = 3;
 /** A request may take this many times its deadline by the clock while its child gets too little of the processor. */
 const mostStretch = 6;
 const shortestExtensionMs = 20;
+/** By the clock. Far more than a request of a warm-up takes, also where the machine is busy. */
+const warmUpDeadlineMs = 5_000;
 
 /** Killable child processes for work on tenants' bytes. Parsers and highlighters can hang so that only SIGKILL ends them. */
 export function childPool(options: ChildPoolOptions): ChildPool {
-  const { entry, addons, snapshot, slots, warmSpares = 1, parked = slots } = options;
-  const { idleAfterMs = 60_000, memoryLimitMb = 512, requestsPerChild = 5_000, confinement, onLost } = options;
+  const { entry, addons, snapshot, slots, warmSpares = 1, parked = slots, warmUp } = options;
+  const {
+    calmAfterMs = 3_000,
+    idleAfterMs = 60_000,
+    memoryLimitMb = 512,
+    requestsPerChild = 5_000,
+    confinement,
+    onLost,
+  } = options;
   const members = new Set<Member>();
   const queue: Job[] = [];
   const waitingForQuiet: (() => void)[] = [];
@@ -109,11 +137,15 @@ export function childPool(options: ChildPoolOptions): ChildPool {
   let mode: 'open' | 'draining' | 'closed' = 'open';
   let lastId = 0;
   let failedStarts = 0;
+  /** A child died while it warmed up: another would, too. */
+  let warmUpFailed = false;
   /** When the last request ended. Monotonic, milliseconds. */
   let quietSince = performance.now();
   /** No request for so long that spares would only take memory. */
-  const isUnused = (): boolean =>
-    queue.length === 0 && busyCount() === 0 && performance.now() - quietSince >= idleAfterMs;
+  const isUnused = (): boolean => isQuietFor(idleAfterMs);
+  const isCalm = (): boolean => mode === 'open' && isQuietFor(calmAfterMs);
+  const isQuietFor = (ms: number): boolean =>
+    queue.length === 0 && busyCount() === 0 && performance.now() - quietSince >= ms;
 
   const isFresh = (member: Member): boolean => member.served === 0 && member.state !== 'busy';
   const all = (test: (member: Member) => boolean): Member[] => [...members].filter(test);
@@ -125,6 +157,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
     const member: Member = {
       child: startChild({ ...program, memoryLimitMb, confinement }, (message) => member.onMessage(message)),
       state: 'starting',
+      warmed: 0,
       served: 0,
       affinity: undefined,
       usedAt: performance.now(),
@@ -145,6 +178,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
     const ended = await member.child.ended;
     clearTimeout(startTimer);
     if (member.state === 'starting' && members.has(member)) failedStarts += 1;
+    if (member.state === 'warming' && members.has(member)) warmUpFailed = true;
     members.delete(member);
     if (failedStarts < mostFailedStarts) schedule();
     else rejectWaiting(ended);
@@ -173,6 +207,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
       work(found.member, found.job);
     }
     refill();
+    warm();
     if (queue.length === 0 && busyCount() === 0) for (const resolve of waitingForQuiet.splice(0)) resolve();
   }
 
@@ -192,7 +227,8 @@ export function childPool(options: ChildPoolOptions): ChildPool {
     // An entry that cannot start is tried again with the next request, not in a loop.
     if (mode === 'closed' || isUnused() || (failedStarts > 0 && queue.length === 0)) return;
     const waiting = Math.min(queue.length, slots - busyCount());
-    const wanted = Math.max(warmSpares, waiting);
+    const spares = isCalm() ? Math.max(warmSpares - parkedChildren().length, Math.min(warmSpares, 1)) : 0;
+    const wanted = Math.max(spares, waiting);
     for (let fresh = all(isFresh).length; fresh < wanted; fresh += 1) {
       if (members.size >= slots + parked + warmSpares) {
         // No waiting request may use a child of another organization.
@@ -202,6 +238,28 @@ export function childPool(options: ChildPoolOptions): ChildPool {
       }
       start();
     }
+  }
+
+  /** Gives the first spare that is not warm yet the next request of its warm-up, while the pool is calm. */
+  function warm(): void {
+    if (warmUp === undefined || warmUpFailed || !isCalm() || all(({ state }) => state === 'warming').length > 0) return;
+    const [member] = all(({ state, served, warmed }) => state === 'idle' && served === 0 && warmed < warmUp.requests);
+    if (member === undefined) return;
+    lastId += 1;
+    const id = lastId;
+    member.state = 'warming';
+    const timer = setTimeout(() => member.child.kill(), warmUpDeadlineMs);
+    void member.child.ended.then(() => clearTimeout(timer));
+    member.onMessage = (message) => {
+      if (message.kind === 'ready' || message.id !== id) return;
+      if (message.kind === 'question') return void answerQuestion(member, message.question, message.content, undefined);
+      clearTimeout(timer);
+      member.onMessage = () => undefined;
+      member.warmed += 1;
+      member.state = 'idle';
+      schedule();
+    };
+    member.child.send({ kind: 'request', id, request: warmUp.request(member.warmed) });
   }
 
   /** Idle children that belong to an organization, the longest unused first. */
@@ -236,6 +294,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
       member.state = 'idle';
       member.usedAt = performance.now();
       quietSince = member.usedAt;
+      calmTimer.refresh();
       if (child === 'kill' || member.served >= requestsPerChild) retire(member);
       settle();
       schedule();
@@ -285,14 +344,19 @@ export function childPool(options: ChildPoolOptions): ChildPool {
   }
 
   const unusedTimer = setInterval(retireUnused, idleAfterMs / 2).unref();
+  const calmTimer = setTimeout(() => {
+    // Timers count from when the event loop began its round, which may be some time before the request ended.
+    if (isQuietFor(0) && !isQuietFor(calmAfterMs)) calmTimer.refresh();
+    else schedule();
+  }, calmAfterMs).unref();
 
   async function end(): Promise<void> {
     clearInterval(unusedTimer);
+    clearTimeout(calmTimer);
     for (const member of all(() => true)) retire(member);
     await Promise.all(leaving);
   }
 
-  refill();
   return {
     run(request, runOptions) {
       if (mode !== 'open') return Promise.reject(new Error('the pool of child processes is closed'));

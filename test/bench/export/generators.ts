@@ -77,6 +77,9 @@ export const generators: Measurement = {
     bench.print(
       `  Peak memory of all processes in the first export: ${shown((medianOf(peaks) ?? Number.NaN) / 1e6)} MB (PSS).`,
     );
+    bench.print(
+      '  Fresh processes: the first export. The children that render may have warmed up on sample pages by then.',
+    );
     bench.print('  Eleventy writes HTML alone: no search index, no Markdown twins, no archive.');
   },
 };
