@@ -1,5 +1,6 @@
 import type { estypes } from '@elastic/elasticsearch';
 import { type ElasticsearchCall, type ElasticsearchSettings, refusalStatus } from './elasticsearch-connection.ts';
+import { endUnfinishedCopy } from './elasticsearch-unfinished-copy.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { VectorFacts } from './vectors/meaning.ts';
 import { fields } from './rank-passages.ts';
@@ -248,7 +249,11 @@ export async function prepareIndex(
 ): Promise<void> {
   const alias = aliasOf(settings);
   const current = await indexOfAlias(alias, call, signal);
-  if (current !== undefined && (versionOf(alias, current) ?? 0) >= mappingVersion) return;
+  const version = current === undefined ? 0 : (versionOf(alias, current) ?? 0);
+  if (current !== undefined && version >= mappingVersion) {
+    const isNewer = (name: string): boolean => (versionOf(alias, name) ?? 0) > version;
+    return endUnfinishedCopy(alias, current, isNewer, call, signal);
+  }
   const index = `${alias}-${mappingVersion}`;
   const isFirst = current === undefined;
   await createIndex(settings, index, isFirst ? alias : undefined, call, signal);

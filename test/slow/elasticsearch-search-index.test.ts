@@ -500,6 +500,28 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
     await Promise.all(indices.map((one) => one.close()));
   });
 
+  test('an index that a newer program began to copy can be written again when that is long ago', async () => {
+    const own = settings();
+    const index = elasticsearchSearchIndex({ ...own, writeWithinMs: 500 });
+    await fill(index, 'first');
+    const [current, newer] = [`${aliasOf(own)}-${mappingVersion}`, `${aliasOf(own)}-${mappingVersion + 1}`];
+    await request(newer, 'PUT');
+    await request(`${current}/_block/write`, 'PUT');
+    // It may be at it.
+    await expect(fill(index, 'second')).rejects.toThrow(SearchUnavailable);
+    expect((await fetch(`${server.url}/${newer}`)).status).toBe(200);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3 * 3_600_000 });
+    await fill(index, 'second').finally(() => vi.useRealTimers());
+    await expectWhole(index, own);
+    expect((await fetch(`${server.url}/${newer}`)).status).toBe(404);
+    // Somebody else's block.
+    await request(`${current}/_block/write`, 'PUT');
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3 * 3_600_000 });
+    const third = fill(index, 'third').finally(() => vi.useRealTimers());
+    await expect(third).rejects.toThrow(SearchUnavailable);
+    await index.close();
+  });
+
   test('a server that dies in the middle of a build has everything once when it is back', async () => {
     const own = settings();
     const index = elasticsearchSearchIndex(own);
