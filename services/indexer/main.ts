@@ -1,4 +1,4 @@
-import { childPool } from '#shared/docs/sandbox/child-pool.ts';
+import { briefly, childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { withSnapshotSoon } from '#shared/docs/sandbox/child-snapshot.ts';
 import { describeConfinement, kernelConfinement } from '#shared/docs/sandbox/confinement.ts';
 import { requireNativeParser } from '#shared/docs/sandbox/native-code.ts';
@@ -25,7 +25,8 @@ export function start(config: IndexerConfig): Promise<Running> {
     const searchIndex = await openSearchIndex(config);
     const { slots } = config;
     service.logger.info(`children that read tenants' bytes: ${describeConfinement(kernelConfinement())}`);
-    const pool = childPool({ ...(await withSnapshotSoon(pageReader, service.logger, service.stopping)), slots });
+    const program = await withSnapshotSoon(pageReader, service.logger, service.stopping);
+    const pool = childPool({ ...program, ...briefly, slots });
     const abandon = new AbortController();
     const context = { ...service, searchIndex, pool, slots };
     const reading = readContentLog(context, service.stopping, abandon.signal);

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { blobKey } from '#shared/contracts/stored-objects.ts';
 import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
 import { ChildDied, type ChildProgram, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
-import { type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
+import { briefly, type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { ArchiveRefused } from '#shared/export/bundle/archive-names.ts';
 import type { ArchiveBudgets } from '#shared/export/bundle/read-archive.ts';
 import { errorCode, messageOf, Unavailable } from '#shared/runtime/failures.ts';
@@ -57,7 +57,7 @@ export const archiveReader: ChildProgram = { entry: new URL('./unpack-child.ts',
 export function openUploads(options: { folder: string; places: number; program?: ChildProgram }): Uploads {
   const { program = archiveReader } = options;
   const places = uploadPlaces(options.places);
-  const pool = childPool({ ...program, slots: options.places, warmSpares: 0, parked: 1 });
+  const pool = childPool({ ...program, ...briefly, slots: options.places, parked: 1 });
   return {
     async receive(organization, packed, signal) {
       const giveBack = places.take(organization);

@@ -1,5 +1,5 @@
 import { ChildDied, type ChildProgram, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
-import { type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
+import { briefly, type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { InvalidProject } from './diagnostics.ts';
 import type { ProjectFile, ProjectFiles } from './project-files.ts';
@@ -35,7 +35,7 @@ export function projectPool(
   options: { slots: number; memoryLimitMb?: number },
   program: ChildProgram = projectReader,
 ): ChildPool {
-  return childPool({ ...options, ...program });
+  return childPool({ ...options, ...briefly, ...program });
 }
 
 /**
