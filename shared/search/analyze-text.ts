@@ -16,7 +16,8 @@ export function analyzeText(text: string): string[] {
 
 /** Numbers for terms, by whoever keeps terms by number. */
 export type TermNumbers = {
-  of(term: string): number /** Stands for these numbers where words keep them. */;
+  of(term: string): number;
+  /** Stands for these numbers where words keep them. */
   readonly mark: object;
 };
 
@@ -71,6 +72,18 @@ export function topicalTerms(terms: readonly string[]): string[] {
   const all = [...new Set(terms)];
   const topical = all.filter((term) => !stopTerms.has(term));
   return topical.length > 0 ? topical : all;
+}
+
+/** How many `topicalTerms` there are. */
+export function topicalCount(terms: readonly string[]): number {
+  let [all, topical] = [0, 0];
+  for (let at = 0; at < terms.length; at += 1) {
+    const term = terms[at] ?? '';
+    if (terms.indexOf(term) < at) continue;
+    all += 1;
+    if (!stopTerms.has(term)) topical += 1;
+  }
+  return topical > 0 ? topical : all;
 }
 
 const maxQueryCharacters = 2_000;

@@ -22,9 +22,12 @@ export function countsIn(bytes: Uint8Array): Uint32Array {
   return new Uint32Array(from, at, byteLength / Uint32Array.BYTES_PER_ELEMENT);
 }
 
-/** How often each of these terms is in a text. */
-export function unpackCounts(packed: Uint32Array, terms: readonly { id: number; term: string }[]): Map<string, number> {
-  const counts = new Map<string, number>();
+/** How often each of these terms is in a text, those alone that are. */
+export function unpackCounts(
+  packed: Uint32Array,
+  terms: readonly { id: number; term: string }[],
+): [term: string, count: number][] {
+  const counts: [string, number][] = [];
   for (const { id, term } of terms) {
     let low = 0;
     let high = packed.length;
@@ -34,7 +37,7 @@ export function unpackCounts(packed: Uint32Array, terms: readonly { id: number; 
       else high = middle;
     }
     const found = packed[low];
-    if (found !== undefined && found >>> 8 === id) counts.set(term, found & 255);
+    if (found !== undefined && found >>> 8 === id) counts.push([term, found & 255]);
   }
   return counts;
 }

@@ -1,4 +1,4 @@
-import { analyzeText, topicalTerms } from './analyze-text.ts';
+import { analyzeText, topicalCount, topicalTerms } from './analyze-text.ts';
 import type { QueryWord, SearchedQuery } from './query-words.ts';
 
 /**
@@ -55,7 +55,7 @@ export type Candidate = {
   page: CandidatePage;
   heading: readonly string[];
   /** How often the text has each searched term that it has. */
-  text: ReadonlyMap<string, number>;
+  text: Iterable<readonly [term: string, count: number]>;
   /** Number of all its terms. */
   textLength: number;
   /** Position in its page. Between equal scores the path and this decide. */
@@ -113,27 +113,28 @@ export function rankPassages<C extends Candidate>(
     const passages = withSupport(matches) * page.boost;
     return { page, matches, passages, whole: matchPage(page, matches, question, collection) };
   });
-  const bestPassages = Math.max(0, ...scored.map(({ passages }) => passages)) || 1;
-  const bestWhole = Math.max(0, ...scored.map(({ whole }) => whole)) || 1;
-  const certainty = Math.max(0, ...scored.flatMap(({ matches }) => matches.map(certaintyOf)));
+  const bestPassages = greatest(scored, ({ passages }) => passages) || 1;
+  const bestWhole = greatest(scored, ({ whole }) => whole) || 1;
+  const certainty = greatest(scored, ({ matches }) => greatest(matches, certaintyOf));
+  const asked = askedFor(query.title);
 
   const ranked: Ranked<C>[] = [];
   for (const { page, matches, passages, whole } of scored) {
     const names = [page.title, ...page.names];
+    const nearest = bestMeaning(matches);
     const signals = weighted({
       passages: passages / bestPassages,
       page: whole / bestWhole,
       ...linkSignals(page, question),
-      exactTitle: Math.max(...names.map((name) => sameness(name, query.title))),
-      title: Math.max(...names.map((name) => fit(name, question))),
-      heading: Math.max(0, ...matches.map(({ candidate }) => fit(candidate.heading, question))),
-      exact: Math.max(0, ...matches.map(({ candidate }) => candidate.exact ?? 0)),
-      meaning: bestMeaning(matches),
+      exactTitle: greatest(names, (name) => sameness(name, asked)),
+      title: greatest(names, (name) => fit(name, question)),
+      heading: greatest(matches, ({ candidate }) => fit(candidate.heading, question)),
+      exact: greatest(matches, ({ candidate }) => candidate.exact ?? 0),
+      meaning: nearest,
     });
     const sum = Object.values(signals).reduce((total, value) => total + value, 0) * nearness(page, near);
     if (sum === 0) continue;
     const bestMatch = matches[0]?.match || 1;
-    const nearest = bestMeaning(matches);
     for (const { candidate, match, coverage } of matches) {
       const byWords = match / bestMatch;
       // As much by meaning as by words, where that is known of the page.
@@ -151,7 +152,14 @@ const certaintyOf = ({ coverage, candidate }: PassageMatch<Candidate>): number =
   Math.max(coverage, candidate.meaning ?? 0);
 
 const bestMeaning = (matches: readonly PassageMatch<Candidate>[]): number =>
-  Math.max(0, ...matches.map(({ candidate }) => candidate.meaning ?? 0));
+  greatest(matches, ({ candidate }) => candidate.meaning ?? 0);
+
+/** The greatest value of one of them, or 0. */
+function greatest<T>(all: readonly T[], valueOf: (one: T) => number): number {
+  let most = 0;
+  for (const one of all) most = Math.max(most, valueOf(one));
+  return most;
+}
 
 function byPlace(a: Candidate, b: Candidate): number {
   if (a.page.path !== b.page.path) return a.page.path < b.page.path ? -1 : 1;
@@ -194,12 +202,21 @@ class Frequencies {
     }
   }
 
+  /** Each of the terms once, however often it is among them. */
+  addOnce(terms: readonly string[], count: number): void {
+    for (let at = 0; at < terms.length; at += 1) {
+      const term = terms[at] ?? '';
+      if (this.#question.sharesOf.has(term) && terms.indexOf(term) === at) this.add(term, count);
+    }
+  }
+
   /** BM25 of the frequencies × the share of the question that they cover. */
   match(saturation: number): { match: number; coverage: number } {
     const { words, idfSum } = this.#question;
     let score = 0;
     let covered = 0;
-    for (const [word, { idf }] of words.entries()) {
+    for (let word = 0; word < words.length; word += 1) {
+      const idf = words[word]?.idf ?? 0;
       const frequency = this.#frequencies[word] ?? 0;
       score += idf * (frequency / (frequency + saturation));
       covered += idf * (this.#shares[word] ?? 0);
@@ -256,10 +273,12 @@ function matchPage(
 ): number {
   const frequencies = new Frequencies(question);
   const one = 1 / (1 - pageLengthPenalty + pageLengthPenalty * (page.textLength / (averagePageLength || 1)));
-  for (const term of new Set([...page.title, ...page.keywords])) frequencies.add(term, one * fieldWeights.title);
+  frequencies.addOnce(page.title, one * fieldWeights.title);
+  for (const term of new Set(page.keywords))
+    if (!page.title.includes(term)) frequencies.add(term, one * fieldWeights.title);
   for (const term of page.pathTerms) frequencies.add(term, one * fieldWeights.path);
   for (const { candidate } of matches) {
-    for (const term of new Set(candidate.heading)) frequencies.add(term, one * fieldWeights.heading);
+    frequencies.addOnce(candidate.heading, one * fieldWeights.heading);
     for (const [term, count] of candidate.text) frequencies.add(term, one * fieldWeights.text * count);
   }
   return frequencies.match(pageSaturation).match;
@@ -283,9 +302,9 @@ function linkSignals(
 function fit(name: readonly string[], { words, sharesOf, idfSum }: Question): number {
   let covered: number[] | undefined;
   let fitting = 0;
-  for (const [at, term] of name.entries()) {
-    const shares = sharesOf.get(term);
-    if (shares === undefined || name.indexOf(term) < at) continue;
+  for (let at = 0; at < name.length; at += 1) {
+    const shares = sharesOf.get(name[at] ?? '');
+    if (shares === undefined || name.indexOf(name[at] ?? '') < at) continue;
     covered ??= words.map(() => 0);
     let most = 0;
     for (const { word, share } of shares) {
@@ -296,7 +315,7 @@ function fit(name: readonly string[], { words, sharesOf, idfSum }: Question): nu
   }
   if (covered === undefined) return 0;
   const sum = covered.reduce((total, share, word) => total + share * (words[word]?.idf ?? 0), 0);
-  return (sum / idfSum) * Math.min(1, fitting / topicalTerms(name).length);
+  return (sum / idfSum) * Math.min(1, fitting / topicalCount(name));
 }
 
 function weighted(values: Signals): Signals {
@@ -315,14 +334,20 @@ function withoutPresentation(terms: readonly string[]): readonly string[] {
 
 /** Whether a title is all that a question is about: "Welcome to X" for "What is X?". Pure. */
 export const isTitleOf = (title: string, question: string): boolean =>
-  sameness(analyzeText(title), analyzeText(question)) > 0;
+  sameness(analyzeText(title), askedFor(analyzeText(question))) > 0;
+
+/** A question that names are compared with. `topic`: what it is about. */
+type Asked = { terms: readonly string[]; all: ReadonlySet<string>; topic: readonly string[] };
+
+const askedFor = (terms: readonly string[]): Asked => ({ terms, all: new Set(terms), topic: topicalTerms(terms) });
 
 /** Whether a question is a name, 0–1. */
-function sameness(name: readonly string[], asked: readonly string[]): number {
-  if (name.length > 0 && name.length === asked.length && name.every((term, at) => term === asked[at])) return 1;
-  const [topic, question] = [topicalTerms(name), topicalTerms(asked)];
-  if (isSameSet(topic, question)) return sameTopic;
-  return isSameSet(withoutPresentation(topic), withoutPresentation(question)) ? samePresented : 0;
+function sameness(name: readonly string[], asked: Asked): number {
+  if (!name.some((term) => asked.all.has(term))) return 0;
+  if (name.length === asked.terms.length && name.every((term, at) => term === asked.terms[at])) return 1;
+  const topic = topicalTerms(name);
+  if (isSameSet(topic, asked.topic)) return sameTopic;
+  return isSameSet(withoutPresentation(topic), withoutPresentation(asked.topic)) ? samePresented : 0;
 }
 
 const isSameSet = (a: readonly string[], b: readonly string[]): boolean =>
