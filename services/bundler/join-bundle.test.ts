@@ -47,7 +47,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 async function storeSegment(name: string, path: string, from?: string) {
-  const { bytes, ...summary } = packSegment([{ path, body: Buffer.from(`${name} ${'words '.repeat(50)}`) }]);
+  const { bytes, ...summary } = await packSegment([{ path, body: Buffer.from(`${name} ${'words '.repeat(50)}`) }]);
   const sidecar = { version: 1, ...summary, pages: [], diagnostics: [], ...(from && { madeFrom: from }) };
   await objectStore.put(segmentKey(organization, key(name)), bytes);
   await objectStore.put(sidecarKey(organization, key(name)), Buffer.from(JSON.stringify(sidecar)));

@@ -7,7 +7,7 @@ import { presentChunks } from './present-chunks.ts';
 
 const organization = 'acme';
 const bytes = Buffer.from('a segment');
-const sidecar = sidecarBytes(
+const sidecar = await sidecarBytes(
   sidecarOf({ sha256: sha256Of('x'), crc32: 1, rawLength: 20, sizeBytes: bytes.length, files: [] }),
   [],
 );

@@ -62,7 +62,7 @@ async function storedChunk(paths: string[], characters: number, searchCharacters
     };
   });
   const files = paths.map((path) => ({ path: `${path}.html`, body: path }));
-  await storeSegment(context(), { organization, domain, key }, packPages(domain, files, pages), signal);
+  await storeSegment(context(), { organization, domain, key }, await packPages(domain, files, pages), signal);
   return { kind: 'pages' as const, key, paths };
 }
 
@@ -158,7 +158,7 @@ async function storeLarge(site: Awaited<ReturnType<typeof storedSite>>, chunk: n
   const fullText = randomBytes(33 * 1024 * 1024).toString('base64');
   const page = { ...(await readSidecar(objectStore, organization, place.key))?.pages[0], fullText, search: '[]' };
   const large = { ...page, fullTextBytes: fullText.length, searchBytes: 2 } as RenderedPage;
-  await storeSegment(context(), place, packPages(domain, [], [large]), signal);
+  await storeSegment(context(), place, await packPages(domain, [], [large]), signal);
   return sidecarKey(organization, place.key);
 }
 

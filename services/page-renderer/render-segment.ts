@@ -36,13 +36,13 @@ export async function renderChunk(
     if (packed === undefined) {
       const { files, pages, failedPages } = await renderPages(context, organization, input, options);
       if (failedPages.length > 0) return { kind: 'pages-failed', failedPages };
-      packed = packPages(domain, files, pages);
+      packed = await packPages(domain, files, pages);
     }
     await storeSegment(context, place, packed, signal);
   } else if (chunk.kind === 'assets') {
     await storeAssets(context, place, await filesOf(context, site, chunk.paths, signal), signal);
   } else {
-    const packed = packPages(domain, await renderSite(context, site, signal), []);
+    const packed = await packPages(domain, await renderSite(context, site, signal), []);
     await storeSegment(context, place, packed, signal);
   }
   return { kind: 'rendered', pageCount, reused: false };

@@ -46,7 +46,7 @@ test('a sidecar can be read without its texts, and damaged texts are none', asyn
   const sidecar = { ...digests, files: [], pages: [], diagnostics: [] };
   const text = { fullText: '# X\n,"texts":[\n', search: '[["","","x"]]' };
   for (const texts of [[], [text], [text, text]]) {
-    await objectStore.put(sidecarKey('acme', place.key), sidecarBytes(sidecar, texts));
+    await objectStore.put(sidecarKey('acme', place.key), await sidecarBytes(sidecar, texts));
     expect(await readSidecar(objectStore, 'acme', place.key)).toMatchObject(sidecar);
     const stored = await readWholeSidecar(objectStore, 'acme', place.key);
     if (stored === undefined) throw new Error('it is not there');
@@ -55,11 +55,13 @@ test('a sidecar can be read without its texts, and damaged texts are none', asyn
       expect(behind).toHaveLength(0);
       continue;
     }
-    const read = (kind: TextKind) => readTexts(stored.sidecar, behind, kind)?.raw.toString();
-    expect(read('search')).toBe('[["","","x"]],\n'.repeat(texts.length));
-    expect(read('fullText')).toBe('# X\n,"texts":[\n\n\n'.repeat(texts.length));
+    const read = async (kind: TextKind) => (await readTexts(stored.sidecar, behind, kind))?.raw.toString();
+    expect(await read('search')).toBe('[["","","x"]],\n'.repeat(texts.length));
+    expect(await read('fullText')).toBe('# X\n,"texts":[\n\n\n'.repeat(texts.length));
     for (const damaged of [behind.subarray(0, -1), behind.map((byte, at) => (at === 3 ? byte ^ 1 : byte))]) {
-      const found = (['search', 'fullText'] as const).map((kind) => readTexts(stored.sidecar, damaged, kind));
+      const found = await Promise.all(
+        (['search', 'fullText'] as const).map((kind) => readTexts(stored.sidecar, damaged, kind)),
+      );
       expect(found.filter((each) => each === undefined)).toHaveLength(1);
     }
   }

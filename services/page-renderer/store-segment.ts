@@ -54,7 +54,7 @@ export async function storeSidecar(
   signal: AbortSignal,
 ): Promise<SegmentSidecar> {
   const sidecar = sidecarOf(details);
-  await putSidecar(context, place, sidecarBytes(sidecar, []), signal);
+  await putSidecar(context, place, await sidecarBytes(sidecar, []), signal);
   return sidecar;
 }
 

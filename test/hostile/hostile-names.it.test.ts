@@ -38,7 +38,7 @@ async function bundleOf(model: SiteModel, text: (file: string) => string, select
   const sidecars: Parameters<typeof closingFrom>[1][number][] = [];
   const segments: Parameters<typeof joinSegments>[0][number][] = [];
   const add = async (files: readonly FileToPack[], pages: RenderedPage[] = []) => {
-    const { bytes, ...summary } = packRendered(domain, files);
+    const { bytes, ...summary } = await packRendered(domain, files);
     sidecars.push({ version: 1 as const, ...summary, pages, diagnostics: [] });
     segments.push({ ...summary, key: String(segments.length), open: async () => Readable.from([bytes]) });
   };

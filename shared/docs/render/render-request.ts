@@ -66,7 +66,7 @@ export async function handleRenderRequest(request: unknown, ask: Ask): Promise<R
       }
     case 'chunk':
       try {
-        return { kind: 'packed', ...renderChunk(asked) };
+        return { kind: 'packed', ...(await renderChunk(asked)) };
       } catch (error) {
         if (error instanceof PageFailed) return { kind: 'not-packed' };
         throw error;
@@ -82,7 +82,7 @@ export async function handleRenderRequest(request: unknown, ask: Ask): Promise<R
   }
 }
 
-function renderChunk(asked: Extract<RenderRequest, { kind: 'chunk' }>): PackedSegment {
+async function renderChunk(asked: Extract<RenderRequest, { kind: 'chunk' }>): Promise<PackedSegment> {
   const { domain, pages, texts, options } = asked;
   const rendered = pages.map(({ slice, source }) => {
     // No others: the key of a segment is made from those.

@@ -45,7 +45,7 @@ beforeAll(async () => {
   const files = [...bodies].map(([path, body]) => ({ path, body }));
   const segments = await Promise.all(
     [files.slice(0, 3), [], files.slice(3, 5), files.slice(5)].map(async (part, index) => {
-      const { bytes, ...summary } = packSegment(part);
+      const { bytes, ...summary } = await packSegment(part);
       return Object.assign(summary, { key: String(index), open: async () => Readable.from([bytes]) });
     }),
   );

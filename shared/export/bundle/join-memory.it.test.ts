@@ -13,7 +13,7 @@ test('joining 500 MB of segments takes memory of a few chunks', async () => {
   const body = Buffer.concat(
     Array.from({ length: 8 }, (_, turn) => chunk.map((byte) => byte ^ (turn * 31 + (byte >> 3)))),
   );
-  const { bytes, ...summary } = packSegment([{ path: 'acme/block', body }]);
+  const { bytes, ...summary } = await packSegment([{ path: 'acme/block', body }]);
   const perSegment = Math.ceil((500 * MiB) / bytes.length);
   let peak = 0;
   const segments = Array.from({ length: perSegment }, (_, index) => ({

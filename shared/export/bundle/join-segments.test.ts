@@ -13,7 +13,7 @@ type TestSegment = Omit<SegmentSource, 'open'> & { open: () => Promise<Readable>
 const file = (path: string, text: string | Buffer) => ({ path, body: Buffer.from(text) });
 
 async function source(key: string, files: FileToPack[]): Promise<TestSegment> {
-  const { bytes, ...summary } = packSegment(files);
+  const { bytes, ...summary } = await packSegment(files);
   return { key, ...summary, open: async () => Readable.from([bytes.subarray(0, 7), bytes.subarray(7)]) };
 }
 

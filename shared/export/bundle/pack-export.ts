@@ -16,7 +16,10 @@ import {
 export const archivePath = (domain: string, path: string): string => `${domain}/${path}`;
 
 /** Packs rendered files in memory, in the order in which they were rendered. */
-export function packRendered(domain: string, files: readonly FileToPack[]): SegmentSummary & { bytes: Buffer } {
+export function packRendered(
+  domain: string,
+  files: readonly FileToPack[],
+): Promise<SegmentSummary & { bytes: Buffer }> {
   return packSegment(files.map(({ path, body }) => ({ path: archivePath(domain, path), body })));
 }
 

@@ -8,10 +8,14 @@ import type { DeflatedBytes, FileToPack, SegmentSummary } from './segment-writer
 export type PackedSegment = { segment: Uint8Array; sidecar: Uint8Array };
 
 /** Packs rendered files, in their order, with the sidecar that says what is known of `pages`. `domain`: the top folder of the files. */
-export function packPages(domain: string, files: readonly FileToPack[], pages: readonly RenderedPage[]): PackedSegment {
-  const { bytes, ...summary } = packRendered(domain, files);
+export async function packPages(
+  domain: string,
+  files: readonly FileToPack[],
+  pages: readonly RenderedPage[],
+): Promise<PackedSegment> {
+  const { bytes, ...summary } = await packRendered(domain, files);
   const facts = pages.map(({ fullText: _1, search: _2, ...rest }) => rest);
-  return { segment: bytes, sidecar: sidecarBytes(sidecarOf({ ...summary, pages: facts }), pages) };
+  return { segment: bytes, sidecar: await sidecarBytes(sidecarOf({ ...summary, pages: facts }), pages) };
 }
 
 /** Adds what a segment without pages has. */
@@ -31,17 +35,17 @@ export const textEnds: Record<TextKind, string> = { search: ',\n', fullText: '\n
  * What is stored of a sidecar: its JSON, and behind it the texts of its pages, in their order: first what the search index has of each, then
  * its part of `llms-full.txt`. Both are deflate data: the files that have the texts of all pages are joined from those of chunks.
  */
-export function sidecarBytes(sidecar: SegmentSidecar, pages: readonly PageText[]): Buffer {
+export async function sidecarBytes(sidecar: SegmentSidecar, pages: readonly PageText[]): Promise<Buffer> {
   if (pages.length === 0) return Buffer.from(JSON.stringify(sidecar));
-  const [search, fullText] = [deflatedTexts(pages, 'search'), deflatedTexts(pages, 'fullText')];
+  const [search, fullText] = await Promise.all([deflatedTexts(pages, 'search'), deflatedTexts(pages, 'fullText')]);
   const texts = { search: search.facts, fullText: fullText.facts };
   const json = JSON.stringify({ ...sidecar, texts });
   return Buffer.concat([Buffer.from(json.slice(0, -1)), textsBegin, search.deflated, fullText.deflated]);
 }
 
-function deflatedTexts(pages: readonly PageText[], kind: TextKind) {
+async function deflatedTexts(pages: readonly PageText[], kind: TextKind) {
   const raw = textsOf(pages, kind);
-  const deflated = deflateWhole(raw);
+  const deflated = await deflateWhole(raw);
   return { deflated, facts: { sizeBytes: deflated.length, rawLength: raw.length, crc32: crc32(raw) } };
 }
 
@@ -77,18 +81,18 @@ export function sidecarParts(stored: Uint8Array): { json: Uint8Array; behind: Ui
 }
 
 /** The texts of one kind from `behind` a sidecar. Undefined when they are damaged. */
-export function readTexts(
+export async function readTexts(
   { texts }: Pick<SegmentSidecar, 'texts'>,
   behind: Uint8Array,
   kind: TextKind,
-): DeflatedBytes | undefined {
+): Promise<DeflatedBytes | undefined> {
   if (texts === undefined) return undefined;
   const begin = kind === 'search' ? 0 : texts.search.sizeBytes;
   const { sizeBytes, rawLength, crc32: sum } = texts[kind];
   const deflated = behind.subarray(begin, begin + sizeBytes);
   if (deflated.length !== sizeBytes) return undefined;
   try {
-    const raw = inflateWhole(deflated, rawLength);
+    const raw = await inflateWhole(deflated, rawLength);
     return raw.length === rawLength && crc32(raw) === sum ? { raw, deflated } : undefined;
   } catch {
     return undefined;

@@ -53,7 +53,7 @@ describe('an archive of a project or of a bundle', () => {
   });
 
   test('reads back what the join makes', async () => {
-    const { bytes, ...summary } = packSegment([{ path: 'acme/日本.html', body: Buffer.from('本') }]);
+    const { bytes, ...summary } = await packSegment([{ path: 'acme/日本.html', body: Buffer.from('本') }]);
     const bundle = joinSegments([{ ...summary, key: 'one', open: async () => Readable.from([bytes]) }]);
     expect(await read(bundle, { portableNames: true })).toEqual({ 'acme/日本.html': '本' });
   });

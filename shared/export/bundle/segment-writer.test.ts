@@ -15,7 +15,7 @@ const files = [
 ];
 
 test('a segment ends with a full flush on a byte boundary and is described as it is', async () => {
-  const segment = packSegment(files);
+  const segment = await packSegment(files);
   expect(segment.bytes.subarray(-4)).toEqual(Buffer.from([0, 0, 0xff, 0xff]));
   const raw = inflate(segment.bytes);
   expect(segment).toMatchObject({ rawLength: raw.length, crc32: crc32(raw), sizeBytes: segment.bytes.length });
@@ -24,8 +24,11 @@ test('a segment ends with a full flush on a byte boundary and is described as it
   expect(segment.files[3]?.sha256).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
 });
 
-test('the same files give the same bytes, packed at once or streamed to a slow reader', async () => {
-  const whole = packSegment(files);
+test.each([
+  ['few', files],
+  ['many', [...files, { path: 'acme/large.md', body: Buffer.from('word '.repeat(700_000)) }]],
+])('the same files give the same bytes, packed at once or streamed to a slow reader: %s', async (_name, files) => {
+  const whole = await packSegment(files);
   const writer = segmentWriter();
   const chunks: Buffer[] = [];
   const slowly = (async () => {
@@ -41,13 +44,13 @@ test('the same files give the same bytes, packed at once or streamed to a slow r
   expect(Buffer.concat(chunks).equals(bytes)).toBe(true);
 });
 
-test('paths that no archive may have are refused, and so is a path twice', () => {
-  expect(() => packSegment([{ path: '../x', body: '' }])).toThrow('"../x" climbs out of its folder');
+test('paths that no archive may have are refused, and so is a path twice', async () => {
+  await expect(packSegment([{ path: '../x', body: '' }])).rejects.toThrow('"../x" climbs out of its folder');
   const twice = { path: 'acme/x', body: Buffer.from('') };
-  expect(() => packSegment([twice, twice])).toThrow('acme/x is already in this segment');
+  await expect(packSegment([twice, twice])).rejects.toThrow('acme/x is already in this segment');
 });
 
-test('a text is packed as its UTF-8', () => {
+test('a text is packed as its UTF-8', async () => {
   for (const body of [
     '',
     'plain',
@@ -57,7 +60,8 @@ test('a text is packed as its UTF-8', () => {
     'x'.repeat(511),
     'é'.repeat(400_000),
   ]) {
-    const [text, bytes] = [body, Buffer.from(body)].map((one) => packSegment([{ path: 'acme/x', body: one }]));
+    const packed = (one: string | Buffer) => packSegment([{ path: 'acme/x', body: one }]);
+    const [text, bytes] = await Promise.all([packed(body), packed(Buffer.from(body))]);
     expect(text).toEqual(bytes);
   }
 });
@@ -90,7 +94,7 @@ test('adding waits for the reader: memory stays at a few blocks', async () => {
 });
 
 test('a file added as a stream gives the same bytes, and one of another size than announced is refused', async () => {
-  const whole = packSegment(files);
+  const whole = await packSegment(files);
   const writer = segmentWriter();
   const bytes = buffer(writer.output);
   for (const { path, body } of files) {
@@ -111,9 +115,11 @@ test('bytes that were deflated before are packed as they are, wherever they come
     Buffer.from(`part ${at} of words, `.repeat(Math.ceil(length / 16)).slice(0, length)),
   );
   const raw = Buffer.concat(parts);
-  const expected = packSegment([{ path: 'acme/x', body: raw }]);
+  const expected = await packSegment([{ path: 'acme/x', body: raw }]);
   for (const isDeflated of [(at: number) => at % 2 === 1, (at: number) => at % 2 === 0, () => true]) {
-    const pieces = parts.map(async (part, at) => (isDeflated(at) ? { raw: part, deflated: deflateWhole(part) } : part));
+    const pieces = parts.map(async (part, at) =>
+      isDeflated(at) ? { raw: part, deflated: await deflateWhole(part) } : part,
+    );
     const writer = segmentWriter();
     const read = buffer(writer.output);
     await writer.addStream('acme/x', raw.length, Readable.from(await Promise.all(pieces)));

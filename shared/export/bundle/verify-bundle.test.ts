@@ -18,7 +18,7 @@ const config = file('_bindery/config.js', 'window.bindery = {};');
 async function bundle(files: { path: string; body: Buffer }[]): Promise<Buffer> {
   const segments = await Promise.all(
     [files.slice(0, 1), files.slice(1)].map(async (part, index) => {
-      const { bytes, ...summary } = packSegment(part);
+      const { bytes, ...summary } = await packSegment(part);
       return Object.assign(summary, { key: String(index), open: async () => Readable.from([bytes]) });
     }),
   );

@@ -83,7 +83,9 @@ async function measured(
 
 /** Segments of bytes that no compression makes smaller, all the same ones: joining looks at nothing but their digests. */
 async function storedPlan(store: ObjectStore, count: number, bytes: number): Promise<ExportPlan> {
-  const { bytes: packed, ...summary } = packSegment([{ path: 'docs/file', body: randomFillSync(Buffer.alloc(bytes)) }]);
+  const { bytes: packed, ...summary } = await packSegment([
+    { path: 'docs/file', body: randomFillSync(Buffer.alloc(bytes)) },
+  ]);
   const put = async (name: string, details: object = {}) => {
     const key = sha256Of(name);
     const sidecar = { version: 1, ...summary, pages: [], diagnostics: [], ...details };

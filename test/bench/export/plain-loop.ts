@@ -40,7 +40,7 @@ for (let round = 0; round < Number(rounds); round += 1) {
   };
   for (const paths of chunks) {
     const files = await timed(total.render, async () => paths.flatMap(rendered));
-    await timed(total.pack, async () => packRendered(plan.domain, files));
+    await timed(total.pack, () => packRendered(plan.domain, files));
   }
   process.stdout.write(`${JSON.stringify(total)}\n`);
 }

@@ -41,7 +41,7 @@ export async function chunkRequests(
           if (answer.kind === 'page') answers.push(answer);
         }
         const rendered = answers.flatMap((answer) => answer.files);
-        packPages(
+        await packPages(
           'docs',
           rendered,
           answers.map(({ page }) => page),

@@ -96,9 +96,9 @@ async function costsOf(pages: readonly PageInput[]): Promise<Costs> {
   const twin = await cost(() => trees.forEach(({ page, evaluated: of }) => pageMarkdown(page.slice, of)));
   const chunks: ReturnType<typeof renderPage>[] = [];
   const render = await cost(() => pages.forEach((page) => chunks.push(renderPage(page))));
-  const pack = await cost(() => {
+  const pack = await cost(async () => {
     for (let at = 0; at < chunks.length; at += 16) {
-      packRendered(
+      await packRendered(
         'docs',
         chunks.slice(at, at + 16).flatMap(({ files }) => files),
       );
