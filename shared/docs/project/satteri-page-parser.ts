@@ -41,13 +41,19 @@ function mdxTree(text: string, math: boolean): Root | undefined {
  */
 function finish(tree: Root, text: string, math: boolean): boolean {
   const pending: { node: Nodes; block: Nodes; depth: number }[] = [{ node: tree, block: tree, depth: 0 }];
+  const withMath = new Set<Nodes>();
+  let definitions: boolean | undefined;
+  /** Whether something in the page may give a meaning to `[words]` elsewhere. */
+  const hasDefinitions = (): boolean => (definitions ??= text.includes(']:'));
   for (let next = pending.pop(); next; next = pending.pop()) {
     const { node, depth } = next;
     const start = node.position?.start;
     const block = phrasing.has(node.type) ? next.block : node;
     switch (node.type) {
       case 'text':
-        if (math && node.value.includes('$') && mayHaveMath(text, block)) return false;
+        if (!math || withMath.has(block) || !node.value.includes('$') || !mayHaveMath(text, block)) break;
+        if (!readMath(block, text, hasDefinitions)) return false;
+        withMath.add(block);
         break;
       case 'mdxjsEsm':
         node.data = { estree: moduleProgram(node.value, start) };
@@ -127,6 +133,35 @@ function mayHaveMath(text: string, { position }: Nodes): boolean {
   const opening = block.search(/\$\S/);
   const closing = block.slice(opening + 1).search(/[^\s\\]\$(?!\d)/);
   return opening >= 0 && closing >= 0;
+}
+
+/**
+ * Has micromark read a paragraph of one line by itself, for its formulas: a whole page takes it a hundred times as long. False where the page must be read as a
+ * whole, because what is around the paragraph may decide what is in it.
+ */
+function readMath(block: Nodes, text: string, hasDefinitions: () => boolean): boolean {
+  const { start, end } = block.position ?? {};
+  if (block.type !== 'paragraph' || start?.offset === undefined || start.line !== end?.line) return false;
+  const line = text.slice(start.offset, end.offset);
+  if (/^[ \t[]|[{<]/.test(line) || (line.includes(']') && hasDefinitions())) return false;
+  const [paragraph, other] = micromarkTree(line, 'mdx', true).children;
+  if (paragraph?.type !== 'paragraph' || other !== undefined) return false;
+  move(paragraph, start);
+  block.children = paragraph.children;
+  return true;
+}
+
+/** Gives a tree of one line the place that the line has in its page. */
+function move(tree: Parents, { line, column, offset = 0 }: Point): void {
+  for (const node of tree.children) {
+    for (const point of [node.position?.start, node.position?.end]) {
+      if (point === undefined) continue;
+      point.line += line - 1;
+      point.column += column - 1;
+      point.offset = (point.offset ?? 0) + offset;
+    }
+    if ('children' in node) move(node, { line, column, offset });
+  }
 }
 
 const options: AcornOptions = { ecmaVersion: 2024, sourceType: 'module', locations: true };
