@@ -101,14 +101,18 @@ function setBack(parent: Parents, text: string): boolean {
       return false;
     }
     if (child.type !== 'mdxJsxFlowElement' || !child.children.some((inner) => isPhrasing(inner))) continue;
-    const before = text.slice(children[index - 1]?.position?.end.offset ?? 0, child.position?.start.offset);
-    const after = text.slice(child.position?.end.offset, children[index + 1]?.position?.start.offset);
-    if ((index > 0 && !blankLine.test(before)) || (index + 1 < children.length && !blankLine.test(after))) return false;
+    if (!isApart(previous, child, text) || !isApart(child, children[index + 1], text)) return false;
     const { type: _, ...element } = child;
     const inner = { ...element, type: 'mdxJsxTextElement' } as MdxJsxTextElement;
     children[index] = { type: 'paragraph', children: [inner], position: child.position };
   }
   return true;
+}
+
+/** Whether a line between two blocks, or one of them, ends the paragraph of the other. No paragraph goes on in a heading, or behind it. */
+function isApart(before: Nodes | undefined, after: Nodes | undefined, text: string): boolean {
+  if (before === undefined || after === undefined || before.type === 'heading' || after.type === 'heading') return true;
+  return blankLine.test(text.slice(before.position?.end.offset, after.position?.start.offset));
 }
 
 const isFlow = ({ type }: Nodes): boolean => type === 'mdxJsxFlowElement' || type === 'mdxFlowExpression';
