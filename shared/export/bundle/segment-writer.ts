@@ -149,19 +149,21 @@ export type FileToPack = { path: string; body: string | Uint8Array };
  */
 export async function packSegment(files: readonly FileToPack[]): Promise<SegmentSummary & { bytes: Buffer }> {
   const contents = segmentContents();
-  const sizes = files.map(({ body }) => Buffer.byteLength(body));
-  const headers = files.map(({ path }, at) => contents.header(path, sizes[at] as number));
-  const placed = sizes.map((size, at) => (headers[at] as Uint8Array).length + size + tarPadding(size).length);
-  const raw = Buffer.allocUnsafe(placed.reduce((sum, length) => sum + length, 0));
+  const entries = files.map(({ path, body }) => {
+    const size = Buffer.byteLength(body);
+    return { path, body, size, header: contents.header(path, size), padding: tarPadding(size) };
+  });
+  const raw = Buffer.allocUnsafe(
+    entries.reduce((sum, { header, size, padding }) => sum + header.length + size + padding.length, 0),
+  );
   let end = 0;
-  for (const [at, { path, body }] of files.entries()) {
-    const [header, size] = [headers[at] as Uint8Array, sizes[at] as number];
+  for (const { path, body, size, header, padding } of entries) {
     raw.set(header, end);
     const begin = end + header.length;
     if (typeof body === 'string') raw.write(body, begin);
     else raw.set(body, begin);
-    end += placed[at] as number;
-    raw.fill(0, begin + size, end);
+    raw.set(padding, begin + size);
+    end = begin + size + padding.length;
     contents.added(path, size, hash('sha256', raw.subarray(begin, begin + size), 'hex'));
   }
   const bytes = await deflateWhole(raw);
