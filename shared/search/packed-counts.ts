@@ -22,6 +22,9 @@ export function countsIn(bytes: Uint8Array): Uint32Array {
   return new Uint32Array(from, at, byteLength / Uint32Array.BYTES_PER_ELEMENT);
 }
 
+/** The ids of the terms of a text, each once. */
+export const countedIds = (bytes: Uint8Array): Uint32Array => countsIn(bytes).map((packed) => packed >>> 8);
+
 /** How often each of these terms is in a text, those alone that are. */
 export function unpackCounts(
   packed: Uint32Array,

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { analyzeText, analyzeWithNumbers, type TermNumbers } from './analyze-text.ts';
-import { packCounts } from './packed-counts.ts';
+import { countedIds, packCounts } from './packed-counts.ts';
 import { joinNames, pageTerms } from './page-terms.ts';
 import { fields } from './rank-passages.ts';
 import type { IndexBuild, SearchPage } from './search-index.ts';
@@ -71,12 +71,18 @@ export async function buildSqlitePassages(
   };
 }
 
+/**
+ * Without looking after references between tables: wherever a page is removed they would have FTS5 write what it has in memory, as a segment that it
+ * merges with others later.
+ */
+const open = (building: string): DatabaseSync => new DatabaseSync(building, { enableForeignKeyConstraints: false });
+
 /** Undefined where there is no such file, or it cannot be used. */
 async function copyOf(base: string, building: string): Promise<DatabaseSync | undefined> {
   let db: DatabaseSync | undefined;
   try {
     await copyToChange(base, building);
-    db = new DatabaseSync(building);
+    db = open(building);
     const shape = db.prepare('PRAGMA user_version').get()?.['user_version'];
     if (shape === sqliteShape && isSound(db)) return db;
   } catch {
@@ -88,7 +94,7 @@ async function copyOf(base: string, building: string): Promise<DatabaseSync | un
 }
 
 function empty(building: string): DatabaseSync {
-  const db = new DatabaseSync(building);
+  const db = open(building);
   try {
     db.exec(sqliteSchema);
     return db;
@@ -107,7 +113,15 @@ class PassageWriter {
   /** The terms that the file does not have, in the order of their ids, which follow the last one that it has. */
   readonly #newTerms: string[] = [];
   readonly #lastStored: number;
+  #askedFor = 0;
   readonly #numbers: TermNumbers = { of: (term) => this.#idOf(term), mark: {} };
+  /** Numbers only rise, so that new rows stand behind those that are removed. */
+  #lastPage: number;
+  #lastLink: number;
+  /**
+   * Rows whose words are removed at the end, ascending: for a row below the last one that was written FTS5 would write what it has in memory, too.
+   */
+  readonly #removed = { words: [] as number[], linkWords: [] as number[] };
   /** How many more passages and links have a term. */
   readonly #more = { passages: new TermCounts(), links: new TermCounts() };
   readonly #sums: Record<string, number>;
@@ -117,19 +131,33 @@ class PassageWriter {
     this.#db = db;
     this.#hasVectors = vectorFactsIn(db) !== undefined;
     this.#sums = { ...(db.prepare('SELECT * FROM facts').get() as Record<string, number>) };
-    this.#lastStored = Number(db.prepare('SELECT max(id) AS last FROM terms').get()?.['last'] ?? 0);
+    const lastOf = (table: string): number =>
+      Number(db.prepare(`SELECT max(id) AS last FROM ${table}`).get()?.['last'] ?? 0);
+    this.#lastStored = lastOf('terms');
+    this.#lastPage = lastOf('pages');
+    this.#lastLink = lastOf('links');
     this.#statements = {
       page: db.prepare(
-        `INSERT INTO pages (path, key, title, language, version, tag, groups, boost, markdown, peoples_markdown, title_terms, name_terms, keyword_terms, path_terms, text_length)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO pages (id, path, key, title, language, version, tag, groups, boost, markdown, peoples_markdown, title_terms, name_terms, keyword_terms, path_terms, text_length)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
       passage: db.prepare(
         'INSERT INTO passages (id, anchor, heading, text, heading_terms, text_length, counts) VALUES (?, ?, ?, ?, ?, ?, ?)',
       ),
       words: db.prepare('INSERT INTO words (rowid, title, path, heading, text) VALUES (?, ?, ?, ?, ?)'),
-      link: db.prepare('INSERT INTO links (page, target, terms) VALUES (?, ?, ?)'),
+      link: db.prepare('INSERT INTO links (id, page, target, terms) VALUES (?, ?, ?, ?)'),
       linkWords: db.prepare('INSERT INTO link_words (rowid, terms) VALUES (?, ?)'),
       term: db.prepare('SELECT id FROM terms WHERE term = ?'),
+      pageOf: db.prepare('SELECT id, title_terms, keyword_terms, path_terms FROM pages WHERE path = ?'),
+      passagesOf: db.prepare(
+        'SELECT id, heading_terms, text_length, counts FROM passages WHERE id BETWEEN ? AND ? ORDER BY id',
+      ),
+      linksOf: db.prepare('SELECT id, terms FROM links WHERE page = ? ORDER BY id'),
+      removePassage: db.prepare('DELETE FROM passages WHERE id = ?'),
+      removeVector:
+        vectorFactsIn(db) === undefined ? undefined : db.prepare('DELETE FROM passage_vectors WHERE passage = ?'),
+      removeLink: db.prepare('DELETE FROM links WHERE id = ?'),
+      removePage: db.prepare('DELETE FROM pages WHERE id = ?'),
     };
   }
 
@@ -149,7 +177,10 @@ class PassageWriter {
     const passages = page.passages.slice(0, mostPassagesOfPage);
     const texts = passages.map(({ text }) => analyzeWithNumbers(text, this.#numbers));
     const textLength = texts.reduce((sum, text) => sum + text.ids.length, 0);
-    const { lastInsertRowid: pageId } = this.#statements.page.run(
+    this.#lastPage += 1;
+    const pageId = this.#lastPage;
+    this.#statements.page.run(
+      pageId,
       page.path,
       page.key,
       page.title,
@@ -177,42 +208,50 @@ class PassageWriter {
       const headingWords = ofHeading.terms.join(' ');
       this.#statements.passage.run(id, anchor, heading, text, headingWords, ids.text.length, packCounts(ids.text));
       this.#statements.words.run(id, titleWords, pathWords, headingWords, ofText.terms.join(' '));
-      this.#count(ids, 1);
+      this.#count(ids, ids.text.length, 1);
     }
     for (const { to, text } of page.links) {
       const link = analyzeText(text).join(' ');
       if (link === '') continue;
-      const { lastInsertRowid: id } = this.#statements.link.run(pageId, to, link);
-      this.#statements.linkWords.run(id, link);
+      this.#lastLink += 1;
+      this.#statements.link.run(this.#lastLink, pageId, to, link);
+      this.#statements.linkWords.run(this.#lastLink, link);
       this.#more.links.add([this.#idsOf(link.split(' '))], 1);
     }
   }
 
   remove(path: string): void {
-    const db = this.#db;
-    const page = db
-      .prepare('SELECT id, title_terms, keyword_terms, path_terms FROM pages WHERE path = ?')
-      .get(path) as Record<string, unknown>;
+    const is = this.#statements;
+    const page = is.pageOf.get(path) as Record<string, unknown>;
     const title = this.#idsOf([...split(page['title_terms']), ...split(page['keyword_terms'])]);
-    const id = Number(page['id']);
-    const passages = [passageId(id, 0), passageId(id + 1, 0) - 1];
-    const isOfPage = 'BETWEEN ? AND ?';
-    for (const row of db.prepare(`SELECT text, heading_terms FROM passages WHERE id ${isOfPage}`).all(...passages)) {
-      const [heading, text] = [this.#idsOf(split(row['heading_terms'])), this.#idsOf(analyzeText(String(row['text'])))];
-      this.#count({ title, path: this.#idsOf(split(page['path_terms'])), heading, text }, -1);
+    const ofPage = { title, path: this.#idsOf(split(page['path_terms'])) };
+    const pageId = Number(page['id']);
+    for (const row of is.passagesOf.all(passageId(pageId, 0), passageId(pageId + 1, 0) - 1)) {
+      const id = Number(row['id']);
+      const heading = this.#idsOf(split(row['heading_terms']));
+      const text = countedIds(row['counts'] as Uint8Array);
+      this.#count({ ...ofPage, heading, text }, Number(row['text_length']), -1);
+      this.#removed.words.push(id);
+      is.removePassage.run(id);
+      is.removeVector?.run(id);
     }
-    db.prepare(`DELETE FROM words WHERE rowid ${isOfPage}`).run(...passages);
-    db.prepare(`DELETE FROM passages WHERE id ${isOfPage}`).run(...passages);
-    if (this.#hasVectors) db.prepare(`DELETE FROM passage_vectors WHERE passage ${isOfPage}`).run(...passages);
-    for (const row of db.prepare('SELECT terms FROM links WHERE page = ?').all(id))
-      this.#more.links.add([this.#idsOf(split(row['terms']))], -1);
-    db.prepare('DELETE FROM link_words WHERE rowid IN (SELECT id FROM links WHERE page = ?)').run(id);
-    db.prepare('DELETE FROM links WHERE page = ?').run(id);
-    db.prepare('DELETE FROM pages WHERE id = ?').run(id);
+    for (const { id, terms } of is.linksOf.all(pageId)) {
+      this.#more.links.add([this.#idsOf(split(terms))], -1);
+      this.#removed.linkWords.push(Number(id));
+      is.removeLink.run(Number(id));
+    }
+    is.removePage.run(pageId);
   }
 
   /** Writes what was counted; answers how many passages there are. */
   finish(): number {
+    for (const [table, rows] of [
+      ['words', this.#removed.words] as const,
+      ['link_words', this.#removed.linkWords] as const,
+    ]) {
+      const remove = this.#db.prepare(`DELETE FROM ${table} WHERE rowid = ?`);
+      for (const row of rows.sort((a, b) => a - b)) remove.run(row);
+    }
     const { passages, links } = this.#more;
     const update = this.#db.prepare('UPDATE terms SET passages = passages + ?, links = links + ? WHERE id = ?');
     for (let id = 1; id <= this.#lastStored; id += 1) {
@@ -232,14 +271,17 @@ class PassageWriter {
     return this.#sums['passages'] ?? 0;
   }
 
-  #count(ids: Record<(typeof fields)[number], readonly number[]>, more: 1 | -1): void {
+  /** `text`: its terms, each at least once; `textLength`: how many there are. */
+  #count(
+    { title, path, heading, text }: Record<(typeof fields)[number], Iterable<number> & { length: number }>,
+    textLength: number,
+    more: 1 | -1,
+  ): void {
     const sums = this.#sums;
+    const lengths = { title: title.length, path: path.length, heading: heading.length, text: textLength };
     sums['passages'] = (sums['passages'] ?? 0) + more;
-    for (const field of fields) sums[field] = (sums[field] ?? 0) + more * ids[field].length;
-    this.#more.passages.add(
-      fields.map((field) => ids[field]),
-      more,
-    );
+    for (const field of fields) sums[field] = (sums[field] ?? 0) + more * lengths[field];
+    this.#more.passages.add([title, path, heading, text], more);
   }
 
   #idsOf(terms: readonly string[]): number[] {
@@ -249,10 +291,22 @@ class PassageWriter {
   #idOf(term: string): number {
     const known = this.#ids.get(term);
     if (known !== undefined) return known;
-    const stored = this.#lastStored === 0 ? undefined : this.#statements.term.get(term)?.['id'];
-    const id = stored === undefined ? this.#lastStored + this.#newTerms.push(term) : Number(stored);
+    const id = this.#storedIdOf(term) ?? this.#lastStored + this.#newTerms.push(term);
     this.#ids.set(term, id);
     return id;
+  }
+
+  /** Asks for a term at a time, and for all of them where many are needed. */
+  #storedIdOf(term: string): number | undefined {
+    if (this.#askedFor > this.#lastStored / 16) return undefined;
+    this.#askedFor += 1;
+    if (this.#askedFor <= this.#lastStored / 16) {
+      const id = this.#statements.term.get(term)?.['id'];
+      return id === undefined ? undefined : Number(id);
+    }
+    for (const row of this.#db.prepare('SELECT id, term FROM terms').iterate())
+      this.#ids.set(String(row['term']), Number(row['id']));
+    return this.#ids.get(term);
   }
 }
 
@@ -264,7 +318,7 @@ class TermCounts {
   #texts = 0;
 
   /** Counts each term of a text once, in however many lists it is. */
-  add(lists: readonly (readonly number[])[], more: 1 | -1): void {
+  add(lists: readonly Iterable<number>[], more: 1 | -1): void {
     this.#texts += 1;
     for (const ids of lists) {
       for (const id of ids) {

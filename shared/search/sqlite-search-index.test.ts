@@ -132,6 +132,32 @@ test('of a huge vocabulary a part alone is compared with a misspelt word', async
   await end();
 });
 
+test('a build upon another writes the words of all that changed at once', async () => {
+  const { folder, index, end } = await filledIndex();
+  const page = (path: string, edition: number) => ({
+    ...{ path, key: `${path} ${edition}`, title: path, names: [], keywords: [], groups: [], boost: 1, markdown: '' },
+    links: [{ to: 'a', text: `see words of edition ${edition}` }],
+    passages: [1, 2].map((at) => ({ anchor: `a${at}`, heading: `Part ${at}`, text: `text of edition ${edition}` })),
+  });
+  const paths = Array.from({ length: 60 }, (_, at) => `page-${at}`);
+  for (const [edition, from] of [undefined, 'cv_20', 'cv_21'].entries()) {
+    const build = await index.startBuild({ ...scope, contentVersion: `cv_2${edition}` }, { from });
+    const isChanged = (at: number): boolean => edition === 0 || at % 20 === edition;
+    for (const [at, path] of paths.entries())
+      await (isChanged(at) ? build.add([page(path, edition)]) : build.keep([path]));
+    await build.commit();
+    const db = new DatabaseSync(join(folder, 'acme', 'docs', `cv_2${edition}.db`), { readOnly: true });
+    // FTS5 numbers a segment's rows from its own number × 2^37; rows 1 and 10 are about all of them.
+    const segments = (table: string): unknown =>
+      db.prepare(`SELECT count(DISTINCT (id >> 37) & 65535) AS count FROM ${table}_data WHERE id > 10`).get()?.[
+        'count'
+      ];
+    expect([edition, segments('words'), segments('link_words')]).toEqual([edition, edition + 1, edition + 1]);
+    db.close();
+  }
+  await end();
+});
+
 test('a place that cannot be written to is unavailable, and the wrong use of a build is not', async () => {
   const { folder, index, end } = await filledIndex();
   await writeFile(join(folder, 'globex'), 'no folder');
