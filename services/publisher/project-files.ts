@@ -214,7 +214,9 @@ export async function storeMadeFiles(
 ): Promise<void> {
   await inParallel(made, filesAtOnce, async ({ sha256, text }) => {
     signal.throwIfAborted();
-    await storeBytes(objectStore, clock, blobKey(organization, sha256), Buffer.from(text), signal);
+    const key = blobKey(organization, sha256);
+    if (!isStoredRecently(await objectStore.head(key, { signal }), clock))
+      await objectStore.put(key, Buffer.from(text), { signal });
   });
 }
 
@@ -226,22 +228,9 @@ async function storeFile(
   file: ReceivedFile,
   signal: AbortSignal,
 ): Promise<void> {
-  if (file.sizeBytes <= mostHeldBytes) {
-    await storeBytes(objectStore, clock, key, await project.read(file), signal);
-  } else if (!isStoredRecently(await objectStore.head(key, { signal }), clock)) {
-    await objectStore.putStream(key, project.stream(file), { signal });
-  }
-}
-
-async function storeBytes(
-  objectStore: ObjectStore,
-  clock: Clock,
-  key: string,
-  body: Uint8Array,
-  signal: AbortSignal,
-): Promise<void> {
-  if (await objectStore.putIfAbsent(key, body, { signal })) return;
-  if (!isStoredRecently(await objectStore.head(key, { signal }), clock)) await objectStore.put(key, body, { signal });
+  if (isStoredRecently(await objectStore.head(key, { signal }), clock)) return;
+  if (file.sizeBytes <= mostHeldBytes) await objectStore.put(key, await project.read(file), { signal });
+  else await objectStore.putStream(key, project.stream(file), { signal });
 }
 
 const longestUploadMs = dayMs;

@@ -6,11 +6,10 @@ import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import { type Clock, systemClock } from '#shared/runtime/time-and-ids.ts';
 import { folderLinkUrl } from './download-link.ts';
 import {
+  describeObjectFile,
   filesUnder,
   folderUploads,
   objectFileEnd,
-  objectFileStream,
-  type OpenObject,
   openObjectFile,
   readObjectFile,
   removeFile,
@@ -88,9 +87,14 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
     return onDisk(options.signal, () => uploads.store(path, replace, writeAll));
   }
 
-  async function opened(key: string, signal: AbortSignal | undefined): Promise<OpenObject | undefined> {
+  /** What `read` makes of the object's file; undefined when it is not there. */
+  async function ofFile<T>(
+    key: string,
+    signal: AbortSignal | undefined,
+    read: (path: string) => Promise<T>,
+  ): Promise<T | undefined> {
     const path = pathOf(key);
-    return onDisk(signal, () => unlessGone(openObjectFile(path), undefined));
+    return onDisk(signal, () => unlessGone(read(path), undefined));
   }
 
   /** A damaged object is listed with the size of its file: it must not hide the others. */
@@ -119,27 +123,23 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
       await write(key, options, true, body);
     },
 
-    async get(key, options = {}) {
-      const path = pathOf(key);
-      return onDisk(options.signal, () => unlessGone(readObjectFile(path), undefined));
-    },
+    get: (key, options = {}) => ofFile(key, options.signal, readObjectFile),
 
     async getStream(key, options = {}) {
-      const object = await opened(key, options.signal);
+      const object = await ofFile(key, options.signal, openObjectFile);
       if (object === undefined) return undefined;
       const { start, end = object.sizeBytes - 1 } = options.range ?? { start: 0 };
       if (options.range !== undefined && (start < 0 || start > end || start >= object.sizeBytes)) {
-        await object.handle.close();
+        await object.close();
         throw new RangeError(`the object ${key} of ${object.sizeBytes} bytes has no bytes ${start} to ${end}`);
       }
-      const stream = objectFileStream(object, start, Math.min(end + 1, object.sizeBytes));
+      const stream = object.stream(start, Math.min(end + 1, object.sizeBytes));
       return options.signal === undefined ? stream : addAbortSignal(options.signal, stream);
     },
 
     async head(key, options = {}) {
-      const object = await opened(key, options.signal);
+      const object = await ofFile(key, options.signal, describeObjectFile);
       if (object === undefined) return undefined;
-      await object.handle.close();
       const { sizeBytes, modifiedAt, metadata } = object;
       return { sizeBytes, modifiedAt, metadata };
     },
