@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import { readSync } from 'node:fs';
 import { type FileHandle, mkdir, mkdtemp, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -166,12 +167,19 @@ async function writeAt(file: FileHandle, position: number, bytes: Uint8Array): P
 async function readAt(file: FileHandle, position: number, length: number): Promise<Uint8Array> {
   const bytes = Buffer.allocUnsafe(length);
   for (let done = 0; done < length; ) {
-    const { bytesRead } = await file.read(bytes, done, length - done, position + done);
+    // Of most files the few kilobytes were just written, and to have another thread read them takes longer.
+    const bytesRead =
+      length <= waitedBytes
+        ? readSync(file.fd, bytes, done, length - done, position + done)
+        : (await file.read(bytes, done, length - done, position + done)).bytesRead;
     assert(bytesRead > 0, 'the bytes of a project do not end before its last file');
     done += bytesRead;
   }
   return bytes;
 }
+
+/** Larger files are read by other threads. */
+const waitedBytes = 256 * 1024;
 
 const configFiles = ['docs.json', 'mint.json'];
 

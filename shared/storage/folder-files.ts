@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readFile, readSync } from 'node:fs';
+import { closeSync, fstatSync, fsync, openSync, readFile, readSync, writeFileSync } from 'node:fs';
 import {
   type FileHandle,
   link,
@@ -29,18 +29,18 @@ const moveAttempts = 10;
  */
 export function folderUploads(folder: string) {
   return {
-    /** Writes a file with `write`, then moves it to `target`; false if `target` exists and `replace` is off. */
-    async store(target: string, replace: boolean, write: (file: FileHandle) => Promise<void>): Promise<boolean> {
+    /** Writes a file of these bytes, which are few, or with `write`, then moves it to `target`; false if `target` exists and `replace` is off. */
+    async store(
+      target: string,
+      replace: boolean,
+      write: Uint8Array | ((file: FileHandle) => Promise<void>),
+    ): Promise<boolean> {
       const upload = join(folder, randomUUID());
       let isMoved = false;
       try {
-        const file = await inFolder(folder, () => open(upload, 'wx'));
-        try {
-          await write(file);
-          await file.sync();
-        } finally {
-          await file.close();
-        }
+        await inFolder(folder, () =>
+          write instanceof Uint8Array ? writeNow(upload, write) : writeWith(upload, write),
+        );
         isMoved = await moveTo(upload, target, replace);
         return isMoved;
       } finally {
@@ -71,6 +71,29 @@ export function folderUploads(folder: string) {
       }
     },
   };
+}
+
+/** The event loop waits for the bytes, as for those of small files that are read; another thread waits for the disk. */
+async function writeNow(path: string, bytes: Uint8Array): Promise<void> {
+  const file = openSync(path, 'wx');
+  try {
+    writeFileSync(file, bytes);
+    await syncFile(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+const syncFile = promisify(fsync);
+
+async function writeWith(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
+  const file = await open(path, 'wx');
+  try {
+    await write(file);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
 
 /** What `making` gives, which makes something in `folder`. The folder is made when it is not there. */
@@ -231,10 +254,13 @@ export type StoredObject = ObjectDescription & { sizeBytes: number; modifiedAt: 
 /** What is known of an object without reading its bytes. */
 export function describeObjectFile(path: string): Promise<StoredObject> {
   return fromFile(path, (file, size, modifiedAt) => {
-    const { description, bytes } = endIn(path, readNow(file, endOf(size), size));
+    const { description, bytes } = endIn(path, readNow(file, endOf(size), size, fileEnd));
     return { ...description, sizeBytes: size - bytes, modifiedAt };
   });
 }
+
+/** For one read at a time. Thousands of objects are only looked at, and buffers of their own would be half of the work. */
+const fileEnd = Buffer.alloc(footerBytes + maxDescriptionBytes);
 
 /** Where the last bytes of a file of `size` bytes begin, which have its description. */
 const endOf = (size: number): number => Math.max(0, size - footerBytes - maxDescriptionBytes);
@@ -305,9 +331,8 @@ async function readFully(handle: FileHandle, from: number, to: number): Promise<
 }
 
 /** The same while the event loop waits. */
-function readNow(file: number, from: number, to: number): Buffer {
-  // With memory of its own: a part of a pool that is kept keeps all of it.
-  const bytes = Buffer.allocUnsafeSlow(to - from);
+function readNow(file: number, from: number, to: number, into = Buffer.allocUnsafe(to - from)): Buffer {
+  const bytes = into.subarray(0, to - from);
   for (let filled = 0; filled < bytes.length; ) {
     const bytesRead = readSync(file, bytes, filled, bytes.length - filled, from + filled);
     if (bytesRead === 0) throw endsTooEarly(bytes.length - filled);

@@ -40,8 +40,8 @@ export type FolderObjectStoreSettings = {
 /** No key has this character, so the file of `a` and the folder of `a/b` have different names. */
 const fileSuffix = '#';
 
-/** A copy of so much is cheaper than a second write. */
-const copiedBytes = 64 * 1024;
+/** So much is copied, and written while the event loop waits. */
+const waitedBytes = 64 * 1024;
 
 /** Codes of the system that blame the disk or its rights, not the call. */
 const unusable = new Set('ENOSPC ENOTDIR EDQUOT EROFS EACCES EPERM EIO EMFILE ENFILE ESTALE'.split(' '));
@@ -79,12 +79,12 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
     const path = pathOf(key);
     const end = objectFileEnd(objectDescription(options));
     const writeAll = async (file: FileHandle): Promise<void> => {
-      if (!(body instanceof Uint8Array)) await pipeline(body, (source) => file.writeFile(source), options);
-      else if (body.length > copiedBytes) await file.writeFile(body, options);
-      else return file.writeFile(Buffer.concat([body, end]), options);
+      if (body instanceof Uint8Array) await file.writeFile(body, options);
+      else await pipeline(body, (source) => file.writeFile(source), options);
       await file.writeFile(end);
     };
-    return onDisk(options.signal, () => uploads.store(path, replace, writeAll));
+    const isSmall = body instanceof Uint8Array && body.length <= waitedBytes;
+    return onDisk(options.signal, () => uploads.store(path, replace, isSmall ? Buffer.concat([body, end]) : writeAll));
   }
 
   /** What `read` makes of the object's file; undefined when it is not there. */
