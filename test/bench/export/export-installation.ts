@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import type { ApiClient } from '#services/cli/api-client.ts';
 import { ExportFailed, followJob, signBundleLink, startExport } from '#services/cli/export-client.ts';
@@ -38,6 +39,22 @@ export function objectStoreOf(harness: Pick<TestInstallation, 'folder'>): Object
 export function cpuSecondsOfInstallation({ installation }: Pick<TestInstallation, 'installation'>): number | undefined {
   const names = [...serviceNames, 'nats-server' as const];
   return cpuSecondsOf(names.flatMap((name) => installation.pids(name)));
+}
+
+const lookEveryMs = 1_000;
+/** Spare children wait for three seconds of calm before they warm up. */
+const calmLooks = 5;
+const calmSeconds = 0.05;
+
+/** Waits until an installation has nothing to do, so that what its start left to do is not counted as somebody's work. */
+export async function untilCalm(harness: Pick<TestInstallation, 'installation'>): Promise<void> {
+  let before = cpuSecondsOfInstallation(harness);
+  for (let calm = 0; calm < calmLooks && before !== undefined; ) {
+    await delay(lookEveryMs);
+    const now = cpuSecondsOfInstallation(harness) ?? before;
+    calm = now - before < calmSeconds ? calm + 1 : 0;
+    before = now;
+  }
 }
 
 export type TimedExport = { job: ExportJob; link: BundleLink; seconds: number };
