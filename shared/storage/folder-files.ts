@@ -227,16 +227,19 @@ const waitedBytes = 256 * 1024;
 /** For so long files are read one after the other; then whatever else is to be done has its turn. */
 const turnMs = 5;
 let turnEnded = 0;
+/** One for all who wait: if each had its own, each would read for a whole turn before anything else is done. */
+let nextTurn: Promise<void> | undefined;
 
-async function nextTurn(): Promise<void> {
-  if (performance.now() - turnEnded < turnMs) return;
+async function begunTurn(): Promise<void> {
   await setImmediate();
+  nextTurn = undefined;
   turnEnded = performance.now();
 }
 
 /** What `read` makes of an open file. */
 async function fromFile<T>(path: string, read: (file: number, size: number, modifiedAt: Date) => T): Promise<T> {
-  await nextTurn();
+  // Of many who wait for a turn, those that it is too short for wait for the next one.
+  while (performance.now() - turnEnded >= turnMs) await (nextTurn ??= begunTurn());
   const file = openSync(path, 'r');
   try {
     const { size, mtime } = fstatSync(file);

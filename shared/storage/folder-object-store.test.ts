@@ -4,8 +4,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { setImmediate } from 'node:timers/promises';
 import { create as contentDisposition } from 'content-disposition';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { verifyFolderLink } from './download-link.ts';
 import { folderObjectStore } from './folder-object-store.ts';
 import { objectStoreContract } from './object-store.contract.ts';
@@ -80,6 +81,25 @@ test('writers do not mind that others remove the folders they write to', async (
     ]);
   }
   expect(await store.head('race/x/49')).toMatchObject({ sizeBytes: 1 });
+});
+
+test('however many read at once, whatever else is to be done has its turn after a few of them', async () => {
+  await store.put('turns', Buffer.from('x'));
+  let nowMs = performance.now();
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 1));
+  let read = 0;
+  const reading = Array.from({ length: 200 }, async () => {
+    await store.get('turns');
+    read += 1;
+  });
+  const readInTurn: number[] = [];
+  for (let before = 0; read < reading.length; before = read) {
+    await setImmediate();
+    readInTurn.push(read - before);
+  }
+  clock.mockRestore();
+  // Of a turn that had begun before, and of one.
+  expect(Math.max(...readInTurn)).toBeLessThanOrEqual(10);
 });
 
 test('an object that is cut while it is read makes the stream fail', async () => {
