@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -220,6 +221,25 @@ test('a site is closed with a store that refuses one read of ten', async () => {
   const outcome = await renderClosing({ ...context(), objectStore: refusing, retry }, site, signal);
   expect(outcome).toMatchObject({ kind: 'rendered' });
   expect(reads).toBeLessThan(60);
+});
+
+test('a store that is away in the middle of the upload, as a full disk is, gets the segment again', async () => {
+  pool = childPool({ ...renderChild, slots: 1, warmSpares: 0 });
+  const site = await storedSite(40, 4, 20_000);
+  let uploads = 0;
+  const full: ObjectStore = {
+    ...objectStore,
+    async putStream(key, body, options) {
+      uploads += 1;
+      if (uploads > 2) return objectStore.putStream(key, body, options);
+      await once(body, 'readable');
+      throw new ObjectStoreUnavailable('no space left');
+    },
+  };
+  const retry = { firstPauseMs: 1, longestPauseMs: 1, giveUpAfterMs: 20_000 };
+  const outcome = await renderClosing({ ...context(), objectStore: full, retry }, site, signal);
+  expect(outcome).toMatchObject({ kind: 'rendered', reused: false });
+  expect(uploads).toBe(3);
 });
 
 test('texts of pages are copied whole; those of the search are cut shorter where a site has too many', async () => {

@@ -81,6 +81,8 @@ async function makeSegment(
             });
           const options = { deadlineMs: closingDeadlineMs, affinity: organization, signal, answer: noted };
           ({ lost } = await runChild(context.pool, request, options));
+        } catch (error) {
+          throw unanswered ?? error;
         } finally {
           files.end();
         }
@@ -90,8 +92,8 @@ async function makeSegment(
     return { kind: 'made', details: { ...summary, madeFrom: segmentsDigest(sidecars.segments) } };
   } catch (error) {
     if (lost.length > 0) return { kind: 'lost', chunks: lost };
-    if (unanswered instanceof TextsLost) return { kind: 'lost', chunks: [unanswered.segment] };
-    throw unanswered ?? error;
+    if (error instanceof TextsLost) return { kind: 'lost', chunks: [error.segment] };
+    throw error;
   }
 }
 

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +9,7 @@ import { readTexts, sidecarBytes, type TextKind } from '#shared/export/bundle/pa
 import { readSidecar, readWholeSidecar } from '#shared/export/export-objects.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
-import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { type ObjectStore, ObjectStoreUnavailable } from '#shared/storage/object-store.ts';
 import { storeAssets } from './store-segment.ts';
 
 const place = { organization: 'acme', domain: 'docs', key: 'a'.repeat(64) };
@@ -25,8 +27,9 @@ const store = async (text: string, sha256 = sha256Of(text)) => {
   await objectStore.put(blobKey('acme', sha256), Buffer.from(text));
   return { sha256, sizeBytes: Buffer.byteLength(text) };
 };
-const pack = (files: Parameters<typeof storeAssets>[2]) =>
-  storeAssets({ objectStore, retry: { firstPauseMs: 1, longestPauseMs: 1, giveUpAfterMs: 0 } }, place, files, open);
+const retry = { firstPauseMs: 1, longestPauseMs: 1, giveUpAfterMs: 0 };
+const pack = (files: Parameters<typeof storeAssets>[2], to: ObjectStore = objectStore) =>
+  storeAssets({ objectStore: to, retry }, place, files, open);
 
 test('files are copied under the top folder, and described', async () => {
   const files = [
@@ -74,4 +77,22 @@ test('a file that is gone or damaged is named, and nothing is stored', async () 
   const damaged = { path: 'b.txt', ...(await store('b', sha256Of('c'))) };
   await expect(pack([there, damaged])).rejects.toThrow('the stored file b.txt of the content version is damaged');
   expect(await objectStore.head(segmentKey('acme', place.key))).toBeUndefined();
+});
+
+test('the reason of a store that fails is what is thrown, also when it ends the stream before it says so', async () => {
+  const givenUp = Promise.withResolvers<void>();
+  const full: ObjectStore = {
+    ...objectStore,
+    async getStream(key, options) {
+      return (await objectStore.getStream(key, options))?.once('close', givenUp.resolve);
+    },
+    async putStream(_, body) {
+      await once(body, 'readable');
+      body.destroy(new Error('ENOSPC'));
+      await givenUp.promise;
+      throw new ObjectStoreUnavailable('no space left');
+    },
+  };
+  const files = [{ path: 'large.bin', ...(await store(randomBytes(3_000_000).toString('hex'))) }];
+  await expect(pack(files, full)).rejects.toThrow(ObjectStoreUnavailable);
 });

@@ -76,10 +76,10 @@ export async function packTo(
     if (uploadError !== undefined) throw uploadError;
     return summary;
   } catch (error) {
-    // When the upload failed first, that is the reason.
-    const reason = uploadError ?? error;
+    // When the upload failed first, that is the reason. It may have ended the stream and not said why yet.
+    const failedFirst = uploadError !== undefined || writer.output.destroyed;
     writer.output.destroy();
     await uploaded;
-    throw reason;
+    throw failedFirst ? (uploadError ?? error) : error;
   }
 }
