@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -111,6 +111,23 @@ test('a missing segment is reported, too', async () => {
   await objectStore.remove(segmentKey(organization, key('closing')));
   expect(await run()).toMatchObject({ kind: 'lost', chunks: [-1] });
   expect(await hasSidecar('closing')).toBe(false);
+});
+
+/** What a disk does that loses the end of a file. */
+const cut = (objectKey: string) => truncate(join(folder, 'stored', `${objectKey}#`), 40);
+
+test('a segment whose file was cut is reported and loses its sidecar', async () => {
+  await cut(segmentKey(organization, key('pages')));
+  expect(await run()).toMatchObject({ kind: 'lost', chunks: [1] });
+  expect([await hasSidecar('pages'), await hasSidecar('site'), uploads]).toEqual([false, true, 0]);
+});
+
+test('a bundle whose file was cut is stored again', async () => {
+  const joined = await run();
+  if (joined.kind !== 'joined') throw new Error('The bundle is joined.');
+  await cut(joined.bundleKey);
+  expect(await run()).toEqual(joined);
+  expect(sha256Of(Buffer.from((await objectStore.get(joined.bundleKey)) ?? ''))).toBe(joined.sha256);
 });
 
 test('a closing segment that was made from other segments is made again', async () => {

@@ -7,7 +7,7 @@ import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
-import { isStoredRecently, type ObjectStore } from '#shared/storage/object-store.ts';
+import { isStoredRecently, type ObjectStore, unlessDamaged } from '#shared/storage/object-store.ts';
 
 /** A bundle of at most so many bytes stays in memory between its digest and its upload: its segments are not read twice. */
 const keptBytes = 32 * 1024 * 1024;
@@ -39,7 +39,7 @@ export async function joinBundle(
   try {
     const { sha256, sizeBytes, bytes } = await digestBundle(found.sources, keptBytes);
     const key = bundleKey(plan.organization, plan.domain, planHash);
-    const head = await objectStore.head(key, { signal });
+    const head = await unlessDamaged(objectStore.head(key, { signal }));
     const isSaidSame = head?.metadata.sha256 === sha256 && head.sizeBytes === sizeBytes;
     const isRecent = isSaidSame && isStoredRecently(head, clock);
     if (!isRecent || (await storedDigest(objectStore, key, signal)) !== sha256) {
@@ -115,7 +115,10 @@ export async function segmentSources(objectStore: ObjectStore, plan: ExportPlan)
   }
   const sources = found.map(({ sha256, crc32, rawLength, sizeBytes }, index) => {
     const key = segmentKey(plan.organization, keys[index] ?? '');
-    const open = () => (sizeBytes <= wholeBytes ? objectStore.get(key) : objectStore.getStream(key));
+    const open = () =>
+      unlessDamaged<Uint8Array | Readable | undefined>(
+        sizeBytes <= wholeBytes ? objectStore.get(key) : objectStore.getStream(key),
+      );
     return { key, sha256, crc32, rawLength, sizeBytes, open };
   });
   return { kind: 'complete', sources };

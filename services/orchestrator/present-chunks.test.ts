@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type PlanChunk, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import { sidecarBytes, sidecarOf } from '#shared/export/bundle/packed-segment.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { DamagedObject, type ObjectStore } from '#shared/storage/object-store.ts';
 import { presentChunks } from './present-chunks.ts';
 
 const organization = 'acme';
@@ -53,6 +53,16 @@ test('a segment that is gone or cut is not there, whatever its sidecar says', as
   const { store } = storeOf(chunks, (key) => (sizes.has(key) ? sizes.get(key) : bytes.length));
   const found = await presentChunks(store, { organization, chunks });
   expect(found.map(({ chunk }) => chunk)).toEqual([0, 2, 4]);
+});
+
+test('a segment that the store finds damaged is not there', async () => {
+  const chunks = chunksOf(5);
+  const { store } = storeOf(chunks, (key) => {
+    if (key === segmentKey(organization, chunks[2]?.key ?? '')) throw new DamagedObject('it was cut');
+    return bytes.length;
+  });
+  const found = await presentChunks(store, { organization, chunks });
+  expect(found.map(({ chunk }) => chunk)).toEqual([0, 1, 3, 4]);
 });
 
 test('of a new site only some are looked for', async () => {

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { blobKey } from '#shared/contracts/stored-objects.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { DamagedObject, type ObjectStore } from '#shared/storage/object-store.ts';
 import { type AgingStore, agingStore } from '../../test/support/aging-store.ts';
 import { prepareUploadFolder, type ReceivedProject, storeFiles } from './project-files.ts';
 
@@ -55,6 +56,21 @@ test('what was stored lately stays as it is; what is old is stored again, becaus
     const after = await Promise.all([modifiedAt('small'), modifiedAt(large)]);
     expect(after.map((time, index) => time !== before[index])).toEqual([isStoredAgain, isStoredAgain]);
   }
+});
+
+test('a file that was damaged where it is kept is stored again', async () => {
+  const files = received({ 'a.mdx': 'small', 'b.mdx': large });
+  const stored: string[] = [];
+  const damaged: ObjectStore = {
+    ...objects.store,
+    head: async (key) => {
+      throw new DamagedObject(`${key} was cut`);
+    },
+    put: async (key) => void stored.push(key),
+    putStream: async (key) => void stored.push(key),
+  };
+  await storeFiles(damaged, clock, 'acme', files, new AbortController().signal);
+  expect(stored.toSorted()).toEqual(files.files.map(({ sha256 }) => blobKey('acme', sha256)).toSorted());
 });
 
 test('what was left more than a day ago goes, what may still be in use stays', async () => {

@@ -12,7 +12,7 @@ import type { ArchiveBudgets } from '#shared/export/bundle/read-archive.ts';
 import { errorCode, messageOf, Unavailable } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { type Clock, dayMs } from '#shared/runtime/time-and-ids.ts';
-import { isStoredRecently, type ObjectStore } from '#shared/storage/object-store.ts';
+import { isStoredRecently, type ObjectStore, unlessDamaged } from '#shared/storage/object-store.ts';
 import type { UnpackedFile, UnpackQuestion, UnpackRequest } from './unpack-child.ts';
 import { uploadPlaces } from './upload-places.ts';
 
@@ -223,7 +223,7 @@ export async function storeMadeFiles(
   await inParallel(made, filesAtOnce, async ({ sha256, text }) => {
     signal.throwIfAborted();
     const key = blobKey(organization, sha256);
-    if (!isStoredRecently(await objectStore.head(key, { signal }), clock))
+    if (!isStoredRecently(await unlessDamaged(objectStore.head(key, { signal })), clock))
       await objectStore.put(key, Buffer.from(text), { signal });
   });
 }
@@ -236,7 +236,7 @@ async function storeFile(
   file: ReceivedFile,
   signal: AbortSignal,
 ): Promise<void> {
-  if (isStoredRecently(await objectStore.head(key, { signal }), clock)) return;
+  if (isStoredRecently(await unlessDamaged(objectStore.head(key, { signal })), clock)) return;
   if (file.sizeBytes <= mostHeldBytes) await objectStore.put(key, await project.read(file), { signal });
   else await objectStore.putStream(key, project.stream(file), { signal });
 }

@@ -11,7 +11,7 @@ import {
   segmentSidecarSchema,
   sidecarKey,
 } from '#shared/contracts/stored-objects.ts';
-import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { type ObjectStore, unlessDamaged } from '#shared/storage/object-store.ts';
 import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
 import { hasRightSum, sidecarParts } from './bundle/packed-segment.ts';
 
@@ -74,7 +74,8 @@ export async function storedSegment<T extends { sizeBytes: number }>(
 ): Promise<T | undefined> {
   const sidecar = await read(objectStore, organization, key);
   if (sidecar === undefined) return undefined;
-  const segment = await objectStore.head(segmentKey(organization, key), signal === undefined ? {} : { signal });
+  const looking = objectStore.head(segmentKey(organization, key), signal === undefined ? {} : { signal });
+  const segment = await unlessDamaged(looking);
   return segment?.sizeBytes === sidecar.sizeBytes ? sidecar : undefined;
 }
 

@@ -54,6 +54,16 @@ export class DamagedObject extends Error {
   override name = 'DamagedObject';
 }
 
+/** What is read; undefined as well for a damaged object. For what can be made again: then it is as if it were not there. */
+export async function unlessDamaged<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof DamagedObject) return undefined;
+    throw error;
+  }
+}
+
 /** Bytes `start` to `end`, both included, from 0; without `end` to the last one. A start behind the last byte is a `RangeError`. */
 export type StreamOptions = ReadOptions & { range?: { start: number; end?: number } };
 
