@@ -113,6 +113,13 @@ test('a missing segment is reported, too', async () => {
   expect(await hasSidecar('closing')).toBe(false);
 });
 
+test('all segments that are damaged are reported at once: after each report the site is closed again', async () => {
+  await objectStore.remove(segmentKey(organization, key('site')));
+  await objectStore.put(segmentKey(organization, key('closing')), Buffer.from('something else'));
+  expect(await run()).toMatchObject({ kind: 'lost', chunks: [0, -1] });
+  expect(await Promise.all(['site', 'pages', 'closing'].map(hasSidecar))).toEqual([false, true, false]);
+});
+
 /** What a disk does that loses the end of a file. */
 const cut = (objectKey: string) => truncate(join(folder, 'stored', `${objectKey}#`), 40);
 

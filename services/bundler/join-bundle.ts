@@ -13,6 +13,8 @@ import { isStoredRecently, type ObjectStore, unlessDamaged } from '#shared/stora
 const keptBytes = 32 * 1024 * 1024;
 /** A segment of at most so many bytes is read in one piece. */
 const wholeBytes = 1024 * 1024;
+/** How many are checked at the same time. */
+const segmentsAtOnce = 4;
 
 export type JoinOutcome =
   | { kind: 'joined'; bundleKey: string; sizeBytes: number; sha256: string }
@@ -21,7 +23,7 @@ export type JoinOutcome =
 /**
  * Checks every segment of a plan, then streams the bundle to the store, a large one a few blocks at a time, unless the same bytes were stored recently
  * and are there still: what is stored is read for that, because a disk may have changed it since.
- * When a segment is not what its sidecar says, it removes the sidecar, so that the segment is rendered again. Rejects with
+ * Of segments that are not what their sidecars say it removes the sidecars, so that they are rendered again. Rejects with
  * `ObjectStoreUnavailable` when the task should be tried again.
  */
 export async function joinBundle(
@@ -54,10 +56,26 @@ export async function joinBundle(
     return { kind: 'joined', bundleKey: key, sizeBytes, sha256 };
   } catch (error) {
     if (!(error instanceof SegmentDamaged)) throw error;
-    const number = numberOf(plan, error.index);
-    await forget(objectStore, plan, plan.chunks[number]?.key ?? plan.closingKey);
-    return { kind: 'lost', chunks: [number], reason: error.message };
+    const behind = await damagedBehind(error.index, found.sources, signal);
+    const chunks = [error.index, ...behind].map((index) => numberOf(plan, index));
+    for (const number of chunks) await forget(objectStore, plan, plan.chunks[number]?.key ?? plan.closingKey);
+    return { kind: 'lost', chunks, reason: error.message };
   }
+}
+
+/** Places of other damaged segments. One at a time, each would cost a closing of the site and a join. */
+async function damagedBehind(first: number, sources: readonly SegmentSource[], signal: AbortSignal): Promise<number[]> {
+  const damaged = await inParallel(sources.slice(first + 1), segmentsAtOnce, async (source, at) => {
+    signal.throwIfAborted();
+    return digestBundle([source]).then(
+      () => [],
+      (error: unknown) => {
+        if (error instanceof SegmentDamaged) return [first + 1 + at];
+        throw error;
+      },
+    );
+  });
+  return damaged.flat();
 }
 
 /** SHA-256 of what is stored under a key; undefined when that cannot be read to its end. */
