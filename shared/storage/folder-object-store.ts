@@ -46,6 +46,8 @@ const waitedBytes = 64 * 1024;
 /** Codes of the system that blame the disk or its rights, not the call. */
 const unusable = new Set('ENOSPC ENOTDIR EDQUOT EROFS EACCES EPERM EIO EMFILE ENFILE ESTALE'.split(' '));
 
+const full = new Set(['ENOSPC', 'EDQUOT']);
+
 /** Objects as files in a folder of this machine, for one host. */
 export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectStore {
   const clock = settings.clock ?? systemClock;
@@ -64,9 +66,8 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (!unusable.has(errorCode(error) ?? '')) throw error;
-      throw new ObjectStoreUnavailable(`the folder ${settings.folder} cannot be used: ${messageOf(error)}`, {
-        cause: error,
-      });
+      const reason = full.has(errorCode(error) ?? '') ? `its disk is full (${messageOf(error)})` : messageOf(error);
+      throw new ObjectStoreUnavailable(`the folder ${settings.folder} cannot be used: ${reason}`, { cause: error });
     }
   }
 

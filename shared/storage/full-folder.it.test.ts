@@ -15,6 +15,7 @@ describeWithSmallDisk('a folder on a disk that is full', () => {
       disk.fill();
       for (let asked = 0; asked < 20; asked += 1) await expect(store.check()).rejects.toThrow(ObjectStoreUnavailable);
       await expect(store.put('a', Buffer.from('x'))).rejects.toThrow(ObjectStoreUnavailable);
+      await expect(store.put('a', Buffer.from('x'))).rejects.toThrow(`${folder} cannot be used: its disk is full`);
       expect(await readdir(join(folder, 'uploads'))).toEqual([]);
       disk.free();
       await store.check();
