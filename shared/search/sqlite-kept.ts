@@ -11,10 +11,9 @@ export type KeptPage = Omit<CandidatePage, 'links' | 'linkedFrom'> & { id: numbe
 
 /** Of all files together: some 6,000 passages. What is kept for long and replaced often costs several times that in memory. */
 const keptBytes = 5_000_000;
-/** Numbers of files stand above those of passages, which are 65,536 to a page. */
-const numbersOfFile = 2 ** 40;
 
-export type Kept = LRUCache<number, KeptPassage | KeptPage>;
+/** The key has the number of the file, `s` for a passage or `p` for a page, and its id: no sum of numbers, which are exact up to 2^53 alone. */
+export type Kept = LRUCache<string, KeptPassage | KeptPage>;
 
 /** What was read of files lately, by number of file, and of passage or page. A file never changes while it is open. */
 export const keptOfFiles = (): Kept => new LRUCache({ maxSize: keptBytes, sizeCalculation: bytesOf });
@@ -24,7 +23,7 @@ let files = 0;
 /** Reads passages and pages of an open file by their ids, those alone from the file that are not kept. In no order; what is not there is left out. */
 export function keptIn(db: DatabaseSync, kept: Kept) {
   files += 1;
-  const [ofPassages, ofPages] = [2 * files * numbersOfFile, (2 * files + 1) * numbersOfFile];
+  const [ofPassages, ofPages] = [`${files}s`, `${files}p`];
   const passagesAre = db.prepare(
     'SELECT id, heading_terms, text_length, counts FROM passages WHERE id IN (SELECT value FROM json_each(?))',
   );
@@ -35,21 +34,21 @@ export function keptIn(db: DatabaseSync, kept: Kept) {
 
   function read<T extends KeptPassage | KeptPage>(
     ids: Iterable<number>,
-    above: number,
+    of: string,
     rows: typeof pagesAre,
     from: (row: Record<string, unknown>) => T,
   ): T[] {
     const found: T[] = [];
     const unknown: number[] = [];
     for (const id of ids) {
-      const known = kept.get(above + id) as T | undefined;
+      const known = kept.get(of + id) as T | undefined;
       if (known === undefined) unknown.push(id);
       else found.push(known);
     }
     if (unknown.length === 0) return found;
     for (const row of rows.iterate(JSON.stringify(unknown))) {
       const one = from(row);
-      kept.set(above + one.id, one);
+      kept.set(of + one.id, one);
       found.push(one);
     }
     return found;

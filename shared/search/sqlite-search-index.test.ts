@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { searchFiltersContract } from './search-filters.contract.ts';
 import { searchIndexContract } from './search-index.contract.ts';
 import { SearchUnavailable } from './search-index.ts';
+import { keptIn, keptOfFiles } from './sqlite-kept.ts';
 import { isStorageFailure } from './sqlite-passages.ts';
 import { searchVectorsContract } from './vectors/search-vectors.contract.ts';
 import { sqliteSearchIndex } from './sqlite-search-index.ts';
@@ -115,6 +116,21 @@ test.runIf(process.platform === 'linux')('of many domains that are searched some
   expect(await openFiles()).toBe(40);
   await index.close();
   expect(await openFiles()).toBe(0);
+  await end();
+});
+
+test('however many files were opened before, what is kept of one is found again', async () => {
+  const { file, end } = await filledIndex();
+  const db = new DatabaseSync(file, { readOnly: true });
+  const kept = keptOfFiles();
+  for (let opened = 0; opened < 4_200; opened += 1) keptIn(db, kept);
+  const { passages, pages } = keptIn(db, kept);
+  const ids = [65_536, 65_537, 65_538, 65_539];
+  for (const _ of ['read', 'kept']) {
+    expect(passages(ids).map(({ id }) => id)).toEqual(ids);
+    expect(pages([1]).map(({ path }) => path)).toEqual(['a']);
+  }
+  db.close();
   await end();
 });
 
