@@ -130,8 +130,8 @@ async function moveTo(upload: string, target: string, replace: boolean): Promise
       if (errorCode(error) === 'EEXIST' && !replace) return false;
       // The first one, or another writer's removal pruned the empty folder.
       if (errorCode(error) !== 'ENOENT' || attempt === moveAttempts) throw error;
-      // Whoever made the folder, its own name must be on disk, too.
-      const above = dirname((await mkdir(parent, { recursive: true })) ?? parent);
+      // Whoever made the folder, its own name must be on disk, too. What was made above it may be pruned at once.
+      const above = dirname((await unlessGone(mkdir(parent, { recursive: true }), undefined)) ?? parent);
       if (above.length < top.length) top = above;
     }
   }
