@@ -130,6 +130,7 @@ test('a folder that cannot be written is unavailable, and the reason is said', a
   await expect(broken.check()).rejects.toThrow(ObjectStoreUnavailable);
   await expect(broken.check()).rejects.toThrow(`${settings.folder} cannot be used: ENOTDIR`);
   await expect(broken.put('a', Buffer.from('x'))).rejects.toThrow(ObjectStoreUnavailable);
+  await expect(broken.list('')[Symbol.asyncIterator]().next()).rejects.toThrow(ObjectStoreUnavailable);
   await expect(broken.presign('a', { lifetimeSeconds: 1, fileName: 'a', contentType: 'a/b' })).rejects.toThrow(
     'BINDERY_LINK_SIGNING_KEY',
   );

@@ -65,10 +65,14 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
       return await action();
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
-      if (!unusable.has(errorCode(error) ?? '')) throw error;
-      const reason = full.has(errorCode(error) ?? '') ? `its disk is full (${messageOf(error)})` : messageOf(error);
-      throw new ObjectStoreUnavailable(`the folder ${settings.folder} cannot be used: ${reason}`, { cause: error });
+      throw diskProblem(error);
     }
+  }
+
+  function diskProblem(error: unknown): unknown {
+    if (!unusable.has(errorCode(error) ?? '')) return error;
+    const reason = full.has(errorCode(error) ?? '') ? `its disk is full (${messageOf(error)})` : messageOf(error);
+    return new ObjectStoreUnavailable(`the folder ${settings.folder} cannot be used: ${reason}`, { cause: error });
   }
 
   async function write(
@@ -147,11 +151,15 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
 
     async *list(prefix, options = {}) {
       checkObjectPrefix(prefix);
-      for await (const file of filesUnder(stored, prefix)) {
-        const key = file.slice(0, -fileSuffix.length);
-        const entry = key.startsWith(prefix) ? await entryOf(key, options.signal) : undefined;
-        // Undefined: removed since the folder was read.
-        if (entry !== undefined) yield entry;
+      try {
+        for await (const file of filesUnder(stored, prefix)) {
+          const key = file.slice(0, -fileSuffix.length);
+          const entry = key.startsWith(prefix) ? await entryOf(key, options.signal) : undefined;
+          // Undefined: removed since the folder was read.
+          if (entry !== undefined) yield entry;
+        }
+      } catch (error) {
+        throw diskProblem(error);
       }
     },
 
