@@ -26,7 +26,7 @@ export async function buildSqlitePassages(
   const building = `${file}.${randomBytes(6).toString('hex')}.building`;
   const copy = base === undefined ? undefined : await copyOf(base, building);
   const db = copy ?? empty(building);
-  db.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536; BEGIN');
+  db.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -16384; BEGIN');
   if (copy === undefined) inheritVectors(db, base === undefined ? [file] : [file, base]);
   const writer = new PassageWriter(db);
   writer.setSynonyms(synonyms);
