@@ -4,7 +4,10 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { ChildDied, ChildRequestFailed, ChildTimedOut } from './child.ts';
 import { type ChildPool, type ChildPoolOptions, childPool } from './child-pool.ts';
@@ -68,6 +71,21 @@ describe.each([
 
   it.skipIf(!existsSync('/bin/sh'))('cannot take native memory without end', async () => {
     await expect(shared.run({ do: 'native' }, { deadlineMs })).rejects.toThrow(/memory|allocation/i);
+    expect(await echo(shared)).toBe('next');
+  });
+
+  it('keeps nothing of requests that are answered while it lives', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const kept: WeakRef<object>[] = [];
+    for (let asked = 0; asked < 20; asked += 1) {
+      const value = { bytes: new Uint8Array(1_000) };
+      kept.push(new WeakRef(value), new WeakRef((await shared.run({ do: 'echo', value }, { deadlineMs })) as object));
+    }
+    await setImmediate();
+    collect();
+    // The last ones may still be on the stack.
+    expect(kept.filter((ref) => ref.deref() !== undefined).length).toBeLessThan(5);
     expect(await echo(shared)).toBe('next');
   });
 

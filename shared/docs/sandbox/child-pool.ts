@@ -114,6 +114,8 @@ type Member = {
   /** Monotonic, milliseconds. */
   usedAt: number;
   onMessage: (message: FromChild) => void;
+  /** Of the request that it works on. A reaction to `child.ended` for each request would keep all of them while the child lives. */
+  onEnd: (ended: ChildDied) => void;
 };
 
 const startDeadlineMs = 20_000;
@@ -176,6 +178,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
         member.state = 'idle';
         schedule();
       },
+      onEnd: () => undefined,
     };
     const startTimer = setTimeout(() => member.child.kill(), startDeadlineMs);
     members.add(member);
@@ -191,6 +194,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
     members.delete(member);
     if (failedStarts < mostFailedStarts) schedule();
     else rejectWaiting(ended);
+    member.onEnd(ended);
   }
 
   function rejectWaiting(reason: Error): void {
@@ -258,12 +262,13 @@ export function childPool(options: ChildPoolOptions): ChildPool {
     const id = lastId;
     member.state = 'warming';
     const timer = setTimeout(() => member.child.kill(), warmUpDeadlineMs);
-    void member.child.ended.then(() => clearTimeout(timer));
+    member.onEnd = () => clearTimeout(timer);
     member.onMessage = (message) => {
       if (message.kind === 'ready' || message.id !== id) return;
       if (message.kind === 'question') return void answerQuestion(member, message.question, message.content, undefined);
       clearTimeout(timer);
       member.onMessage = () => undefined;
+      member.onEnd = () => undefined;
       member.warmed += 1;
       member.state = 'idle';
       schedule();
@@ -303,6 +308,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
       member.onMessage = () => undefined;
+      member.onEnd = () => undefined;
       member.state = 'idle';
       member.usedAt = performance.now();
       quietSince = member.usedAt;
@@ -330,7 +336,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
     };
     let timer = setTimeout(onDeadline, deadlineMs);
     signal?.addEventListener('abort', abort, { once: true });
-    void member.child.ended.then((ended) => lose('died', ended));
+    member.onEnd = (ended) => lose('died', ended);
     member.onMessage = (message) => {
       if (message.kind === 'ready' || message.id !== id) return;
       if (message.kind === 'response') finish('keep', () => job.resolve(message.response));
