@@ -110,9 +110,12 @@ class PassageWriter {
   readonly #db: DatabaseSync;
   readonly #statements;
   readonly #ids = new Map<string, number>();
-  /** The terms that the file does not have, in the order of their ids, which follow the last one that it has. */
-  readonly #newTerms: string[] = [];
+  /** The terms that the file does not have, with the ids that they get. */
+  readonly #newTerms: { id: number; term: string }[] = [];
   readonly #lastStored: number;
+  #lastTerm: number;
+  /** Ids of terms that no page has any more. With new ones for each version, words of the latest would soon be too far behind to be looked at. */
+  readonly #freed: number[];
   #askedFor = 0;
   readonly #numbers: TermNumbers = { of: (term) => this.#idOf(term), mark: {} };
   /** Numbers only rise, so that new rows stand behind those that are removed. */
@@ -134,6 +137,9 @@ class PassageWriter {
     const lastOf = (table: string): number =>
       Number(db.prepare(`SELECT max(id) AS last FROM ${table}`).get()?.['last'] ?? 0);
     this.#lastStored = lastOf('terms');
+    this.#lastTerm = this.#lastStored;
+    const unused = db.prepare('DELETE FROM terms WHERE passages = 0 AND links = 0 RETURNING id').all();
+    this.#freed = unused.map(({ id }) => Number(id));
     this.#lastPage = lastOf('pages');
     this.#lastLink = lastOf('links');
     this.#statements = {
@@ -258,10 +264,7 @@ class PassageWriter {
       if (passages.of(id) !== 0 || links.of(id) !== 0) update.run(passages.of(id), links.of(id), id);
     }
     const insert = this.#db.prepare('INSERT INTO terms (id, term, passages, links) VALUES (?, ?, ?, ?)');
-    for (const [at, term] of this.#newTerms.entries()) {
-      const id = this.#lastStored + 1 + at;
-      insert.run(id, term, passages.of(id), links.of(id));
-    }
+    for (const { id, term } of this.#newTerms) insert.run(id, term, passages.of(id), links.of(id));
     const columns = Object.keys(this.#sums);
     this.#db
       .prepare(`UPDATE facts SET ${columns.map((column) => `${column} = ?`).join(', ')}`)
@@ -291,8 +294,14 @@ class PassageWriter {
   #idOf(term: string): number {
     const known = this.#ids.get(term);
     if (known !== undefined) return known;
-    const id = this.#storedIdOf(term) ?? this.#lastStored + this.#newTerms.push(term);
+    const id = this.#storedIdOf(term) ?? this.#newIdOf(term);
     this.#ids.set(term, id);
+    return id;
+  }
+
+  #newIdOf(term: string): number {
+    const id = this.#freed.pop() ?? (this.#lastTerm += 1);
+    this.#newTerms.push({ id, term });
     return id;
   }
 

@@ -174,6 +174,27 @@ test('a build upon another writes the words of all that changed at once', async 
   await end();
 });
 
+test('words that no page has any more leave their numbers to later ones', async () => {
+  const { folder, index, end } = await filledIndex();
+  const text = (edition: number): string =>
+    Array.from({ length: 50 }, (_, at) => `edition${edition}word${at}`).join(' ');
+  const page = { path: 'a', title: 'A', names: [], keywords: [], groups: [], boost: 1, links: [], markdown: '' };
+  for (let edition = 1; edition <= 10; edition += 1) {
+    const from = edition === 1 ? undefined : `cv_${edition - 1}`;
+    const build = await index.startBuild({ ...scope, contentVersion: `cv_${edition}` }, { from });
+    await build.add([{ ...page, key: `${edition}`, passages: [{ anchor: '', heading: '', text: text(edition) }] }]);
+    await build.commit();
+  }
+  const db = new DatabaseSync(join(folder, 'acme', 'docs', 'cv_10.db'), { readOnly: true });
+  const terms = db.prepare('SELECT count(*) AS count, max(id) AS last FROM terms').get();
+  // Those of an edition stay until the next but one: until then it is not known that nobody has them.
+  expect({ ...terms }).toEqual({ count: 101, last: 101 });
+  db.close();
+  const latest = { ...scope, contentVersion: 'cv_10', limit: 5 };
+  expect(await index.search({ ...latest, query: 'edition10word7' })).toHaveLength(1);
+  await end();
+});
+
 test('a place that cannot be written to is unavailable, and the wrong use of a build is not', async () => {
   const { folder, index, end } = await filledIndex();
   await writeFile(join(folder, 'globex'), 'no folder');
