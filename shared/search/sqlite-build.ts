@@ -83,8 +83,11 @@ async function copyOf(base: string, building: string): Promise<DatabaseSync | un
   try {
     await copyToChange(base, building);
     db = open(building);
-    const shape = db.prepare('PRAGMA user_version').get()?.['user_version'];
-    if (shape === sqliteShape && isSound(db)) return db;
+    if (pragma(db, 'user_version') === sqliteShape && isSound(db)) {
+      // Room of what was removed is used again. A version with far more text than those after it would leave them its size.
+      if (pragma(db, 'freelist_count') > pragma(db, 'page_count') / 2) db.exec('PRAGMA synchronous = OFF; VACUUM');
+      return db;
+    }
   } catch {
     // A base is a help, no need: without one everything is written.
   }
@@ -92,6 +95,8 @@ async function copyOf(base: string, building: string): Promise<DatabaseSync | un
   await rm(building, { force: true });
   return undefined;
 }
+
+const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);
 
 function empty(building: string): DatabaseSync {
   const db = open(building);

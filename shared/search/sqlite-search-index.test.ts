@@ -1,4 +1,4 @@
-import { link, mkdir, mkdtemp, open, readdir, readlink, rm, utimes, writeFile } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, open, readdir, readlink, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -192,6 +192,27 @@ test('words that no page has any more leave their numbers to later ones', async 
   db.close();
   const latest = { ...scope, contentVersion: 'cv_10', limit: 5 };
   expect(await index.search({ ...latest, query: 'edition10word7' })).toHaveLength(1);
+  await end();
+});
+
+test('a file shrinks after most of what it had is gone', async () => {
+  const { folder, index, end } = await filledIndex();
+  const small = { path: 'b', title: 'B', names: [], keywords: [], groups: [], boost: 1, links: [], markdown: '' };
+  const sizes: number[] = [];
+  for (const [from, contentVersion] of [
+    ['cv_1', 'cv_2'],
+    ['cv_2', 'cv_3'],
+  ] as const) {
+    const build = await index.startBuild({ ...scope, contentVersion }, { from });
+    await build.add([{ ...small, key: contentVersion, passages: [{ anchor: '', heading: '', text: 'words remain' }] }]);
+    await build.commit();
+    sizes.push((await stat(join(folder, 'acme', 'docs', `${contentVersion}.db`))).size);
+  }
+  const [before = 0, after = 0] = sizes;
+  expect(after).toBeLessThan(before / 2);
+  expect(await index.search({ ...scope, contentVersion: 'cv_3', query: 'words', limit: 5 })).toMatchObject([
+    { path: 'b' },
+  ]);
   await end();
 });
 
