@@ -20,6 +20,27 @@ import { promisify } from 'node:util';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { DamagedObject, type ObjectDescription, objectDescription } from './object-store.ts';
 
+/*
+ * Work on a project reads and writes thousands of files of a few kilobytes. The event loop waits for these: to hand a call to another thread and take it
+ * back costs ten times as much. After some milliseconds whatever else is to be done has its turn.
+ */
+
+const turnMs = 5;
+let turnBegan = 0;
+/** One for all who wait: if each had its own, each would go on for a whole turn before anything else is done. */
+let waitedFor: Promise<void> | undefined;
+
+/** To be asked again after each wait: of many who wait for a turn, those that it is too short for wait for the next one. */
+const isTurnOver = (): boolean => performance.now() - turnBegan >= turnMs;
+
+const nextTurn = (): Promise<void> => (waitedFor ??= begunTurn());
+
+async function begunTurn(): Promise<void> {
+  await setImmediate();
+  waitedFor = undefined;
+  turnBegan = performance.now();
+}
+
 /** How often the target's folder is made again when another writer prunes it. */
 const moveAttempts = 10;
 
@@ -73,8 +94,9 @@ export function folderUploads(folder: string) {
   };
 }
 
-/** The event loop waits for the bytes, as for those of small files that are read; another thread waits for the disk. */
+/** Another thread waits for the disk alone. */
 async function writeNow(path: string, bytes: Uint8Array): Promise<void> {
+  while (isTurnOver()) await nextTurn();
   const file = openSync(path, 'wx');
   try {
     writeFileSync(file, bytes);
@@ -217,29 +239,12 @@ export function objectFileEnd(description: ObjectDescription): Uint8Array {
   return Buffer.concat([json, length, endMark]);
 }
 
-/*
- * Work on a project reads thousands of files of a few kilobytes. The event loop waits for these: to hand a read to another thread and take it back
- * costs ten times as much.
- */
-
 /** Larger files are read by other threads. */
 const waitedBytes = 256 * 1024;
-/** For so long files are read one after the other; then whatever else is to be done has its turn. */
-const turnMs = 5;
-let turnEnded = 0;
-/** One for all who wait: if each had its own, each would read for a whole turn before anything else is done. */
-let nextTurn: Promise<void> | undefined;
-
-async function begunTurn(): Promise<void> {
-  await setImmediate();
-  nextTurn = undefined;
-  turnEnded = performance.now();
-}
 
 /** What `read` makes of an open file. */
 async function fromFile<T>(path: string, read: (file: number, size: number, modifiedAt: Date) => T): Promise<T> {
-  // Of many who wait for a turn, those that it is too short for wait for the next one.
-  while (performance.now() - turnEnded >= turnMs) await (nextTurn ??= begunTurn());
+  while (isTurnOver()) await nextTurn();
   const file = openSync(path, 'r');
   try {
     const { size, mtime } = fstatSync(file);
