@@ -22,7 +22,8 @@ export function parseStat(text: string): ProcessStat {
 
 /**
  * Processor time that these processes and all below them have used, in seconds; undefined where the system does not tell (only Linux does).
- * Time of a child that ends is its parent's from then on, so the difference of two answers is what was used in between.
+ * Time of a child that ends is its parent's from then on, so the difference of two answers is what was used in between; that of a child that is killed
+ * with its whole group, as those of a pool are, is nobody's.
  */
 export function cpuSecondsOf(roots: readonly number[]): number | undefined {
   if (process.platform !== 'linux') return undefined;
