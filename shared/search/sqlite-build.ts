@@ -165,8 +165,7 @@ class PassageWriter {
       ),
       linksOf: db.prepare('SELECT id, terms FROM links WHERE page = ? ORDER BY id'),
       removePassage: db.prepare('DELETE FROM passages WHERE id = ?'),
-      removeVector:
-        vectorFactsIn(db) === undefined ? undefined : db.prepare('DELETE FROM passage_vectors WHERE passage = ?'),
+      removeVector: this.#hasVectors ? db.prepare('DELETE FROM passage_vectors WHERE passage = ?') : undefined,
       removeLink: db.prepare('DELETE FROM links WHERE id = ?'),
       removePage: db.prepare('DELETE FROM pages WHERE id = ?'),
     };

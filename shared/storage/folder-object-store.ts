@@ -5,16 +5,8 @@ import { pipeline } from 'node:stream/promises';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import { type Clock, systemClock } from '#shared/runtime/time-and-ids.ts';
 import { folderLinkUrl } from './download-link.ts';
-import {
-  describeObjectFile,
-  filesUnder,
-  folderUploads,
-  objectFileEnd,
-  openObjectFile,
-  readObjectFile,
-  removeFile,
-  unlessGone,
-} from './folder-files.ts';
+import { filesUnder, folderUploads, removeFile, unlessGone } from './folder-files.ts';
+import { describeObjectFile, objectFileEnd, openObjectFile, readObjectFile } from './object-file.ts';
 import {
   checkObjectKey,
   checkObjectPrefix,
