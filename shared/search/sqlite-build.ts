@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
-import { analyzeText, analyzeWithNumbers, type TermNumbers } from './analyze-text.ts';
+import { analyzeText, analyzeWithNumbers } from './analyze-text.ts';
 import { countedIds, packCounts } from './packed-counts.ts';
 import { joinNames, pageTerms } from './page-terms.ts';
 import { fields } from './rank-passages.ts';
 import type { IndexBuild, SearchPage } from './search-index.ts';
 import { isSound } from './sqlite-passages.ts';
 import { mostPassagesOfPage, passageId, copyToChange, putInPlace, sqliteSchema, sqliteShape } from './sqlite-schema.ts';
+import { SqliteTerms } from './sqlite-terms.ts';
 import { inheritVectors, vectorFactsIn } from './vectors/sqlite-vectors.ts';
 
 /** Of words that are not written yet. Those of nearly every site fit, and need not be merged afterwards. */
@@ -114,15 +115,7 @@ function empty(building: string): DatabaseSync {
 class PassageWriter {
   readonly #db: DatabaseSync;
   readonly #statements;
-  readonly #ids = new Map<string, number>();
-  /** The terms that the file does not have, with the ids that they get. */
-  readonly #newTerms: { id: number; term: string }[] = [];
-  readonly #lastStored: number;
-  #lastTerm: number;
-  /** Ids of terms that no page has any more. With new ones for each version, words of the latest would soon be too far behind to be looked at. */
-  readonly #freed: number[];
-  #askedFor = 0;
-  readonly #numbers: TermNumbers = { of: (term) => this.#idOf(term), mark: {} };
+  readonly #terms: SqliteTerms;
   /** Numbers only rise, so that new rows stand behind those that are removed. */
   #lastPage: number;
   #lastLink: number;
@@ -130,8 +123,6 @@ class PassageWriter {
    * Rows whose words are removed at the end, ascending: for a row below the last one that was written FTS5 would write what it has in memory, too.
    */
   readonly #removed = { words: [] as number[], linkWords: [] as number[] };
-  /** How many more passages and links have a term. */
-  readonly #more = { passages: new TermCounts(), links: new TermCounts() };
   readonly #sums: Record<string, number>;
   readonly #hasVectors: boolean;
 
@@ -141,10 +132,7 @@ class PassageWriter {
     this.#sums = { ...(db.prepare('SELECT * FROM facts').get() as Record<string, number>) };
     const lastOf = (table: string): number =>
       Number(db.prepare(`SELECT max(id) AS last FROM ${table}`).get()?.['last'] ?? 0);
-    this.#lastStored = lastOf('terms');
-    this.#lastTerm = this.#lastStored;
-    const unused = db.prepare('DELETE FROM terms WHERE passages = 0 AND links = 0 RETURNING id').all();
-    this.#freed = unused.map(({ id }) => Number(id));
+    this.#terms = new SqliteTerms(db);
     this.#lastPage = lastOf('pages');
     this.#lastLink = lastOf('links');
     this.#statements = {
@@ -158,7 +146,6 @@ class PassageWriter {
       words: db.prepare('INSERT INTO words (rowid, title, path, heading, text) VALUES (?, ?, ?, ?, ?)'),
       link: db.prepare('INSERT INTO links (id, page, target, terms) VALUES (?, ?, ?, ?)'),
       linkWords: db.prepare('INSERT INTO link_words (rowid, terms) VALUES (?, ?)'),
-      term: db.prepare('SELECT id FROM terms WHERE term = ?'),
       pageOf: db.prepare('SELECT id, title_terms, keyword_terms, path_terms FROM pages WHERE path = ?'),
       passagesOf: db.prepare(
         'SELECT id, heading_terms, text_length, counts FROM passages WHERE id BETWEEN ? AND ? ORDER BY id',
@@ -185,7 +172,7 @@ class PassageWriter {
   add(page: SearchPage): void {
     const terms = pageTerms(page);
     const passages = page.passages.slice(0, mostPassagesOfPage);
-    const texts = passages.map(({ text }) => analyzeWithNumbers(text, this.#numbers));
+    const texts = passages.map(({ text }) => analyzeWithNumbers(text, this.#terms.numbers));
     const textLength = texts.reduce((sum, text) => sum + text.ids.length, 0);
     this.#lastPage += 1;
     const pageId = this.#lastPage;
@@ -208,11 +195,11 @@ class PassageWriter {
       textLength,
     );
     const title = [...terms.title, ...terms.keywords];
-    const ofPage = { title: this.#idsOf(title), path: this.#idsOf(terms.path) };
+    const ofPage = { title: this.#terms.idsOf(title), path: this.#terms.idsOf(terms.path) };
     const [titleWords, pathWords] = [title.join(' '), terms.path.join(' ')];
     for (const [position, { anchor, heading, text }] of passages.entries()) {
       const ofText = texts[position] ?? { terms: [], ids: [] };
-      const ofHeading = analyzeWithNumbers(heading, this.#numbers);
+      const ofHeading = analyzeWithNumbers(heading, this.#terms.numbers);
       const ids = { ...ofPage, heading: ofHeading.ids, text: ofText.ids };
       const id = passageId(pageId, position);
       const headingWords = ofHeading.terms.join(' ');
@@ -226,19 +213,19 @@ class PassageWriter {
       this.#lastLink += 1;
       this.#statements.link.run(this.#lastLink, pageId, to, link);
       this.#statements.linkWords.run(this.#lastLink, link);
-      this.#more.links.add([this.#idsOf(link.split(' '))], 1);
+      this.#terms.inLinks.add([this.#terms.idsOf(link.split(' '))], 1);
     }
   }
 
   remove(path: string): void {
     const is = this.#statements;
     const page = is.pageOf.get(path) as Record<string, unknown>;
-    const title = this.#idsOf([...split(page['title_terms']), ...split(page['keyword_terms'])]);
-    const ofPage = { title, path: this.#idsOf(split(page['path_terms'])) };
+    const title = this.#terms.idsOf([...split(page['title_terms']), ...split(page['keyword_terms'])]);
+    const ofPage = { title, path: this.#terms.idsOf(split(page['path_terms'])) };
     const pageId = Number(page['id']);
     for (const row of is.passagesOf.all(passageId(pageId, 0), passageId(pageId + 1, 0) - 1)) {
       const id = Number(row['id']);
-      const heading = this.#idsOf(split(row['heading_terms']));
+      const heading = this.#terms.idsOf(split(row['heading_terms']));
       const text = countedIds(row['counts'] as Uint8Array);
       this.#count({ ...ofPage, heading, text }, Number(row['text_length']), -1);
       this.#removed.words.push(id);
@@ -246,7 +233,7 @@ class PassageWriter {
       is.removeVector?.run(id);
     }
     for (const { id, terms } of is.linksOf.all(pageId)) {
-      this.#more.links.add([this.#idsOf(split(terms))], -1);
+      this.#terms.inLinks.add([this.#terms.idsOf(split(terms))], -1);
       this.#removed.linkWords.push(Number(id));
       is.removeLink.run(Number(id));
     }
@@ -262,13 +249,7 @@ class PassageWriter {
       const remove = this.#db.prepare(`DELETE FROM ${table} WHERE rowid = ?`);
       for (const row of rows.sort((a, b) => a - b)) remove.run(row);
     }
-    const { passages, links } = this.#more;
-    const update = this.#db.prepare('UPDATE terms SET passages = passages + ?, links = links + ? WHERE id = ?');
-    for (let id = 1; id <= this.#lastStored; id += 1) {
-      if (passages.of(id) !== 0 || links.of(id) !== 0) update.run(passages.of(id), links.of(id), id);
-    }
-    const insert = this.#db.prepare('INSERT INTO terms (id, term, passages, links) VALUES (?, ?, ?, ?)');
-    for (const { id, term } of this.#newTerms) insert.run(id, term, passages.of(id), links.of(id));
+    this.#terms.write();
     const columns = Object.keys(this.#sums);
     this.#db
       .prepare(`UPDATE facts SET ${columns.map((column) => `${column} = ?`).join(', ')}`)
@@ -288,71 +269,7 @@ class PassageWriter {
     const lengths = { title: title.length, path: path.length, heading: heading.length, text: textLength };
     sums['passages'] = (sums['passages'] ?? 0) + more;
     for (const field of fields) sums[field] = (sums[field] ?? 0) + more * lengths[field];
-    this.#more.passages.add([title, path, heading, text], more);
-  }
-
-  #idsOf(terms: readonly string[]): number[] {
-    return terms.map((term) => this.#idOf(term));
-  }
-
-  #idOf(term: string): number {
-    const known = this.#ids.get(term);
-    if (known !== undefined) return known;
-    const id = this.#storedIdOf(term) ?? this.#newIdOf(term);
-    this.#ids.set(term, id);
-    return id;
-  }
-
-  #newIdOf(term: string): number {
-    const id = this.#freed.pop() ?? (this.#lastTerm += 1);
-    this.#newTerms.push({ id, term });
-    return id;
-  }
-
-  /** Asks for a term at a time, and for all of them where many are needed. */
-  #storedIdOf(term: string): number | undefined {
-    if (this.#askedFor > this.#lastStored / 16) return undefined;
-    this.#askedFor += 1;
-    if (this.#askedFor <= this.#lastStored / 16) {
-      const id = this.#statements.term.get(term)?.['id'];
-      return id === undefined ? undefined : Number(id);
-    }
-    for (const row of this.#db.prepare('SELECT id, term FROM terms').iterate())
-      this.#ids.set(String(row['term']), Number(row['id']));
-    return this.#ids.get(term);
-  }
-}
-
-/** Counts by id of a term, which are small numbers without gaps. */
-class TermCounts {
-  #counts = new Int32Array(4_096);
-  /** The last text that had the term. */
-  #lastIn = new Uint32Array(4_096);
-  #texts = 0;
-
-  /** Counts each term of a text once, in however many lists it is. */
-  add(lists: readonly Iterable<number>[], more: 1 | -1): void {
-    this.#texts += 1;
-    for (const ids of lists) {
-      for (const id of ids) {
-        if (id >= this.#counts.length) this.#grow(id);
-        if (this.#lastIn[id] === this.#texts) continue;
-        this.#lastIn[id] = this.#texts;
-        this.#counts[id] = (this.#counts[id] ?? 0) + more;
-      }
-    }
-  }
-
-  of(id: number): number {
-    return this.#counts[id] ?? 0;
-  }
-
-  #grow(id: number): void {
-    const length = 2 ** Math.ceil(Math.log2(id + 1));
-    const [counts, lastIn] = [new Int32Array(length), new Uint32Array(length)];
-    counts.set(this.#counts);
-    lastIn.set(this.#lastIn);
-    [this.#counts, this.#lastIn] = [counts, lastIn];
+    this.#terms.inPassages.add([title, path, heading, text], more);
   }
 }
 

@@ -1,0 +1,104 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { TermNumbers } from './analyze-text.ts';
+
+/** The terms of a file that is being built: the number of each, and how many passages and links have it. */
+export class SqliteTerms {
+  readonly numbers: TermNumbers = { of: (term) => this.#idOf(term), mark: {} };
+  /** How many more passages have a term, by its number. */
+  readonly inPassages = new TermCounts();
+  readonly inLinks = new TermCounts();
+  readonly #db: DatabaseSync;
+  readonly #stored;
+  readonly #ids = new Map<string, number>();
+  /** The terms that the file does not have, with the ids that they get. */
+  readonly #newTerms: { id: number; term: string }[] = [];
+  readonly #lastStored: number;
+  #lastTerm: number;
+  /** Ids of terms that no page has any more. With new ones for each version, words of the latest would soon be too far behind to be looked at. */
+  readonly #freed: number[];
+  #askedFor = 0;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+    this.#stored = db.prepare('SELECT id FROM terms WHERE term = ?');
+    this.#lastStored = Number(db.prepare('SELECT max(id) AS last FROM terms').get()?.['last'] ?? 0);
+    this.#lastTerm = this.#lastStored;
+    const unused = db.prepare('DELETE FROM terms WHERE passages = 0 AND links = 0 RETURNING id').all();
+    this.#freed = unused.map(({ id }) => Number(id));
+  }
+
+  idsOf(terms: readonly string[]): number[] {
+    return terms.map((term) => this.#idOf(term));
+  }
+
+  /** Writes new terms, and all that was counted. */
+  write(): void {
+    const [passages, links] = [this.inPassages, this.inLinks];
+    const update = this.#db.prepare('UPDATE terms SET passages = passages + ?, links = links + ? WHERE id = ?');
+    for (let id = 1; id <= this.#lastStored; id += 1) {
+      if (passages.of(id) !== 0 || links.of(id) !== 0) update.run(passages.of(id), links.of(id), id);
+    }
+    const insert = this.#db.prepare('INSERT INTO terms (id, term, passages, links) VALUES (?, ?, ?, ?)');
+    for (const { id, term } of this.#newTerms) insert.run(id, term, passages.of(id), links.of(id));
+  }
+
+  #idOf(term: string): number {
+    const known = this.#ids.get(term);
+    if (known !== undefined) return known;
+    const id = this.#storedIdOf(term) ?? this.#newIdOf(term);
+    this.#ids.set(term, id);
+    return id;
+  }
+
+  #newIdOf(term: string): number {
+    const id = this.#freed.pop() ?? (this.#lastTerm += 1);
+    this.#newTerms.push({ id, term });
+    return id;
+  }
+
+  /** Asks for a term at a time, and for all of them where many are needed. */
+  #storedIdOf(term: string): number | undefined {
+    if (this.#askedFor > this.#lastStored / 16) return undefined;
+    this.#askedFor += 1;
+    if (this.#askedFor <= this.#lastStored / 16) {
+      const id = this.#stored.get(term)?.['id'];
+      return id === undefined ? undefined : Number(id);
+    }
+    for (const row of this.#db.prepare('SELECT id, term FROM terms').iterate())
+      this.#ids.set(String(row['term']), Number(row['id']));
+    return this.#ids.get(term);
+  }
+}
+
+/** Counts by id of a term, which are small numbers without gaps. */
+class TermCounts {
+  #counts = new Int32Array(4_096);
+  /** The last text that had the term. */
+  #lastIn = new Uint32Array(4_096);
+  #texts = 0;
+
+  /** Counts each term of a text once, in however many lists it is. */
+  add(lists: readonly Iterable<number>[], more: 1 | -1): void {
+    this.#texts += 1;
+    for (const ids of lists) {
+      for (const id of ids) {
+        if (id >= this.#counts.length) this.#grow(id);
+        if (this.#lastIn[id] === this.#texts) continue;
+        this.#lastIn[id] = this.#texts;
+        this.#counts[id] = (this.#counts[id] ?? 0) + more;
+      }
+    }
+  }
+
+  of(id: number): number {
+    return this.#counts[id] ?? 0;
+  }
+
+  #grow(id: number): void {
+    const length = 2 ** Math.ceil(Math.log2(id + 1));
+    const [counts, lastIn] = [new Int32Array(length), new Uint32Array(length)];
+    counts.set(this.#counts);
+    lastIn.set(this.#lastIn);
+    [this.#counts, this.#lastIn] = [counts, lastIn];
+  }
+}
