@@ -8,6 +8,7 @@ const place = (more: Partial<PagePlace> = {}): PagePlace => ({
   searchable: undefined,
   language: undefined,
   version: undefined,
+  source: { names: [], directory: 'api-reference' },
   ...more,
 });
 const shown = [place()];

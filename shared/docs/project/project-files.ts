@@ -109,7 +109,9 @@ export const sniffedBytes = 64 * 1024;
 /** Whether a JSON or YAML file is an OpenAPI or AsyncAPI description, by these bytes of it. */
 export function isSpec(bytes: Uint8Array, path: string): boolean {
   const text = new TextDecoder().decode(bytes);
-  if (path.toLowerCase().endsWith('.json')) return /"(?:openapi|asyncapi|swagger)"\s*:\s*"\d/.test(text);
+  // JSON is YAML, too.
+  if (path.toLowerCase().endsWith('.json') || /^\s*\{/.test(text))
+    return /"(?:openapi|asyncapi|swagger)"\s*:\s*"\d/.test(text);
   return /^(?:openapi|asyncapi|swagger)["']?\s*:\s*["']?\d/m.test(text);
 }
 

@@ -64,7 +64,13 @@ export async function readDocsProject(
     carried.filter(({ path }) => fileKind(path) === kind);
   const specs = await specsOf(usable, ofKind('asset'));
   const reference = await openSiteReference(usable, specs, settings.api, (path) => pageFiles.has(path), report);
-  const { nodes, places } = readNavigation(config.value['navigation'], config.file, pageAt, report, reference);
+  const { nodes, places, addOperations } = readNavigation(
+    config.value['navigation'],
+    config.file,
+    pageAt,
+    report,
+    reference,
+  );
 
   // 2. Sources: which are pages, which are snippets, what depends on what.
   const candidates = files.filter(({ path }) => {
@@ -95,10 +101,17 @@ export async function readDocsProject(
     if (found) shown.set(found.entry.path, found);
     return found;
   };
+  const sourcesOfPages = [...sources].filter(([file]) => isPage(file));
+  const written = new Map(
+    sourcesOfPages.map(([file, { frontmatter }]) => {
+      const path = pagePathOf(file);
+      return [path, noted(reference.ofFrontmatter(frontmatter, file, places.get(path)?.[0]?.source))] as const;
+    }),
+  );
+  addOperations((path) => written.get(path)?.file);
   const found: PageEntry[] = [];
   const links = new Map<string, NavigationNode>();
-  for (const [file, source] of sources) {
-    if (!isPage(file)) continue;
+  for (const [file, source] of sourcesOfPages) {
     const path = pagePathOf(file);
     const included = reachableImports(file, importsOf);
     // A page links to what its snippets link to.
@@ -112,7 +125,7 @@ export async function readDocsProject(
       places.get(path) ?? [],
       settings.seo.indexing,
       included,
-      noted(reference.ofFrontmatter(source.frontmatter, file)),
+      written.get(path),
     );
     const url = textOf(source.frontmatter['url']);
     if (url === undefined || !isSafeHref(url)) found.push(entry);

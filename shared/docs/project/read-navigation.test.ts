@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import type { JsonValue } from './json-values.ts';
+import type { MadePage } from '#shared/docs/reference/site-reference.ts';
 import { readNavigation } from './read-navigation.ts';
 
 /** Pages for the operations of `a.json` alone. */
@@ -14,6 +15,8 @@ const reference = {
           { title: undefined, pages: ['api/ping'] },
         ]
       : [],
+  filesOf: (operations?: { names: readonly string[] }) => operations?.names.filter((name) => name === 'a.json') ?? [],
+  pages: new Map(['api/a', 'api/b'].map((path) => [path, { file: 'a.json' } as MadePage])),
   pagesOfChannels: () => ['api/lights', 'api/alarms'],
 };
 
@@ -21,7 +24,8 @@ function read(navigation: JsonValue, missing: string[] = []) {
   const diagnostics: Diagnostic[] = [];
   const pageAt = (named: string): string | undefined => (missing.includes(named) ? undefined : named);
   const report = (found: Diagnostic) => diagnostics.push(found);
-  const { nodes, places } = readNavigation(navigation, 'docs.json', pageAt, report, reference);
+  const { nodes, places, addOperations } = readNavigation(navigation, 'docs.json', pageAt, report, reference);
+  addOperations(() => undefined);
   return { nodes, places, codes: diagnostics.map(({ code }) => code), diagnostics };
 }
 
@@ -113,7 +117,7 @@ describe('navigation', () => {
         { language: 'fr', pages: ['a', 'fr/b'] },
       ],
     });
-    expect(places.get('a')).toEqual([
+    expect(places.get('a')).toMatchObject([
       { hidden: true, searchable: true, language: 'en', version: 'v1' },
       { hidden: false, searchable: undefined, language: 'fr', version: undefined },
     ]);

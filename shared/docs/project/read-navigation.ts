@@ -29,11 +29,21 @@ export type PagePlace = {
   searchable: boolean | undefined;
   language: string | undefined;
   version: string | undefined;
+  /** `openapi` of the nearest node around it that has one. */
+  source: SpecificationSource;
 };
 
-export type ReadNavigation = { nodes: NavigationNode[]; places: Map<string, PagePlace[]> };
+export type ReadNavigation = {
+  nodes: NavigationNode[];
+  places: Map<string, PagePlace[]>;
+  /**
+   * Completes nodes that name API descriptions beside entries of their own: where no page below is about one of these descriptions, pages of all
+   * their operations and channels follow. `shownBy`: the description that a page of the project is about. Call it once, when the pages have been read.
+   */
+  addOperations: (shownBy: (page: string) => string | undefined) => void;
+};
 
-type Around = PagePlace & { level: number; source: SpecificationSource };
+type Around = PagePlace & { level: number };
 
 /**
  * `navigation` of docs.json as nodes, with the places of the pages. `pageAt` gives the page path for the name in an entry (`guides/x`),
@@ -45,13 +55,14 @@ export function readNavigation(
   file: string,
   pageAt: (named: string) => string | undefined,
   report: Report,
-  reference: Pick<SiteReference, 'pageOf' | 'pagesOfAll' | 'pagesOfChannels' | 'preset'>,
+  reference: Pick<SiteReference, 'filesOf' | 'pageOf' | 'pagesOfAll' | 'pagesOfChannels' | 'pages' | 'preset'>,
 ): ReadNavigation {
   if (typeof navigation !== 'object' || navigation === null) {
     const message = `${file} has no "navigation". Add it, for example "navigation": { "pages": ["index"] }.`;
     throw new InvalidProject('missing-setting', file, message);
   }
   const places = new Map<string, PagePlace[]>();
+  const beside: { node: JsonObject; children: NavigationNode[]; around: Around }[] = [];
   const warn = (code: string, message: string): void => report({ severity: 'warning', code, message, file });
 
   function childrenOf(node: JsonObject, around: Around): NavigationNode[] {
@@ -91,8 +102,16 @@ export function readNavigation(
   /** What is in a node: its own entries, or where it has none, all operations and channels of the API descriptions that it names. */
   function contentOf(node: JsonObject, title: string, around: Around): NavigationNode[] {
     const children = childrenOf(node, around);
-    if (children.length > 0) return children;
+    if (children.length > 0) {
+      if (sourceOf(node['openapi']) ?? sourceOf(node['asyncapi'])) beside.push({ node, children, around });
+      return children;
+    }
     if (otherSpecKeys.some((key) => node[key] !== undefined)) apiPagesLeftOut(title);
+    return apiPagesOf(node, around);
+  }
+
+  /** Pages of all operations, by their tags, and of all channels. */
+  function apiPagesOf(node: JsonObject, around: Around): NavigationNode[] {
     const placed = (pages: readonly string[]): NavigationNode[] =>
       pages.map((path) => {
         place(path, around);
@@ -107,6 +126,22 @@ export function readNavigation(
       }),
       ...(channels === undefined ? [] : placed(reference.pagesOfChannels(channels))),
     ];
+  }
+
+  function addOperations(shownBy: (page: string) => string | undefined): void {
+    // Inner nodes come first: what is made for them is there already for those around them.
+    for (const { node, children, around } of beside) {
+      const files = new Set(reference.filesOf(sourceOf(node['openapi']), sourceOf(node['asyncapi'])));
+      const isShown = (page: string): boolean =>
+        files.has(reference.pages.get(page)?.file ?? '') || files.has(shownBy(page) ?? '');
+      const isBelow = (nodes: readonly NavigationNode[]): boolean =>
+        nodes.some((each) => {
+          if (each.kind === 'page') return isShown(each.path);
+          if (each.kind === 'link') return false;
+          return (each.kind === 'group' && each.root !== undefined && isShown(each.root)) || isBelow(each.children);
+        });
+      if (!isBelow(children)) children.push(...apiPagesOf(node, around));
+    }
   }
 
   function pageOf(entry: string, around: Around): NavigationNode[] {
@@ -201,9 +236,9 @@ export function readNavigation(
     return node?.kind === 'page' ? node.path : undefined;
   }
 
-  function place(page: string, { hidden, searchable, language, version }: Around): void {
+  function place(page: string, { hidden, searchable, language, version, source }: Around): void {
     const known = places.get(page) ?? [];
-    known.push({ hidden, searchable, language, version });
+    known.push({ hidden, searchable, language, version, source });
     places.set(page, known);
   }
 
@@ -221,8 +256,16 @@ export function readNavigation(
     version: undefined,
     source: reference.preset,
   });
-  const nodes = [...contentOf(root, '', top), ...childrenOf(objectOf(root['global']), top)];
-  return { nodes, places };
+  const nodes = contentOf(root, '', top);
+  const common = childrenOf(objectOf(root['global']), top);
+  return {
+    nodes,
+    places,
+    addOperations(shownBy) {
+      addOperations(shownBy);
+      nodes.push(...common);
+    },
+  };
 }
 
 function inside(node: JsonObject, around: Around): Around {

@@ -332,3 +332,134 @@ describe('references of path items', () => {
       expect(messages[at]).toMatch(new RegExp(`^openapi-reference-missing: "${path}" refers to .* has no page`));
   });
 });
+
+const minimal = (...entries: [path: string, method: string, summary: string, more?: object][]): string =>
+  JSON.stringify({
+    openapi: '3.0.1',
+    info: { title: 'T', version: '1' },
+    paths: Object.fromEntries(
+      entries.map(([path, method, summary, more]) => [path, { [method]: operation(summary, more) }]),
+    ),
+  });
+const page = (openapi: string) => `---\nopenapi: ${JSON.stringify(openapi)}\n---\n`;
+
+describe('an API description beside entries', () => {
+  const api = minimal(
+    ['/things', 'get', 'List things', { tags: ['Things'] }],
+    ['/users', 'get', 'List users', { tags: ['Users'] }],
+  );
+  const tab = (groups: unknown, more: object = {}) => ({
+    tabs: [{ tab: 'API', groups, openapi: { source: '/api/openapi.json', directory: 'api' }, ...more }],
+  });
+
+  test('has its operations after them, by tag, where they name none of its operations', async () => {
+    const { model } = await testProject({
+      'docs.json': docs(tab([{ group: 'First steps', pages: ['api/introduction', 'GET /other'] }])),
+      'api/introduction.mdx': 'Words.',
+      'api/openapi.json': api,
+      'other.json': minimal(['/other', 'get', 'Other']),
+    });
+    expect(model.diagnostics).toEqual([]);
+    const node = model.navigation[0];
+    expect(node && 'children' in node ? node.children : []).toMatchObject([
+      { kind: 'group', title: 'First steps', children: [{ path: 'api/introduction' }, { path: 'api/other' }] },
+      { kind: 'group', title: 'Things', children: [{ path: 'api/things/list-things' }] },
+      { kind: 'group', title: 'Users', children: [{ path: 'api/users/list-users' }] },
+    ]);
+    expect(model.pages.find(({ path }) => path === 'api/users/list-users')?.inNavigation).toBe(true);
+  });
+
+  test.each([
+    ['an entry', ['GET /things'], {}],
+    ['a page', ['list'], { 'list.mdx': page('GET /things') }],
+    ['an entry further down', [{ group: 'Inner', pages: ['GET /things'] }], {}],
+  ])('has only the operations that %s names', async (_what, pages, files) => {
+    const { model } = await testProject({
+      'docs.json': docs(tab([{ group: 'First steps', pages }])),
+      'api/openapi.json': api,
+      ...files,
+    });
+    expect(model.pages).toHaveLength(1);
+  });
+
+  test('of AsyncAPI has its channels', async () => {
+    const channels = { asyncapi: '3.0.0', channels: { lights: { address: 'lights' } }, operations: {} };
+    const { model } = await testProject({
+      'docs.json': docs({ groups: [{ group: 'Events', pages: ['index'], asyncapi: 'events.json' }] }),
+      'index.mdx': 'Words.',
+      'events.json': JSON.stringify(channels),
+    });
+    expect(model.pages.map(({ path }) => path)).toEqual(['api-reference/lights', 'index']);
+  });
+});
+
+describe('a page finds its operation', () => {
+  const files = {
+    'api/thing.json': minimal(['/v2/things', 'post', 'Create']),
+    'platform.json': minimal(['/v1/networks/', 'post', 'Make']),
+    'api/openapi.json': minimal(['/things', 'get', 'List']),
+  };
+  const settingsOfApi = { api: { openapi: ['api/openapi.json'] } };
+  test.each([
+    ['by a path from its folder', '../thing.json post /v2/things', 'Create'],
+    ['by a path from the root', 'api/thing.json post /v2/things', 'Create'],
+    ['by the name of the file', 'thing.json POST /v2/things', 'Create'],
+    ['by that name without its ending', 'thing POST /v2/things', 'Create'],
+    ['in a description that nothing names', 'post /v1/networks/', 'Make'],
+  ])('%s', async (_how, openapi, title) => {
+    const { model } = await testProject({
+      'docs.json': docs({ pages: ['api/endpoints/own'] }, settingsOfApi),
+      'api/endpoints/own.mdx': page(openapi),
+      ...files,
+    });
+    expect(model.diagnostics).toEqual([]);
+    expect(model.pages).toMatchObject([{ path: 'api/endpoints/own', title }]);
+  });
+
+  test('in the description that its place in the navigation names, before all others', async () => {
+    const { model } = await testProject({
+      'docs.json': docs({
+        versions: ['v1', 'v2'].map((version) => ({ version, openapi: `${version}.json`, pages: [`${version}/own`] })),
+      }),
+      'v1/own.mdx': page('GET /a'),
+      'v2/own.mdx': page('GET /a'),
+      'v1.json': minimal(['/a', 'get', 'First']),
+      'v2.json': minimal(['/a', 'get', 'Second']),
+    });
+    expect(model.pages.map(({ title }) => title)).toEqual(['First', 'Second']);
+  });
+
+  test('not by a name that two files have, and a warning names them', async () => {
+    const { model } = await testProject({
+      'docs.json': docs({ pages: ['own'] }),
+      'own.mdx': page('thing GET /a'),
+      'a/thing.json': minimal(['/a', 'get', 'A']),
+      'b/thing.yaml': minimal(['/a', 'get', 'A']),
+    });
+    expect(model.diagnostics).toMatchObject([
+      { code: 'openapi-file-missing', message: expect.stringContaining('"a/thing.json", "b/thing.yaml"') as string },
+      { code: 'openapi-operation-missing' },
+    ]);
+  });
+
+  test('schemas and channels are found in the same way', async () => {
+    const { model } = await testProject({
+      'docs.json': docs({ pages: ['api/schema', 'api/channel'] }, settingsOfApi),
+      'api/schema.mdx': '---\nopenapi-schema: "things Pet"\n---\n',
+      'api/channel.mdx': '---\nasyncapi: "../events.json lights"\n---\n',
+      'api/openapi.json': files['api/openapi.json'],
+      'specs/things.json': JSON.stringify({
+        openapi: '3.1.0',
+        paths: {},
+        components: { schemas: { Pet: { type: 'object', title: 'A pet' } } },
+      }),
+      'events.json': JSON.stringify({
+        asyncapi: '3.0.0',
+        channels: { lights: { address: 'lights', title: 'Lights' } },
+      }),
+    });
+    expect(model.diagnostics).toEqual([]);
+    expect(model.pages.map(({ title }) => title)).toEqual(['Lights', 'A pet']);
+    expect(model.pages.every(({ reference }) => reference !== undefined)).toBe(true);
+  });
+});

@@ -26,6 +26,8 @@ export type MadeFile = { sha256: string; text: string };
 export type PageReference = {
   /** Its slice: the name says where it is from (`openapi.json#GET /users`). */
   entry: FileEntry;
+  /** The specification. */
+  file: string;
   title: string;
   description: string | undefined;
   isDeprecated: boolean;
@@ -35,8 +37,6 @@ export type PageReference = {
 /** A page that no file of the project is for. */
 export type MadePage = PageReference & {
   path: string;
-  /** The specification. */
-  file: string;
   frontmatter: JsonObject;
   /** Content in MDX that its operation brings along, mostly none. */
   source: MadeFile;
@@ -51,12 +51,14 @@ export type SiteReference = {
   preset: SpecificationSource;
   /** The page of an entry of the navigation such as `GET /users`; undefined when there is no such operation, which is reported. */
   pageOf(entry: string, source: SpecificationSource): string | undefined;
+  /** The files that sources of OpenAPI and of AsyncAPI mean. */
+  filesOf(operations: SpecificationSource | undefined, channels: SpecificationSource | undefined): string[];
   /** Pages for all operations, by their tags. */
   pagesOfAll(source: SpecificationSource): MadeGroup[];
   /** Pages for all channels of AsyncAPI. */
   pagesOfChannels(source: SpecificationSource): string[];
-  /** What a page with such frontmatter shows; undefined: nothing of a specification. */
-  ofFrontmatter(frontmatter: JsonObject, file: string): PageReference | undefined;
+  /** What a page with such frontmatter shows; undefined: nothing of a specification. `source`: what the page's place in the navigation names. */
+  ofFrontmatter(frontmatter: JsonObject, file: string, source?: SpecificationSource): PageReference | undefined;
   /** All pages that were asked for so far, by path. */
   pages: ReadonlyMap<string, MadePage>;
   /** All files that were made so far. */
@@ -126,6 +128,14 @@ class Reference implements SiteReference {
     return found && this.#page(found.specification, found.operation, source.directory);
   }
 
+  filesOf(operations: SpecificationSource | undefined, channels: SpecificationSource | undefined): string[] {
+    const named = [
+      ...(operations === undefined ? [] : this.#specifications.of('openapi', operations, 'docs.json')),
+      ...(channels === undefined ? [] : this.#specifications.of('asyncapi', channels, 'docs.json')),
+    ];
+    return named.map(({ file }) => file);
+  }
+
   pagesOfAll(source: SpecificationSource): MadeGroup[] {
     const groups = new Map<string, MadeGroup>();
     for (const specification of this.#specifications.of('openapi', source, 'docs.json')) {
@@ -157,10 +167,10 @@ class Reference implements SiteReference {
     return [...pages];
   }
 
-  ofFrontmatter(frontmatter: JsonObject, file: string): PageReference | undefined {
+  ofFrontmatter(frontmatter: JsonObject, file: string, source = this.preset): PageReference | undefined {
     const named = textOf(frontmatter['openapi']);
     if (named !== undefined) {
-      const found = this.#find(named, this.preset, 'The frontmatter', file);
+      const found = this.#find(named, source, 'The frontmatter', file);
       return found && this.#reference(found.specification, found.operation);
     }
     const schema = textOf(frontmatter['openapi-schema']);
@@ -177,6 +187,23 @@ class Reference implements SiteReference {
     this.#report({ severity: 'warning', code, message, file });
   }
 
+  /**
+   * Where something is looked for that a page or an entry names: in its own file, if it names one; else in those that its place in the navigation
+   * names, then in those of `api` of docs.json, then in all others.
+   */
+  *#places(
+    kind: Specification['kind'],
+    own: string | undefined,
+    source: SpecificationSource,
+    file: string,
+  ): Generator<Specification> {
+    if (own !== undefined) return yield* this.#specifications.of(kind, { ...everywhere, names: [own] }, file);
+    yield* this.#specifications.of(kind, source, file);
+    const preset = kind === 'openapi' ? this.preset : this.#channelPreset;
+    if (preset !== source) yield* this.#specifications.of(kind, preset, 'docs.json');
+    yield* this.#specifications.of(kind, everywhere, file);
+  }
+
   #find(
     entry: string,
     source: SpecificationSource,
@@ -189,8 +216,7 @@ class Reference implements SiteReference {
       this.#warn('bad-openapi-entry', message, file);
       return undefined;
     }
-    const from = own === undefined ? source : { ...source, names: [own] };
-    for (const specification of this.#specifications.of('openapi', from, file)) {
+    for (const specification of this.#places('openapi', own, source, file)) {
       const operation = specification.index(method.toUpperCase(), path.trim());
       if (operation && !operation.isExcluded) return { specification, operation };
     }
@@ -212,8 +238,8 @@ class Reference implements SiteReference {
   #schema(written: string, file: string): PageReference | undefined {
     const parts = written.split(/\s+/);
     const name = parts.at(-1) ?? '';
-    const source = parts.length > 1 ? { ...everywhere, names: parts.slice(0, 1) } : this.preset;
-    for (const specification of this.#specifications.of('openapi', source, file)) {
+    const own = parts.length > 1 ? parts[0] : undefined;
+    for (const specification of this.#places('openapi', own, this.preset, file)) {
       const schema = objectOf(objectOf(specification.document['components'])['schemas'])[name];
       if (!isJsonObject(schema)) continue;
       return this.#sliced(`${specification.file}#${name}`, specification, () => {
@@ -235,8 +261,7 @@ class Reference implements SiteReference {
   /** `file channel`, or a channel of any file. */
   #channelNamed(written: string, file: string): PageReference | undefined {
     const [, own, rest = written] = /^(\S+\.(?:json|ya?ml))\s+(\S.*)$/i.exec(written) ?? [];
-    const source = own === undefined ? this.#channelPreset : { ...everywhere, names: [own] };
-    for (const specification of this.#specifications.of('asyncapi', source, file)) {
+    for (const specification of this.#places('asyncapi', own, this.#channelPreset, file)) {
       const channel = findChannel(specification.channels, rest.trim());
       if (channel && !channel.isExcluded) return this.#channel(specification, channel);
     }
@@ -259,7 +284,7 @@ class Reference implements SiteReference {
   #sliced(
     name: string,
     { file }: Specification,
-    make: () => Omit<PageReference, 'entry' | 'linkTargets'> & { slice: OperationSlice | undefined },
+    make: () => Omit<PageReference, 'entry' | 'file' | 'linkTargets'> & { slice: OperationSlice | undefined },
   ): PageReference | undefined {
     if (this.#references.has(name)) return this.#references.get(name);
     if (this.#sliceBytes >= maxSliceBytes) {
@@ -274,7 +299,7 @@ class Reference implements SiteReference {
       const sizeBytes = Buffer.byteLength(slice.text);
       this.#sliceBytes += sizeBytes;
       const { linkTargets } = scanSource(descriptionsIn(slice.text), `${name.split('#')[0]}`);
-      reference = { ...facts, entry: { path: name, sha256, sizeBytes }, linkTargets };
+      reference = { ...facts, file, entry: { path: name, sha256, sizeBytes }, linkTargets };
       this.#reportSlice(slice, name, file);
     }
     this.#references.set(name, reference);
@@ -311,7 +336,6 @@ class Reference implements SiteReference {
     return this.#madePage({
       key: `${directory} ${file} ${name}`,
       wanted: pathOfPage(written, directory, group, slugOf(title) || slugOf(`${method} ${path}`) || 'operation'),
-      file,
       written,
       named: { openapi: `${file} ${name}` },
       reference: () => this.#reference(specification, operation),
@@ -324,7 +348,6 @@ class Reference implements SiteReference {
     return this.#madePage({
       key: `${directory} ${file} CHANNEL ${name}`,
       wanted: pathOfPage(written, directory, '', slugOf(title) || slugOf(name) || 'channel'),
-      file,
       written,
       named: { asyncapi: `${file} ${name}` },
       reference: () => this.#channel(specification, channel),
@@ -335,12 +358,11 @@ class Reference implements SiteReference {
   #madePage(page: {
     key: string;
     wanted: string;
-    file: string;
     written: JsonObject;
     named: JsonObject;
     reference: () => PageReference | undefined;
   }): string | undefined {
-    const { key, wanted, file, written, named } = page;
+    const { key, wanted, written, named } = page;
     const known = this.#pathOf.get(key);
     if (known !== undefined) return known;
     let count = this.#wanted.get(wanted) ?? 1;
@@ -356,7 +378,6 @@ class Reference implements SiteReference {
     this.pages.set(free, {
       ...reference,
       path: free,
-      file,
       source: this.#make(textOf(mint['content']) ?? ''),
       frontmatter: { ...metadataOf(written), ...(groups !== undefined && { groups }), ...named },
     });

@@ -1,5 +1,6 @@
 import { quoted, type Report } from '#shared/docs/project/diagnostics.ts';
 import { isJsonObject, type JsonObject, type JsonValue, textOf, textsOf } from '#shared/docs/project/json-values.ts';
+import { resolvePath } from '#shared/docs/project/project-files.ts';
 import { isSafeHref } from '#shared/docs/project/url-policy.ts';
 import { archivePathProblem } from '#shared/export/bundle/archive-names.ts';
 import { type Channel, channelsOf } from './channels.ts';
@@ -55,7 +56,10 @@ export class SpecificationFiles {
     this.#report = report;
   }
 
-  /** The files of a kind that a source names; all of them, where it names none. `file`: where the names are from. */
+  /**
+   * The files of a kind that a source names; all of them, where it names none. `file`: where the names are from. A name is a path from the folder
+   * of that file or from the root of the project, a folder, or the name of a file without its folder, where just one has it.
+   */
   *of(kind: Specification['kind'], { names }: SpecificationSource, file: string): Generator<Specification> {
     const wanted = names.length === 0 ? [...this.#bytes.keys()] : names.flatMap((name) => this.#filesNamed(name, file));
     for (const path of new Set(wanted)) {
@@ -84,13 +88,28 @@ export class SpecificationFiles {
       return [];
     }
     const path = name.replace(/^\.?\/+/, '').replace(/\/+$/, '');
-    if (this.#bytes.has(path)) return [path];
-    const inside = [...this.#bytes.keys()].filter((each) => path === '' || each.startsWith(`${path}/`));
-    if (inside.length === 0) {
+    const near = name.startsWith('/') ? undefined : resolvePath(name.replace(/\/+$/, ''), file);
+    for (const each of [near, path]) {
+      if (each !== undefined && this.#bytes.has(each)) return [each];
+    }
+    const all = [...this.#bytes.keys()];
+    const inside = [near, path]
+      .map((folder) =>
+        folder === undefined ? [] : all.filter((each) => folder === '' || each.startsWith(`${folder}/`)),
+      )
+      .find((found) => found.length > 0);
+    if (inside !== undefined) return inside.sort();
+    const alike = all.filter((each) => [nameOf(each), nameOf(each).replace(/\.[^.]+$/, '')].includes(path));
+    if (alike.length > 1) {
+      const message = `${quoted(name)} can mean ${alike.length} API descriptions: ${alike.slice(0, 5).map(quoted).join(', ')}. Name one of them by its path.`;
+      this.#warn('openapi-file-missing', message, file);
+      return [];
+    }
+    if (alike.length === 0) {
       const message = `There is no API description ${quoted(path)} in the project, or it is in no format that is read. Add it, or correct the name.`;
       this.#warn('openapi-file-missing', message, file);
     }
-    return inside.sort();
+    return alike;
   }
 
   #specification(file: string): Specification | undefined {
@@ -110,6 +129,8 @@ export class SpecificationFiles {
     return specification;
   }
 }
+
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 function specificationOf(file: string, document: JsonObject): Specification {
   const isChannels = document['asyncapi'] !== undefined;
