@@ -20,7 +20,11 @@ const site = (base = '') => ({
     { source: '/loop/:slug*', destination: '/loop/again/:slug*', permanent: false },
     { source: '/broken/*', destination: '/%zz/*', permanent: false },
   ]),
-  redirects: { '/old': `${base}/guides/x#part`, '/away': 'https://example.com/' },
+  redirects: {
+    '/docs/Welcome to it': `${base}/guides/x`,
+    '/old': `${base}/guides/x#part`,
+    '/away': 'https://example.com/',
+  },
   isPermanent: (source: string) => source === '/away',
 });
 const ask = (target: string, base?: string) => findFile(target, site(base));
@@ -63,6 +67,7 @@ test('redirects with wildcards are for addresses without a page, and lead to no 
 
 test('redirects of the project lead to their target', () => {
   expect(ask('/old')).toEqual({ kind: 'redirect', to: '/guides/x#part', permanent: false });
+  expect(ask('/docs/Welcome%20to%20it')).toMatchObject({ kind: 'redirect', to: '/guides/x' });
   expect(ask('/old.html')).toMatchObject({ to: '/guides/x#part' });
   expect(ask('/away')).toEqual({ kind: 'redirect', to: 'https://example.com/', permanent: true });
 });

@@ -29,6 +29,39 @@ it('keeps paths, patterns and addresses; permanent unless it says no', () => {
   expect(codes).toEqual([]);
 });
 
+it('keeps sources with spaces and letters of any language, written as they are or encoded', () => {
+  const { kept, codes } = read([
+    { source: '/docs/Welcome to it', destination: '/page' },
+    { source: '/docs/Hello%20there/', destination: '/page' },
+    { source: '/gr%C3%BC%C3%9Fe', destination: '/page' },
+    { source: '/old files/:slug*', destination: '/new files/:slug*' },
+    { source: '/50%', destination: '/page' },
+    { source: '/a%3Ab', destination: '/page' },
+  ]);
+  expect(kept.map(({ source }) => source)).toEqual([
+    '/docs/Welcome to it',
+    '/docs/Hello there/',
+    '/grüße',
+    '/old files/:slug*',
+    '/50%',
+    '/a%3Ab',
+  ]);
+  expect(codes).toEqual([]);
+});
+
+it.each([
+  ['bad-redirect', [{ source: '/a\nb', destination: '/b' }]],
+  [
+    'duplicate-redirect',
+    [
+      { source: '/a b', destination: '/c' },
+      { source: '/a%20b', destination: '/c' },
+    ],
+  ],
+])('reads both forms as one: %s', (code, redirects) => {
+  expect(read(redirects).codes).toEqual([code]);
+});
+
 it.each([
   ['bad-redirect', [{ source: '/:p*', destination: '//example.invalid/:p*' }]],
   ['bad-redirect', [{ source: '/a', destination: 'javascript:alert(1)' }]],

@@ -1,7 +1,7 @@
 import { quoted, type Report } from './diagnostics.ts';
 import { segmentMatch } from './ignore-rules.ts';
 import { type JsonValue, objectsOf, textOf } from './json-values.ts';
-import { isExternalHref, isSafeHref } from './url-policy.ts';
+import { decoded, isExternalHref, isSafeHref } from './url-policy.ts';
 
 export type Redirect = { source: string; destination: string; permanent: boolean };
 
@@ -10,7 +10,7 @@ const maxHops = 20;
 const maxPatterns = 500;
 
 /**
- * `redirects` of docs.json. A redirect is reported and left out when its source is no path, its target is neither a path nor an http(s)
+ * `redirects` of docs.json, with sources as paths are known: decoded (`/a b`, whether a project writes the space or `%20`). A redirect is reported and left out when its source is no path, its target is neither a path nor an http(s)
  * address, it goes in circles, or it hides a page. The first redirect from a source wins.
  */
 export function readRedirects(
@@ -24,9 +24,9 @@ export function readRedirects(
     report({ severity: 'warning', code, message: `The redirect from ${quoted(source)} is left out: ${why}.`, file });
   };
   for (const entry of objectsOf(value).slice(0, maxRedirects)) {
-    const source = rooted(textOf(entry['source']) ?? '');
+    const source = rooted(plainly(textOf(entry['source']) ?? ''));
     const destination = textOf(entry['destination']) ?? '';
-    if (source === '' || /[?#\\\s]|^\/\//.test(source))
+    if (source === '' || /[?#\\\p{Cc}]|^\/\//u.test(source))
       refuse('bad-redirect', source, 'its source must be a path without "?" and "#"');
     else if (!isTarget(destination))
       refuse('bad-redirect', source, `${quoted(destination)} is no path and no address with https`);
@@ -46,6 +46,16 @@ export function readRedirects(
     );
   return [...bySource.values()].filter((redirect) => !circular.has(redirect.source));
 }
+
+/** An address decoded, part by part; a part whose escapes stand for what divides addresses or patterns stays as it is written. */
+const plainly = (path: string): string =>
+  path
+    .split('/')
+    .map((part) => {
+      const plain = decoded(part);
+      return /[/?#\\:*\p{Cc}]/u.test(plain) ? part : plain;
+    })
+    .join('/');
 
 const rooted = (path: string): string => (path === '' || path.startsWith('/') ? path : `/${path}`);
 

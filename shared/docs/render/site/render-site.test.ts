@@ -36,6 +36,7 @@ const files = {
       { source: '/wild/*', destination: '/start' },
       { source: '/out', destination: 'https://example.com/x', permanent: false },
       { source: '/older', destination: '/out' },
+      { source: "/docs/Welcome to it, it's new", destination: '/deep/one' },
     ],
   }),
   'start.mdx':
@@ -146,6 +147,7 @@ describe('site segment', () => {
     const made = named(renderSite(model, testOptions));
     expect(made.get('old.html')).toContain('content="0; url=./start.html"');
     expect(made.get('out.html')).toContain('url=https://example.com/x');
+    expect(made.get("docs/Welcome to it, it's new.html")).toContain('url=../deep/one.html');
     // Only where each step is permanent.
     const isPermanent = (path: string) => made.get(path)?.includes('<meta name="redirect" content="permanent">');
     expect(['old', 'out', 'older', 'index'].map((path) => isPermanent(`${path}.html`))).toEqual([

@@ -189,7 +189,7 @@ type Names = ReturnType<typeof namesOfSite>['names'];
 
 /** Paths of which nobody doubts what they mean; no hidden files. */
 const isPlainPath = (path: string): boolean =>
-  /^[\p{L}\p{N}_.~@+ -]+(\/[\p{L}\p{N}_.~@+ -]+)*$/u.test(path) && !/(^|\/)\./.test(path);
+  /^[\p{L}\p{M}\p{N}_.~@+(),'!& -]+(\/[\p{L}\p{M}\p{N}_.~@+(),'!& -]+)*$/u.test(path) && !/(^|\/)\./.test(path);
 
 /** A host that redirects by itself reads in it whether the redirect is permanent. */
 function redirectPage(index: SiteIndex, from: string, target: string, isPermanent: boolean): string {
