@@ -8,6 +8,7 @@ import { serveFolder, siteFolder } from './site-folder.ts';
 
 const integrations = {
   amplitude: { apiKey: 'amp_1' },
+  ga4: { measurementId: 'G-ABC1234567' },
   matomo: { url: 'https://matomo.acme.test/', siteId: 7 },
   mixpanel: { projectToken: 'mix_1' },
   plausible: { domain: 'docs.acme.test', server: 'stats.acme.test' },
@@ -76,9 +77,9 @@ describeWithServers(['chromium'], 'visits', () => {
     const { page, sent, home } = await site({ deployment: 'cloud' }, integrations, script);
     await visit(page, `${home}index.html`);
     expect(sent).toHaveLength(Object.keys(integrations).length);
-    for (const { body } of sent) {
-      expect(decodeURIComponent(body)).not.toMatch(/secret|token=t|word/);
-      expect(decodeURIComponent(body)).toContain('https://search.test/find');
+    for (const { url, body } of sent) {
+      expect(decodeURIComponent(url + body)).not.toMatch(/secret|token=t|word/);
+      expect(decodeURIComponent(url + body)).toContain('https://search.test/find');
     }
   });
 
@@ -90,7 +91,7 @@ describeWithServers(['chromium'], 'visits', () => {
     const url = `${home}index.html?utm_source=mail`;
     const json = (host: string): unknown => JSON.parse(by.get(host)?.body ?? '');
     const form = (host: string) => Object.fromEntries(new URLSearchParams(by.get(host)?.body ?? ''));
-    expect(sent.map((one) => one.url).toSorted()).toEqual([
+    expect(sent.map((one) => one.url.replace(/collect\?.*/, 'collect')).toSorted()).toEqual([
       'https://api-js.mixpanel.com/track?ip=0',
       'https://api.segment.io/v1/page',
       'https://api2.amplitude.com/2/httpapi',
@@ -98,7 +99,11 @@ describeWithServers(['chromium'], 'visits', () => {
       'https://matomo.acme.test/matomo.php',
       'https://stats.acme.test/api/event',
       'https://umami.acme.test/stats/api/send',
+      'https://www.google-analytics.com/g/collect',
     ]);
+    const google = new URL(by.get('www.google-analytics.com')?.url ?? '').searchParams;
+    expect(Object.fromEntries(google)).toMatchObject({ v: '2', tid: 'G-ABC1234567', en: 'page_view', dl: url });
+    expect(google.get('cid')).toMatch(/^\d+\.\d+$/);
     expect(json('stats.acme.test')).toEqual({ name: 'pageview', domain: 'docs.acme.test', url, referrer: null });
     expect(json('umami.acme.test')).toMatchObject({ type: 'event', payload: { website: 'uma_1', url } });
     expect(json('eu.i.posthog.test')).toMatchObject({
@@ -112,15 +117,20 @@ describeWithServers(['chromium'], 'visits', () => {
     expect(JSON.parse(form('api-js.mixpanel.com')['data'] ?? '')).toMatchObject([
       { properties: { token: 'mix_1', $current_url: url } },
     ]);
-    for (const { headers, body } of sent) {
-      expect(`${JSON.stringify(headers)}${body}`).not.toMatch(/secret|"cookie"/);
+    for (const { url, headers, body } of sent) {
+      expect(`${url}${JSON.stringify(headers)}${body}`).not.toMatch(/secret|"cookie"/);
       expect(headers['referer']).toBeUndefined();
     }
     const before = sent.length;
     await page.getByRole('link', { name: 'keys', exact: true }).click();
     await page.waitForLoadState('networkidle');
     expect(sent.length).toBe(2 * before);
-    expect(sent.at(-1)?.body).not.toContain('index.html');
+    expect(
+      sent
+        .slice(before)
+        .map(({ url, body }) => url + body)
+        .join(),
+    ).not.toContain('index.html');
     expect(await context.cookies()).toEqual([]);
     expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toContain('analytics');
     expect(said).toEqual([]);
@@ -146,7 +156,7 @@ describeWithServers(['chromium'], 'visits', () => {
     await visit(page, home + 'index.html');
     expect(sent).toEqual([]);
     expect(loaded.every((url) => url.startsWith(home))).toBe(true);
-    expect(readFileSync(join(folder, '_bindery/config.js'), 'utf8')).not.toContain('matomo');
+    expect(readFileSync(join(folder, '_bindery/config.js'), 'utf8')).not.toMatch(/matomo|ga4/);
   });
 
   test('are counted by what the host of a bundle writes into config.js; what cannot be used is said, and stops nothing else', async () => {

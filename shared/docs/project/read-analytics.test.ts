@@ -11,12 +11,14 @@ test('services that count by plain HTTP are kept with their settings alone', () 
     plausible: { domain: 'docs.acme.com', server: 'stats.acme.com', other: 'x' },
     posthog: { apiKey: 'phc_1' },
     matomo: { url: 'https://matomo.acme.com', siteId: 3 },
+    ga4: { measurementId: 'G-ABC1234567' },
     telemetry: { enabled: false },
   });
   expect(found).toEqual({
     plausible: { domain: 'docs.acme.com', server: 'stats.acme.com' },
     posthog: { apiKey: 'phc_1' },
     matomo: { url: 'https://matomo.acme.com', siteId: '3' },
+    ga4: { measurementId: 'G-ABC1234567' },
   });
   expect(problems).toEqual([]);
 });
@@ -32,9 +34,15 @@ test('consent is what the browser keeps', () => {
 
 test.each([
   [
-    { ga4: { measurementId: 'G-1' } },
-    /^"integrations.ga4" has no effect: pages run no scripts of other sites\. Visits can be counted by amplitude, /,
+    { hotjar: { hjid: '1' } },
+    /^"integrations.hotjar" has no effect: pages run no scripts of other sites\. Visits can be counted by amplitude, ga4, /,
   ],
+  [
+    { gtm: { tagId: 'GTM-1' } },
+    /^"integrations.gtm" has no effect: a tag manager loads scripts of other sites, and pages run none\. Name .*"ga4"/,
+  ],
+  [{ ga4: { measurementId: 'UA-1' } }, /^"integrations.ga4" has no effect: "measurementId" is "UA-1", which is none/],
+  [{ ga4: {} }, /^"integrations.ga4" has no effect: it needs "measurementId"\.$/],
   [{ constructor: {} }, /^"integrations.constructor" has no effect: pages run/],
   [{ umami: { url: 'https://umami.acme.com' } }, /^"integrations.umami" has no effect: it needs "websiteId"\.$/],
   [{ matomo: 'x' }, /^"integrations.matomo" has no effect: it needs "url" and "siteId"\.$/],

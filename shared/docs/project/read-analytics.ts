@@ -1,3 +1,4 @@
+import { quoted } from './diagnostics.ts';
 import { type JsonValue, objectOf, textOf } from './json-values.ts';
 
 /**
@@ -10,8 +11,9 @@ export type Analytics = Record<string, Record<string, string>>;
  * Services that take an event by plain HTTP, with the settings that each needs and those that it may have. Umami and Matomo are not in the
  * format: they are here for those who run them themselves, as they run a platform.
  */
-const services: Record<string, { needed: string[]; optional?: string[] }> = {
+const services: Record<string, { needed: string[]; optional?: string[]; form?: Record<string, RegExp> }> = {
   amplitude: { needed: ['apiKey'] },
+  ga4: { needed: ['measurementId'], form: { measurementId: /^G-[A-Z\d]+$/i } },
   matomo: { needed: ['url', 'siteId'] },
   mixpanel: { needed: ['projectToken'] },
   plausible: { needed: ['domain'], optional: ['server'] },
@@ -20,6 +22,10 @@ const services: Record<string, { needed: string[]; optional?: string[] }> = {
   umami: { needed: ['url', 'websiteId'] },
 };
 const maxLength = 300;
+/** Services of the format that cannot count visits here, with the reason and what helps instead. */
+const impossible: Record<string, string> = {
+  gtm: 'a tag manager loads scripts of other sites, and pages run none. Name what it counts with, such as "ga4"',
+};
 
 /** `integrations` of docs.json. `onProblem` gets a sentence for each of them that has no effect. */
 export function readAnalytics(
@@ -41,14 +47,20 @@ export function readAnalytics(
     const service = Object.hasOwn(services, name) ? services[name] : undefined;
     if (service === undefined) {
       const names = Object.keys(services).join(', ');
-      onProblem(
-        `"integrations.${name.slice(0, 60)}" has no effect: pages run no scripts of other sites. Visits can be counted by ${names}.`,
-      );
+      const why = Object.hasOwn(impossible, name) ? impossible[name] : 'pages run no scripts of other sites';
+      onProblem(`"integrations.${name.slice(0, 60)}" has no effect: ${why}. Visits can be counted by ${names}.`);
       continue;
     }
     const missing = service.needed.filter((key) => valueOf(key) === undefined);
     if (missing.length > 0) {
       onProblem(`"integrations.${name}" has no effect: it needs "${missing.join('" and "')}".`);
+      continue;
+    }
+    const wrong = Object.entries(service.form ?? {}).find(([key, form]) => !form.test(valueOf(key) ?? ''));
+    if (wrong !== undefined) {
+      onProblem(
+        `"integrations.${name}" has no effect: "${wrong[0]}" is ${quoted(valueOf(wrong[0]) ?? '')}, which is none of that service.`,
+      );
       continue;
     }
     found[name] = Object.fromEntries(
