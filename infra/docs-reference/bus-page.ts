@@ -1,5 +1,6 @@
 import { inGeneration } from '#shared/contracts/read-models.ts';
 import {
+  type BucketRow,
   bucketRows,
   busUsers,
   coreRows,
@@ -33,14 +34,14 @@ export function busPage(): string {
     .map((row) => [
       code(row.name),
       codes(row.key.split(', ')),
-      users(row.writers),
+      row.ownKey === true ? `${users(row.writers)}, each its own name` : writersOf(row),
       users(row.readers.filter((reader) => !row.writers.includes(reader))),
       // It is Markdown already.
       row.kept,
     ]);
   const subjects = coreRows.map((row) => [
     code(row.subject),
-    row.writers.length === 0 ? 'the server' : `${users(row.writers)}, each under its own name`,
+    row.writers.length === 0 ? 'the server' : users(row.writers),
     users(row.readers),
   ]);
   return page(
@@ -50,12 +51,17 @@ export function busPage(): string {
     '## Streams',
     markdownTable(['stream', 'subjects', 'written by', 'read by', 'removed by', 'kept'], streams),
     '## Buckets',
-    'A bucket keeps the newest value of each key; its writers also read it. Each bucket of a read model has a second generation with `-green` in its name, which a rebuild fills.',
+    'A bucket keeps the newest value of each key; its writers also read it. Keys behind a writer are all that it may write. Each bucket of a read model has a second generation with `-green` in its name, which a rebuild fills.',
     markdownTable(['bucket', 'keys', 'written by', 'also read by', 'kept'], buckets),
     '## Subjects that nothing keeps',
     markdownTable(['subject', 'written by', 'read by'], subjects),
   );
 }
+
+const writersOf = ({ writers, keysOf = {} }: BucketRow): string =>
+  writers.length === 0
+    ? 'nobody'
+    : writers.map((user) => (keysOf[user] === undefined ? user : `${user} (${codes(keysOf[user])})`)).join(', ');
 
 const codes = (texts: readonly string[]): string => texts.map(code).join(', ');
 

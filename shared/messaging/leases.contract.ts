@@ -12,6 +12,9 @@ export type LeasesUnderTest = {
   stop(): Promise<void>;
 };
 
+/** One that the user of the competitors may have. */
+const role = 'orchestrator';
+
 const never = new AbortController().signal;
 const lostOf = (lease: HeldLease): Promise<void> =>
   new Promise((resolve) => {
@@ -31,7 +34,7 @@ export function leasesContract(name: string, open: () => Promise<LeasesUnderTest
     test('gives a role to one of many that want it at once, and to the next when it is given back', async () => {
       let holders = 0;
       const turns = [under.first, under.second, under.first, under.second].map(async (leases, n) => {
-        const lease = await leases.acquire('many', `holder-${n}`, never);
+        const lease = await leases.acquire(role, `holder-${n}`, never);
         holders += 1;
         expect(holders).toBe(1);
         await Promise.resolve();
@@ -43,29 +46,29 @@ export function leasesContract(name: string, open: () => Promise<LeasesUnderTest
     });
 
     test('stops waiting when its signal aborts', async () => {
-      const held = await under.first.acquire('called-off', 'a', never);
+      const held = await under.first.acquire(role, 'a', never);
       const stop = new AbortController();
-      const waiting = under.second.acquire('called-off', 'b', stop.signal);
+      const waiting = under.second.acquire(role, 'b', stop.signal);
       stop.abort();
       await expect(waiting).rejects.toThrow(/abort/i);
       await held.release();
     });
 
     test('frees the role of a holder that died', async () => {
-      await under.takeAndDie('dead');
-      const lease = await under.second.acquire('dead', 'heir', never);
+      await under.takeAndDie(role);
+      const lease = await under.second.acquire(role, 'heir', never);
       expect(lease.lost.aborted).toBe(false);
       await lease.release();
     });
 
     test("tells a holder that is cut off that it lost the role, which then is another's to keep", async () => {
-      const held = await under.first.acquire('cut-off', 'a', never);
+      const held = await under.first.acquire(role, 'a', never);
       const restore = await under.cutOff();
       await lostOf(held);
       await restore();
-      const lease = await under.second.acquire('cut-off', 'b', never);
+      const lease = await under.second.acquire(role, 'b', never);
       await held.release();
-      await expect(under.first.acquire('cut-off', 'a', AbortSignal.timeout(300))).rejects.toThrow(/abort|timeout/i);
+      await expect(under.first.acquire(role, 'a', AbortSignal.timeout(300))).rejects.toThrow(/abort|timeout/i);
       expect(lease.lost.aborted).toBe(false);
       await lease.release();
     });

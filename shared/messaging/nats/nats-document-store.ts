@@ -8,7 +8,7 @@ import {
   type StoredMsg,
 } from '@nats-io/jetstream';
 import type { KV, KvEntry } from '@nats-io/kv';
-import { errors, type MsgHdrs } from '@nats-io/transport-node';
+import { errors, headers, type MsgHdrs } from '@nats-io/transport-node';
 import type { z } from 'zod';
 import { messageOf, Poison, Unavailable } from '#shared/runtime/failures.ts';
 import type { DocumentChange, DocumentStore, ReadDocument } from '../read-models.ts';
@@ -90,7 +90,12 @@ export function natsDocumentStore<T>(
   async function letMarkerEnd(full: string): Promise<void> {
     const marker = await newest(full);
     if (marker === null || !isMarker(marker.header)) return;
-    await kv.purge(full, { ttl: `${removedKeptSeconds}s`, previousSeq: marker.seq });
+    const head = headers();
+    head.set('KV-Operation', 'PURGE');
+    head.set('Nats-TTL', `${removedKeptSeconds}s`);
+    // A bucket keeps one message of each key. So no marker needs to ask for the removal of those before it, which buckets of several writers refuse.
+    const expect = { lastSubjectSequence: marker.seq };
+    await js.publish(subjectOf(full), '', { headers: head, expect });
   }
 
   /**
@@ -179,7 +184,7 @@ export function natsDocumentStore<T>(
       try {
         await call(`removing "${full}"`, () => {
           attempts += 1;
-          return kv.purge(full, guard);
+          return kv.delete(full, guard);
         });
       } catch (error) {
         if (!isConflict(error)) throw error;
@@ -330,4 +335,4 @@ async function directly(asked: Promise<AsyncIterable<StoredMsg>>): Promise<Store
   }
 }
 
-const isMarker = (headers: MsgHdrs | undefined): boolean => /^(DEL|PURGE)$/.test(headers?.get('KV-Operation') ?? '');
+const isMarker = (head: MsgHdrs | undefined): boolean => /^(DEL|PURGE)$/.test(head?.get('KV-Operation') ?? '');

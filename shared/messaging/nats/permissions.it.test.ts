@@ -1,64 +1,167 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { jetstream } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { headers, type NatsConnection } from '@nats-io/transport-node';
+import { inboxPrefix, rightsVersion, supervisorUser } from '#shared/messaging/subjects/permissions.ts';
+import { subjectMatches } from '#shared/messaging/subjects/subject-names.ts';
 import {
-  type BusUser,
+  type BucketRow,
   bucketRows,
+  type BusUser,
   busUsers,
   coreRows,
   durableRows,
+  renderDurable,
+  type StreamRow,
   streamRows,
 } from '#shared/messaging/subjects/subject-table.ts';
 import { describeWithServers } from '../../../test/support/describe-with-servers.ts';
 import { startTestBus, type TestBus } from '../../../test/support/start-bus.ts';
 import { openConnection } from './connection.ts';
+import { provision } from './provision.ts';
 
-/** Subjects that can be published to, and who may. Rows whose writers use their own name are asked for with another's. */
-type Row = { subject: string; writers: readonly BusUser[] };
+/** A subject, and who may publish to it or subscribe to it. */
+type Row = { subject: string; users: readonly BusUser[] };
 
+const nobody: readonly BusUser[] = [];
 const concrete = (pattern: string): string => pattern.replaceAll('*', 'x').replace('>', 'x');
+const call = (verb: string, rest: string): string => `$JS.API.${verb}.${rest}`;
 
-function rowsFor(user: BusUser): Row[] {
+/** All durables of an installation, one of a renderer included. */
+const durables = [...durableRows, renderDurable('r-000000000000')];
+
+function streamCalls({ name, subjects, last, history, auditors, writers, purgers, retention }: StreamRow): Row[] {
+  const remakers = durables.filter((row) => row.stream === name && row.remade === true).map(({ reader }) => reader);
+  const rereaders = retention === 'log' ? durables.filter((row) => row.stream === name).map((row) => row.reader) : [];
+  const followers = writers.filter((user) => last.includes(user));
   return [
-    ...streamRows.flatMap(({ name, subjects, writers }) =>
-      subjects.map((subject) => ({
-        subject: concrete(name === 'DEAD' ? subject.replace('*', user) : subject),
-        writers,
-      })),
-    ),
-    ...bucketRows.map(({ name, writers, ownKey }) => ({
-      subject: `$KV.${name}.x`,
-      writers: ownKey === true ? [] : writers,
+    { subject: call('DIRECT.GET', name), users: [...history, ...auditors, ...followers, ...rereaders] },
+    ...subjects.map((subject) => ({ subject: call('DIRECT.GET', `${name}.${concrete(subject)}`), users: last })),
+    { subject: call('STREAM.MSG.GET', name), users: last },
+    { subject: call('STREAM.INFO', name), users: auditors },
+    { subject: call('STREAM.PURGE', name), users: purgers },
+    ...changesOf(name),
+    // Their readers make them anew by their own names alone.
+    ...durables.map((durable) => ({
+      subject: call('CONSUMER.CREATE', `${name}.${durable.name}.${durable.filter}`),
+      users: durable.stream === name && durable.remade === true ? remakers : nobody,
     })),
-    ...bucketRows.map(({ name, writers }) => ({ subject: `$KV.${name}.${user}`, writers })),
-    ...bucketRows.flatMap(({ name, writers, readers, ownKey, byKey = [] }) => {
-      const all = ownKey === true ? [] : [...writers, ...readers];
-      const watchers = all.filter((each) => !byKey.includes(each));
-      return [
-        ...['DIRECT.GET', 'STREAM.MSG.GET', 'STREAM.INFO'].map((call) => ({
-          subject: `$JS.API.${call}.KV_${name}`,
-          writers: all,
-        })),
-        { subject: `$JS.API.DIRECT.GET.KV_${name}.$KV.${name}.${user}`, writers: all },
-        { subject: `$JS.API.CONSUMER.CREATE.KV_${name}.x`, writers: watchers },
-      ];
-    }),
-    ...coreRows.map(({ subject, writers }) => ({
-      subject: concrete(writers.length === 0 ? subject : subject.replace('*', user)),
-      writers,
-    })),
-    { subject: 'dead.somebody-else.EXPORTS', writers: [] },
-    { subject: 'presence.somebody-else.x', writers: [] },
-    { subject: '$JS.API.STREAM.DELETE.EXPORTS', writers: [] },
-    { subject: '$JS.API.STREAM.MSG.DELETE.EXPORTS', writers: [] },
-    { subject: '$JS.API.STREAM.UPDATE.EXPORTS', writers: [] },
-    ...streamRows.map(({ name, purgers }) => ({ subject: `$JS.API.STREAM.PURGE.${name}`, writers: purgers })),
-    ...durableRows.map(({ stream, name, reader }) => ({
-      subject: `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`,
-      writers: [reader],
-    })),
+    ...subjects.map((subject) => ({ subject: call('CONSUMER.CREATE', `${name}.x.${subject}`), users: nobody })),
+    { subject: call('CONSUMER.CREATE', `${name}.x`), users: nobody },
   ];
 }
+
+/** What changes a stream or says what it has, and no service ever asks. */
+const changesOf = (stream: string): Row[] =>
+  [
+    ...['CREATE', 'UPDATE', 'DELETE', 'MSG.DELETE', 'SNAPSHOT', 'RESTORE', 'LEADER.STEPDOWN', 'PEER.REMOVE'].map(
+      (verb) => call(`STREAM.${verb}`, stream),
+    ),
+    ...['LIST', 'NAMES', 'CREATE'].map((verb) => call(`CONSUMER.${verb}`, stream)),
+    ...['DURABLE.CREATE', 'LEADER.STEPDOWN', 'PAUSE', 'UNPIN', 'RESET'].map((verb) =>
+      call(`CONSUMER.${verb}`, `${stream}.x`),
+    ),
+  ].map((subject) => ({ subject, users: nobody }));
+
+/** Keys of each user in each bucket, and one of nobody. */
+const keysIn = ({ keysOf = {} }: BucketRow): string[] => [
+  ...new Set([
+    'x',
+    ...busUsers,
+    ...busUsers.map((user) => `${user}.x`),
+    ...Object.values(keysOf).flatMap((keys) => keys.map(concrete)),
+  ]),
+];
+
+function bucketCalls(row: BucketRow): Row[] {
+  const { name, writers, readers, rebuilt, ownKey, keysOf = {}, byKey = [] } = row;
+  const stream = `KV_${name}`;
+  const mayUse = (user: BusUser, key: string) =>
+    (keysOf[user] ?? ['>']).some((filter) => subjectMatches(filter, key)) && (ownKey !== true || key === user);
+  const all = ownKey === true ? [] : [...writers, ...readers];
+  const ofAllKeys = all.filter((user) => !byKey.includes(user) || keysOf[user] === undefined);
+  const watchers = all.filter((user) => !byKey.includes(user));
+  return [
+    ...keysIn(row).flatMap((key) => [
+      { subject: `$KV.${name}.${key}`, users: writers.filter((user) => mayUse(user, key)) },
+      {
+        subject: call('DIRECT.GET', `${stream}.$KV.${name}.${key}`),
+        users: all.filter((user) => ofAllKeys.includes(user) || mayUse(user, key)),
+      },
+    ]),
+    ...['DIRECT.GET', 'STREAM.MSG.GET', 'STREAM.INFO'].map((verb) => ({
+      subject: call(verb, stream),
+      users: ofAllKeys,
+    })),
+    ...['CREATE', 'INFO', 'DELETE', 'MSG.NEXT'].map((verb) => ({
+      subject: call(`CONSUMER.${verb}`, `${stream}.x`),
+      users: watchers,
+    })),
+    { subject: `$JS.FC.${stream}.x`, users: watchers },
+    { subject: `$JS.ACK.${stream}.x.1.1.1.1.0`, users: nobody },
+    { subject: call('STREAM.PURGE', stream), users: rebuilt === true ? writers : nobody },
+    ...changesOf(stream),
+  ];
+}
+
+const publishRows: Row[] = [
+  ...streamRows.flatMap(({ name, subjects, writers }) =>
+    name === 'DEAD'
+      ? busUsers.map((user) => ({ subject: `dead.${user}.x`, users: writers.filter((writer) => writer === user) }))
+      : subjects.map((subject) => ({ subject: concrete(subject), users: writers })),
+  ),
+  ...streamRows.flatMap(streamCalls),
+  ...bucketRows.flatMap(bucketCalls),
+  ...durables.flatMap(({ stream, name, reader, remade }) => [
+    ...['MSG.NEXT', 'INFO'].map((verb) => ({
+      subject: call(`CONSUMER.${verb}`, `${stream}.${name}`),
+      users: [reader],
+    })),
+    { subject: `$JS.ACK.${stream}.${name}.1.1.1.1.0`, users: [reader] },
+    { subject: call('CONSUMER.DELETE', `${stream}.${name}`), users: remade === true ? [reader] : nobody },
+  ]),
+  ...coreRows.map(({ subject, writers }) => ({ subject: concrete(subject), users: writers })),
+  ...busUsers
+    .map((user) => ({ subject: `presence.${user}.x`, users: nobody }))
+    .filter(({ subject }) => !coreRows.some((row) => subjectMatches(row.subject, subject))),
+  ...[...busUsers, 'provisioner', supervisorUser].map((user) => ({
+    subject: `${inboxPrefix(user)}.x`,
+    users: nobody,
+  })),
+  ...[
+    ...['$JS.API.INFO', '$JS.API.STREAM.LIST', '$JS.API.STREAM.NAMES', '$JS.API.META.LEADER.STEPDOWN'],
+    ...['$JS.API.ACCOUNT.PURGE.$G', '$JS.API.SERVER.REMOVE', '$SYS.REQ.SERVER.PING', '$SYS.REQ.USER.INFO', '$O.x.C.x'],
+    ...[`rights.${rightsVersion}`, '$NATS.x', '_INBOX.x', 'x'],
+  ].map((subject) => ({ subject, users: nobody })),
+];
+
+const subscribeRows: Row[] = [
+  ...coreRows.map(({ subject, readers }) => ({ subject, users: readers })),
+  ...busUsers.map((user) => ({ subject: `${inboxPrefix(user)}.>`, users: [user] })),
+  ...[
+    ...streamRows.flatMap(({ subjects }) => subjects),
+    ...bucketRows.map(({ name }) => `$KV.${name}.>`),
+    ...coreRows.map(({ subject }) => `${subject.split('.')[0]}.>`),
+    ...['>', '*', '*.>', '_INBOX.>', '_INBOX_*.>', '$JS.API.>', '$JS.ACK.>', '$JS.EVENT.>', '$SYS.>', 'presence.*.*'],
+  ].map((subject) => ({ subject, users: nobody })),
+];
+
+/**
+ * What programs with the first version of the rights send beyond what this one sends: while services are replaced one by one, those that run
+ * on have the rights that the bus has now.
+ */
+const olderPrograms: Partial<Record<BusUser, readonly string[]>> = {
+  orchestrator: ['$KV.leases.orchestrator', '$KV.dead-letters.orchestrator.FACTS.1', 'dead.orchestrator.FACTS'],
+  projector: [
+    ...['exports', 'content', 'directory', 'access', 'conversations'].map((name) => `$KV.leases.projector.${name}`),
+    ...['$KV.dead-letters.projector.EXPORTS.1', 'dead.projector.EXPORTS', '$KV.projections.exports'],
+  ],
+  housekeeper: ['$KV.leases.housekeeper', call('DIRECT.GET', 'KV_leases.$KV.leases.housekeeper')],
+  indexer: ['$KV.leases.vectors', '$KV.dead-letters.indexer.CONTENT.1', 'dead.indexer.CONTENT'],
+  assistant: [call('DIRECT.GET', 'KV_directory.$KV.directory.content.acme.docs')],
+  gateway: ['presence.gateway.a'],
+  'page-renderer': ['presence.page-renderer.a', 'dead.page-renderer.TASKS'],
+  bundler: ['presence.bundler.a', 'dead.bundler.TASKS'],
+};
 
 describeWithServers(['nats-server'], 'the rights of each user, as a real nats-server sees them', () => {
   let stand: TestBus;
@@ -67,38 +170,12 @@ describeWithServers(['nats-server'], 'the rights of each user, as a real nats-se
   });
   afterAll(() => stand.stop());
 
-  describe.each(busUsers)('%s', (user) => {
-    let connection: NatsConnection;
-    beforeAll(async () => {
-      connection = await openConnection(
-        { url: stand.server.url, user, password: stand.passwords[user] ?? '' },
-        `rights of ${user}`,
-      );
-    });
-    afterAll(() => connection.close());
-
-    test('may publish where the table says so, and nowhere else', async () => {
-      const rows = rowsFor(user);
-      const refused = await refusedOf(
-        connection,
-        rows.map(({ subject }) => subject),
-      );
-      const wanted = rows.filter(({ writers }) => !writers.includes(user)).map(({ subject }) => subject);
-      expect([...refused].toSorted()).toEqual([...new Set(wanted)].toSorted());
-    });
-  });
+  const connectAs = (user: BusUser) =>
+    openConnection({ url: stand.server.url, user, password: stand.passwords[user] ?? '' }, `rights of ${user}`);
 
   test('workers on what tenants wrote can have nothing that they wrote copied to where others write', async () => {
-    const connections = await Promise.all(
-      (['page-renderer', 'bundler'] as const).map(async (user) => ({
-        user,
-        connection: await openConnection(
-          { url: stand.server.url, user, password: stand.passwords[user] ?? '' },
-          `copying as ${user}`,
-        ),
-      })),
-    );
-    for (const { user, connection } of connections) {
+    for (const user of ['page-renderer', 'bundler'] as const) {
+      const connection = await connectAs(user);
       const own = `$KV.readiness.${user}`;
       await jetstream(connection).publish(own, '{"forged":true}');
       // The server answers a direct read to whatever subject is named, with the stored bytes.
@@ -113,10 +190,7 @@ describeWithServers(['nats-server'], 'the rights of each user, as a real nats-se
   test('what a writer of a stream may write is stored', async () => {
     for (const { name, subjects, writers } of streamRows) {
       for (const user of writers) {
-        const connection = await openConnection(
-          { url: stand.server.url, user, password: stand.passwords[user] ?? '' },
-          `writing as ${user}`,
-        );
+        const connection = await connectAs(user);
         for (const subject of subjects) {
           const full = concrete(name === 'DEAD' ? subject.replace('*', user) : subject).replaceAll('.x', '.stored');
           expect(await jetstream(connection).publish(full, '{}')).toMatchObject({ stream: name });
@@ -125,22 +199,106 @@ describeWithServers(['nats-server'], 'the rights of each user, as a real nats-se
       }
     }
   });
+
+  test('each service gets the leases of its own roles, over and over', async () => {
+    const roles = bucketRows.find(({ name }) => name === 'leases')?.keysOf ?? {};
+    expect(Object.keys(roles).toSorted()).toEqual(['housekeeper', 'indexer', 'orchestrator', 'projector']);
+    for (const user of ['orchestrator', 'projector', 'housekeeper', 'indexer'] as const) {
+      const [bus, spare] = await Promise.all([stand.connect(user, 'first'), stand.connect(user, 'spare')]);
+      for (const role of roles[user] ?? []) {
+        for (const leases of [bus.leases, spare.leases, bus.leases]) {
+          const lease = await leases.acquire(role, user, AbortSignal.timeout(10_000));
+          const waits = spare.leases.acquire(role, 'other', AbortSignal.timeout(300));
+          await expect(waits).rejects.toThrow(/abort|timeout/i);
+          await lease.release();
+        }
+      }
+    }
+  });
+
+  test('who writes one key of a bucket cannot remove those of others by a message that stands for all', async () => {
+    const held = await (await stand.connect('orchestrator')).leases.acquire(
+      'orchestrator',
+      'a',
+      new AbortController().signal,
+    );
+    const connection = await connectAs('indexer');
+    const roll = headers();
+    roll.set('Nats-Rollup', 'all');
+    const shared = bucketRows.filter(({ writers }) => writers.length > 1 && writers.includes('indexer'));
+    expect(shared.map(({ name }) => name).toSorted()).toEqual(['dead-letters', 'leases', 'readiness']);
+    for (const subject of ['$KV.dead-letters.indexer.CONTENT.7', '$KV.leases.vectors', '$KV.readiness.indexer']) {
+      const rolled = jetstream(connection).publish(subject, '{}', { headers: roll });
+      await expect(rolled).rejects.toThrow(/rollup not permitted/);
+    }
+    await connection.close();
+    expect(held.lost.aborted).toBe(false);
+    await held.release();
+  });
+
+  test('a bucket as an older program made it is brought to that, and back when one goes back', async () => {
+    const access = { url: stand.server.url, password: stand.passwords['provisioner'] ?? '' };
+    const connection = await openConnection({ ...access, user: 'provisioner' }, 'an older provisioner');
+    const jsm = await jetstreamManager(connection, { checkAPI: false });
+    const asOlder = { allow_rollup_hdrs: true };
+    expect((await jsm.streams.update('KV_leases', asOlder)).config).toMatchObject(asOlder);
+    await provision({ ...access, rendererVersions: [] });
+    expect((await jsm.streams.info('KV_leases')).config.allow_rollup_hdrs ?? false).toBe(false);
+    await connection.close();
+  });
+
+  // These come last: who may empty something empties it here.
+  describe.each(busUsers)('%s', (user) => {
+    let connection: NatsConnection;
+    beforeAll(async () => {
+      connection = await connectAs(user);
+    });
+    afterAll(() => connection.close());
+
+    const refusedIn = (rows: readonly Row[]): string[] =>
+      [...new Set(rows.filter(({ users }) => !users.includes(user)).map(({ subject }) => subject))].toSorted();
+
+    test('may publish where the table says so, and nowhere else', async () => {
+      const subjects = publishRows.map(({ subject }) => subject);
+      expect(await refusedOf(connection, subjects)).toEqual(refusedIn(publishRows));
+    });
+
+    test('may listen where the table says so, and nowhere else', async () => {
+      const subjects = subscribeRows.map(({ subject }) => subject);
+      expect(await unheardOf(connection, subjects)).toEqual(refusedIn(subscribeRows));
+    });
+
+    test('has what an older program of its name needs while it still runs', async () => {
+      expect(await refusedOf(connection, olderPrograms[user] ?? [])).toEqual([]);
+    });
+  });
 });
 
 /** Publishes to each subject and answers with those that the server refused: it says so before it answers the flush. */
-async function refusedOf(connection: NatsConnection, subjects: string[]): Promise<Set<string>> {
+const refusedOf = (connection: NatsConnection, subjects: readonly string[]): Promise<string[]> =>
+  violations(connection, /Publish to "([^"]+)"/i, () => {
+    for (const subject of subjects) connection.publish(subject, '');
+  });
+
+/** Subscribes to each subject and answers with those that the server refused. */
+const unheardOf = (connection: NatsConnection, subjects: readonly string[]): Promise<string[]> =>
+  violations(connection, /Subscription to "([^"]+)"/i, () => {
+    for (const subject of subjects) connection.subscribe(subject, { callback: () => {} });
+  });
+
+async function violations(connection: NatsConnection, pattern: RegExp, run: () => void): Promise<string[]> {
   const refused = new Set<string>();
   const statuses = connection.status();
   const listening = (async () => {
     for await (const status of statuses) {
       const message = status.type === 'error' ? status.error.message : '';
-      const subject = /Publish to "([^"]+)"/i.exec(message)?.[1];
+      const subject = pattern.exec(message)?.[1];
       if (subject !== undefined) refused.add(subject);
     }
   })();
-  for (const subject of subjects) connection.publish(subject, '');
+  run();
   await connection.flush();
   (statuses as unknown as { stop(): void }).stop();
   await listening;
-  return refused;
+  return [...refused].toSorted();
 }

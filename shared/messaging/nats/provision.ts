@@ -238,7 +238,8 @@ function bucketSettings(row: BucketRow, replicas: number): WantedStream {
     max_msgs_per_subject: 1,
     max_age: maxAgeSeconds * nanosPerSecond,
     duplicate_window: (maxAgeSeconds === 0 ? duplicateWindowSeconds : maxAgeSeconds) * nanosPerSecond,
-    allow_rollup_hdrs: true,
+    // One writer of several could remove what the others wrote with a message that says it stands for the whole stream.
+    allow_rollup_hdrs: row.writers.length < 2,
     allow_direct: true,
     // Markers of removed keys end by themselves.
     allow_msg_ttl: true,

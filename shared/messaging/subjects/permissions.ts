@@ -50,18 +50,24 @@ function permissionsOf(user: BusUser): Permissions {
       if (bucket.writers.includes(user)) publish.push(`$KV.${bucket.name}.${user}`);
       continue;
     }
+    const keys = bucket.keysOf?.[user] ?? ['>'];
+    const readsByKey = bucket.byKey?.includes(user) === true;
     if (bucket.writers.includes(user)) {
-      publish.push(`$KV.${bucket.name}.>`);
+      publish.push(...keys.map((key) => `$KV.${bucket.name}.${key}`));
       if (bucket.rebuilt === true) publish.push(`$JS.API.STREAM.PURGE.${stream}`);
     }
     if (!bucket.writers.includes(user) && !bucket.readers.includes(user)) continue;
+    if (readsByKey && bucket.keysOf?.[user] !== undefined) {
+      publish.push(...keys.map((key) => `$JS.API.DIRECT.GET.${stream}.$KV.${bucket.name}.${key}`));
+      continue;
+    }
     publish.push(
       `$JS.API.DIRECT.GET.${stream}`,
       `$JS.API.DIRECT.GET.${stream}.>`,
       `$JS.API.STREAM.MSG.GET.${stream}`,
       `$JS.API.STREAM.INFO.${stream}`,
     );
-    if (bucket.byKey?.includes(user) === true) continue;
+    if (readsByKey) continue;
     publish.push(
       // Watching is a push consumer; the server asks for flow control here.
       `$JS.FC.${stream}.>`,
@@ -96,7 +102,7 @@ function permissionsOf(user: BusUser): Permissions {
   }
 
   for (const core of coreRows) {
-    if (core.writers.includes(user)) publish.push(core.subject.replace('*', user));
+    if (core.writers.includes(user)) publish.push(core.subject);
     if (core.readers.includes(user)) subscribe.push(core.subject);
   }
   return { publish, refused, subscribe };
@@ -109,7 +115,7 @@ const isLog = (stream: string): boolean =>
  * How often the rights of users have changed. One more with each change: a server goes on with the rights that it read at its start until it is
  * told to read its configuration again, and the provisioner finds out by this number.
  */
-export const rightsVersion = 1;
+export const rightsVersion = 2;
 
 /** Who may publish to this has a server with the rights of that version or of a later one. */
 export const rightsSubject = (version: number = rightsVersion): string => `rights.${version}`;

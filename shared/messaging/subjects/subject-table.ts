@@ -52,6 +52,8 @@ export type BucketRow = {
   readers: readonly BusUser[];
   /** Those of the readers who read by key alone: they may not watch or list keys, for which the server makes a consumer each time. */
   byKey?: readonly BusUser[];
+  /** The keys, or filters of keys, that a user may write where these are not all. Who reads by key reads no others either. */
+  keysOf?: Partial<Record<BusUser, readonly string[]>>;
   /** Each writer writes the key of its own name alone, and reads none. */
   ownKey?: boolean;
   kept: string;
@@ -67,7 +69,7 @@ export type BucketRow = {
 /** A subject that nothing keeps. */
 export type CoreRow = {
   subject: string;
-  /** Each writes only `<subject>` with its own name in place of the first `*`. Empty: the server writes, from a bucket. */
+  /** Empty: the server writes, from a bucket. */
   writers: readonly BusUser[];
   readers: readonly BusUser[];
 };
@@ -141,7 +143,12 @@ export const streamRows: readonly StreamRow[] = [
     keptDays: 1,
     kept: 'until acknowledged, and a day at most; may be thrown away and refilled from the log',
   }),
-  stream('DEAD', ['dead.*.*'], { writers: services, auditors: ['operator'], keptDays: accessKeptDays }),
+  stream('DEAD', ['dead.*.*'], {
+    // Each under its own name.
+    writers: ['indexer', 'orchestrator', 'page-renderer', 'bundler', 'projector'],
+    auditors: ['operator'],
+    keptDays: accessKeptDays,
+  }),
 ];
 
 const readModel = (name: string, key: string, row: Partial<BucketRow> = {}): BucketRow => ({
@@ -176,6 +183,9 @@ const blueRows: readonly BucketRow[] = [
   ),
   readModel('directory', 'org.<org>, key.<sha256>, content.<org>.<domain>', {
     readers: ['gateway', 'projector', 'assistant', 'auditor'],
+    // Which content is searched; keys and organizations are none of its business.
+    byKey: ['assistant'],
+    keysOf: { assistant: ['content.>'] },
   }),
 ];
 const greenRows = blueRows.map(({ republishTo, ...row }) => ({
@@ -185,7 +195,18 @@ const greenRows = blueRows.map(({ republishTo, ...row }) => ({
   kept: `the other generation of \`${row.name}\``,
 }));
 
+/** The roles that have one holder at a time, and the services that hold them. */
+const rolesOf = {
+  orchestrator: ['orchestrator'],
+  projector: Object.keys(projectionTable).map((projection) => `projector.${projection}`),
+  housekeeper: ['housekeeper'],
+  indexer: ['vectors'],
+} as const satisfies Partial<Record<BusUser, readonly string[]>>;
+
 const leaders = ['orchestrator', 'projector', 'housekeeper', 'indexer'] as const;
+
+/** The readers of logs that set messages aside. Their workers' counterparts lose tasks, which are handed out anew. */
+const logReaders = ['indexer', 'orchestrator', 'projector'] as const;
 
 export const bucketRows: readonly BucketRow[] = [
   ...blueRows,
@@ -207,8 +228,10 @@ export const bucketRows: readonly BucketRow[] = [
   {
     name: 'dead-letters',
     key: '<service>.<stream>.<sequence>',
-    writers: ['indexer', 'orchestrator', 'projector', 'operator'],
+    writers: [...logReaders, 'operator'],
     readers: [],
+    // The operator decides about each, a service about its own.
+    keysOf: Object.fromEntries(logReaders.map((service) => [service, [`${service}.>`]])),
     kept: 'until they are handled; dropped ones for good',
   },
   {
@@ -258,13 +281,17 @@ export const bucketRows: readonly BucketRow[] = [
     key: '<role>',
     writers: leaders,
     readers: leaders,
+    byKey: leaders,
+    keysOf: rolesOf,
     ttlSeconds: 3,
     kept: 'until its holder stops renewing (3 s)',
   },
 ];
 
 export const coreRows: readonly CoreRow[] = [
-  { subject: 'presence.*.*', writers: services, readers: ['orchestrator', 'gateway'] },
+  { subject: 'presence.gateway.*', writers: ['gateway'], readers: ['gateway'] },
+  { subject: 'presence.page-renderer.*', writers: ['page-renderer'], readers: ['orchestrator'] },
+  { subject: 'presence.bundler.*', writers: ['bundler'], readers: ['orchestrator'] },
   { subject: 'live.job-status.>', writers: [], readers: ['gateway'] },
   { subject: 'live.job-status-green.>', writers: [], readers: ['gateway'] },
 ];
