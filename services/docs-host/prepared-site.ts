@@ -4,7 +4,6 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { lookup as typeOf } from 'mrmime';
 import { z } from 'zod';
 import { sha256Hex } from '#shared/contracts/identifiers.ts';
 import {
@@ -14,12 +13,16 @@ import {
   wildcardRedirectsSchema,
 } from '#shared/contracts/stored-objects.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
+import { contentType, isText } from './hosted-types.ts';
 import { policyOf, redirectOf, rewritePage, type SiteAddresses } from './rewrite-page.ts';
 
 /*
  * A version on disk: `files/` is the bundle as it was unpacked, `pages/` has its pages for a server, `br/` and `gzip/` have both compressed,
  * and `site.json`, which is written last, lists all of it.
  */
+
+/** A version of another one is prepared again: its pages have other addresses. */
+const formatVersion = 2;
 
 const storedBytes = z.object({ size: z.int().min(0), sha256: sha256Hex });
 
@@ -34,7 +37,7 @@ const hostedFileSchema = storedBytes.extend({
 });
 
 const preparedSiteSchema = z.object({
-  formatVersion: z.literal(1),
+  formatVersion: z.literal(formatVersion),
   base: z.string(),
   isAirGapped: z.boolean().default(false),
   token: z.string(),
@@ -111,7 +114,7 @@ export async function prepareSite(
     return [[path, { ...described(body), digest, type, isPage, ...(policy !== undefined && { policy }), ...variants }]];
   });
   const site: PreparedSite = {
-    formatVersion: 1,
+    formatVersion,
     base,
     isAirGapped,
     token,
@@ -204,20 +207,3 @@ async function compressed(body: Buffer, path: string, isPage: boolean): Promise<
   ];
   return copies.filter(([, bytes]) => bytes.length < body.length * 0.95);
 }
-
-/** Types that browsers show as text have its encoding. */
-function contentType(path: string): string {
-  const type = ownTypes[/\.[^./]+$/.exec(path)?.[0] ?? ''] ?? typeOf(path) ?? 'application/octet-stream';
-  return isText(type) && !/^(font|image)\//.test(type) ? `${type}; charset=utf-8` : type;
-}
-
-const ownTypes: Readonly<Record<string, string>> = {
-  '.md': 'text/markdown',
-  '.mdx': 'text/markdown',
-  '.yaml': 'text/yaml',
-  '.yml': 'text/yaml',
-  '.ts': 'text/plain',
-};
-
-const isText = (type: string): boolean =>
-  /^text\/|[/+](json|xml|javascript|yaml)\b|^image\/(svg\+xml|x-icon|bmp)|^font\/(ttf|otf)|wasm|manifest/.test(type);

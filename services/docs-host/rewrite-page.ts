@@ -1,5 +1,9 @@
 import { posix } from 'node:path';
+import { isExternalHref } from '#shared/docs/project/url-policy.ts';
 import { encodePath, pageAddress } from '#shared/docs/render/bundle-paths.ts';
+import { escapeHtml } from '#shared/docs/render/html.ts';
+import { mayBeVersioned } from './hosted-types.ts';
+import { type Attribute, readStartTags, type StartTag } from './start-tags.ts';
 import type { Redirection } from './wildcard-redirects.ts';
 
 /** What a page's addresses become. */
@@ -20,37 +24,110 @@ const versionedFolder = (base: string, token: string): string => `${base}/_binde
 /** Scripts that load others from their own folder. */
 const loadsBesideItself = /^_bindery\/(diagrams|islands)\.js$/;
 
-const configPath = '_bindery/config.js';
-
 /**
  * A page of a bundle for a server. Its addresses are relative, which says nothing of the version they belong to and fails at `/guides` for
- * `guides/index.html`. Here links lead to pages by the address without extension, and everything that the page loads is named by its bytes
+ * `guides/index.html`. Here links lead to pages by the address without extension, and what shows the page is named by its bytes
  * (`/_bindery/@<digest>/…`), style sheets by the version because they load files beside them: after a change of version an open page goes on
- * with its own files. `config.js` is this server's, and keeps its name. Where the site is air-gapped, pages load nothing of other servers. Texts of scripts and styles stay, for the policy names their hashes. Pure.
+ * with its own files. Everything else keeps its name. Where the site is air-gapped, pages load nothing of other servers.
+ * Beside addresses only the start tag of the page changes, which says where the site and its files are. Pure.
  */
 export function rewritePage(html: string, file: string, site: SiteAddresses): string {
-  const versioned = versionedFolder(site.base, site.token);
-  const folder = posix.dirname(file);
+  const address = addressesOn(file, site);
 
-  function address(written: string, form: Form): string {
-    const text = decodeEntities(written);
-    if (text === '' || /^([a-z][a-z0-9+.-]*:|\/\/|#|\?)/i.test(text)) return written;
-    const end = /[?#]/.exec(text)?.index ?? text.length;
-    const path = inBundle(folder, text.slice(0, end));
-    if (path === undefined) return written;
-    return encodeEntities(`${target(path, form)}${text.slice(end)}`);
+  /** What an attribute of a tag becomes; undefined: it stays. */
+  function rewritten({ name, value }: Attribute, tag: string, form: Form): string | undefined {
+    if (!namesAddress.has(name) && addressesOf.get(tag)?.has(name) !== true) return undefined;
+    // Pictures then show their text, and nobody waits for them.
+    if (site.isAirGapped && form !== 'link' && isElsewhere(name, value))
+      return `data-elsewhere-${name}="${escapeHtml(value)}"`;
+    const found =
+      name === 'srcset'
+        ? inSrcset(value, (url) => address(url, form) ?? url)
+        : name === 'data-fonts'
+          ? value.replaceAll(/\S+/g, (url) => address(url, 'version') ?? url)
+          : address(value, name === 'data-root' ? 'root' : form);
+    return found === undefined || found === value ? undefined : `${name}="${escapeHtml(found)}"`;
   }
+
+  const parts: string[] = [];
+  let copied = 0;
+  const put = (text: string, from: number, to: number): void => {
+    parts.push(html.slice(copied, from), text);
+    copied = to;
+  };
+  let isBegun = false;
+  readStartTags(html, (tag) => {
+    const form = formIn(tag);
+    for (const attribute of tag.attributes) {
+      const text = rewritten(attribute, tag.name, form);
+      if (text !== undefined) put(text, attribute.start, attribute.end);
+    }
+    if (tag.name !== 'html' || isBegun) return undefined;
+    isBegun = true;
+    const root = tag.attributes.some(({ name }) => name === 'data-root') ? '' : ` data-root="${site.base}/"`;
+    put(`${root} data-files="${versionedFolder(site.base, site.token)}" data-page-end=""`, tag.end, tag.end);
+    return undefined;
+  });
+  return parts.join('') + html.slice(copied);
+}
+
+/** How the addresses of a tag are named. */
+function formIn({ name: tag, attributes }: StartTag): Form {
+  if (tag === 'a' || tag === 'area') return 'link';
+  const rel = tag === 'link' ? attributes.find(({ name }) => name === 'rel')?.value : undefined;
+  if (rel === 'stylesheet') return 'version';
+  return rel !== undefined && /^(prev|next|alternate|canonical)$/.test(rel) ? 'link' : 'file';
+}
+
+/** Attributes of every element that name an address. */
+const namesAddress: ReadonlySet<string> = new Set(['href', 'src', 'poster', 'srcset']);
+
+/** Attributes in which our own scripts find addresses. Authors may have some of the same names elsewhere. */
+const addressesOf: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['html', new Set(['data-root', 'data-fonts'])],
+  ['script', new Set(['data-islands'])],
+]);
+
+/** Changes the addresses of a `srcset`. One may have commas in it, but neither begins nor ends with one. */
+function inSrcset(value: string, change: (url: string) => string): string {
+  const candidate = /[^\s,]\S*/g;
+  let made = '';
+  let copied = 0;
+  for (let found = candidate.exec(value); found !== null; found = candidate.exec(value)) {
+    const { 0: text, index } = found;
+    let end = index + text.length;
+    while (value[end - 1] === ',') end -= 1;
+    made += value.slice(copied, index) + change(value.slice(index, end));
+    copied = end;
+    const isLast = end === index + text.length;
+    const comma = isLast ? value.indexOf(',', end) : end;
+    candidate.lastIndex = comma === -1 ? value.length : comma;
+  }
+  return made + value.slice(copied);
+}
+
+/** Whether a value is, or in a `srcset` has, an address of another server, as browsers read it: without line ends, and `\\` as `/`. */
+const isElsewhere = (attribute: string, value: string): boolean =>
+  (attribute === 'srcset' ? /(^|[\s,])(https?:|[/\\]{2})/i : /^(https?:|[/\\]{2})/i).test(
+    value.trim().replaceAll(attribute === 'srcset' ? /\0/g : /[\t\n\r]/g, ''),
+  );
+
+/** How an address is named: a link of readers, a file by its bytes, a file by the version, or where the site begins. */
+type Form = 'link' | 'file' | 'version' | 'root';
+
+/** Gives what an address that a page has becomes; undefined: it leads out of the bundle, and stays. */
+function addressesOn(file: string, site: SiteAddresses): (written: string, form: Form) => string | undefined {
+  const folder = posix.dirname(file);
 
   function target(path: string, form: Form): string {
     if (form === 'root') return `${site.base}/`;
     const digest = site.digestOf(path);
-    if (form === 'link' || path === configPath || digest === undefined) {
+    if (digest === undefined || form === 'link' || !mayBeVersioned(path)) {
       const isPage = digest !== undefined && path.endsWith('.html');
       return site.base + (isPage ? pageOf(path) : `/${encodePath(path)}`);
     }
-    return form === 'version' || loadsBesideItself.test(path)
-      ? `${versioned}${encodePath(path)}`
-      : `${versionedFolder(site.base, digest)}${encodePath(path)}`;
+    const token = form === 'version' || loadsBesideItself.test(path) ? site.token : digest;
+    return `${versionedFolder(site.base, token)}${encodePath(path)}`;
   }
 
   function pageOf(path: string): string {
@@ -58,89 +135,13 @@ export function rewritePage(html: string, file: string, site: SiteAddresses): st
     return found === '/' && site.base !== '' ? '' : found;
   }
 
-  const rewriteTag = (name: string, attributes: string): string => {
-    const isSheet = name === 'link' && /\srel="stylesheet"/.test(attributes);
-    const isLink =
-      name === 'a' ||
-      name === 'area' ||
-      (name === 'link' && /\srel="(prev|next|alternate|canonical)"/.test(attributes));
-    const form: Form = isLink ? 'link' : isSheet ? 'version' : 'file';
-    const changed = attributes.replace(
-      /(\s)(href|src|poster|srcset|data-root|data-islands|data-fonts)="([^"]*)"/g,
-      (_whole, space: string, attribute: string, value: string) => {
-        // Pictures then show their text, and nobody waits for them.
-        if (site.isAirGapped && !isLink && isElsewhere(attribute, decodeEntities(value)))
-          return `${space}data-elsewhere-${attribute}="${value}"`;
-        const text =
-          attribute === 'srcset'
-            ? value
-                .split(',')
-                .map((part) =>
-                  part.replace(/^(\s*)(\S+)/, (_, before: string, url: string) => before + address(url, form)),
-                )
-                .join(',')
-            : attribute === 'data-fonts'
-              ? value
-                  .split(' ')
-                  .map((part) => address(part, 'version'))
-                  .join(' ')
-              : address(value, attribute === 'data-root' ? 'root' : form);
-        return `${space}${attribute}="${text}"`;
-      },
-    );
-    if (name !== 'html') return `<${name}${changed}>`;
-    const root = /\sdata-root="/.test(changed) ? '' : ` data-root="${site.base}/"`;
-    return `<html${changed}${root} data-files="${versioned}" data-page-end="">`;
+  return (written, form) => {
+    if (written === '' || isExternalHref(written) || /^[#?]/.test(written)) return undefined;
+    const end = /[?#]/.exec(written)?.index ?? written.length;
+    const path = inBundle(folder, written.slice(0, end));
+    return path === undefined ? undefined : target(path, form) + written.slice(end);
   };
-
-  let made = '';
-  let copied = 0;
-  for (const { start, name, attributesAt, end } of tagsIn(html)) {
-    made += html.slice(copied, start) + rewriteTag(name, html.slice(attributesAt, end));
-    copied = end + 1;
-  }
-  return made + html.slice(copied);
 }
-
-type Tag = { start: number; name: string; attributesAt: number; end: number };
-
-/**
- * The start tags of a page, each once and in order: the one writer of HTML quotes and escapes every value. Texts of scripts and styles have
- * none. What comes after a tag, script or style without an end is not looked at, so that the time grows as the page does.
- */
-function* tagsIn(html: string): Generator<Tag> {
-  const tagStart = /<([a-z][a-z0-9-]*)(?=[\s>])/g;
-  for (let found = tagStart.exec(html); found !== null; found = tagStart.exec(html)) {
-    const [start = '', name = ''] = found;
-    const attributesAt = found.index + start.length;
-    const end = tagEnd(html, attributesAt);
-    if (end === -1) return;
-    const textEnd = name === 'script' || name === 'style' ? html.indexOf(`</${name}>`, end) : end;
-    if (textEnd === -1) return;
-    yield { start: found.index, name, attributesAt, end };
-    tagStart.lastIndex = textEnd;
-  }
-}
-
-/** Where a tag ends whose attributes begin at `from`: the first `>` outside of quotes; -1: nowhere. */
-function tagEnd(html: string, from: number): number {
-  const special = /[">]/g;
-  special.lastIndex = from;
-  for (let found = special.exec(html); found !== null; found = special.exec(html)) {
-    if (found[0] === '>') return found.index;
-    const closing = html.indexOf('"', found.index + 1);
-    if (closing === -1) return -1;
-    special.lastIndex = closing + 1;
-  }
-  return -1;
-}
-
-/** Whether a value is, or in a `srcset` has, an address of another server. */
-const isElsewhere = (attribute: string, value: string): boolean =>
-  (attribute === 'srcset' ? /(^|[\s,])(https?:)?\/\//i : /^(https?:)?\/\//i).test(value);
-
-/** How an address is named: a link of readers, a file by its bytes, a file by the version, or where the site begins. */
-type Form = 'link' | 'file' | 'version' | 'root';
 
 /** The path in the bundle that an address of a page in `folder` names; undefined for one outside of it. */
 function inBundle(folder: string, written: string): string | undefined {
@@ -155,26 +156,35 @@ function inBundle(folder: string, written: string): string | undefined {
   return clean.startsWith('../') || clean === '..' ? undefined : clean.replace(/^\.\/?/, '');
 }
 
-const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
-const decodeEntities = (text: string): string =>
-  text.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => entities[name] ?? '');
-const encodeEntities = (text: string): string =>
-  text.replace(/[&<>"']/g, (character) => `&${Object.keys(entities).find((name) => entities[name] === character)};`);
+/** Elements that a head may have. The first other one begins the body. */
+const ofHead: ReadonlySet<string> = new Set('html head base link meta noscript script style template title'.split(' '));
+
+/** What the head of a page says in `meta` elements, by their `http-equiv` or `name`. The first of a name counts. */
+function metaOf(html: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  readStartTags(html, ({ name: tag, attributes }) => {
+    if (!ofHead.has(tag)) return 'stop';
+    if (tag !== 'meta') return undefined;
+    const valueOf = (wanted: string) => attributes.find(({ name }) => name === wanted)?.value;
+    const of = (valueOf('http-equiv') ?? valueOf('name'))?.toLowerCase();
+    if (of !== undefined && !found.has(of)) found.set(of, valueOf('content') ?? '');
+    return undefined;
+  });
+  return found;
+}
 
 /** Where a page of the bundle that only leads elsewhere leads to, and whether for good; undefined for all other pages. Pure. */
 export function redirectOf(html: string, file: string, site: SiteAddresses): Redirection | undefined {
-  const head = html.slice(0, html.indexOf('</head>'));
-  const found = /<meta http-equiv="refresh" content="0; url=([^"]*)">/.exec(head)?.[1];
-  if (found === undefined) return undefined;
-  // As the link of a page would be: of tags, only links are rewritten to pages.
-  const link = rewritePage(`<a href="${found}">`, file, site);
-  const target = decodeEntities(link.slice('<a href="'.length, -'">'.length));
+  const meta = metaOf(html);
+  const written = /^0; url=(.*)$/s.exec(meta.get('refresh') ?? '')?.[1];
+  if (written === undefined) return undefined;
+  const target = addressesOn(file, site)(written, 'link') ?? written;
   // As a header has it.
   const address = target
     .toWellFormed()
     .trim()
     .replaceAll(/[^\u0021-\u007e]/gu, encodeURIComponent);
-  return { to: address === '' ? '/' : address, permanent: head.includes('<meta name="redirect" content="permanent">') };
+  return { to: address === '' ? '/' : address, permanent: meta.get('redirect') === 'permanent' };
 }
 
 /**
@@ -182,9 +192,9 @@ export function redirectOf(html: string, file: string, site: SiteAddresses): Red
  * air-gapped site load nothing of other servers either, but may send requests: the playground asks servers inside the walls. Pure.
  */
 export function policyOf(html: string, isAirGapped = false): string | undefined {
-  const found = /<meta http-equiv="Content-Security-Policy" content="([^"]*)">/.exec(html.slice(0, 8_192))?.[1];
-  if (found === undefined || /[\r\n]/.test(found)) return undefined;
-  const policy = decodeEntities(found).replaceAll(' file:', '');
+  const found = metaOf(html).get('content-security-policy');
+  if (found === undefined || /[^\u0020-\u007e]/.test(found)) return undefined;
+  const policy = found.replaceAll(' file:', '');
   const ofPlace = isAirGapped
     ? policy.replace(/\b(script|style|img|media|font|frame)-src [^;]*/g, withoutServers)
     : policy;

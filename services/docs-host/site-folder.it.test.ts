@@ -40,7 +40,7 @@ test('a version that another program prepared, or whose copies are damaged, is m
   const active = await twoVersions();
   const listed = join(versions(), active, 'site.json');
   const site = JSON.parse(await readFile(listed, 'utf8')) as object;
-  await writeFile(listed, JSON.stringify({ ...site, formatVersion: 2 }));
+  await writeFile(listed, JSON.stringify({ ...site, formatVersion: 1 }));
   const first = await host(stored);
   expect(await pageOf(first)).toContain('Version two');
   await first.stop();

@@ -14,7 +14,7 @@ const project = {
     name: 'Acme',
     theme: 'mint',
     colors: { primary: '#0f766e' },
-    navigation: { groups: [{ group: 'Guides', pages: ['index', 'guides/start', 'guides/index'] }] },
+    navigation: { groups: [{ group: 'Guides', pages: ['index', 'guides/start', 'guides/index', 'attributes'] }] },
     redirects: [
       { source: '/old', destination: '/guides/start' },
       { source: '/former/:slug*', destination: '/guides/:slug*' },
@@ -24,6 +24,18 @@ const project = {
   'guides/start.mdx': '---\ntitle: Start\n---\n\n## Porcupine\n\n```mermaid\ngraph LR; a-->b\n```\n\nBack [home](/).\n',
   'guides/index.mdx':
     '---\ntitle: Guides\n---\n\nimport { Next } from "/snippets/next.jsx"\n\nAll [guides](/guides/start).\n\n<Next />\n',
+  'attributes.mdx': `---
+title: Attributes
+---
+
+![x src=](/images/mark.svg "y onerror=document.title=1 style=outline:9px z")
+
+<iframe src="https://example.invalid/embed" title="a src="></iframe>
+
+<a href="/guides/start" title='a href="/" onfocus=document.title=2 autofocus tabindex=1 '>Start</a>
+
+<Card title={'b src="x" onmouseover="document.title=3" '} href="/guides/start" img="/images/mark.svg">A card</Card>
+`,
   'snippets/next.jsx':
     'export const Next = () => {\n  const [times, setTimes] = useState(0);\n  return <p><button id="count" onClick={() => setTimes(times + 1)}>{times}</button> <a id="next" href="/guides/start">Next</a></p>;\n};\n',
   'images/mark.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><circle r="4"/></svg>',
@@ -121,6 +133,36 @@ describeWithServers(['chromium'], 'a site from the documentation host, in Chromi
       }
     },
   );
+
+  test('texts that look like attributes stay texts, and nothing runs where the policy is off', async () => {
+    const data = mkdtempSync(join(tmpdir(), 'bindery-docs-host-'));
+    try {
+      listAllFiles(site.folder());
+      const running = await host({ BINDERY_DATA: data, BINDERY_BUNDLE_PATH: site.folder() });
+      await hostReadiness(running, isReady);
+      const attributes = async (address: string) => {
+        const page = await site.open(address, { bypassCSP: true });
+        const found = await page.locator('.mdx-content *').evaluateAll((all) =>
+          all.map((one) => {
+            const of = [...one.attributes].filter(({ name }) => name !== 'src' && name !== 'href');
+            return [one.localName, ...of.map(({ name, value }) => `${name}=${value}`)].join(' ');
+          }),
+        );
+        await page.locator('.mdx-content .card').hover();
+        return { page, found, title: await page.title() };
+      };
+      const exported = await attributes('attributes.html');
+      const served = await attributes(`${running.url}/attributes`);
+      expect(served.found).toEqual(exported.found);
+      expect([served.title, exported.title]).toEqual(['Attributes - Acme', 'Attributes - Acme']);
+      expect(await served.page.locator('.mdx-content iframe').getAttribute('sandbox')).toContain('allow-scripts');
+      const picture = served.page.locator('.mdx-content img').first();
+      expect(await picture.evaluate((image) => (image as HTMLElement & { naturalWidth: number }).naturalWidth)).toBe(8);
+      expect(await picture.getAttribute('title')).toBe('y onerror=document.title=1 style=outline:9px z');
+    } finally {
+      rmSync(data, { recursive: true, force: true });
+    }
+  });
 
   test('with a key for the platform its search is on, also behind a login', async () => {
     const data = mkdtempSync(join(tmpdir(), 'bindery-docs-host-'));
