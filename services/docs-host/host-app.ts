@@ -9,12 +9,14 @@ import Fastify, {
 } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { endStalledConnections } from '#shared/http/stalled-connections.ts';
+import { encodePath } from '#shared/docs/render/bundle-paths.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { fileAnswers, isKnown, type KeptBy, prefersMarkdown, revalidated, securityHeaders } from './answer-file.ts';
 import { type AskedPlatform, askedPlatform, type DocsHostConfig } from './config.ts';
 import { type Asked, findFile } from './find-file.ts';
 import { deploymentOf, hostConfigScript } from './host-config-script.ts';
+import { configPath, isSearchIndex, mayBeVersioned } from './hosted-types.ts';
 import { loginGate } from './login-gate.ts';
 import { loginOf } from './login-settings.ts';
 import { addPlatformRoutes } from './platform-proxy.ts';
@@ -25,7 +27,6 @@ import { closeSlowest, headersWithinMs } from './slow-clients.ts';
 
 const mostRemembered = 2_000;
 const longestRemembered = 300;
-const configPath = '_bindery/config.js';
 const stalledAfterMs = 90_000;
 const keptAliveMs = 75_000;
 const requestWithinMs = 30_000;
@@ -202,9 +203,12 @@ function siteAnswers(
   ): void | Promise<void> {
     if (asked.kind === 'redirect') return redirect(response, asked, keptBy);
     if (asked.kind === 'versioned') {
-      const found = versions.find(asked.digest, asked.path);
-      if (found !== undefined)
-        return answerFile(request, response, { ...found, path: asked.path }, { caching: 'immutable' });
+      const { digest, path } = asked;
+      const found = mayBeVersioned(path) ? versions.find(digest, path) : undefined;
+      if (found !== undefined) return answerFile(request, response, { ...found, path }, { caching: 'immutable' });
+      // Scripts of earlier bundles ask so for the index, of which there is only that of the active version.
+      if (isSearchIndex(path) && version.paths.has(path))
+        return redirect(response, { kind: 'redirect', to: `${base}/${encodePath(path)}`, permanent: false }, keptBy);
     }
     if (asked.kind === 'file') {
       const { path } = asked;

@@ -11,17 +11,15 @@ function drawn(markup) {
   template.innerHTML = markup;
   return template.content.firstElementChild;
 }
+function siteRoot() {
+  return document.documentElement.dataset.root || './';
+}
 /** Where the files are that pages load. A documentation host names them by their version, so that an open page goes on with its own. */
 function filesRoot() {
-  var known = document.documentElement.dataset;
-  return known.files || known.root || './';
+  return document.documentElement.dataset.files || siteRoot();
 }
 /** The address of a page, from the page that is open: on a documentation host it has no extension. @param {string} path */
 function pageAddress(path) {
-  var known = document.documentElement.dataset;
-  return (
-    (known.root || './') +
-    path.split('/').map(encodeURIComponent).join('/') +
-    (known.pageEnd === undefined ? '.html' : known.pageEnd)
-  );
+  var end = document.documentElement.dataset.pageEnd;
+  return siteRoot() + path.split('/').map(encodeURIComponent).join('/') + (end === undefined ? '.html' : end);
 }

@@ -1,11 +1,11 @@
 /** @type {Record<string, Promise<void>>} */
 var asked = {};
-/** Loads a script below `_bindery/` once; one that could not be loaded is tried again. @param {string} name @returns {Promise<void>} */
-function load(name) {
+/** Loads a script below `_bindery/` once; one that could not be loaded is tried again. @param {string} name @param {string} [from] where the site's files are @returns {Promise<void>} */
+function load(name, from) {
   if (asked[name] === undefined)
     asked[name] = new Promise(function (resolve, reject) {
       var script = make('script');
-      script.src = filesRoot() + '_bindery/' + name;
+      script.src = (from || filesRoot()) + '_bindery/' + name;
       script.onload = function () {
         resolve();
       };

@@ -50,11 +50,13 @@ function isNear(scope) {
     (!scope[1] || !place.version || scope[1] === place.version)
   );
 }
-/** What is known of the pages, before their texts. */
+/** What is known of the pages, before their texts. A documentation host has the index of its newest version alone. */
 async function openPages() {
-  await load('search-index.js');
+  await load('search-index.js', siteRoot());
   engine = searchEngine(window.binderySearchIndex);
   window.binderySearchPart = function (number, sections) {
+    // Of a version that came since.
+    if (sections.length !== window.binderySearchIndex.parts[number]) return;
     partsThere[number] = true;
     engine.add(partsFor(true)[number].first, sections);
   };
@@ -70,7 +72,8 @@ async function openIndex(everywhere, arrived) {
   }
   await Promise.all(
     partsFor(everywhere).map(async function (part) {
-      await load('search/' + part.number + '.js');
+      await load('search/' + part.number + '.js', siteRoot());
+      if (!partsThere[part.number]) throw new Error('the site has changed');
       arrived();
     }),
   );
