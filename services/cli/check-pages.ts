@@ -76,7 +76,7 @@ export async function checkPages(
       return { path, links, linkLines, anchors: new Set(anchors) };
     });
     return [
-      ...results.flatMap((result) => ('path' in result ? result.diagnostics : [result])),
+      ...foundOnce(results.flatMap((result) => ('path' in result ? result.diagnostics : [result]))),
       ...[...brokenLinks(model, linked, files)].map((link) =>
         brokenLinkDiagnostic(link, fileOf.get(link.page) ?? link.page),
       ),
@@ -85,6 +85,10 @@ export async function checkPages(
     await pool.close();
   }
 }
+
+/** Each finding once: a snippet has the same ones on every page that includes it. */
+const foundOnce = (found: readonly Diagnostic[]): Iterable<Diagnostic> =>
+  new Map(found.map((each) => [JSON.stringify(each), each])).values();
 
 const notRendered = ({ file }: PageSlice, reason: string): Diagnostic => ({
   severity: 'error',

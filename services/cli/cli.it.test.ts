@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -45,11 +45,16 @@ test('check says what publication would say, without a server', async () => {
       '---\ntitle: B\n---\n\n<Nothing>x</Nothing> [gone](/index#none) [no](/c) [no](/c) [map](/sitemap.xml)',
     );
     await rm(join(folder, 'con.mdx'));
+    await mkdir(join(folder, 'snippets'));
+    await writeFile(join(folder, 'snippets/s.mdx'), '<Shared />');
+    for (const page of ['c1', 'c2'])
+      await writeFile(join(folder, `${page}.mdx`), 'import S from "/snippets/s.mdx";\n\n<S />');
     const rendered = await runCommand(['check', folder, '--pages']);
     expect(rendered.stdout).toMatch(/^b\.mdx:5:1: warning unknown-component: /m);
     expect(rendered.stdout).toMatch(/^broken-anchor +warning +1 +1 +There is a page "\/index", but it has no "#none"/m);
     expect(rendered.stdout).toMatch(/^b\.mdx:5: warning broken-link: There is no page or file "\/c"/m);
     expect(rendered.stdout).toMatch(/^broken-link +warning +1 +1 +/m);
+    expect(rendered.stdout.match(/^snippets\/s\.mdx:1:1: warning unknown-component: /gm)).toHaveLength(1);
     await writeFile(join(folder, 'docs.json'), '{"navigation": ');
     const hopeless = await runCommand(['check', folder, '--json']);
     expect(hopeless.code).toBe(1);

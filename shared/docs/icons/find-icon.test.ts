@@ -25,6 +25,7 @@ test('every way to write a name is read', () => {
     expect([name, findIcon({ name }, 'fontawesome')?.drawing.children]).toEqual([name, house?.children]);
   expect(findIcon({ name: 'fa-regular fa-circle' }, 'fontawesome')?.drawing).toBe(drawingOf('fa-regular', 'circle'));
   expect(findIcon({ name: 'CircleCheck' }, 'lucide')?.drawing).toBe(drawingOf('lucide', 'circle-check'));
+  expect(findIcon({ name: 'GitHub' }, 'fontawesome')).toEqual({ drawing: drawingOf('fa-brands', 'github') });
   expect(findIcon({ name: 'IconHome' }, 'tabler')?.drawing).toBe(drawingOf('tabler', 'home'));
   // Aliases that only the package knows.
   expect(findIcon({ name: 'alert-circle' }, 'lucide')?.drawing).toBe(drawingOf('lucide', 'circle-alert'));

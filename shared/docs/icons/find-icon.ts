@@ -22,7 +22,12 @@ export function findIcon({ name, type }: WrittenIcon, library: IconLibrary): Fou
   if (name.length > longestName) return undefined;
   const read = readName(name);
   const wanted = setsFor(library, type ?? read.type);
-  const known = inSets(read.name, wanted) ?? inSets(paidNames.get(read.name), wanted);
+  // `GitHub` is a name with a capital inside, `CircleCheck` two words.
+  const asOneWord = read.name.replaceAll('-', '');
+  const known =
+    inSets(read.name, wanted) ??
+    inSets(paidNames.get(read.name), wanted) ??
+    (hasCapitals(name) ? inSets(asOneWord, wanted) : undefined);
   if (known !== undefined) return { drawing: known };
   const words = read.name.split('-');
   for (let count = words.length - 1; count > 0; count -= 1) {
@@ -32,6 +37,8 @@ export function findIcon({ name, type }: WrittenIcon, library: IconLibrary): Fou
   }
   return undefined;
 }
+
+const hasCapitals = (name: string): boolean => /[a-z0-9][A-Z]/.test(name);
 
 function inSets(name: string | undefined, sets: readonly IconSet[]): Drawing | undefined {
   if (name === undefined) return undefined;

@@ -88,4 +88,12 @@ describe('frontmatter', () => {
     expect(found.body).toContain('# Hi');
     expect(codes(found)).toEqual(['bad-frontmatter']);
   });
+
+  it.each(['\n<Card title="A">text</Card>\n', 'Some words: more of them\n', '# Title\n\n<Card />\n', ''])(
+    'is none where a rule above the text is all there is: %j',
+    (rest) => {
+      const found = read(`---\n${rest}`);
+      expect(found).toMatchObject({ data: {}, broken: false, raw: '', body: `---\n${rest}`, diagnostics: [] });
+    },
+  );
 });

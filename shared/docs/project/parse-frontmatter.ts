@@ -40,6 +40,7 @@ export function parseFrontmatter(text: string, file: string): Frontmatter {
   const closing = /^---[ \t]*$/m.exec(text.slice(start));
   if (!closing) {
     const head = text.slice(start, start + maxUnclosed);
+    if (!startsLikeYaml(head)) return none;
     const diagnostics = [report('The frontmatter is never closed. Add a line "---" after it.')];
     return { ...none, raw: head, broken: true, diagnostics };
   }
@@ -54,6 +55,12 @@ export function parseFrontmatter(text: string, file: string): Frontmatter {
     return { data: {}, raw, broken: true, body, diagnostics: [report('The frontmatter is larger than 64 KB.')] };
   }
   return { ...readYaml(raw, report), raw, body };
+}
+
+/** The first line that is no comment names a key. Otherwise a "---" that is never closed is a thematic break above the text. */
+function startsLikeYaml(head: string): boolean {
+  const line = head.split('\n').find((each) => each.trim() !== '' && !each.startsWith('#')) ?? '';
+  return /^["']?[\w$-]+["']?[ \t]*:(?:\s|$)/.test(line);
 }
 
 function readYaml(
