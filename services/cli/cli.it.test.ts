@@ -1,10 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { PublishedContent } from '#shared/contracts/http/content.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import {
   type CommandOutcome,
@@ -218,6 +222,43 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
     expect(alone.stderr).toMatch(/shown this once[\s\S]*ends in 24 hours/);
     expect((await admin('keys', 'revoke', renewed.id)).stdout).toBe(`Revoked ${renewed.id}.\n`);
     expect((await admin('keys', 'list')).stdout).toMatch(new RegExp(`${renewed.id} +admin +read +revoked`));
+  });
+
+  test('publish fetches the API descriptions that a project names by address, and names the content by their bytes alone', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'bindery-remote-'));
+    const body = JSON.stringify({ openapi: '3.0.1', paths: { '/a': { get: { summary: 'Get A' } } } });
+    const server = createServer((_request, response) => void response.end(body)).listen(0, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+      const openapi = `http://127.0.0.1:${(server.address() as AddressInfo).port}/openapi`;
+      await writeFile(join(folder, 'docs.json'), JSON.stringify({ name: 'A', theme: 'mint', navigation: { openapi } }));
+      await writeFile(join(folder, 'index.mdx'), 'Hello.');
+      const publish = async (...flags: string[]) => {
+        const args = ['publish', folder, '--domain', harness.domain, '--json', ...flags];
+        const environment = {
+          BINDERY_URL: harness.installation.baseUrl,
+          BINDERY_KEY: harness.adminKey,
+          BINDERY_CACHE: join(folder, '.bindery'),
+        };
+        return valueOf(await runCommand(args, environment)) as PublishedContent;
+      };
+      const codes = ({ diagnostics }: PublishedContent) => diagnostics.map(({ code }) => code);
+      const careful = await publish();
+      expect(careful.pages).toBe(1);
+      expect(codes(careful)).toEqual(expect.arrayContaining(['openapi-fetch-failed', 'openapi-not-fetched']));
+      const fetched = await publish('--private-addresses');
+      expect(fetched.pages).toBe(2);
+      expect(codes(fetched)).not.toContain('openapi-not-fetched');
+      const again = await publish('--private-addresses');
+      const kept = await publish('--no-remote');
+      expect([again, kept].map(({ contentVersion }) => contentVersion)).toEqual([
+        fetched.contentVersion,
+        fetched.contentVersion,
+      ]);
+    } finally {
+      server.close();
+      await rm(folder, { recursive: true });
+    }
   });
 
   test('a project is published, listed, searched; an older version promoted and deleted', {

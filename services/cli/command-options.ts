@@ -33,6 +33,13 @@ export function withBusOptions(command: Command): Command {
   return command.option(...dataFolder).option('--json', 'print JSON only', false);
 }
 
+/** The option of commands that fetch what a project names by address. */
+export const privateAddresses = [
+  '--private-addresses',
+  'also fetch from this machine and from private networks',
+  false,
+] as const;
+
 /** An option with several of these values, apart by spaces or commas. */
 export function choiceList(flags: string, description: string, choices: readonly string[]): Option {
   const option = new Option(flags, description).choices(choices);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ProjectFile, ProjectFiles } from '#shared/docs/project/project-files.ts';
+import type { NamedFiles, ProjectFile, ProjectFiles } from '#shared/docs/project/project-files.ts';
 import { projectFilesIn } from './publish-project.ts';
 
 /** A docs project in a folder, to be read where it lies. Throws `NotAProject` when the folder has no `docs.json` or `mint.json`. */
@@ -18,6 +18,12 @@ export async function folderProject(folder: string): Promise<ProjectFiles> {
     files.push({ path, sha256: hash.digest('hex'), sizeBytes });
   }
   return { files, read: (path, maxBytes) => readStart(join(folder, path), maxBytes) };
+}
+
+/** The same by names alone: nothing is read until it is asked for. */
+export async function namesInFolder(folder: string): Promise<NamedFiles> {
+  const paths = await projectFilesIn(folder);
+  return { files: paths.map((path) => ({ path })), read: (path, maxBytes) => readStart(join(folder, path), maxBytes) };
 }
 
 async function readStart(file: string, maxBytes: number): Promise<Uint8Array> {

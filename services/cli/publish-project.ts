@@ -5,16 +5,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
 import type { ContentList, PublishedContent } from '#shared/contracts/http/content.ts';
+import { isReplaced } from '#shared/docs/reference/remote-files.ts';
 import { type ApiClient, retryWhileAway } from './api-client.ts';
 
-/** Packs a docs project's folder and publishes it; resolves once its content version is in the log. */
+/** Packs a docs project's folder and publishes it; resolves once its content version is in the log. `added`: files that the folder does not have. */
 export async function publishProject(
   client: ApiClient,
   domain: string,
   folder: string,
   label?: string,
+  added: ReadonlyMap<string, Uint8Array> = new Map(),
 ): Promise<PublishedContent> {
-  const archive = await packProject(folder);
+  const archive = await packProject(folder, added);
   return client.json<PublishedContent>(`/v1/domains/${encodeURIComponent(domain)}/content`, {
     method: 'PUT',
     query: { version: label },
@@ -24,20 +26,26 @@ export async function publishProject(
 }
 
 /** A docs project's folder as a `.tar.gz` stream, files in order of their paths. Throws `NotAProject` when there is no `docs.json` or `mint.json`. */
-async function packProject(folder: string): Promise<Readable> {
-  const paths = await projectFilesIn(folder);
+async function packProject(folder: string, added: ReadonlyMap<string, Uint8Array>): Promise<Readable> {
+  const own = (await projectFilesIn(folder)).filter((path) => !isReplaced(path, added));
+  const paths = [...own, ...added.keys()].sort();
+  const read = async (path: string): Promise<Uint8Array> => added.get(path) ?? (await readFile(join(folder, path)));
   const archive = pack();
   const gzip = createGzip({ level: 6 });
-  void writeEntries(folder, paths, archive).catch((error: unknown) =>
+  void writeEntries(paths, read, archive).catch((error: unknown) =>
     archive.destroy(error instanceof Error ? error : new Error(String(error))),
   );
   archive.on('error', (error: Error) => gzip.destroy(error));
   return Readable.from(archive.pipe(gzip));
 }
 
-async function writeEntries(folder: string, paths: readonly string[], archive: ReturnType<typeof pack>): Promise<void> {
+async function writeEntries(
+  paths: readonly string[],
+  read: (path: string) => Promise<Uint8Array>,
+  archive: ReturnType<typeof pack>,
+): Promise<void> {
   for (const path of paths) {
-    const body = await readFile(join(folder, path));
+    const body = Buffer.from(await read(path));
     const written = new Promise<void>((resolve, reject) => {
       archive.entry({ name: path, size: body.length, mode: 0o644, mtime: new Date(0) }, body, (error) =>
         error ? reject(error) : resolve(),

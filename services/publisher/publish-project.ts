@@ -8,6 +8,7 @@ import { hashesIn, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { analyzeProject } from '#shared/docs/project/analyze-project.ts';
 import { InvalidProject } from '#shared/docs/project/diagnostics.ts';
 import { type PageEntry, readSiteModel, type SiteModel, siteModelSchema } from '#shared/docs/project/site-model.ts';
+import { remoteManifestPath } from '#shared/docs/reference/remote-files.ts';
 import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
 import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import { ArchiveRefused } from '#shared/export/bundle/archive-names.ts';
@@ -168,9 +169,13 @@ const asSentence = (text: string): string =>
 
 const hexDigits = 32;
 
-/** Names a project's content: the same files have the same name, whatever archive they came in. Pure. */
+/**
+ * Names a project's content: the same files have the same name, whatever archive they came in, and whenever the API descriptions among them
+ * were fetched. Pure.
+ */
 function contentVersionOf(files: readonly { path: string; sha256: string }[]): string {
-  const lines = files.map(({ path, sha256 }) => `${path}\0${sha256}\n`).sort();
+  const counted = files.filter(({ path }) => path !== remoteManifestPath);
+  const lines = counted.map(({ path, sha256 }) => `${path}\0${sha256}\n`).sort();
   return `cv_${sha256Of(lines.join('')).slice(0, hexDigits)}`;
 }
 

@@ -5,8 +5,12 @@ import { analyzeProject, projectPool } from '#shared/docs/project/analyze-projec
 import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
 import { InvalidProject } from '#shared/docs/project/diagnostics.ts';
 import { counted, diagnosticCounts, diagnosticLine, formatNumber, printable } from '../format.ts';
+import { privateAddresses } from '../command-options.ts';
 import { folderProject } from '../folder-project.ts';
+import { remoteDescriptions, withFiles } from '../remote-descriptions.ts';
 import { createOutput, paintFor, textTable } from '../terminal.ts';
+
+type CheckOptions = { pages: boolean; remote: boolean; privateAddresses: boolean };
 
 export function checkCommand(program: Command): void {
   program
@@ -14,13 +18,15 @@ export function checkCommand(program: Command): void {
     .description('check a docs project as publication would, without a server')
     .argument('<folder>', 'the folder with docs.json')
     .option('--pages', 'also render every page, and say what an export would leave out', false)
+    .option('--remote', 'fetch the API descriptions that the project names by address, as publish does', false)
+    .option(...privateAddresses)
     .option('--json', 'print JSON only', false)
     .addHelpText(
       'after',
       `
 One line a problem, "file:line:column: severity code: sentence"; then a table of them by code. The exit code is 1 when there is an error.`,
     )
-    .action(async (folder: string, options: { pages: boolean; json: boolean }) => {
+    .action(async (folder: string, options: CheckOptions & { json: boolean }) => {
       const check = await checkProject(folder, options);
       const paint = paintFor(process.stdout, process.env);
       const counts = diagnosticCounts(check.diagnostics);
@@ -61,15 +67,23 @@ type ProjectCheck = { publishable: boolean; pages: number; diagnostics: Diagnost
  * The diagnostics that publishing this folder would give, and with `pages` those of its export. Reads it in a child process, as the publisher does. Throws `NotAProject` when the folder has no
  * `docs.json` or `mint.json`.
  */
-async function checkProject(folder: string, options: { pages: boolean }): Promise<ProjectCheck> {
-  const project = await folderProject(folder);
+async function checkProject(folder: string, options: CheckOptions): Promise<ProjectCheck> {
+  const own = await folderProject(folder);
+  const remote = options.remote
+    ? await remoteDescriptions(own, { allowPrivate: options.privateAddresses })
+    : { files: new Map<string, Uint8Array>(), diagnostics: [] };
+  const project = withFiles(own, remote.files);
   const pool = projectPool({ slots: 1 });
   try {
     const made: MadeFile[] = [];
     const keep = (file: MadeFile): void => void made.push(file);
     const docs = await analyzeProject(pool, project, { organization: 'local', keep });
     const ofPages = options.pages ? await (await import('../check-pages.ts')).checkPages(docs, project, made) : [];
-    return { publishable: true, pages: docs.pages.length, diagnostics: [...docs.diagnostics, ...ofPages] };
+    return {
+      publishable: true,
+      pages: docs.pages.length,
+      diagnostics: [...remote.diagnostics, ...docs.diagnostics, ...ofPages],
+    };
   } catch (error) {
     if (!(error instanceof InvalidProject)) throw error;
     const { code, file, message } = error;

@@ -2,13 +2,19 @@ import { type Command, Option } from 'commander';
 import type { ContentList } from '#shared/contracts/http/content.ts';
 import type { ApiClient } from '../api-client.ts';
 
-import { type ServerCommandOptions, withConnection } from '../command-options.ts';
+import { privateAddresses, type ServerCommandOptions, withConnection } from '../command-options.ts';
 import { connect, domainOrLocal } from '../connection.ts';
 import { counted, diagnosticLine, formatNumber, printable } from '../format.ts';
+import { namesInFolder } from '../folder-project.ts';
 import { publishProject } from '../publish-project.ts';
 import { createOutput, textTable } from '../terminal.ts';
 
-type PublishOptions = ServerCommandOptions & { domain?: string; label?: string };
+type PublishOptions = ServerCommandOptions & {
+  domain?: string;
+  label?: string;
+  remote: boolean;
+  privateAddresses: boolean;
+};
 
 export function publishCommand(program: Command): void {
   withConnection(program.command('publish'))
@@ -16,10 +22,19 @@ export function publishCommand(program: Command): void {
     .argument('<folder>', 'the docs project, with docs.json in it')
     .option('--domain <domain>', 'slug or host name of the domain')
     .option('--label <label>', 'name for this content version')
+    .option('--no-remote', 'do not fetch the API descriptions that the project names by address: use the last copies')
+    .option(...privateAddresses)
     .action(async (folder: string, options: PublishOptions) => {
       const output = createOutput(options.json);
       const domain = domainOrLocal(options.domain, options);
-      const publication = await publishProject(connect(options, 'admin'), domain, folder, options.label);
+      const client = connect(options, 'admin');
+      const { remoteDescriptions } = await import('../remote-descriptions.ts');
+      const remote = await remoteDescriptions(await namesInFolder(folder), {
+        fetch: options.remote,
+        allowPrivate: options.privateAddresses,
+      });
+      const published = await publishProject(client, domain, folder, options.label, remote.files);
+      const publication = { ...published, diagnostics: [...remote.diagnostics, ...published.diagnostics] };
       const lines = publication.diagnostics.map((diagnostic) => diagnosticLine(diagnostic));
       output.result(
         publication,

@@ -12,6 +12,9 @@ export type ProjectFiles = {
   read(path: string, maxBytes: number): Promise<Uint8Array>;
 };
 
+/** Files by their names alone, for those who read only some of them. */
+export type NamedFiles = { files: readonly { path: string }[]; read: ProjectFiles['read'] };
+
 const maxAssetBytes = 20 * 1024 * 1024;
 const assetTypes = new Set(
   `png jpg jpeg gif webp svg ico avif mp4 webm mov mp3 wav ogg json yaml yml woff woff2 ttf otf eot pdf txt xml csv zip`.split(

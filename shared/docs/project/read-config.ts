@@ -3,7 +3,7 @@ import { decodeSource } from './decode-source.ts';
 import { InvalidProject, quoted } from './diagnostics.ts';
 import { docsFromMint } from './docs-from-mint.ts';
 import { isJsonObject, type JsonObject, type JsonValue, plainJson } from './json-values.ts';
-import { type ProjectFiles, resolvePath } from './project-files.ts';
+import { type NamedFiles, resolvePath } from './project-files.ts';
 
 const maxIgnoreBytes = 64 * 1024;
 
@@ -11,7 +11,7 @@ const maxIgnoreBytes = 64 * 1024;
 export type Config = { value: JsonObject; file: string; files: string[] };
 
 /** Throws `InvalidProject` when there is none or it cannot be read. */
-export async function readConfig(project: ProjectFiles): Promise<Config> {
+export async function readConfig(project: NamedFiles): Promise<Config> {
   const file = ['docs.json', 'mint.json'].find((name) => project.files.some(({ path }) => path === name));
   if (file === undefined) {
     const message =
@@ -24,7 +24,7 @@ export async function readConfig(project: ProjectFiles): Promise<Config> {
 }
 
 /** Text of `.mintignore`; '' when there is none. */
-export async function readIgnoreFile(project: ProjectFiles): Promise<string> {
+export async function readIgnoreFile(project: NamedFiles): Promise<string> {
   const path = '.mintignore';
   const exists = project.files.some((entry) => entry.path === path);
   return exists ? decodeSource(await project.read(path, maxIgnoreBytes), path).text : '';
@@ -44,7 +44,7 @@ export type ResolvedConfig = {
  * that content. References are relative to their file and stay inside the project. Throws `InvalidProject`
  * (`config-reference`, `config-cycle`, `config-too-large`, and what `parseConfigJson` throws).
  */
-export async function resolveReferences(project: ProjectFiles, file: string): Promise<ResolvedConfig> {
+export async function resolveReferences(project: NamedFiles, file: string): Promise<ResolvedConfig> {
   const known = new Set(project.files.map((entry) => entry.path));
   const parsed = new Map<string, JsonValue>();
   let values = 0;

@@ -27,6 +27,7 @@ import { readSynonyms } from './read-synonyms.ts';
 import { importCycles, isSource, reachableImports, type ReadSource, readSources } from './read-sources.ts';
 import type { NavigationNode, PageEntry, SiteModel } from './site-model.ts';
 import { maxSpecificationBytes } from '#shared/docs/reference/parse-specification.ts';
+import { isRemoteFile } from '#shared/docs/reference/remote-files.ts';
 import {
   type MadeFile,
   type MadePage,
@@ -59,7 +60,7 @@ export async function readDocsProject(
     const candidates = [named, `${named}/index`, named.normalize('NFC'), named.normalize('NFD')];
     return candidates.find((path) => pageFiles.has(path));
   };
-  const carried = files.filter(({ path }) => !ignored(path) && !config.files.includes(path));
+  const carried = files.filter(({ path }) => !ignored(path) && !config.files.includes(path) && !isRemoteFile(path));
   const ofKind = (kind: 'style' | 'script' | 'asset'): ProjectFile[] =>
     carried.filter(({ path }) => fileKind(path) === kind);
   const specs = await specsOf(usable, ofKind('asset'));

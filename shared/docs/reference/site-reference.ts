@@ -8,6 +8,7 @@ import { lineOf } from './open-slice.ts';
 import { type Channel, findChannel } from './channels.ts';
 import { metadataOf, type Operation } from './operations.ts';
 import { maxSpecificationBytes } from './parse-specification.ts';
+import { isRemoteFile, remoteManifestPath } from './remote-files.ts';
 import { sliceChannel } from './slice-channel.ts';
 import { type OperationSlice, sliceOperation, sliceSchema } from './slice-operation.ts';
 import {
@@ -77,23 +78,26 @@ const entryForm = /^(?:(\S+)\s+)?(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|Q
  * `settings`: `api` of docs.json. `isTaken`: whether the project has a page of that path; it wins.
  */
 export async function openSiteReference(
-  project: Pick<ProjectFiles, 'read'>,
+  project: Pick<ProjectFiles, 'files' | 'read'>,
   files: readonly FileEntry[],
   settings: JsonValue | undefined,
   isTaken: (path: string) => boolean,
   report: Report,
 ): Promise<SiteReference> {
   const bytes = new Map<string, Uint8Array>();
+  const remoteFiles = project.files.filter(({ path }) => isRemoteFile(path) && path !== remoteManifestPath);
+  const remote = new Map<string, Uint8Array>();
   let total = 0;
-  for (const { path, sizeBytes } of files) {
+  for (const { path, sizeBytes } of [...files, ...remoteFiles]) {
     total += sizeBytes;
-    if (total <= maxTotalBytes) bytes.set(path, await project.read(path, maxSpecificationBytes + 1));
+    if (total <= maxTotalBytes)
+      (isRemoteFile(path) ? remote : bytes).set(path, await project.read(path, maxSpecificationBytes + 1));
     else {
       const message = 'The API description is left out: with those before it, it is more than 64 MB. Publish fewer.';
       report({ severity: 'warning', code: 'openapi-too-large', message, file: path });
     }
   }
-  return new Reference(new SpecificationFiles(bytes, report), objectOf(settings), isTaken, report);
+  return new Reference(new SpecificationFiles(bytes, remote, report), objectOf(settings), isTaken, report);
 }
 
 class Reference implements SiteReference {
@@ -260,7 +264,7 @@ class Reference implements SiteReference {
 
   /** `file channel`, or a channel of any file. */
   #channelNamed(written: string, file: string): PageReference | undefined {
-    const [, own, rest = written] = /^(\S+\.(?:json|ya?ml))\s+(\S.*)$/i.exec(written) ?? [];
+    const [, own, rest = written] = /^(https?:\S+|\S+\.(?:json|ya?ml))\s+(\S.*)$/i.exec(written) ?? [];
     for (const specification of this.#places('asyncapi', own, this.#channelPreset, file)) {
       const channel = findChannel(specification.channels, rest.trim());
       if (channel && !channel.isExcluded) return this.#channel(specification, channel);

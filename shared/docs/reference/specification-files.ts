@@ -13,11 +13,12 @@ import {
   tagTitles,
 } from './operations.ts';
 import { parseSpecification, SpecificationRefused } from './parse-specification.ts';
+import { remoteAddress, remoteFile } from './remote-files.ts';
 
 /** Where operations or channels are looked for: files and folders of the project, and the folder of the pages that are made. */
 export type SpecificationSource = { names: readonly string[]; directory: string };
 
-/** A file that was read: OpenAPI has operations, AsyncAPI has channels. */
+/** A file or address that was read: OpenAPI has operations, AsyncAPI has channels. */
 export type Specification = {
   kind: 'openapi' | 'asyncapi';
   file: string;
@@ -46,13 +47,16 @@ export const isUsablePath = (path: string): boolean => archivePathProblem(path) 
 /** The API descriptions of a project, by path. Each is read when it is first needed, and once. What is wrong with one is reported. */
 export class SpecificationFiles {
   readonly #bytes: ReadonlyMap<string, Uint8Array>;
+  readonly #remote: ReadonlyMap<string, Uint8Array>;
   readonly #report: Report;
   readonly #read = new Map<string, Specification | undefined>();
   /** What names stand for; each is looked for once. */
   readonly #named = new Map<string, string[]>();
 
-  constructor(bytes: ReadonlyMap<string, Uint8Array>, report: Report) {
+  /** `remote`: files with copies of descriptions at addresses. They are read only for addresses that are named. */
+  constructor(bytes: ReadonlyMap<string, Uint8Array>, remote: ReadonlyMap<string, Uint8Array>, report: Report) {
     this.#bytes = bytes;
+    this.#remote = remote;
     this.#report = report;
   }
 
@@ -82,11 +86,7 @@ export class SpecificationFiles {
   }
 
   #lookFor(name: string, file: string): string[] {
-    if (/^https?:/i.test(name)) {
-      const message = `The API description ${quoted(name)} is not fetched. Add the file to the project, and name it.`;
-      this.#warn('openapi-not-fetched', message, file);
-      return [];
-    }
+    if (/^https?:/i.test(name)) return this.#copyOf(name, file);
     const path = name.replace(/^\.?\/+/, '').replace(/\/+$/, '');
     const near = name.startsWith('/') ? undefined : resolvePath(name.replace(/\/+$/, ''), file);
     for (const each of [near, path]) {
@@ -112,11 +112,29 @@ export class SpecificationFiles {
     return alike;
   }
 
+  #copyOf(name: string, file: string): string[] {
+    const address = remoteAddress(name);
+    if (address !== undefined && this.#copyAt(address) !== undefined) return [address];
+    const message = `The API description ${quoted(name)} is not in this upload: a server fetches none. Publish with "bindery publish", which fetches it on your machine, or add the file to the project and name it.`;
+    this.#warn('openapi-not-fetched', message, file);
+    return [];
+  }
+
+  #copyAt(address: string): { name: string; bytes: Uint8Array } | undefined {
+    for (const format of ['json', 'yaml'] as const) {
+      const name = remoteFile(address, format);
+      const bytes = this.#remote.get(name);
+      if (bytes !== undefined) return { name, bytes };
+    }
+    return undefined;
+  }
+
   #specification(file: string): Specification | undefined {
     if (this.#read.has(file)) return this.#read.get(file);
     let specification: Specification | undefined;
     try {
-      specification = specificationOf(file, parseSpecification(this.#bytes.get(file) ?? new Uint8Array(), file));
+      const { name, bytes } = this.#copyAt(file) ?? { name: file, bytes: this.#bytes.get(file) ?? new Uint8Array() };
+      specification = specificationOf(file, parseSpecification(bytes, name));
     } catch (error) {
       if (!(error instanceof SpecificationRefused)) throw error;
       this.#warn('openapi-not-read', `The API description is left out: it ${error.message}.`, file);

@@ -1,0 +1,184 @@
+import { lookup } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { pipeline, type Readable, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { Agent, type Dispatcher, request } from 'undici';
+import {
+  maxSpecificationBytes,
+  parseSpecification,
+  SpecificationRefused,
+} from '#shared/docs/reference/parse-specification.ts';
+import type { RemoteFormat } from '#shared/docs/reference/remote-files.ts';
+import { addressRange, addressRanges, covers } from '#shared/http/address-ranges.ts';
+import { errorCode, messageOf } from '#shared/runtime/failures.ts';
+import { formatBytes } from './format.ts';
+
+/** An API description that cannot be fetched, or an answer that is none. The message ends the sentence "<address> cannot be used: …". */
+export class NotFetched extends Error {
+  override name = 'NotFetched';
+}
+
+export type FetchBounds = { allowPrivate: boolean; withinMs?: number; maxBytes?: number };
+
+const mostRedirects = 5;
+const defaultWithinMs = 30_000;
+
+/**
+ * The API description at an address, checked to be one. It is asked once, with `mostRedirects` redirects, 30 s and 16 MB at most. Addresses of
+ * the machine and of networks around it are asked only with `allowPrivate`: each redirect is looked at anew, and so is each address that a name
+ * stands for, at the moment of connecting. Rejects with `NotFetched`.
+ */
+export async function fetchDescription(
+  address: string,
+  { allowPrivate, withinMs = defaultWithinMs, maxBytes = maxSpecificationBytes }: FetchBounds,
+): Promise<{ bytes: Uint8Array; format: RemoteFormat }> {
+  const signal = AbortSignal.timeout(withinMs);
+  const agent = new Agent({ connect: { lookup: guardedLookup(allowPrivate), timeout: Math.min(10_000, withinMs) } });
+  try {
+    const { body, headers } = await ask(new URL(address), agent, allowPrivate, signal);
+    const bytes = await wholeBody(body, headers, maxBytes);
+    return { bytes, format: checked(bytes) };
+  } catch (error) {
+    if (error instanceof NotFetched) throw error;
+    const cause = error instanceof Error && error.cause instanceof NotFetched ? error.cause : undefined;
+    if (cause !== undefined) throw cause;
+    throw new NotFetched(signal.aborted ? `it took longer than ${withinMs / 1_000} s` : networkProblem(error), {
+      cause: error,
+    });
+  } finally {
+    await agent.destroy();
+  }
+}
+
+async function ask(
+  first: URL,
+  dispatcher: Agent,
+  allowPrivate: boolean,
+  signal: AbortSignal,
+): Promise<Dispatcher.ResponseData> {
+  let url = first;
+  for (let redirects = 0; ; redirects += 1) {
+    checkUrl(url, allowPrivate);
+    const headers = {
+      accept: 'application/json, application/yaml, text/yaml;q=0.9, */*;q=0.5',
+      'user-agent': 'bindery',
+    };
+    const answer = await request(url, { dispatcher, signal, headers });
+    const { statusCode } = answer;
+    // Whatever happens to the body, somebody listens.
+    answer.body.on('error', () => undefined);
+    if (![301, 302, 303, 307, 308].includes(statusCode)) {
+      if (statusCode === 200) return answer;
+      answer.body.destroy();
+      throw new NotFetched(`${url.host} answered ${statusCode}`);
+    }
+    answer.body.destroy();
+    const { location } = answer.headers;
+    const next = typeof location === 'string' ? URL.parse(location, url.href) : null;
+    if (next === null) throw new NotFetched(`${url.host} redirects to no address`);
+    if (redirects >= mostRedirects) throw new NotFetched(`it redirects more than ${mostRedirects} times`);
+    if (url.protocol === 'https:' && next.protocol !== 'https:')
+      throw new NotFetched(`it redirects from https to ${next.protocol}//${next.host}`);
+    url = next;
+  }
+}
+
+function checkUrl(url: URL, allowPrivate: boolean): void {
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw new NotFetched(`${url.protocol} is not asked, only https and http are`);
+  if (url.username !== '' || url.password !== '')
+    throw new NotFetched('its address has a password in it, which readers of the project would see');
+  const literal = url.hostname.replace(/^\[|\]$/g, '');
+  if (isIP(literal) > 0 && !allowPrivate && isPrivate(literal)) throw privateAddress(url.host);
+}
+
+/** Looks at the addresses that are really connected to: a name may stand for others a moment later. */
+const guardedLookup =
+  (allowPrivate: boolean): LookupFunction =>
+  (host, options, done) => {
+    lookup(host, { ...options, all: true }, (error, addresses) => {
+      if (error) done(error, []);
+      else if (!allowPrivate && addresses.some(({ address }) => isPrivate(address))) done(privateAddress(host), []);
+      else if (options.all) done(null, addresses);
+      else done(null, addresses[0]?.address ?? '', addresses[0]?.family);
+    });
+  };
+
+const privateAddress = (host: string): NotFetched =>
+  new NotFetched(`${host} is an address of this machine or of a private network, which needs --private-addresses`);
+
+/** What is in none of these can be reached from everywhere: of IPv6 only `2000::/3` is given out, and parts of it stand for IPv4 addresses. */
+const privateIpv4 = addressRanges(
+  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.168.0.0/16 198.18.0.0/15 224.0.0.0/3'.split(
+    ' ',
+  ),
+);
+const allIpv4 = addressRanges(['0.0.0.0/0']);
+const publicIpv6 = addressRanges(['2000::/3']);
+const privateIpv6 = addressRanges(['2001::/32', '2001:db8::/32', '2002::/16']);
+
+/** Whether an address is of this machine, of a network around it, or of no use on the Internet. Pure. */
+export function isPrivate(address: string): boolean {
+  const range = addressRange(address.split('%')[0] ?? '');
+  if (range === undefined) return true;
+  if (covers(allIpv4, range)) return covers(privateIpv4, range);
+  return !covers(publicIpv6, range) || covers(privateIpv6, range);
+}
+
+const decoders: Record<string, () => Transform> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/** The bytes of an answer after what packs them on the way, up to `maxBytes`. */
+async function wholeBody(
+  body: Readable,
+  headers: Dispatcher.ResponseData['headers'],
+  maxBytes: number,
+): Promise<Uint8Array> {
+  const type = String(headers['content-type'] ?? '').toLowerCase();
+  if (/^(?:text\/html|image\/|audio\/|video\/|multipart\/|application\/pdf)/.test(type)) {
+    body.destroy();
+    throw new NotFetched(`the answer is ${type.split(';')[0]}, and no JSON or YAML`);
+  }
+  const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
+  const decoder = decoders[encoding]?.();
+  if (decoder === undefined && encoding !== 'identity')
+    throw new NotFetched(`the answer is packed as ${encoding.slice(0, 30)}, which is not known here`);
+  const plain = decoder === undefined ? body : pipeline(body, decoder, () => undefined);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of plain as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) {
+      body.destroy();
+      throw new NotFetched(`it has more than ${formatBytes(maxBytes)}`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Whether it is JSON or YAML. Throws `NotFetched` for what is no API description. */
+function checked(bytes: Uint8Array): RemoteFormat {
+  const start = Buffer.from(bytes.subarray(0, 1_000))
+    .toString()
+    .replace(/^\ufeff/, '')
+    .trimStart();
+  const format = start.startsWith('{') ? 'json' : 'yaml';
+  try {
+    parseSpecification(bytes, `answer.${format}`);
+    return format;
+  } catch (error) {
+    if (!(error instanceof SpecificationRefused)) throw error;
+    throw new NotFetched(`the answer is no API description: it ${error.message}`);
+  }
+}
+
+function networkProblem(error: unknown): string {
+  const code = errorCode(error);
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'its host is not found';
+  return messageOf(error);
+}
