@@ -9,14 +9,26 @@ type ClassifiedUrl =
 /** Browsers drop these inside addresses before they look at the protocol. */
 const invisible = /[\u0000-\u0020\u007f-\u00a0\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 const externalProtocols = new Set(['http:', 'https:', 'mailto:', 'tel:', 'sms:']);
+/**
+ * Programs that documentation links to, each of which asks its user before it acts on an address: editors and assistants, which install from a link,
+ * and programs to talk, plan and design with.
+ */
+const programProtocols = new Set(
+  `cursor cursor-insiders vscode vscode-insiders vscodium windsurf zed kiro trae antigravity jetbrains idea pycharm webstorm xcode
+  claude goose lmstudio raycast warp postman insomnia docker-desktop github-mac x-github-client sourcetree gitkraken
+  slack msteams zoommtg zoomus discord tg whatsapp signal skype facetime webex
+  notion obsidian linear figma miro spotify things todoist webcal itms-apps market`
+    .split(/\s+/)
+    .map((name) => `${name}:`),
+);
 const maxLength = 8192;
 
 /** A path that nothing could be hidden in: nearly all. */
 const plainPath = /^(?!\/\/)([\w./-]+)(#[\w-]*)?$/;
 
 /**
- * `//host` and backslash forms count as external, because browsers read them so. Protocols other than http, https, mailto, tel and sms are
- * refused, also when white space or control characters hide them.
+ * `//host` and backslash forms count as external, because browsers read them so. Protocols other than http, https, mailto, tel, sms and those of
+ * known programs are refused, also when white space or control characters hide them.
  */
 export function classifyUrl(written: string): ClassifiedUrl {
   if (written.length > maxLength) return { kind: 'refused' };
@@ -29,7 +41,8 @@ export function classifyUrl(written: string): ClassifiedUrl {
   if (compact.startsWith('//')) return external(`https:${compact}`);
   const protocol = /^([a-z][a-z0-9+.-]*:)/i.exec(compact)?.[1]?.toLowerCase();
   if (protocol !== undefined) {
-    return externalProtocols.has(protocol) ? external(compact) : { kind: 'refused' };
+    const isKnown = externalProtocols.has(protocol) || programProtocols.has(protocol);
+    return isKnown ? external(compact) : { kind: 'refused' };
   }
   const parts = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(trimmed.replace(/[\u0000-\u001f\u007f]/g, '').replace(/\\/g, '/'));
   const path = parts?.[1] ?? '';

@@ -3,6 +3,7 @@ import type { DiagnosticTally } from '#shared/contracts/diagnostic-tally.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { decoded } from '#shared/docs/project/url-policy.ts';
 import { pageFile, namedPage, pagePathOfAddress } from './bundle-paths.ts';
+import { AnchorNames } from './content/anchor-names.ts';
 import { redirectTargets } from './site-index.ts';
 
 /** `linkLines`: the line of each link, 0 where it is not known. */
@@ -24,10 +25,19 @@ type ReportedSite = {
   notListed: number;
 };
 
-type BrokenLink = { page: string; line?: number; target: string; reason: 'no such page or file' | 'no such anchor' };
+/** `nearest`: the anchor of the page that is most like the one that is not there. */
+type BrokenLink = {
+  page: string;
+  line?: number;
+  target: string;
+  reason: 'no such page or file' | 'no such anchor';
+  nearest?: string;
+};
 
 /** A report of more would help nobody, and has to be held in memory. */
 const mostBrokenLinks = 20_000;
+/** Links with an anchor that is not there, for which the nearest one is looked for. */
+const mostNearest = 2_000;
 
 /**
  * `_bindery/report.json`: what authors should know about this export. It has what was left out by code, diagnostics by page, failed pages,
@@ -71,46 +81,59 @@ export function* brokenLinks(
   pages: readonly LinkedPage[],
   files: ReadonlySet<string>,
 ): Generator<BrokenLink> {
-  const anchors = new Map(pages.map((page) => [page.path, page.anchors]));
+  const anchors = new Map(pages.map((page) => [page.path, new AnchorNames(page.anchors)]));
+  let nearestLeft = mostNearest;
   const redirects = redirectTargets(model.redirects, (path) => anchors.has(path));
   for (const page of pages) {
     for (const [at, target] of page.links.entries()) {
-      const reason = problemOf(target, anchors, files, redirects);
+      const problem = problemOf(target, anchors, files, redirects);
       const line = page.linkLines?.[at] ?? 0;
-      if (reason !== undefined) yield { page: page.path, ...(line > 0 && { line }), target, reason };
+      if (problem === undefined) continue;
+      const { reason, names, anchor } = problem;
+      const nearest = names === undefined || nearestLeft === 0 ? undefined : names.nearest(anchor);
+      if (names !== undefined && nearestLeft > 0) nearestLeft -= 1;
+      yield { page: page.path, ...(line > 0 && { line }), target, reason, ...(nearest !== undefined && { nearest }) };
     }
   }
 }
 
 /** `broken-link` or `broken-anchor`. `file`: the page's source. */
-export function brokenLinkDiagnostic({ line, target, reason }: BrokenLink, file: string): Diagnostic {
+export function brokenLinkDiagnostic({ line, target, reason, nearest }: BrokenLink, file: string): Diagnostic {
   const [path = '', anchor = ''] = target.slice(0, 200).split('#');
   const found =
     reason === 'no such anchor'
       ? {
           code: 'broken-anchor',
-          message: `There is a page ${JSON.stringify(path)}, but it has no ${JSON.stringify(`#${anchor}`)}.`,
+          message: `There is a page ${JSON.stringify(path)}, but it has no ${JSON.stringify(`#${anchor}`)}.${nearest === undefined ? '' : ` The nearest is ${JSON.stringify(`#${nearest}`)}.`}`,
         }
       : { code: 'broken-link', message: `There is no page or file ${JSON.stringify(path)} in this export.` };
   return { severity: 'warning', ...found, file, ...(line !== undefined && { line }) };
 }
 
+type Problem = { reason: BrokenLink['reason'] } & (
+  | { names: AnchorNames; anchor: string }
+  | { names?: undefined; anchor?: undefined }
+);
+
 function problemOf(
   target: string,
-  anchors: ReadonlyMap<string, ReadonlySet<string>>,
+  anchors: ReadonlyMap<string, AnchorNames>,
   files: ReadonlySet<string>,
   redirects: ReadonlyMap<string, string>,
-): BrokenLink['reason'] | undefined {
+): Problem | undefined {
   const [rooted = '', written] = target.split('#', 2);
   const path = pagePathOfAddress(decoded(rooted));
   const own = namedPage(path, anchors);
   const [end, endHash] = own === undefined ? (redirects.get(`/${path}`)?.split('#', 2) ?? []) : [own];
   if (own === undefined && end === undefined) {
-    return files.has(path) || files.has(pageFile(path)) ? undefined : 'no such page or file';
+    return files.has(path) || files.has(pageFile(path)) ? undefined : { reason: 'no such page or file' };
   }
-  const hash = written ?? endHash;
+  const anchor = written ?? endHash ?? '';
   // Of what is elsewhere, nobody knows.
-  const known = anchors.get(end ?? '');
-  if (known === undefined || hash === undefined || hash === '') return undefined;
-  return known.has(decoded(hash)) || known.has(hash) ? undefined : 'no such anchor';
+  const names = anchors.get(end ?? '');
+  if (names === undefined || isOfBrowser.test(anchor) || names.find(anchor) !== undefined) return undefined;
+  return { reason: 'no such anchor', names, anchor };
 }
+
+/** Nothing, the top of a page, and a text in it lead somewhere without an id. */
+const isOfBrowser = /^$|^top$|^:~:/i;

@@ -103,7 +103,7 @@ describe('what authors may not write', () => {
       'page.mdx': '# location\n\n# \\_\\_proto\\_\\_\n\n<a id="binderyConfig">x</a>\n\n# Fine\n',
     });
     const { page } = project.render('page');
-    expect(page.anchors).toEqual(['h-location', 'h-__proto__', 'h-binderyConfig', 'fine']);
+    expect(page.anchors).toEqual(['location', 'h-__proto__', 'h-binderyConfig', 'fine']);
   });
 
   test('a heading keeps its address where the shell has the same id, and the shell gives way', async () => {

@@ -4,10 +4,10 @@ import type { PictureSize } from '#shared/docs/project/picture-size.ts';
 import type { PageEntry, SiteSettings } from '#shared/docs/project/site-model.ts';
 import { type PageReferenceInput, pageReferenceInput } from '#shared/docs/reference/page-reference.ts';
 import { type PlaygroundSettings, playgroundSettings } from '#shared/docs/reference/playground-settings.ts';
-import { siteAddress, siteBase } from './bundle-paths.ts';
+import { pageFile, siteAddress, siteBase } from './bundle-paths.ts';
 import type { DivisionChoice, NavigationPlace, PlaceGroup } from './navigation-places.ts';
 import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
-import { resolveTarget, type SiteIndex } from './site-index.ts';
+import { folderPage, resolveTarget, type SiteIndex } from './site-index.ts';
 
 /** A page by name: what a link to it needs. */
 type PageLink = { path: string; title: string };
@@ -42,6 +42,8 @@ export type PageSlice = {
   next?: PageLink;
   /** Internal target, with a slash in front → file in the bundle or https address; null: there is no such page or file. */
   links: Record<string, string | null>;
+  /** Those among them that are folders without a page of their own → the first page in it. */
+  folders: Record<string, string>;
   /** Sizes of the pictures among these files. */
   pictures: Record<string, PictureSize>;
   /** Files whose text the renderer gets beside the source, with the hash of that text. */
@@ -65,7 +67,15 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
   const { settings } = index.model;
   const place = index.places.get(path) ?? index.defaultPlace;
   const language = page.language ?? languageOfPath(index, path);
-  const links = Object.fromEntries(page.linkTargets.map((target) => [target, resolveTarget(index, target)]));
+  // A link to a source file may mean its page.
+  const targets = page.linkTargets.flatMap((target) =>
+    /\.md$/i.test(target) ? [target, target.slice(0, -3)] : target,
+  );
+  const links = Object.fromEntries(targets.map((target) => [target, resolveTarget(index, target)]));
+  const folders = targets.flatMap((target) => {
+    const first = folderPage(index, target);
+    return first === undefined ? [] : [[target, first] as const];
+  });
   const reference = pageReferenceInput(page, settings.api);
   return {
     path,
@@ -82,6 +92,7 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
     groups: place.groups,
     siblings: nearest(place.siblings, path).map((sibling) => pageLink(index, sibling)),
     links,
+    folders: Object.fromEntries(folders),
     pictures: picturesAmong(index, Object.values(links)),
     dependencies: dependenciesOf(index, page),
     styles: index.model.styles.map((file) => file.path),
@@ -311,7 +322,8 @@ function chromeLink(index: SiteIndex, label: string, written: string): ChromeLin
   const url = classifyUrl(written);
   if (url.kind === 'external') return { label, href: url.href };
   if (url.kind !== 'path') return undefined;
-  const resolved = resolveTarget(index, url.path);
+  const folder = folderPage(index, url.path);
+  const resolved = folder === undefined ? resolveTarget(index, url.path) : pageFile(folder);
   if (resolved?.startsWith('https:')) return { label, href: resolved };
   const file = resolved ?? (/^\/?$/.test(url.path) ? 'index.html' : undefined);
   if (file === undefined) return { label, href: `/${url.path.replace(/^\/+/, '')}${url.query}${url.hash}` };

@@ -17,6 +17,7 @@ import { type SafeHtml, scriptJson } from './html.ts';
 import { type PageIslands, pageIslands } from './islands/page-islands.ts';
 import { languageOf } from './interface-texts/language.ts';
 import { pageMarkdown } from './markdown/page-markdown.ts';
+import { withAnchors } from './markdown/with-anchors.ts';
 import type { PageSlice, RenderOptions } from './page-slice.ts';
 import { maxSearchSection } from './search-index-files.ts';
 import { fullTextPart } from './site/crawler-files.ts';
@@ -66,13 +67,13 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
 
   const playground = page.form && slice.playground && playgroundParts(page.form, slice.playground, language);
   const content = toContent(page.tree, report, texts, slice.settings.iconLibrary);
-  const addresses = pageAddresses(slice, report);
+  const addresses = pageAddresses(slice, content.ids, report);
   const main = writeContent(content.main, { addresses });
   const aside = writeContent(content.aside, { addresses });
   const ids = [...main.ids, ...aside.ids];
 
   const { links } = addresses;
-  const description = descriptionOf(slice);
+  const description = descriptionOf(slice, content.ids);
   for (const target of description?.links ?? []) if (!links.has(target)) links.set(target, 0);
   const html = pageShell(slice, {
     content: main.html,
@@ -91,7 +92,7 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
   if (Buffer.byteLength(html) > maxHtmlBytes) throw new PageFailed('page-too-large', 'its HTML has more than 2 MB');
   for (const name of islands?.classes ?? []) noteClass(name, content);
   return renderedFiles(slice, description?.text, html, {
-    markdown,
+    markdown: withAnchors(markdown, addresses.healed),
     islands,
     sections: [...main.sections, ...aside.sections],
     links: [...links.keys()],
@@ -211,6 +212,6 @@ function banner(slice: PageSlice): SafeHtml | undefined {
 }
 
 /** A line of Markdown, too, but HTML in it is text. */
-function descriptionOf(slice: PageSlice): InlineContent | undefined {
-  return slice.description === undefined ? undefined : inlineContent(slice.description, slice, 'shown');
+function descriptionOf(slice: PageSlice, ids?: ReadonlySet<string>): InlineContent | undefined {
+  return slice.description === undefined ? undefined : inlineContent(slice.description, slice, 'shown', ids);
 }

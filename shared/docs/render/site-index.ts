@@ -16,6 +16,8 @@ export type SiteIndex = {
   /** Sizes of those that are pictures. */
   pictures: ReadonlyMap<string, PictureSize>;
   dependencies: ReadonlyMap<string, FileEntry & { dependencies?: string[] }>;
+  /** Folder that has pages and is none itself → the first page in it, in the order of the navigation. */
+  folders: ReadonlyMap<string, string>;
   /** Redirect source → page path or https address, loops left out. */
   redirects: ReadonlyMap<string, string>;
   places: ReadonlyMap<string, NavigationPlace>;
@@ -43,10 +45,23 @@ export function indexSite(model: SiteModel, exported: Iterable<string> = exporte
     dependencies: new Map(
       [...model.specs, ...(model.operations ?? []), ...model.snippets].map((file) => [file.path, file]),
     ),
+    folders: foldersOf(navigation.places.keys(), exportedPaths),
     redirects: redirectTargets(model.redirects, (path) => exportedPaths.has(path)),
     ...navigation,
     ...languagesOf(model.navigation),
   };
+}
+
+function foldersOf(ordered: Iterable<string>, pages: ReadonlySet<string>): Map<string, string> {
+  const folders = new Map<string, string>();
+  for (const path of ordered) {
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+      const folder = path.slice(0, end);
+      if (folders.has(folder)) break;
+      if (namedPage(folder, pages) === undefined) folders.set(folder, path);
+    }
+  }
+  return folders;
 }
 
 function languagesOf(navigation: SiteModel['navigation']): Pick<SiteIndex, 'languages' | 'defaultLanguage'> {
@@ -111,6 +126,11 @@ export function resolveTarget(index: SiteIndex, target: string): string | null {
   if (redirected.startsWith('https:')) return redirected;
   const [to = '', anchor] = redirected.split('#');
   return pageFile(to) + (anchor === undefined ? '' : `#${anchor}`);
+}
+
+/** The first page of the folder that a target of a page names, where it names no page, file or redirect. */
+export function folderPage(index: SiteIndex, target: string): string | undefined {
+  return resolveTarget(index, target) === null ? index.folders.get(pagePathOfAddress(decoded(target))) : undefined;
 }
 
 const maxHops = 10;

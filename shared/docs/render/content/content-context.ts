@@ -1,4 +1,4 @@
-import type { ElementContent } from 'hast';
+import type { Element, ElementContent } from 'hast';
 import type { Nodes } from 'mdast';
 import type { IconLibrary } from '#shared/docs/icons/find-icon.ts';
 import type { Report } from '../findings.ts';
@@ -20,6 +20,8 @@ export type ContentContext = {
   /** Characters of code so far. */
   codeLength: number;
   math: PageMath;
+  /** Names of links, `<a name="x">`, and their elements. A name is an id where nothing else of the page has it. */
+  linkNames: { name: string; element: Element }[];
   /** How many diagrams a script has to draw. */
   diagrams: { count: number };
   /** Content of an element as HTML tree. */
@@ -56,16 +58,10 @@ export function writtenClasses(written: string, context: Pick<ContentContext, 'c
 const maxLength = 200;
 
 /**
- * Names of properties of `document` and `window`: for scripts, an element with such an id would hide the property. An id that is one of
- * them gets a prefix.
+ * Names that scripts of a page look up in the window, where they may not be: an element with such an id would be found in their place. React asks the
+ * window for its `nodeName`.
  */
-const clobbering = new Set(
-  `__proto__ __defineGetter__ __definesetter__ constructor prototype hasownproperty isprototypeof tostring valueof
-  location document window self top parent frames history navigator cookie domain body head forms images links scripts embeds plugins
-  children childnodes attributes innerhtml outerhtml innertext textcontent baseuri referrer url implementation defaultview
-  currentscript activeelement getelementbyid queryselector createelement addeventlistener localstorage sessionstorage
-  alert eval fetch name length opener closed origin status`.split(/\s+/),
-);
+const lookedUp = /^(?:__|bindery[a-z]|nodeName$)/i;
 
 /** Unique ids of one page, made from headings as the documentation format says. */
 export class Anchors {
@@ -78,14 +74,18 @@ export class Anchors {
 
   /** An id that the author wrote: kept as it is while it is free and safe. */
   claimWritten(id: string): string {
-    return this.#claim(
-      safeId(
-        id
-          .replace(/[\s\u0000-\u001f]+/g, '-')
-          .slice(0, maxLength)
-          .toWellFormed(),
-      ),
-    );
+    return this.#claim(writtenId(id));
+  }
+
+  /** The id, unless something else on the page has it. */
+  claimIfFree(id: string): string | undefined {
+    const wanted = writtenId(id);
+    return this.#taken.has(wanted) ? undefined : this.#claim(wanted);
+  }
+
+  /** All ids so far. */
+  get ids(): ReadonlySet<string> {
+    return new Set(this.#taken.keys());
   }
 
   #claim(base: string): string {
@@ -102,22 +102,36 @@ export class Anchors {
   }
 }
 
-/** Not the slugs of GitHub: slashes and ampersands stay, straight apostrophes become typographic ones. */
+const writtenId = (id: string): string =>
+  safeId(
+    id
+      .replace(/[\s\u0000-\u001f]+/g, '-')
+      .slice(0, maxLength)
+      .toWellFormed(),
+  );
+
+/**
+ * Not the slugs of GitHub: slashes and ampersands stay, straight apostrophes become typographic ones. Marks of sentences and quotation marks are left
+ * out, as nearly all links to such headings leave them out.
+ */
 export function anchorOf(text: string): string {
   const id = text
     .slice(0, 4 * maxLength)
     .trim()
     .toLowerCase()
     .replace(/['\u0027]/g, '’')
-    .replace(/[()\u0000-\u001f\u200b-\u200f\u202a-\u202e\u2060-\u2069`"<>]/g, (character) =>
+    .replace(/[()?!,:;？！，：；\u0000-\u001f\u200b-\u200f\u202a-\u202e\u2060-\u2069`"“”„<>]/g, (character) =>
       /\s/.test(character) ? ' ' : '',
     )
+    .trim()
     .replace(/[\s.]+/g, '-')
     .slice(0, maxLength)
     .toWellFormed();
   return safeId(id === '' ? 'section' : id);
 }
 
-function safeId(id: string): string {
-  return clobbering.has(id.toLowerCase()) || id.startsWith('__') || /^bindery/i.test(id) ? `h-${id}` : id;
-}
+/**
+ * A browser offers each id as a property of `window`, behind all that `window` has itself, and none as one of `document`. So an id is a danger only to
+ * what looks up a name that may not be there.
+ */
+const safeId = (id: string): string => (lookedUp.test(id) ? `h-${id}` : id);

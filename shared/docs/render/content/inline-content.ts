@@ -19,9 +19,14 @@ export type InlineContent = { html: SafeHtml; text: string; links: readonly stri
 
 /**
  * A line of Markdown from settings or frontmatter. It is rendered like content, so the same rules apply. Its tags are left out, or shown as
- * they are written.
+ * they are written. `ids`: what it may link to in the page that it stands on.
  */
-export function inlineContent(markdown: string, slice: PageSlice, tags: 'left out' | 'shown'): InlineContent {
+export function inlineContent(
+  markdown: string,
+  slice: PageSlice,
+  tags: 'left out' | 'shown',
+  ids: ReadonlySet<string> = new Set(),
+): InlineContent {
   const line = markdown.slice(0, longest).toWellFormed().trim();
   if (!marks.test(line)) return { html: new SafeHtml(escapeHtmlText(line)), text: oneLine(line), links: [] };
   const disabled = tags === 'shown' ? [...off, 'htmlText'] : off;
@@ -35,7 +40,7 @@ export function inlineContent(markdown: string, slice: PageSlice, tags: 'left ou
   const paragraph: Root = { type: 'root', children: [{ type: 'paragraph', children: shown }] };
   const { main } = toContent(paragraph, () => undefined, languageOf(slice.language).texts);
   const made = main.flatMap((child) => (child.type === 'element' ? child.children : []));
-  const addresses = pageAddresses(slice, () => undefined);
+  const addresses = pageAddresses(slice, ids, () => undefined);
   const { html, sections } = writeContent(made, { addresses });
   return { html, text: oneLine(sections[0]?.text ?? ''), links: [...addresses.links.keys()] };
 }

@@ -3,6 +3,7 @@ import { pageFile, pagePathOfAddress, relativeHref } from '../bundle-paths.ts';
 import { type Report, startOf } from '../findings.ts';
 import { languageOf } from '../interface-texts/language.ts';
 import type { PageSlice } from '../page-slice.ts';
+import { AnchorNames } from './anchor-names.ts';
 import type { Addresses } from './write-content.ts';
 import type { PictureSize } from '#shared/docs/project/picture-size.ts';
 import { classifyUrl, decoded, isInlineImage } from '#shared/docs/project/url-policy.ts';
@@ -14,19 +15,24 @@ type PageAddresses = Addresses & {
    * them are broken shows when all pages are there.
    */
   links: Map<string, number>;
+  /** Anchors of links inside the page whose authors wrote another one than the page has: as written, with a hash in front → as it is. */
+  healed: ReadonlyMap<string, string>;
 };
 
 /**
  * Addresses of a page become relative ones, so that the bundle works at any path and from a folder. Pictures of other sites stay where they
  * are: nothing is fetched.
  */
-export function pageAddresses(slice: PageSlice, report: Report): PageAddresses {
+export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report: Report): PageAddresses {
+  const names = new AnchorNames(ids);
   const links = new Map<string, number>();
+  const healed = new Map<string, string>();
   const add = (target: string, element: Element): void => {
     if (!links.has(target)) links.set(target, startOf(element).line ?? 0);
   };
   return {
     links,
+    healed,
     missingImage: languageOf(slice.language).texts.missingImage,
     sizeOf,
     resolve: (attribute, written, element) => (attribute === 'href' ? href : source)(written, element),
@@ -38,26 +44,51 @@ export function pageAddresses(slice: PageSlice, report: Report): PageAddresses {
       case 'refused':
         report(
           'address-not-allowed',
-          `The address ${quoted(written)} is left out: only http, https, mailto and tel may be linked.`,
+          `The address ${quoted(written)} is left out: only http, https, mailto, tel and the addresses of known programs may be linked.`,
           element,
         );
         return undefined;
       case 'external':
         return url.href;
       case 'anchor':
-        if (url.hash.length > 1 && !('dataFootnoteRef' in element.properties))
-          add(`/${slice.path}${url.hash}`, element);
-        return written;
+        return ownAnchor(written, url.hash, element);
       case 'path': {
-        if (url.path === '') {
-          add(`/${slice.path}${url.hash}`, element);
-          return written;
-        }
-        const target = rooted(url.path, slice.file);
+        if (url.path === '') return ownAnchor(written, url.hash, element);
+        const { target, file } = pageOf(url.path, element);
+        if (file === pageFile(slice.path) && url.hash.length > 1)
+          return hrefOf(file, url.query, ownAnchor(url.hash, url.hash, element, target));
         add(target + url.hash, element);
-        return hrefOf(resolve(target) ?? fallbackFile(target), url.query, url.hash);
+        return hrefOf(file, url.query, url.hash);
       }
     }
+  }
+
+  /** A link inside the page: the anchor as the page has it. `target`: the page as it is noted. */
+  function ownAnchor(written: string, hash: string, element: Element, target = `/${slice.path}`): string {
+    if (hash.length < 2 || 'dataFootnoteRef' in element.properties) return written;
+    const anchor = hash.slice(1);
+    const id = names.find(anchor);
+    const isSame = id === undefined || id === anchor || id === decoded(anchor);
+    add(target + (isSame ? hash : `#${id}`), element);
+    if (isSame) return written;
+    healed.set(hash, `#${id}`);
+    return written.slice(0, written.length - hash.length) + `#${encodeURI(id)}`;
+  }
+
+  /** Where a path leads, and what is noted of it. A relative one to a source file means its page, and not the Markdown that stands beside that. */
+  function pageOf(path: string, element: Element): { target: string; file: string } {
+    const target = rooted(path, slice.file);
+    const source = path.startsWith('/') ? undefined : /^(.+)\.md$/i.exec(target)?.[1];
+    const page = source === undefined ? null : resolve(source);
+    if (source !== undefined && page !== null && page.endsWith('.html')) return { target: source, file: page };
+    const folder = known(target, slice.folders);
+    if (folder === undefined) return { target, file: resolve(target) ?? fallbackFile(target) };
+    report(
+      'folder-link',
+      `${quoted(target)} is a folder without a page of its own; the link leads to the first page in it, ${quoted(`/${folder}`)}. Link to a page.`,
+      element,
+    );
+    return { target: `/${folder}`, file: pageFile(folder) };
   }
 
   function source(written: string, element: Element): string | undefined {
@@ -86,9 +117,8 @@ export function pageAddresses(slice: PageSlice, report: Report): PageAddresses {
 
   /** Targets that publication did not see, because expressions or snippets make them, are assumed to exist. */
   function resolve(target: string): string | null {
-    const names = [target, target.replace(/\/$/, ''), decoded(target)];
-    const known = names.find((name) => Object.hasOwn(slice.links, name));
-    return known === undefined ? fallbackFile(target) : (slice.links[known] ?? null);
+    const found = known(target, slice.links);
+    return found === undefined ? fallbackFile(target) : found;
   }
 
   function hrefOf(file: string, query: string, hash: string): string {
@@ -96,6 +126,11 @@ export function pageAddresses(slice: PageSlice, report: Report): PageAddresses {
     const [path = '', anchor] = file.split('#');
     return relativeHref(slice.path, path) + query + (hash !== '' ? hash : anchor === undefined ? '' : `#${anchor}`);
   }
+}
+
+function known<Value>(target: string, values: Readonly<Record<string, Value>>): Value | undefined {
+  const name = [target, target.replace(/\/$/, ''), decoded(target)].find((one) => Object.hasOwn(values, one));
+  return name === undefined ? undefined : values[name];
 }
 
 function fallbackFile(target: string): string {

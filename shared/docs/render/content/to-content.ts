@@ -28,6 +28,8 @@ import { withFixedColumns } from './table-columns.ts';
 
 type Content = Pick<ContentContext, 'toc' | 'feedItems' | 'aside' | 'classes'> & {
   main: ElementContent[];
+  /** All that links may name in it. */
+  ids: ReadonlySet<string>;
   /** Names of the font files that its formulas need. */
   mathFonts: ReadonlySet<string>;
   /** It has diagrams to draw. */
@@ -48,6 +50,7 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts, ico
     anchors: new Anchors(),
     toc: [],
     feedItems: [],
+    linkNames: [],
     aside: [],
     codeLength: 0,
     math: new PageMath(),
@@ -143,9 +146,11 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts, ico
   const made = toHast({ type: 'root', children: definitionsIn(tree) }, options);
   const main = (made.type === 'root' ? made.children : [made]) as ElementContent[];
   context.toc.splice(maxHeadingsInToc);
+  for (const { name, element } of context.linkNames) element.properties.id = context.anchors.claimIfFree(name);
   const { toc, feedItems, classes, aside, diagrams } = context;
   const mathFonts = context.math.fonts;
-  return { main, aside, toc, feedItems, classes, mathFonts, hasDiagrams: diagrams.count > 0 };
+  const { ids } = context.anchors;
+  return { main, aside, toc, feedItems, classes, ids, mathFonts, hasDiagrams: diagrams.count > 0 };
 }
 
 /** What references of a page may name, in the order of the page. */
@@ -229,7 +234,11 @@ function htmlElement(element: StaticElement, context: ContentContext): ElementCo
   if (typeof id === 'string') properties.id = context.anchors.claimWritten(id);
   if (name === 'iframe' && properties.title === undefined) properties.title = context.texts.embeddedContent;
   if (drawnElements.has(name)) return [readDrawn(name, properties, context.children(children))];
+  const { name: linkName } = properties;
+  if (name === 'a') delete properties.name;
   const made = readElement(name, properties, context.children(children));
+  if (name === 'a' && typeof linkName === 'string' && linkName !== '' && typeof id !== 'string')
+    context.linkNames.push({ name: linkName, element: made });
   if (name === 'iframe') return [h('div', { className: ['embed'] }, [made])];
   return [name === 'table' ? h('div', { className: ['table-wrap'], tabIndex: 0 }, made) : made];
 }

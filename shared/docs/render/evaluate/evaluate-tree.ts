@@ -192,9 +192,19 @@ function substituted(code: string, values: ReadonlyMap<string, string>): string 
   return code.replace(/\{(?:props\.)?([A-Za-z_$][\w$]*)\}/g, (written, name: string) => values.get(name) ?? written);
 }
 
-/** Raw HTML is never parsed: only line breaks and text are kept. */
+/** `<a name="x">` and `<a id="x">`: what links of a page in Markdown lead to. */
+const namedLink = /<a\s(?:[^<>]{0,500}\s)?(?:name|id)\s*=\s*["']?([^"'\s<>]{1,200})/gi;
+
+/** Raw HTML is never parsed: only line breaks, names of places and text are kept. */
 function htmlAsText(html: string): Nodes[] {
   if (/^<br\s*\/?>$/i.test(html)) return [{ type: 'break' }];
+  const names = Array.from(html.matchAll(namedLink), ([, name = '']): Nodes => {
+    return { type: 'staticElement', name: 'a', props: new Map([['name', name]]), children: [] };
+  });
+  return [...names, ...textOfHtml(html)];
+}
+
+function textOfHtml(html: string): Nodes[] {
   const text = html
     .replace(/<(script|style)\b[\s\S]*?(<\/\1\s*>|$)/gi, '')
     .replace(/<!--[\s\S]*?(-->|$)/g, '')

@@ -40,6 +40,7 @@ const siteParts = [
   'site/copy',
   'site/tabs',
   'site/views',
+  'site/anchor-names',
   'site/reveal',
   'site/contents',
   'site/zoom',

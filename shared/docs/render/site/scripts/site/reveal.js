@@ -1,8 +1,7 @@
 // An address with an anchor opens what it points into.
 function reveal() {
   var id = idIn(location.hash);
-  /** @type {HTMLElement} */
-  var target = id && document.getElementById(id);
+  var target = elementNamed(id);
   if (!target) return;
   for (var at = target; at; at = at.parentElement) {
     if (at.tagName === 'DETAILS') at.open = true;

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { AnchorNames } from './anchor-names.ts';
+
+const namesOf = (...ids: string[]) => new AnchorNames(new Set(ids));
+
+test.each([
+  ['chat--the-live-demo', 'chat-—-the-live-demo'],
+  ['whats-new', 'what’s-new'],
+  ['can-t-connect', 'can’t-connect'],
+  ['jwt--cookie-auth', 'jwt-/-cookie-auth'],
+  ['sandbox_defaultsoci', 'sandbox_defaults-oci'],
+  ['what-is-it%3F', 'what-is-it'],
+  ['Step-1:-Set-Up', 'step-1-set-up'],
+  ['h-links', 'links'],
+  ['h-what-is-it?', 'what-is-it'],
+  ['%E2%80%94the-plan', 'the-plan'],
+])('#%s means the heading #%s', (written, id) => {
+  expect(namesOf('other', id, 'another').find(written)).toBe(id);
+});
+
+test('an id that is there as written comes first, whatever else has its letters', () => {
+  expect(namesOf('a-b', 'ab').find('a-b')).toBe('a-b');
+  expect(namesOf('h-links', 'links').find('h-links')).toBe('h-links');
+});
+
+test('where two headings have the letters and digits, none is meant', () => {
+  expect(namesOf('set-up', 'setup').find('set_up')).toBeUndefined();
+});
+
+test('an anchor without letters and digits means nothing', () => {
+  expect(namesOf('—').find('--')).toBeUndefined();
+  expect(namesOf('one').find('%')).toBeUndefined();
+});
+
+test('the nearest is said where one is much like it', () => {
+  const names = namesOf('rate-limits-per-minute', 'errors');
+  expect(names.nearest('rate-limits')).toBe('rate-limits-per-minute');
+  expect(names.nearest('pricing')).toBeUndefined();
+});

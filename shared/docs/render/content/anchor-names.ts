@@ -1,0 +1,85 @@
+import { decoded } from '#shared/docs/project/url-policy.ts';
+
+/** Letters and digits of an anchor, which all sluggers agree about: `What's new?`, `what-s-new` and `whats_new` have the same. */
+const anchorKey = (anchor: string): string =>
+  anchor
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, '');
+
+/** Ids of headings such as "Links" began with it, before they were plain. */
+const earlierPrefix = 'h-';
+
+/**
+ * The ids of one page, as links name them. Authors and other sites write the anchors of other sluggers, and those that pages had before. The
+ * page's script resolves the address of a reader in the same way, in `site/scripts/site/anchor-names.js`.
+ */
+export class AnchorNames {
+  readonly #ids: ReadonlySet<string>;
+  #byKey: ReadonlyMap<string, string | undefined> | undefined;
+  #pairs: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+
+  constructor(ids: ReadonlySet<string>) {
+    this.#ids = ids;
+  }
+
+  /** The id that an anchor without its `#` means: the id itself, or the only one with the same letters and digits. */
+  find(anchor: string): string | undefined {
+    const name = decoded(anchor);
+    if (this.#ids.has(name)) return name;
+    if (this.#ids.has(anchor)) return anchor;
+    return this.#only(name) ?? (name.startsWith(earlierPrefix) ? this.#plain(name.slice(2)) : undefined);
+  }
+
+  /** The id that is most like an anchor; undefined where none is much like it, or the page has too many to compare. */
+  nearest(anchor: string): string | undefined {
+    if (this.#ids.size > mostCompared) return undefined;
+    this.#pairs ??= new Map(Array.from(this.#ids, (id) => [id, pairsOf(id)]));
+    const wanted = pairsOf(decoded(anchor));
+    let found: string | undefined;
+    let most = leastLikeness;
+    for (const [id, pairs] of this.#pairs) {
+      const likeness = likenessOf(wanted, pairs);
+      if (likeness <= most) continue;
+      most = likeness;
+      found = id;
+    }
+    return found;
+  }
+
+  #plain(name: string): string | undefined {
+    return this.#ids.has(name) ? name : this.#only(name);
+  }
+
+  #only(name: string): string | undefined {
+    const key = anchorKey(name);
+    return key === '' ? undefined : (this.#byKey ??= onlyByKey(this.#ids)).get(key);
+  }
+}
+
+/** By key the only id that has it; undefined where several have. */
+function onlyByKey(ids: ReadonlySet<string>): Map<string, string | undefined> {
+  const found = new Map<string, string | undefined>();
+  for (const id of ids) {
+    const key = anchorKey(id);
+    found.set(key, found.has(key) ? undefined : id);
+  }
+  return found;
+}
+
+const mostCompared = 500;
+/** Shared pairs of letters, twice, by the pairs of both: below this, two names are no variants of each other. */
+const leastLikeness = 0.5;
+
+function pairsOf(name: string): Set<string> {
+  const key = anchorKey(name.slice(0, 200));
+  const pairs = new Set<string>();
+  for (let at = 0; at < key.length - 1; at += 1) pairs.add(key.slice(at, at + 2));
+  return pairs;
+}
+
+function likenessOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  let shared = 0;
+  for (const pair of one) if (other.has(pair)) shared += 1;
+  return (2 * shared) / Math.max(1, one.size + other.size);
+}

@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest';
+import { brokenLinkDiagnostic, brokenLinks } from '../export-report.ts';
+import { renderedContent, testOptions, testProject } from '../test-project.ts';
+import { indexSite } from '../site-index.ts';
+import { pageSlice } from '../page-slice.ts';
+
+const hrefsIn = (html: string): string[] =>
+  Array.from(html.matchAll(/<a(?! class="heading-anchor")[^>]* href="([^"]*)"/g), ([, href = '']) => href);
+
+describe('anchors of other sluggers', () => {
+  const source = `[one](#chat--the-live-demo) [two](#chat-—-the-live-demo) [three](#whats-new) [four](#can-t-connect)
+[five](#jwt--cookie-auth) [six](#step-1-set-up) [dots](#sandbox_defaultsoci) \`[code](#whats-new)\`
+
+## Chat — the live demo
+
+## What's new?
+
+## Can't connect
+
+## JWT / cookie auth
+
+## Step 1: Set up
+
+## \`sandbox_defaults.oci\`
+`;
+
+  test('a link leads to the one heading with the same letters and digits', async () => {
+    const { content, page } = await renderedContent(source);
+    expect(hrefsIn(content).map(decodeURI)).toEqual([
+      '#chat-—-the-live-demo',
+      '#chat-—-the-live-demo',
+      '#what’s-new',
+      '#can’t-connect',
+      '#jwt-/-cookie-auth',
+      '#step-1-set-up',
+      '#sandbox_defaults-oci',
+    ]);
+    expect([...new Set(page.links.map((link) => decodeURI(link)))]).toEqual([
+      '/page#chat-—-the-live-demo',
+      '/page#what’s-new',
+      '/page#can’t-connect',
+      '/page#jwt-/-cookie-auth',
+      '/page#step-1-set-up',
+      '/page#sandbox_defaults-oci',
+    ]);
+    expect(page.diagnostics).toEqual([]);
+  });
+
+  test('the Markdown of the page has the same anchors, and code stays', async () => {
+    const { markdown } = await renderedContent(source);
+    expect(markdown).toContain('[three](#what’s-new) [four](#can’t-connect)');
+    expect(markdown).toContain('`[code](#whats-new)`');
+  });
+
+  test('a link to the page itself by its path is healed, too', async () => {
+    const { content, page } = await renderedContent('[a](/page#set_up)\n\n## Set up');
+    expect(hrefsIn(content)).toEqual(['./page.html#set-up']);
+    expect(page.links).toEqual(['/page#set-up']);
+  });
+
+  test('a link of the description is healed', async () => {
+    const { html } = await renderedContent('---\ndescription: See [it](#set_up)\n---\n\n## Set up');
+    expect(html).toContain('<p class="page-description">See <a href="#set-up">it</a></p>');
+  });
+
+  test('checks find links from other pages as the page’s script does, and name the nearest where there is none', async () => {
+    const project = await testProject({
+      'a.mdx':
+        '[1](/b#whats-new) [2](/b#h-links) [3](/b#rate-limit) [4](/b#pricing) [5](/b#Top) [6](/b#:~:text=x) [7](#x-y)',
+      'b.mdx': "## What's new?\n\n## Links\n\n## Rate limits",
+    });
+    const pages = ['a', 'b'].map((path) => project.render(path).page);
+    const linked = pages.map((page) => ({ ...page, anchors: new Set(page.anchors) }));
+    const found = [...brokenLinks(project.model, linked, new Set())];
+    expect(found.map(({ target, nearest }) => [target, nearest])).toEqual([
+      ['/b#rate-limit', 'rate-limits'],
+      ['/b#pricing', undefined],
+      ['/a#x-y', undefined],
+    ]);
+    expect(found.map((link) => brokenLinkDiagnostic(link, 'a.mdx').message)[0]).toBe(
+      'There is a page "/b", but it has no "#rate-limit". The nearest is "#rate-limits".',
+    );
+  });
+});
+
+describe('links to source files', () => {
+  test('relative ones lead to pages', async () => {
+    const project = await testProject({
+      'page.mdx':
+        '[a](./brace.md) [b](brace.mdx#x) [c](/table/) [d](../void) [e](/lt.mdx?x=1#y) [f](https://example.com/a.md) [g](/brace.md)',
+      ...Object.fromEntries(['brace', 'table', 'void', 'lt'].map((name) => [`${name}.mdx`, 'Text.'])),
+    });
+    const { files, page } = project.render('page');
+    const html = Buffer.from(files[0]?.body ?? '').toString();
+    expect(hrefsIn(html.slice(html.indexOf('class="mdx-content"'))).slice(0, 7)).toEqual([
+      './brace.html',
+      './brace.html#x',
+      './table.html',
+      './void.html',
+      './lt.html?x=1#y',
+      'https://example.com/a.md',
+      './brace.md',
+    ]);
+    expect(page.links.slice(0, 2)).toEqual(['/brace', '/brace.mdx#x']);
+  });
+
+  test('a rooted one leads to the page where the source has that name', async () => {
+    const project = await testProject({ 'page.mdx': '[a](/guide.md)', 'guide.md': 'Text.' });
+    expect(project.render('page').files[0]?.body).toContain('href="./guide.html"');
+  });
+});
+
+describe('links to folders', () => {
+  const files = {
+    'docs.json': JSON.stringify({
+      name: 'Test',
+      theme: 'mint',
+      colors: { primary: '#0f766e' },
+      navbar: { links: [{ label: 'Guides', href: '/guides' }] },
+      navigation: {
+        groups: [
+          { group: 'Start', pages: ['page'] },
+          { group: 'Guides', pages: ['guides/second', { group: 'Deep', pages: ['guides/deep/a'] }, 'guides/first'] },
+        ],
+      },
+    }),
+    'page.mdx': '[a](/guides)\n\n[b](./guides/deep/#part) [c](/guides/none)',
+    'guides/first.mdx': 'x',
+    'guides/second.mdx': 'x',
+    'guides/deep/a.mdx': '## Part',
+  };
+
+  test('one without a page leads to the first page in it, in the order of the navigation, with a warning', async () => {
+    const { files: made, page } = (await testProject(files)).render('page');
+    expect(made[0]?.body).toContain('<a href="./guides/second.html">a</a>');
+    expect(made[0]?.body).toContain('<a href="./guides/deep/a.html#part">b</a>');
+    expect(page.links).toEqual(['/guides/second', '/guides/deep/a#part', '/guides/none']);
+    expect(page.diagnostics).toEqual([
+      expect.objectContaining({
+        code: 'folder-link',
+        line: 1,
+        message:
+          '"/guides" is a folder without a page of its own; the link leads to the first page in it, "/guides/second". Link to a page.',
+      }),
+      expect.objectContaining({ code: 'folder-link', line: 3 }),
+    ]);
+  });
+
+  test('the header does so, too, and a folder with a page leads to that', async () => {
+    const { model } = await testProject(files);
+    expect(pageSlice(indexSite(model), 'page', testOptions).settings.links).toEqual([
+      { label: 'Guides', file: 'guides/second.html' },
+    ]);
+    const withIndex = await testProject({ ...files, 'guides/index.mdx': 'x' });
+    const { files: made, page } = withIndex.render('page');
+    expect(made[0]?.body).toContain('<a href="./guides/index.html">a</a>');
+    expect(page.diagnostics.map(({ line }) => line)).toEqual([3]);
+  });
+});
+
+describe('names of links', () => {
+  test('one is a target, as an id', async () => {
+    const { content, page } = await renderedContent(
+      '[to the type](#common.Metadata)\n\n<a name="common.Metadata"></a>\n\n### Metadata',
+    );
+    expect(content).toContain('<a id="common.Metadata"></a>');
+    expect(page.anchors).toEqual(['common.Metadata', 'metadata']);
+    expect(content).toContain('href="#common.Metadata"');
+  });
+
+  test('a heading that has the name as its id keeps it', async () => {
+    const { content, page } = await renderedContent('<a name="metadata"></a>\n\n## Metadata\n\n<a name="x">words</a>');
+    expect(page.anchors).toEqual(['metadata', 'x']);
+    expect(content).toContain('<h2 id="metadata">');
+    expect(content).toContain('<a id="x">words</a>');
+  });
+
+  test('pages in Markdown have them, too', async () => {
+    const project = await testProject({
+      'page.md': '<a name="one"></a>\n\n# First <a id="two"/> words, no MDX: {\n\n<a name=\'three\'>it</a>\n',
+    });
+    const { page } = project.render('page');
+    for (const name of ['one', 'two', 'three']) expect(page.anchors).toContain(name);
+  });
+
+  test('no form, picture, frame or object has a name', async () => {
+    const { html } = await renderedContent(
+      '<img src="https://a.example/b.png" alt="" name="cookie" /> <iframe src="https://a.example" name="location" /> <form name="x"><input name="y" /></form>',
+    );
+    expect(html).not.toMatch(/<(?!meta)[^>]*\sname=/);
+  });
+});
+
+test('addresses of known programs stay, and no others', async () => {
+  const { content, codes } = await renderedContent(
+    '[Cursor](cursor://anysphere.cursor-deeplink/mcp/install?name=X) [VS Code](vscode:mcp/install?x) [bad](javascript:alert(1)) [data](data:text/html,x) [file](file:///etc/passwd) [other](unknown:x)',
+  );
+  expect(hrefsIn(content)).toEqual(['cursor://anysphere.cursor-deeplink/mcp/install?name=X', 'vscode:mcp/install?x']);
+  expect(codes).toEqual(Array.from({ length: 4 }, () => 'address-not-allowed'));
+});
