@@ -34,7 +34,11 @@ function parse(toTree: ToTree, source: Uint8Array | string, file: string, option
   const { data: frontmatter, body, diagnostics: found } = parseFrontmatter(decoded.text, file);
   const prepared = prepareSource(body, file, options.variables ?? {});
   const { lines, fenced, headingIds } = prepared;
-  const head = { frontmatter, diagnostics: [...decoded.diagnostics, ...found, ...prepared.diagnostics] };
+  const head = {
+    frontmatter,
+    diagnostics: [...decoded.diagnostics, ...found, ...prepared.diagnostics],
+    ...(prepared.styles.length > 0 && { styles: prepared.styles }),
+  };
   const broken = sourceTooLarge(bytesOf(lines)) ?? brokenLimit(lines, fenced);
   if (broken) return refused(broken, head, file);
   const longLines = setAsideLongLines(lines, fenced);

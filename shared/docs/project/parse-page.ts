@@ -23,6 +23,8 @@ export type ParsedPage = {
    * Pages that are not MDX have no MDX nodes: `.md` pages then have `html` nodes, and in broken `.mdx` pages tags are text.
    */
   tree: Root;
+  /** Text of its `<style>` elements, which are not in the tree. */
+  styles?: string[];
   /** What was parsed: offsets of positions are in it. Absent where parts of the tree are not in it as they are. */
   text?: string;
   /** `markdown`: the MDX parser refused the page, and an `.mdx` file gets the diagnostic `mdx-syntax`. `none`: see `failure`. */

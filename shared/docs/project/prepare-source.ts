@@ -5,12 +5,14 @@ export type PreparedSource = {
   fenced: boolean[];
   /** Anchors that authors gave to headings, by line number from 1. */
   headingIds: Map<number, string>;
+  /** Text of the page's `<style>` elements. */
+  styles: string[];
   diagnostics: Diagnostic[];
 };
 
 /**
- * Changes what real projects write and MDX cannot parse: takes heading ids `{#id}` off, replaces `{{variables}}`, blanks HTML comments. Every
- * line keeps its number.
+ * Changes what real projects write and MDX cannot parse: takes heading ids `{#id}` and style sheets off, replaces `{{variables}}`, blanks HTML
+ * comments. Every line keeps its number.
  */
 export function prepareSource(body: string, file: string, variables: Record<string, string>): PreparedSource {
   const lines = body.split('\n');
@@ -19,8 +21,9 @@ export function prepareSource(body: string, file: string, variables: Record<stri
   const headingIds = new Map<number, string>();
   const values = new Map(Object.entries(variables).map(([name, value]) => [name, value.replaceAll(/\s*\n\s*/g, ' ')]));
   if (body.includes('<!--')) blankComments(lines, fenced);
+  const styles = body.includes('</style') ? takeStyles(lines, fenced) : [];
   // Without these, no line changes.
-  if (!body.includes('{{') && !body.includes('{#')) return { lines, fenced, headingIds, diagnostics };
+  if (!body.includes('{{') && !body.includes('{#')) return { lines, fenced, headingIds, styles, diagnostics };
   for (const [index, line] of lines.entries()) {
     const { line: replaced, undefinedNames } = replaceVariables(line, fenced[index] ?? false, values);
     lines[index] = replaced;
@@ -39,7 +42,51 @@ export function prepareSource(body: string, file: string, variables: Record<stri
     lines[index] = heading.line;
     headingIds.set(index + 1, heading.id);
   }
-  return { lines, fenced, headingIds, diagnostics };
+  return { lines, fenced, headingIds, styles, diagnostics };
+}
+
+const styleStart = /<style(?:\s[^<>]{0,200})?>/;
+/** Of a page. What comes after them stays for the parser. */
+const mostStyles = 50;
+const styleEnd = /<\/style\s*>/;
+/**
+ * The text of `<style>` elements outside of code, which is CSS and no MDX; nothing takes their place, as a style sheet is for its whole page, wherever it
+ * stands. One that is an expression stays for the parser.
+ */
+function takeStyles(lines: string[], fenced: readonly boolean[]): string[] {
+  const found: string[] = [];
+  let at = 0;
+  while (at < lines.length && found.length < mostStyles) {
+    const line = lines[at] ?? '';
+    const start = fenced[at] === true || !line.includes('<style') ? null : styleStart.exec(line);
+    if (start === null || inSpan(inlineCodeSpans(line), start.index)) {
+      at += 1;
+      continue;
+    }
+    const before = line.slice(0, start.index);
+    const inside = [line.slice(start.index + start[0].length)];
+    let end = styleEnd.exec(inside[0] ?? '');
+    while (end === null && at + inside.length < lines.length) {
+      const next = lines[at + inside.length] ?? '';
+      inside.push(next);
+      end = styleEnd.exec(next);
+    }
+    if (end === null) break;
+    const last = at + inside.length - 1;
+    const rest = (inside.pop() ?? '').slice(0, end.index);
+    const after = end.input.slice(end.index + end[0].length);
+    const text = [...inside, rest].join('\n');
+    if (text.trimStart().startsWith('{')) {
+      at = last + 1;
+      continue;
+    }
+    found.push(text);
+    lines.fill('', at, last);
+    if (last > at) lines[at] = before;
+    lines[last] = last > at ? after : before + after;
+    at = last;
+  }
+  return found;
 }
 
 /** Splits `## Title {#id}`. Searches once, from the end, so that no line takes long. */

@@ -7,6 +7,17 @@ describe('what a source refers to', () => {
     expect(scanSource(text, 'a/page.mdx').imports).toEqual(['/snippets/a.mdx', './b.jsx', '../d', '/x.js']);
   });
 
+  it('imports, not those in comments, but those beside what looks like one', () => {
+    const code = `import a from './a.js' // import b from './b.js'
+/* import c from './c.js' */ import d from './d.js'
+const url = 'https://x.example/*'; import e from './e.js'
+const text = \`/* \${1} //\`
+export { f } from './f.js'`;
+    expect(scanSource(code, 'snippets/x.jsx').imports).toEqual(['./a.js', './d.js', './e.js', './f.js']);
+    const page = `{/*\nimport A from '/a.mdx'\n*/}\n\nWrite \`{/*\` for it.\n\nimport B from '/b.mdx'\n\n\`*/}\``;
+    expect(scanSource(page, 'x.mdx').imports).toEqual(['/b.mdx']);
+  });
+
   it('snippets by file', () => {
     expect(scanSource('<Snippet file="a/b.mdx" />\n<Snippet\n  file={"c.mdx"}/>', 'x.mdx').snippetFiles).toEqual([
       'a/b.mdx',

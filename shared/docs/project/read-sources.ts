@@ -121,13 +121,15 @@ const markdownTarget = /\]\(\s*<?([^\s)>]{1,1000})|^[ \t>]*\[[^\]\n]{1,500}\]:[ 
 const quotedPath = /["'`]((?:\/|\.\.?\/)[^"'`\s{}<>\\]{0,1000})["'`]/g;
 const attributeTarget = /\b(?:href|src|img|url|root|icon|poster|file)\s*=\s*\{?\s*["'`]([^"'`\s{}<>\\]{1,1000})["'`]/g;
 
+const styleTarget = /\burl\(\s*["']?([^"'()\s{}<>\\]{1,1000})/g;
+
 /** What a page or snippet refers to, found without a parser. `file` is its path in the project; relative targets start there. */
 export function scanSource(text: string, file: string): ScannedSource {
   const imports =
-    text.includes('from') || text.includes('import') ? firstGroups(withoutFences(text), importStatement) : [];
+    text.includes('from') || text.includes('import') ? firstGroups(withoutExamples(text, file), importStatement) : [];
   const snippetFiles = text.includes('<Snippet') ? firstGroups(text, snippetElement) : [];
   const targets = new Set<string>();
-  for (const pattern of [markdownTarget, quotedPath, attributeTarget]) {
+  for (const pattern of [markdownTarget, quotedPath, attributeTarget, styleTarget]) {
     for (const found of firstGroups(text, pattern)) {
       const target = rooted(found, file);
       if (target !== undefined) targets.add(target);
@@ -136,7 +138,19 @@ export function scanSource(text: string, file: string): ScannedSource {
   return { imports, snippetFiles, linkTargets: [...targets].sort() };
 }
 
-/** Imports in fenced code are examples. */
+/** Imports in fenced code and in comments are examples. */
+function withoutExamples(text: string, file: string): string {
+  const isCode = /\.(?:jsx?|tsx?)$/i.test(file);
+  const shown = isCode ? text : withoutFences(text);
+  if (!shown.includes('/*') && !(isCode && shown.includes('//'))) return shown;
+  return isCode ? shown.replace(codeComment, '$1') : shown.replace(pageComment, '');
+}
+
+/** A string or template, which stays, or a comment. */
+const codeComment = /("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[^])*`)|\/\*[^]*?\*\/|\/\/[^\n]*/g;
+/** In a page, a comment that begins its line: what stands in a line of text may be code that shows one. */
+const pageComment = /^[ \t]*\{\s*\/\*[^]*?\*\/\s*\}/gm;
+
 function withoutFences(text: string): string {
   if (!text.includes('```') && !text.includes('~~~')) return text;
   const lines = text.split('\n');

@@ -16,6 +16,7 @@ import { reportInto } from './findings.ts';
 import { type SafeHtml, scriptJson } from './html.ts';
 import { type PageIslands, pageIslands } from './islands/page-islands.ts';
 import { languageOf } from './interface-texts/language.ts';
+import { type PageStyles, pageStyles } from './isolate/page-styles.ts';
 import { pageMarkdown } from './markdown/page-markdown.ts';
 import { withAnchors } from './markdown/with-anchors.ts';
 import type { PageSlice, RenderOptions } from './page-slice.ts';
@@ -73,6 +74,7 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
   const ids = [...main.ids, ...aside.ids];
 
   const { links } = addresses;
+  const styles = pageStyles([...evaluated.styles, ...content.styles], slice, report);
   const description = descriptionOf(slice, content.ids);
   for (const target of description?.links ?? []) if (!links.has(target)) links.set(target, 0);
   const html = pageShell(slice, {
@@ -87,6 +89,7 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
     hasDiagrams: content.hasDiagrams,
     playground,
     islands: islands && islands.path,
+    styles: styles?.path,
     endpoint: page.added?.endpoint,
   });
   if (Buffer.byteLength(html) > maxHtmlBytes) throw new PageFailed('page-too-large', 'its HTML has more than 2 MB');
@@ -94,6 +97,7 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
   return renderedFiles(slice, description?.text, html, {
     markdown: withAnchors(markdown, addresses.healed),
     islands,
+    styles,
     sections: [...main.sections, ...aside.sections],
     links: [...links.keys()],
     ...(links.size > 0 && { linkLines: [...links.values()] }),
@@ -160,14 +164,19 @@ type PageContent = Pick<
   | 'mathFonts'
   | 'failure'
   | 'feedItems'
-> & { markdown: string; islands?: PageIslands | undefined; sections: readonly Section[] };
+> & {
+  markdown: string;
+  islands?: PageIslands | undefined;
+  styles?: PageStyles | undefined;
+  sections: readonly Section[];
+};
 
 /** The files of a page, and what the closing segment needs of it. */
 function renderedFiles(
   { path, title, canonical = pageAddress(path) }: PageSlice,
   description: string | undefined,
   html: string,
-  { markdown, islands, sections, ...facts }: PageContent,
+  { markdown, islands, styles, sections, ...facts }: PageContent,
 ): RenderedPageFiles {
   const fullText = fullTextPart(canonical, markdown);
   const found = sections.map(({ anchor, heading, text }) => [
@@ -181,6 +190,7 @@ function renderedFiles(
       { path: pageFile(path), body: html },
       { path: `${path}.md`, body: markdown },
       ...(islands ? [{ path: islands.path, body: islands.script }] : []),
+      ...(styles ? [{ path: styles.path, body: styles.text }] : []),
     ],
     page: {
       path,

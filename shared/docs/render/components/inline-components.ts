@@ -1,3 +1,4 @@
+import type { Nodes } from 'mdast';
 import { h } from '#shared/docs/render/content/content-tree.ts';
 import { brandIcon } from '#shared/docs/render/content/icon.ts';
 import {
@@ -10,6 +11,7 @@ import {
   iconProp,
   numberProp,
   paragraph,
+  plainText,
   text,
   textProp,
 } from './component.ts';
@@ -139,6 +141,30 @@ const repository: Component = {
   ],
 };
 
+/** A formula, as the format wrote it before `$…$`. In several lines it stands by itself. */
+const latex: Component = {
+  isInline: true,
+  html: ({ children }, context) => context.children([formulaOf(children)]),
+  markdown: ({ children }) => [formulaOf(children)],
+};
+
+function formulaOf(children: readonly Nodes[]): Nodes {
+  const value = texOf(children).trim();
+  return value.includes('\n') ? { type: 'math', value } : { type: 'inlineMath', value, display: false };
+}
+
+/** What Markdown took for emphasis and line breaks are marks of the formula. */
+function texOf(nodes: readonly Nodes[]): string {
+  return nodes
+    .map((node) => {
+      if (node.type === 'emphasis') return `_${texOf(node.children)}_`;
+      if (node.type === 'strong') return `__${texOf(node.children)}__`;
+      if (node.type === 'break') return '\\\\\n';
+      return 'children' in node ? texOf(node.children) : plainText([node]);
+    })
+    .join('');
+}
+
 export const inlineComponents: Components = {
   Badge: badge,
   Tooltip: tooltip,
@@ -146,5 +172,6 @@ export const inlineComponents: Components = {
   Link: link,
   Image: image,
   Heading: heading,
+  Latex: latex,
   'GitHub.Repo': repository,
 };

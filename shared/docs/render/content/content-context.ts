@@ -22,6 +22,8 @@ export type ContentContext = {
   math: PageMath;
   /** Names of links, `<a name="x">`, and their elements. A name is an id where nothing else of the page has it. */
   linkNames: { name: string; element: Element }[];
+  /** Text of its `<style>` elements. */
+  styles: string[];
   /** How many diagrams a script has to draw. */
   diagrams: { count: number };
   /** Content of an element as HTML tree. */

@@ -6,6 +6,7 @@ import { defaultHandlers, type Handler, type State, toHast } from 'mdast-util-to
 import type { IconLibrary } from '#shared/docs/icons/find-icon.ts';
 import type { BlockMath, InlineMath } from '#shared/docs/project/parse-page.ts';
 import { codeBlock } from '#shared/docs/render/code/code-block.ts';
+import { plainText } from '#shared/docs/render/components/component.ts';
 import { componentRegistry } from '#shared/docs/render/components/registry.ts';
 import { PageFailed } from '#shared/docs/render/evaluate/evaluation.ts';
 import {
@@ -26,7 +27,7 @@ import { Anchors, type ContentContext, writtenClasses } from './content-context.
 import { h, toText, type Typeset } from './content-tree.ts';
 import { withFixedColumns } from './table-columns.ts';
 
-type Content = Pick<ContentContext, 'toc' | 'feedItems' | 'aside' | 'classes'> & {
+type Content = Pick<ContentContext, 'toc' | 'feedItems' | 'aside' | 'classes' | 'styles'> & {
   main: ElementContent[];
   /** All that links may name in it. */
   ids: ReadonlySet<string>;
@@ -51,6 +52,7 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts, ico
     toc: [],
     feedItems: [],
     linkNames: [],
+    styles: [],
     aside: [],
     codeLength: 0,
     math: new PageMath(),
@@ -147,10 +149,10 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts, ico
   const main = (made.type === 'root' ? made.children : [made]) as ElementContent[];
   context.toc.splice(maxHeadingsInToc);
   for (const { name, element } of context.linkNames) element.properties.id = context.anchors.claimIfFree(name);
-  const { toc, feedItems, classes, aside, diagrams } = context;
+  const { toc, feedItems, classes, styles, aside, diagrams } = context;
   const mathFonts = context.math.fonts;
   const { ids } = context.anchors;
-  return { main, aside, toc, feedItems, classes, ids, mathFonts, hasDiagrams: diagrams.count > 0 };
+  return { main, aside, toc, feedItems, classes, styles, ids, mathFonts, hasDiagrams: diagrams.count > 0 };
 }
 
 /** What references of a page may name, in the order of the page. */
@@ -203,6 +205,10 @@ function headingElement(
 /** An element of HTML that an author wrote. Its attributes are checked with all others, when it is written. */
 function htmlElement(element: StaticElement, context: ContentContext): ElementContent[] {
   const { name, props, children } = element;
+  if (name === 'style') {
+    context.styles.push(styleText(element));
+    return [];
+  }
   if (strippedElements.has(name)) {
     context.report('element-not-allowed', `<${name}> is left out: it cannot be in a page.`, element);
     return [];
@@ -241,6 +247,13 @@ function htmlElement(element: StaticElement, context: ContentContext): ElementCo
     context.linkNames.push({ name: linkName, element: made });
   if (name === 'iframe') return [h('div', { className: ['embed'] }, [made])];
   return [name === 'table' ? h('div', { className: ['table-wrap'], tabIndex: 0 }, made) : made];
+}
+
+/** Children are the text, or what React calls `dangerouslySetInnerHTML`. */
+function styleText({ props, children }: StaticElement): string {
+  const given = props.get('dangerouslySetInnerHTML');
+  const text = given instanceof Map ? given.get('__html') : undefined;
+  return typeof text === 'string' ? text : plainText(children);
 }
 
 function propertiesOf(props: StaticProps, context: ContentContext): Properties {

@@ -49,6 +49,8 @@ export type EvaluatedPage = {
   diagnostics: Diagnostic[];
   /** What runs in the reader's browser; the islands of the tree have their numbers. */
   islands: Island[];
+  /** Text of the `<style>` elements of the page and of the snippets that it imports. */
+  styles: string[];
   /** The text of the page, and the nodes of its tree. Those among them that are in the evaluated tree are as they are in the text. */
   source?: { text: string; nodes: ReadonlySet<Nodes> };
 };
@@ -73,6 +75,7 @@ export function evaluatePage(
     allowsScripts: options.allowsScripts ?? true,
     isFirstLook: false,
     ofFiles: [],
+    styles: [...(parsed.styles ?? [])],
     loadModule: moduleLoader(dependencies, options, () => evaluation),
     evaluateJsx,
     evaluateSnippet,
@@ -84,8 +87,8 @@ export function evaluatePage(
   const tree = evaluateModule(page, evaluation);
   measure(tree);
   const { text } = parsed;
-  const { islands } = evaluation;
-  const found = { tree, diagnostics: withoutRunning(evaluation), islands };
+  const { islands, styles } = evaluation;
+  const found = { tree, diagnostics: withoutRunning(evaluation), islands, styles };
   return text === undefined ? found : { ...found, source: { text, nodes: new Set<Nodes>(parsed.tree.children) } };
 }
 
@@ -143,6 +146,7 @@ function moduleLoader(
     } else {
       const parsed = parserOf(options).parse(source, path, options);
       module.tree = parsed.tree;
+      evaluation().styles.push(...(parsed.styles ?? []));
       evaluation().diagnostics.push(...parsed.diagnostics.slice(0, 20));
       bindModule(module, evaluation());
     }
@@ -150,12 +154,13 @@ function moduleLoader(
   };
 }
 
-/** Binds the imports and exports of a file, in its order. */
+/** Binds the imports and exports of a file, in its order. As in MDX, they count wherever a line begins with them, inside of components, too. */
 function bindModule(module: Module, evaluation: Evaluation): void {
-  for (const node of module.tree.children) {
-    if (node.type === 'mdxjsEsm' && node.data?.estree) {
+  const pending: Nodes[] = [module.tree];
+  for (let node = pending.pop(); node; node = pending.pop()) {
+    if (node.type === 'mdxjsEsm' && node.data?.estree)
       bindProgram(node.data.estree, { evaluation, module, scope: module.scope });
-    }
+    else if ('children' in node) pending.push(...node.children.toReversed());
   }
 }
 
@@ -167,13 +172,17 @@ function bindProgram(program: Program, frame: Frame): void {
     if (node.type === 'ExportNamedDeclaration' && node.declaration) bindDeclaration(node.declaration, frame, true);
     else if (node.type === 'VariableDeclaration' || node.type === 'FunctionDeclaration')
       bindDeclaration(node, frame, false);
-    else if (node.type !== 'ImportDeclaration' && node.type !== 'EmptyStatement') {
+    else if (node.type !== 'ImportDeclaration' && !isNothing(node)) {
       const what = node.type.startsWith('Export') ? 'Only `export const` is known; this export' : 'This statement';
       reportOfFile(frame, 'export-not-static', `${what} is left out.`, node);
       if (node.type === 'ClassDeclaration') frame.scope.set(node.id.name, new Unknown('is a class'));
     }
   }
 }
+
+/** `{/* … *\/}`, as authors of pages write comments, is an empty block in a file of code. */
+const isNothing = (node: ProgramNode): boolean =>
+  node.type === 'EmptyStatement' || (node.type === 'BlockStatement' && node.body.length === 0);
 
 function reportOfFile(frame: Frame, code: string, message: string, place: Place): void {
   const found = report(frame, code, message, place);

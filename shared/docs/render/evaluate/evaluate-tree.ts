@@ -1,12 +1,20 @@
-import type { Program } from 'estree';
+import type { Node, Program } from 'estree';
 import type { Heading, Nodes, Paragraph, Parents, Root } from 'mdast';
-import type { MdxJsxFlowElement, MdxJsxTextElement } from 'mdast-util-mdx';
+import type { MdxFlowExpression, MdxJsxFlowElement, MdxJsxTextElement, MdxTextExpression } from 'mdast-util-mdx';
 import { plainText } from '#shared/docs/render/components/component.ts';
 import { nodesOf, spreadObject } from './content-of-value.ts';
 import { evaluateElement, isBound } from './evaluate-element.ts';
 import type { Unread } from './evaluate-island.ts';
 import { evaluateExpression } from './evaluate-expression.ts';
-import { type Evaluation, type Frame, type KnownComponents, NotStatic, PageFailed, report } from './evaluation.ts';
+import {
+  type Evaluation,
+  type Frame,
+  type KnownComponents,
+  NotStatic,
+  PageFailed,
+  report,
+  UndefinedName,
+} from './evaluation.ts';
 import { type Module, Scope, type StaticObject } from './static-tree.ts';
 
 const maxTreeDepth = 200;
@@ -51,10 +59,7 @@ function evaluateNode(node: Nodes, frame: Frame, inCode: InCode, depth: number):
       return [];
     case 'mdxFlowExpression':
     case 'mdxTextExpression': {
-      const made = attempt(frame, node, 'The expression', () => {
-        const expression = expressionOf(node.data?.estree);
-        return expression === undefined ? [] : nodesOf(evaluateExpression(expression, frame), frame.evaluation.budget);
-      });
+      const made = shownExpression(node, frame);
       return node.type === 'mdxFlowExpression' && depth === 0 && isText(made) ? paragraphOf(made) : made;
     }
     case 'mdxJsxFlowElement':
@@ -82,6 +87,53 @@ function evaluateNode(node: Nodes, frame: Frame, inCode: InCode, depth: number):
     default:
       if ('children' in node) return withChildren(node, evaluateChildren(node.children, frame, inCode, depth + 1));
       return node;
+  }
+}
+
+/** What an expression shows. Names that nothing defines are no code: `${HOST}` and `/users/{id}` are shown as they were written. */
+function shownExpression(node: MdxFlowExpression | MdxTextExpression, frame: Frame): Nodes[] {
+  const expression = expressionOf(node.data?.estree);
+  if (expression === undefined) return [];
+  return attempt(frame, node, 'The expression', () => {
+    try {
+      return nodesOf(evaluateExpression(expression, frame), frame.evaluation.budget);
+    } catch (error) {
+      if (!(error instanceof UndefinedName) || isGivenProps(frame) || !isPlainText(expression)) throw error;
+      const message = `The expression is shown as it was written: it ${error.message}. Write \`\\{\` where no expression is meant.`;
+      report(frame, error.code, message, node);
+      return [{ type: 'text', value: `{${node.value}}` }];
+    }
+  });
+}
+
+/** A snippet that is given something: a name without a value is what this use of it leaves out. */
+function isGivenProps({ scope }: Frame): boolean {
+  const props = scope.get('props');
+  return props instanceof Map && props.size > 0;
+}
+
+/** Names, and what stands between them in words: nobody means to show a call, a function or an element. */
+function isPlainText(expression: Node, depth = 0): boolean {
+  if (depth > 20) return false;
+  const inner = (...parts: Node[]): boolean => parts.every((part) => isPlainText(part, depth + 1));
+  switch (expression.type) {
+    case 'Identifier':
+    case 'Literal':
+    case 'PrivateIdentifier':
+      return true;
+    case 'MemberExpression':
+      return inner(expression.object, expression.property);
+    case 'BinaryExpression':
+    case 'LogicalExpression':
+    case 'AssignmentExpression':
+      return inner(expression.left, expression.right);
+    case 'UnaryExpression':
+    case 'UpdateExpression':
+      return inner(expression.argument);
+    case 'SequenceExpression':
+      return inner(...expression.expressions);
+    default:
+      return false;
   }
 }
 

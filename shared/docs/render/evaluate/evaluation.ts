@@ -21,6 +21,8 @@ export type Evaluation = {
   isFirstLook: boolean;
   /** What was reported of files as a whole. It does not matter where the file runs in the browser. */
   ofFiles: { module: Module; found: Diagnostic }[];
+  /** Text of `<style>` elements that are not in the trees of their files. */
+  styles: string[];
   /** For JSX inside an expression and the body of a snippet. Passed in, so that the files of this folder do not import each other in a circle. */
   evaluateJsx(node: JSXElement | JSXFragment, frame: Frame): Nodes[];
   evaluateSnippet(module: Module, props: StaticObject, evaluation: Evaluation): Nodes[];
@@ -139,5 +141,12 @@ export class NotStatic extends Error {
   constructor(message: string, code = 'expression-not-static') {
     super(message);
     this.code = code;
+  }
+}
+
+/** An expression with a name that nothing defines. */
+export class UndefinedName extends NotStatic {
+  constructor(name: string) {
+    super(`uses \`${name}\`, which is not defined in this file`);
   }
 }

@@ -7,12 +7,12 @@ import { structuredData } from './structured-data.ts';
 
 /**
  * What a page says about itself to browsers, search engines and social networks, and its style sheets. Tags of the page win over those of
- * the site, and those over ours. `description`: without Markdown. `hasFeed`: there is a feed beside the page.
+ * the site, and those over ours. `description`: without Markdown. `hasFeed`: there is a feed beside the page. `styles`: the page's own sheet.
  */
 export function pageHead(
   slice: PageSlice,
   description: string | undefined,
-  { hasFeed, hasMath }: { hasFeed: boolean; hasMath: boolean },
+  { hasFeed, hasMath, styles: own }: { hasFeed: boolean; hasMath: boolean; styles?: string | undefined },
 ): SafeHtml {
   const { path, title, settings, noindex, frontmatter, styles, previous, next } = slice;
   const robots = textOf(frontmatter['robots']) ?? (noindex ? 'noindex' : undefined);
@@ -25,7 +25,7 @@ export function pageHead(
 ${description !== undefined && html`<meta name="description" content="${description}">\n`}${keywords.length > 0 && html`<meta name="keywords" content="${keywords.join(', ')}">\n`}${robots !== undefined && html`<meta name="robots" content="${robots}">\n`}${canonical !== undefined && html`<link rel="canonical" href="${canonical}">\n`}${languageLinks(slice)}${[...tags].map(([key, value]) => metaTag(key, value))}${!/\bnoindex\b/i.test(robots ?? '') && structuredData(slice, { canonical, description, keywords, picture })}${favicon(path, settings.favicon)}${hasFeed && html`<link rel="alternate" type="application/rss+xml" href="${relativeHref(path, `${path}/rss.xml`)}">\n`}<link rel="alternate" type="text/markdown" href="${relativeHref(path, `${path}.md`)}">
 ${previous && html`<link rel="prev" href="${pageHref(path, previous.path)}">\n`}${next && html`<link rel="next" href="${pageHref(path, next.path)}">\n`}<link rel="stylesheet" href="${relativeHref(path, '_bindery/theme.css')}">
 <link rel="stylesheet" href="${relativeHref(path, '_bindery/classes.css')}">
-${hasMath && html`<link rel="stylesheet" href="${relativeHref(path, '_bindery/math.css')}">\n`}${styles.map((style) => html`<link rel="stylesheet" href="${relativeHref(path, style)}">\n`)}`;
+${hasMath && html`<link rel="stylesheet" href="${relativeHref(path, '_bindery/math.css')}">\n`}${[...styles, ...(own === undefined ? [] : [own])].map((style) => html`<link rel="stylesheet" href="${relativeHref(path, style)}">\n`)}`;
 }
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

@@ -32,6 +32,8 @@ type PageParts = {
   playground: PlaygroundParts | undefined;
   /** Path in the bundle of the script with its components; undefined: nothing of the page runs. */
   islands?: string | undefined;
+  /** Path in the bundle of the page's own style sheet. */
+  styles?: string | undefined;
   /** What the page describes; without it, what its frontmatter names. */
   endpoint?: Endpoint | undefined;
 };

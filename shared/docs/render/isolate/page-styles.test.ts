@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { renderedContent, testProject } from '../test-project.ts';
+
+const sheetOf = async (source: string, others: Record<string, string> = {}) => {
+  const project = await testProject({ 'guides/page.mdx': source, ...others });
+  const { files, page } = project.render('guides/page');
+  const sheet = files.find(({ path }) => path.startsWith('_bindery/styles/'));
+  return { html: files[0]?.body ?? '', markdown: files[1]?.body ?? '', sheet, page };
+};
+
+describe('a <style> in a page', () => {
+  test.each([
+    ['as CSS', '<style>\n.soft { color: rebeccapurple; }\n\n.b { margin: 0 }\n</style>'],
+    ['as a template', '<style>{`\n.soft { color: rebeccapurple; }\n\n.b { margin: 0 }\n`}</style>'],
+    ['in one line', '<style>.soft { color: rebeccapurple; } .b { margin: 0 }</style>'],
+    [
+      'as HTML of an attribute',
+      '<style dangerouslySetInnerHTML={{ __html: ".soft { color: rebeccapurple; } .b { margin: 0 }" }} />',
+    ],
+    [
+      'as an expression with parts',
+      'export const color = "rebeccapurple";\n\n<style>{`.soft { color: ${color}; } .b { margin: 0 }`}</style>',
+    ],
+    [
+      'in a component of the project',
+      'export const S = () => <style>{`.soft { color: rebeccapurple; } .b { margin: 0 }`}</style>;\n\n<S />',
+    ],
+  ])('%s is a style sheet of the page, for its content', async (_name, style) => {
+    const { html, markdown, sheet, page } = await sheetOf(
+      `Before.\n\n${style}\n\n<span className="soft">soft</span> after.`,
+    );
+    expect(html).toContain(`<link rel="stylesheet" href="../${sheet?.path}">`);
+    expect(sheet?.body).toMatch(
+      /^@scope \(\.mdx-content, \.aside-content\) \{\s*\.soft \{ color: rebeccapurple; \}\s*\.b \{ margin: 0 \}/,
+    );
+    expect(html).toContain('<span class="soft">soft</span> after.');
+    expect(html).not.toContain('<style');
+    expect(markdown).not.toContain('rebeccapurple; }');
+    expect(page.diagnostics).toEqual([]);
+  });
+
+  test('lines keep their numbers, and code that shows one stays', async () => {
+    const { html, page } = await sheetOf(
+      '<style>\n.a { color: red }\n</style>\n\n`<style>` and `</style>`\n\n```html\n<style>\n.x {}\n</style>\n```\n\n[x](/none) {unknown}',
+    );
+    expect(html).toContain('<code>&lt;style&gt;</code>');
+    expect(html).toContain('<span class="tf">.x</span> {}');
+    expect(page.diagnostics.map(({ line }) => line)).toEqual([13]);
+  });
+
+  test('that of a snippet counts, too', async () => {
+    const { sheet } = await sheetOf('import S from "/snippets/s.mdx";\n\n<S />', {
+      'snippets/s.mdx': '<style>\n.s { color: red }\n</style>\n\nText.',
+    });
+    expect(sheet?.body).toContain('.s { color: red }');
+  });
+
+  test('files of the project are found from the page and from the top', async () => {
+    const { sheet } = await sheetOf(
+      '<style>\n.a { background: url(/images/a.png) } .b { background: url("b c.png") url(\'./d.png\') } .c { background: url(https://x.example/e.png) url(data:image/png;base64,AA==) url(../../f.png) }\n</style>',
+    );
+    expect(sheet?.body).toContain('url(../../images/a.png)');
+    expect(sheet?.body).toContain("url('../../guides/d.png')");
+    expect(sheet?.body).toContain('url(https://x.example/e.png) url(data:image/png;base64,AA==) url(../../f.png)');
+  });
+
+  test.each([
+    '} body { display: none } .x {',
+    '.a { color: red',
+    '.a { content: "</style><script>alert(1)</script>" }',
+    '@import url("https://x.example/a.css"); .a { color: red }',
+  ])('%s reaches nothing outside', async (css) => {
+    const { html, sheet, page } = await sheetOf(`<style>\n${css}\n</style>\n\nText.`);
+    expect(html).not.toMatch(/<style|alert\(1\)<\/script>/);
+    expect(sheet?.body ?? '').not.toMatch(/@import|^\}\s*body/m);
+    if (sheet === undefined) expect(page.diagnostics.map(({ code }) => code)).toContain('style-left-out');
+  });
+
+  test('the search does not read it', async () => {
+    const { page } = await renderedContent('<style>\n.soft { color: red }\n</style>\n\nText.');
+    expect(page.search).toBe('[["","","Text."]]');
+  });
+});
