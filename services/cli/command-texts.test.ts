@@ -6,7 +6,7 @@ import { diagnosticCounts, diagnosticLine } from './format.ts';
 import { contentNamed, contentTable } from './commands/content.ts';
 import { digestSentence } from './commands/export.ts';
 import { previewTable } from './commands/housekeeping.ts';
-import { isLastMaker, keyTable } from './commands/keys.ts';
+import { endsAllMakers, keyTable, revokedText } from './commands/keys.ts';
 import { explanationText, passageText } from './commands/search.ts';
 import { drawBar, paintFor, terminalWidth } from './terminal.ts';
 
@@ -163,9 +163,27 @@ test.each([
   'an admin key %s: whether it is the last one',
   (_how, others, isLast) => {
     const keys = [{ id: 'key_1' }, ...others].map((one: Partial<ListedApiKey>) => key(one));
-    expect(isLastMaker('key_1', keys, new Date('2026-06-01T00:00:00.000Z'))).toBe(isLast);
+    expect(endsAllMakers(['key_1'], keys, new Date('2026-06-01T00:00:00.000Z'))).toBe(isLast);
   },
 );
+
+test('the revocation of several keys says so when none is left that makes others', () => {
+  const keys = [key({ id: 'key_1' }), key({ id: 'key_2' })];
+  expect(endsAllMakers(['key_1', 'key_2'], keys, new Date('2026-06-01T00:00:00.000Z'))).toBe(true);
+  expect(endsAllMakers(['key_1'], [], new Date('2026-06-01T00:00:00.000Z'))).toBe(false);
+});
+
+test('a revoked key is shown with what it made', () => {
+  expect(revokedText('key_1', [])).toBe('Revoked key_1. It made no keys that are still good.');
+  const text = revokedText('key_1', [
+    key({ id: 'key_2', name: 'a\u001B[2Jb' }),
+    key({ id: 'key_3', revokedAt: '2026-01-02T00:00:00.000Z' }),
+  ]);
+  expect(text).toMatch(/^Revoked key_1\. It made 2 keys, or its keys did:\n/);
+  expect(text).toMatch(/key_2 +admin +good/);
+  expect(text).toMatch(/key_3 +admin +revoked/);
+  expect(text).not.toContain('\u001B');
+});
 
 test('how scores came about, as a table with the words that were searched', () => {
   const hit = (url: string, score: number, title: number) => ({

@@ -42,20 +42,23 @@ function isMistake(error: unknown): boolean {
 }
 
 /** The history of a subject, with a deadline for every step and `unavailable` when the bus fails. */
-export async function* busHistory<C extends Commit>(
+export const busHistory = <C extends Commit>(
   log: Pick<EventLog<C>, 'history'>,
   subject: string,
-): AsyncGenerator<StoredCommit<C>> {
-  const commits = log.history(subject)[Symbol.asyncIterator]();
+): AsyncGenerator<StoredCommit<C>> => eachAnswer(log.history(subject));
+
+/** What the bus answers bit by bit, with a deadline for every step and `unavailable` when it fails. */
+export async function* eachAnswer<T>(asked: AsyncIterable<T>): AsyncGenerator<T> {
+  const answers = asked[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const next = await askBus(commits.next());
+      const next = await askBus(answers.next());
       if (next.done) return;
       yield next.value;
     }
   } finally {
     // Nobody waits for this: a log that hangs would hang here as well.
-    void commits.return?.()?.catch(() => {});
+    void answers.return?.()?.catch(() => {});
   }
 }
 

@@ -134,7 +134,11 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
     answer: { ...siteKey, key: secret },
   },
   rotateApiKey: { params: { id: siteKey.id }, body: { overlapHours: 24 }, answer: { ...siteKey, key: secret } },
-  revokeApiKey: { params: { id: siteKey.id } },
+  revokeApiKey: {
+    params: { id: siteKey.id },
+    query: { descendants: 'revoke' },
+    answer: { id: siteKey.id, revokedAt: time, descendants: [] },
+  },
 
   listContent: { ...onDomain, answer: content },
   publishContent: {

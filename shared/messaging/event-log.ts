@@ -26,7 +26,7 @@ export type EventLog<C extends Commit> = {
   newestSequence(): Promise<number>;
   /**
    * Commits of the subjects that match a filter that were stored after a sequence, in the order of the stream, as its leader has them. One
-   * read for each. Needs the rights of an auditor of the stream.
+   * read for each. Needs the right to read the newest messages of the stream.
    */
   after(filter: string, sequence: number): AsyncIterable<StoredCommit<C>>;
   /**

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { keyScopes } from '#shared/aggregates/directory/directory.ts';
-import type { CreatedApiKey, ListedApiKey, ShownApiKey } from '#shared/contracts/http/directory.ts';
+import type { ApiKeyRevoked, CreatedApiKey, ListedApiKey, ShownApiKey } from '#shared/contracts/http/directory.ts';
 import {
   choiceList,
   numberBetween,
@@ -21,7 +21,9 @@ type CreateOptions = ServerCommandOptions & {
   expiresInDays?: number;
 };
 
-type RotateOptions = ServerCommandOptions & { overlapHours: number };
+type RotateOptions = ServerCommandOptions & { overlapHours: number; expiresInDays?: number };
+
+type RevokeOptions = ServerCommandOptions & { descendants?: boolean };
 
 export function keysCommand(program: Command): void {
   const keys = program.command('keys').description("an organization's API keys");
@@ -65,13 +67,20 @@ export function keysCommand(program: Command): void {
     });
 
   withConnection(keys.command('rotate'))
-    .description('replace a key with a new one like it, with as long a life; the old one stays valid for a while')
+    .description(
+      'replace a key with a new one like it, which ends when the old one would have ended; the old one stays valid for a while',
+    )
     .argument('<keyId>', 'such as key_1a2B… ("keys list" shows it)')
     .option('--overlap-hours <hours>', 'how long the old key stays valid', numberBetween(0, 720), 24)
+    .option(
+      '--expires-in-days <days>',
+      'a new end; not after that of the key that makes it, so a key cannot prolong itself',
+      wholeNumber(1, 3650),
+    )
     .action(async (keyId: string, options: RotateOptions) => {
       const created = await connect(options, 'admin').json<CreatedApiKey>(`${keyPath(keyId)}/rotate`, {
         method: 'POST',
-        json: { overlapHours: options.overlapHours },
+        json: { overlapHours: options.overlapHours, expiresInDays: options.expiresInDays },
       });
       printCreated(created, options);
       // Its own end, if it has one, may be sooner.
@@ -80,17 +89,26 @@ export function keysCommand(program: Command): void {
     });
 
   withConnection(keys.command('revoke'))
-    .description('end a key; within a second no gateway takes it, and what it has open ends')
+    .description(
+      'end a key; within a second no gateway takes it, and what it has open ends. Lists the keys that it made',
+    )
     .argument('<keyId>', 'as "bindery keys list" shows it')
-    .action(async (keyId: string, options: ServerCommandOptions) => {
+    .option('--descendants', 'end the keys that it made, and those that they made, as well')
+    .action(async (keyId: string, options: RevokeOptions) => {
       const api = connect(options, 'admin');
       const { apiKeys } = await api.json<{ apiKeys: ListedApiKey[] }>('/v1/api-keys');
-      await api.raw(keyPath(keyId), { method: 'DELETE' });
+      const query = options.descendants === true ? '?descendants=revoke' : '';
+      const { descendants, ...revoked } = await api.json<ApiKeyRevoked>(`${keyPath(keyId)}${query}`, {
+        method: 'DELETE',
+      });
       const output = createOutput(options.json);
-      output.result({ id: keyId, revoked: true }, `Revoked ${keyId}.`);
-      if (isLastMaker(keyId, apiKeys, new Date()))
+      output.result({ ...revoked, revoked: true, descendants }, revokedText(keyId, descendants));
+      if (descendants.some(({ revokedAt }) => revokedAt === undefined))
+        output.note(`They go on. End them with "bindery keys revoke ${keyId} --descendants".`);
+      const ended = [keyId, ...descendants.filter((key) => key.revokedAt !== undefined).map(({ id }) => id)];
+      if (endsAllMakers(ended, apiKeys, new Date()))
         output.note(
-          'It was the last admin key that may write: an operator gives the organization another with "bindery orgs create-key".',
+          'No admin key that may write is left: an operator gives the organization another with "bindery orgs create-key".',
         );
     });
 }
@@ -147,12 +165,26 @@ function boundsOf({ allowedAddresses, allowedOrigins }: ShownApiKey): string {
   return `${all.slice(0, mostBounds).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** Whether no other key can make keys. Pure. */
-export function isLastMaker(keyId: string, keys: readonly ShownApiKey[], now: Date): boolean {
+/** What was revoked, and what the key made. Pure. */
+export function revokedText(keyId: string, descendants: readonly ShownApiKey[]): string {
+  if (descendants.length === 0) return `Revoked ${keyId}. It made no keys that are still good.`;
+  const row = ({ id, kind, name, expiresAt, revokedAt }: ShownApiKey) => [
+    id,
+    kind,
+    revokedAt === undefined ? 'good' : 'revoked',
+    expiresAt?.slice(0, 10) ?? 'never',
+    printable(name),
+  ];
+  const table = textTable(['Key', 'Kind', 'State', 'Expires', 'Name'], descendants.map(row));
+  return `Revoked ${keyId}. It made ${counted(descendants.length, 'key')}, or its keys did:\n${table}`;
+}
+
+/** Whether no key is left that can make keys, and there was one before. Pure. */
+export function endsAllMakers(ended: readonly string[], keys: readonly ShownApiKey[], now: Date): boolean {
   const makers = keys.filter(
     (key) => key.kind === 'admin' && key.scopes.includes('write') && keyState(key, now) === 'good',
   );
-  return makers.length === 1 && makers[0]?.id === keyId;
+  return makers.length > 0 && makers.every(({ id }) => ended.includes(id));
 }
 
 function keyState({ revokedAt, expiresAt }: ShownApiKey, now: Date): string {

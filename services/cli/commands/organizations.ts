@@ -10,7 +10,7 @@ import type {
 import { organizationPlans } from '#shared/contracts/identifiers.ts';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import { apiClient, retryWhileAway } from '../api-client.ts';
-import { type ServerCommandOptions, withConnection } from '../command-options.ts';
+import { type ServerCommandOptions, wholeNumber, withConnection } from '../command-options.ts';
 import { connect, type LocalInstallation } from '../connection.ts';
 import { createOutput } from '../terminal.ts';
 import { printCreated, secretSentence } from './keys.ts';
@@ -60,10 +60,15 @@ export function orgsCommand(program: Command): void {
     .description('give an organization another admin key, when its own are lost or have ended')
     .argument('<organization>', 'its id')
     .option('--name <name>', 'what it is for')
-    .action(async (id: string, options: ServerCommandOptions & { name?: string }) => {
+    .option(
+      '--expires-in-days <days>',
+      'when it ends (90 by default), and with it the admin keys that it makes',
+      wholeNumber(1, 3650),
+    )
+    .action(async (id: string, options: ServerCommandOptions & { name?: string; expiresInDays?: number }) => {
       const created = await connect(options, 'operator').json<CreatedApiKey>(`${organizationPath(id)}/api-keys`, {
         method: 'POST',
-        json: { name: options.name },
+        json: { name: options.name, expiresInDays: options.expiresInDays },
       });
       printCreated(created, options);
     });

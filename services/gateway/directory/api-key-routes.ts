@@ -1,20 +1,26 @@
 import { z } from 'zod';
 import type { ApiKey } from '#shared/aggregates/directory/directory.ts';
-import { createApiKey, revokeApiKey, rotateApiKey } from '#shared/aggregates/directory/decide.ts';
+import { createApiKey, revokeApiKey, revokeDescendants, rotateApiKey } from '#shared/aggregates/directory/decide.ts';
+import { goodDescendants } from '#shared/aggregates/directory/key-origins.ts';
+import { isShortLived } from '#shared/aggregates/directory/key-rights.ts';
 import {
   apiKeyListSchema,
+  apiKeyRevokedSchema,
   createApiKeyBodySchema,
   createdApiKeySchema,
+  revokeApiKeyQuerySchema,
   rotateApiKeyBodySchema,
   toShownApiKey,
 } from '#shared/contracts/http/directory.ts';
 import { organizationKey } from '#shared/contracts/read-models.ts';
 import { hourMs } from '#shared/runtime/time-and-ids.ts';
 import { askBus } from '../ask-bus.ts';
+import type { GatewayContext } from '../context.ts';
 import { publicRoute } from '../public-route.ts';
 import { perHour, perKeyPerHour } from '../rate-limits.ts';
 import { appendToDirectory } from './append-to-directory.ts';
 import { type NewApiKey, newApiKey, renewedApiKey, shownOnce } from './new-api-key.ts';
+import { keyOriginsReader } from './read-key-origins.ts';
 
 const params = z.object({ id: z.string() });
 const limits = [perHour('keys', 'keysPerHour')] as const;
@@ -58,14 +64,20 @@ export const apiKeyRoutes = [
       answer: createdApiKeySchema,
       errors: ['in_use', 'exceeds_key'],
     },
-    async (context, { principal: { organization }, body, origin }) => {
+    async (context, { principal: { organization, key }, body, origin }) => {
       const now = context.clock.now();
       let created: NewApiKey | undefined;
       const make = (maker: ApiKey) => {
         created = newApiKey(body, now, context.random, maker);
         return created.apiKey;
       };
-      await appendToDirectory(context, organization, (state, change) => createApiKey(state, change, make), origin);
+      const beganAt = body.kind === 'assistant' ? await beginOfLife(context, organization, key) : undefined;
+      await appendToDirectory(
+        context,
+        organization,
+        (state, change) => createApiKey(state, change, make, beganAt),
+        origin,
+      );
       return shownOnce(made(created));
     },
   ),
@@ -74,7 +86,8 @@ export const apiKeyRoutes = [
       id: 'rotateApiKey',
       method: 'POST',
       path: '/v1/api-keys/:id/rotate',
-      summary: 'Creates a key that may do the same for as long a life. The old one goes on for the overlap.',
+      summary:
+        'Creates a key that may do the same and ends when the old one would have ended. The old one goes on for the overlap.',
       key: 'admin',
       params,
       body: rotateApiKeyBodySchema,
@@ -83,18 +96,22 @@ export const apiKeyRoutes = [
       answer: createdApiKeySchema,
       errors: ['in_use', 'exceeds_key'],
     },
-    async (context, { principal: { organization }, params, body, origin }) => {
+    async (context, { principal: { organization, key }, params, body, origin }) => {
       const now = context.clock.now();
       const overlapEnd = new Date(now.getTime() + body.overlapHours * hourMs).toISOString();
       let renewed: NewApiKey | undefined;
       const renew = (old: ApiKey) => {
-        renewed = renewedApiKey(old, now, context.random);
+        renewed = renewedApiKey(old, body, now, context.random);
         return renewed.apiKey;
       };
       await appendToDirectory(
         context,
         organization,
-        (state, change) => rotateApiKey(state, change, params.id, overlapEnd, renew),
+        async (state, change) => {
+          const isAssistant = state?.keys.some(({ id, kind }) => id === params.id && kind === 'assistant');
+          const beganAt = isAssistant === true ? await beginOfLife(context, organization, key) : undefined;
+          return rotateApiKey(state, change, { keyId: params.id, overlapEnd }, renew, beganAt);
+        },
         origin,
       );
       return shownOnce(made(renewed));
@@ -105,17 +122,42 @@ export const apiKeyRoutes = [
       id: 'revokeApiKey',
       method: 'DELETE',
       path: '/v1/api-keys/:id',
-      summary: 'Revokes an API key. All gateways refuse it within a second.',
+      summary:
+        'Revokes an API key. All gateways refuse it within a second. The answer lists the keys that it made, and those that they made; they are revoked as well if the request says so.',
       key: 'admin',
       params,
+      query: revokeApiKeyQuerySchema,
       limits: [perKeyPerHour('revocations', 'changesPerHour')],
-      status: 204,
+      answer: apiKeyRevokedSchema,
     },
-    async (context, { principal: { organization }, params, origin }) => {
-      await appendToDirectory(context, organization, (state) => revokeApiKey(state, params.id), origin);
+    async (context, { principal: { organization }, params: { id }, query, origin }) => {
+      // At once, however long the log is that says what the key made; and from then on it makes no more.
+      await appendToDirectory(context, organization, (state) => revokeApiKey(state, id), origin);
+      const readOrigins = keyOriginsReader(context, organization);
+      let descendants = new Set<string>();
+      const { keys } = await appendToDirectory(
+        context,
+        organization,
+        async (state, { time }) => {
+          const origins = await readOrigins();
+          const found = state === undefined ? [] : goodDescendants(state, id, origins, time);
+          descendants = new Set(found.map((key) => key.id));
+          return query.descendants === 'revoke' ? revokeDescendants(state, found) : [];
+        },
+        origin,
+      );
+      const revokedAt = keys.find((key) => key.id === id)?.revokedAt;
+      if (revokedAt === undefined) throw new Error(`${id} was revoked, and is not`);
+      return { id, revokedAt, descendants: keys.filter((key) => descendants.has(key.id)).map(toShownApiKey) };
     },
   ),
 ];
+
+/** When the life of a key began, if that may be before its creation and is needed to know how long it is. */
+async function beginOfLife(context: GatewayContext, organization: string, key: ApiKey): Promise<string | undefined> {
+  if (!isShortLived(key)) return undefined;
+  return (await keyOriginsReader(context, organization)()).get(key.id)?.beganAt;
+}
 
 function made(key: NewApiKey | undefined): NewApiKey {
   if (key === undefined) throw new Error('an event of a new key was appended without a new key');

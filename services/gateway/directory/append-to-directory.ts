@@ -15,7 +15,7 @@ import type { GatewayContext } from '../context.ts';
 export async function appendToDirectory(
   { bus, clock, random, config }: Pick<GatewayContext, 'bus' | 'clock' | 'random'> & { config: { hashKey: string } },
   organization: string,
-  decide: (state: DirectoryState | undefined, change: EventMetadata) => DirectoryEvent[],
+  decide: (state: DirectoryState | undefined, change: EventMetadata) => DirectoryEvent[] | Promise<DirectoryEvent[]>,
   origin: RequestOrigin,
 ): Promise<DirectoryState> {
   const command = {

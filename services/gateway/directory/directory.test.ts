@@ -120,9 +120,9 @@ test('a revoked key is refused at once, although it was kept', async () => {
     });
   expect((await use()).statusCode).toBe(204);
   const revoke = () => gateway.app.inject({ method: 'DELETE', url: `/v1/api-keys/${id}`, headers: bearer(adminKey) });
-  expect((await revoke()).statusCode).toBe(204);
+  expect((await revoke()).statusCode).toBe(200);
   expect((await use()).json()).toMatchObject({ code: 'invalid_key' });
-  expect((await revoke()).statusCode).toBe(204);
+  expect((await revoke()).statusCode).toBe(200);
 });
 
 test('without the bus a key is good for a second', async () => {
@@ -161,5 +161,5 @@ test('who revokes too many keys with one of them keeps the others from nothing',
   const revoke = (id: string, key: string) =>
     gateway.app.inject({ method: 'DELETE', url: `/v1/api-keys/${id}`, headers: bearer(key) });
   for (const status of [404, 404, 429]) expect((await revoke('key_nobody', stolen.key)).statusCode).toBe(status);
-  expect((await revoke(stolen.id, adminKey)).statusCode).toBe(204);
+  expect((await revoke(stolen.id, adminKey)).statusCode).toBe(200);
 });

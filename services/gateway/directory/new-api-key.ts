@@ -1,7 +1,12 @@
 import { generateApiKey, parseApiKey } from '#shared/http/api-key.ts';
-import { latestEnd, lengthOfLife } from '#shared/aggregates/directory/key-rights.ts';
+import { latestEnd } from '#shared/aggregates/directory/key-rights.ts';
 import type { ApiKey } from '#shared/aggregates/directory/directory.ts';
-import { type CreateApiKeyBody, type CreatedApiKey, toShownApiKey } from '#shared/contracts/http/directory.ts';
+import {
+  type CreateApiKeyBody,
+  type CreatedApiKey,
+  type RotateApiKeyBody,
+  toShownApiKey,
+} from '#shared/contracts/http/directory.ts';
 import { dayMs } from '#shared/runtime/time-and-ids.ts';
 
 const usualLifeMs = 90 * dayMs;
@@ -43,17 +48,16 @@ export function newApiKey(
   );
 }
 
-/** A key with the rights of `old` and a life of the same length. */
-export function renewedApiKey(old: ApiKey, now: Date, random: (length: number) => string): NewApiKey {
-  const { id: _id, sha256: _sha256, expiresAt, revokedAt: _revokedAt, ...kept } = old;
-  return withSecret(
-    {
-      ...kept,
-      createdAt: now.toISOString(),
-      ...(expiresAt === undefined ? {} : { expiresAt: after(now, lengthOfLife(old)) }),
-    },
-    random,
-  );
+/** A key with the rights of `old`, and with its end unless the request says when the new one ends. */
+export function renewedApiKey(
+  old: ApiKey,
+  { expiresInDays }: Pick<RotateApiKeyBody, 'expiresInDays'>,
+  now: Date,
+  random: (length: number) => string,
+): NewApiKey {
+  const { id: _id, sha256: _sha256, revokedAt: _revokedAt, ...kept } = old;
+  const end = expiresInDays === undefined ? {} : { expiresAt: after(now, expiresInDays * dayMs) };
+  return withSecret({ ...kept, createdAt: now.toISOString(), ...end }, random);
 }
 
 /** The answer that has the secret. */

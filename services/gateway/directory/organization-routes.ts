@@ -112,7 +112,7 @@ export const organizationRoutes = [
       errors: ['in_use'],
     },
     async (context, { params, body, origin }) => {
-      const key = newApiKey({ kind: 'admin', name: body.name }, context.clock.now(), context.random);
+      const key = newApiKey({ kind: 'admin', ...body }, context.clock.now(), context.random);
       await appendToDirectory(
         context,
         params.org,

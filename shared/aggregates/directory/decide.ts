@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { ApiKey, DirectoryEvent, DirectoryState, DomainEntry } from './directory.ts';
-import { checkNewKey, checkRotation, makerOf } from './key-rights.ts';
+import { checkNewKey, checkRotation, makerOf, withLifeSince } from './key-rights.ts';
 import type { EventMetadata } from '#shared/contracts/commit.ts';
 import type { changeOrganizationBodySchema, createOrganizationBodySchema } from '#shared/contracts/http/directory.ts';
 import { ApiError } from '#shared/http/errors.ts';
@@ -59,14 +59,15 @@ export function grantAdminKey(state: DirectoryState | undefined, key: ApiKey): D
   return [{ type: 'ApiKeyCreated', version: 1, data: { organization, key } }];
 }
 
-/** The new key is `make(maker)`, where the maker is the key that the change is from. */
+/** The new key is `make(maker)`, where the maker is the key that the change is from. `beganAt`: of the maker's life, when it is before its creation. */
 export function createApiKey(
   state: DirectoryState | undefined,
   change: EventMetadata,
   make: (maker: ApiKey) => ApiKey,
+  beganAt?: string,
 ): DirectoryEvent[] {
   const { organization } = existing(state);
-  const maker = makerOf(existing(state), change);
+  const maker = withLifeSince(makerOf(existing(state), change), beganAt);
   checkCount(existing(state));
   const key = make(maker);
   checkNewKey(maker, key);
@@ -74,25 +75,39 @@ export function createApiKey(
   return [{ type: 'ApiKeyCreated', version: 1, data: { organization, key } }];
 }
 
-/** The new key is `renew(old)`. The old one stays valid until `overlapEnd`, or until its own earlier end. */
+/** The new key is `renew(old)`. The old one stays valid until `overlapEnd`, or until its own earlier end. `beganAt`: as in `createApiKey`. */
 export function rotateApiKey(
   state: DirectoryState | undefined,
   change: EventMetadata,
-  keyId: string,
-  overlapEnd: string,
+  { keyId, overlapEnd }: { keyId: string; overlapEnd: string },
   renew: (old: ApiKey) => ApiKey,
+  beganAt?: string,
 ): DirectoryEvent[] {
   const { organization, keys } = existing(state);
-  const maker = makerOf(existing(state), change);
+  const maker = withLifeSince(makerOf(existing(state), change), beganAt);
   const old = keys.find((key) => key.id === keyId && key.revokedAt === undefined);
   if (old === undefined)
     throw new ApiError('not_found', `There is no API key "${keyId}" in this organization, or it was revoked.`);
   checkCount(existing(state));
-  checkRotation(maker, old);
-  const oldExpiresAt = old.expiresAt !== undefined && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
   const key = renew(old);
+  checkRotation(maker, old, key);
+  if (key.expiresAt !== undefined && Date.parse(key.expiresAt) <= Date.parse(change.time)) throw endedBefore(old);
+  const oldExpiresAt = old.expiresAt !== undefined && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
   checkRoom(existing(state), key);
   return [{ type: 'ApiKeyRotated', version: 1, data: { organization, oldKeyId: old.id, oldExpiresAt, key } }];
+}
+
+const endedBefore = ({ id, expiresAt }: ApiKey): ApiError =>
+  new ApiError(
+    'invalid_request',
+    `The API key ${id} ended at ${expiresAt}, and a rotated key keeps its end. Give "expiresInDays", or create a new key.`,
+    { fields: [{ path: 'expiresInDays', message: 'is missing: the key has ended' }] },
+  );
+
+/** Revokes what `descendants` are left of a key; the key itself is revoked before, so that it makes no more meanwhile. */
+export function revokeDescendants(state: DirectoryState | undefined, descendants: readonly ApiKey[]): DirectoryEvent[] {
+  const { organization } = existing(state);
+  return descendants.map(({ id }) => ({ type: 'ApiKeyRevoked', version: 1, data: { organization, keyId: id } }));
 }
 
 export function revokeApiKey(state: DirectoryState | undefined, keyId: string): DirectoryEvent[] {

@@ -119,7 +119,7 @@ describe('an API key', () => {
   ])('that is rotated ends with %s', (_name, overlapEnd, end) => {
     const rotated = after(
       acme,
-      rotateApiKey(acme, byFirst, first.id, overlapEnd, () => second),
+      rotateApiKey(acme, byFirst, { keyId: first.id, overlapEnd }, () => second),
     );
     expect(rotated.keys).toEqual([{ ...first, expiresAt: end }, second]);
   });
@@ -130,15 +130,19 @@ describe('an API key', () => {
       createApiKey(acme, byFirst, () => second),
     );
     const revoked = after(both, revokeApiKey(both, second.id));
-    expect(() => rotateApiKey(revoked, byFirst, second.id, time, () => first)).toThrow('or it was revoked');
+    expect(() => rotateApiKey(revoked, byFirst, { keyId: second.id, overlapEnd: time }, () => first)).toThrow(
+      'or it was revoked',
+    );
     const bySecond = { time, actor: { kind: 'key' as const, id: second.id } };
-    expect(() => rotateApiKey(revoked, bySecond, first.id, time, () => second)).toThrow('not valid');
+    expect(() => rotateApiKey(revoked, bySecond, { keyId: first.id, overlapEnd: time }, () => second)).toThrow(
+      'not valid',
+    );
     expect(() => createApiKey(revoked, bySecond, () => second)).toThrow('not valid');
   });
 
   test('is the last one of 500', () => {
     const full = { ...acme, keys: [first, ...Array.from({ length: 499 }, (_, count) => key(String(count)))] };
     expect(() => createApiKey(full, byFirst, () => second)).toThrow('500 keys');
-    expect(() => rotateApiKey(full, byFirst, first.id, time, () => second)).toThrow('500 keys');
+    expect(() => rotateApiKey(full, byFirst, { keyId: first.id, overlapEnd: time }, () => second)).toThrow('500 keys');
   });
 });

@@ -8,6 +8,9 @@ import type { ApiKey, DirectoryState } from './directory.ts';
  * No key makes one that may do more than itself. What the rights of two keys are compared by is all here: scopes, addresses, origins and
  * the end. An assistant key may outlive the admin key that made it, because exported pages contain it for as long as they are read;
  * but an admin key of a short life leaves nothing behind. (An assistant key makes no keys.)
+ *
+ * A rotated key keeps its end, or a key that ends soon would renew itself for ever. Another admin key may give it a new one, which
+ * reaches no further than its own; so the operator alone prolongs what an organization has.
  */
 
 /** A key that was made for less, in milliseconds, was made to end soon: in a pipeline, for a visitor. */
@@ -17,8 +20,14 @@ const shortLifeMs = 30 * dayMs;
 export const latestEnd = (maker: ApiKey, kind: ApiKey['kind']): string | undefined =>
   mayOutlive(maker, kind) ? undefined : maker.expiresAt;
 
-const mayOutlive = (maker: ApiKey, kind: ApiKey['kind']): boolean =>
-  kind === 'assistant' && lengthOfLife(maker) >= shortLifeMs;
+const mayOutlive = (maker: ApiKey, kind: ApiKey['kind']): boolean => kind === 'assistant' && !isShortLived(maker);
+
+/** Whether a key was made to end soon. One that was rotated and kept its end looks shorter than its life: see `withLifeSince`. Pure. */
+export const isShortLived = (key: ApiKey): boolean => endOf(key) - Date.parse(key.createdAt) < shortLifeMs;
+
+/** The key that makes others, with the time at which the life of the first began that was rotated to it. Pure. */
+export const withLifeSince = (maker: ApiKey, beganAt: string | undefined): ApiKey =>
+  beganAt === undefined ? maker : { ...maker, createdAt: beganAt };
 
 /** The key that a change is from, as the log has it: a gateway may not know yet that it was revoked. Throws `invalid_key` or `expired_key`. */
 export function makerOf({ keys }: DirectoryState, { actor, time }: EventMetadata): ApiKey {
@@ -40,19 +49,16 @@ export function checkNewKey(maker: ApiKey, key: ApiKey): void {
   }
 }
 
-/**
- * Throws `exceeds_key` when the key that is rotated may do more than who rotates it. A rotated key begins a life of the same length, so it is
- * the length that counts.
- */
-export function checkRotation(maker: ApiKey, old: ApiKey): void {
+/** Throws `exceeds_key` when what a key is rotated to may do more than who rotates it. */
+export function checkRotation(maker: ApiKey, old: ApiKey, key: ApiKey): void {
   checkRights(maker, old);
-  if (!mayOutlive(maker, old.kind) && lengthOfLife(old) > lengthOfLife(maker)) {
-    throw exceeds('expiresAt', `of ${old.id} gives it a longer life than ${maker.id} has`);
-  }
+  if (mayOutlive(maker, old.kind) || endOf(key) <= endOf(maker)) return;
+  const end = maker.expiresAt ?? 'never';
+  if (key.expiresAt === old.expiresAt)
+    throw exceeds('expiresAt', `of ${old.id}, which the new key keeps, is after the end of ${maker.id} (${end})`);
+  const who = maker.id === old.id ? 'no key gives itself a later one; another admin key can' : 'give fewer days';
+  throw exceeds('expiresInDays', `reaches beyond the end of ${maker.id} (${end}): ${who}`);
 }
-
-/** Milliseconds from its creation to its end. Of a key that was rotated before, the end is that of its overlap. */
-export const lengthOfLife = (key: ApiKey): number => endOf(key) - Date.parse(key.createdAt);
 
 function checkRights(maker: ApiKey, key: ApiKey): void {
   const scope = key.scopes.find((each) => !mayGive(maker, each));

@@ -13,6 +13,8 @@ import { bundlePathProblem } from '#shared/export/bundle/bundle-names.ts';
 import { addressRange, familyNamedWhole } from '#shared/http/address-ranges.ts';
 import { domainSlug, hostName, organizationId, organizationPlans, timestamp } from '../identifiers.ts';
 
+const expiresInDays = z.int().min(1).max(3650);
+
 const organizationName = z.string().trim().min(1).max(100);
 
 /** Body of `POST /v1/organizations`. */
@@ -54,7 +56,11 @@ export const addDomainBodySchema = z
 
 /** Body of `POST /v1/organizations/{org}/api-keys`. */
 export const grantAdminKeyBodySchema = z
-  .strictObject({ name: z.string().trim().min(1).max(100).default('key from the operator') })
+  .strictObject({
+    name: z.string().trim().min(1).max(100).default('key from the operator'),
+    /** Admin keys that an organization makes end with the key that makes them, so this is how long it can do without the operator. */
+    expiresInDays: expiresInDays.optional(),
+  })
   .meta({ title: 'GrantAdminKey' });
 
 export const organizationSchema = z
@@ -120,7 +126,7 @@ export const createApiKeyBodySchema = z
     scopes: z.array(z.enum(keyScopes)).min(1).max(keyScopes.length).optional(),
     allowedAddresses: allowedAddresses.optional(),
     allowedOrigins: z.array(origin).max(100).optional(),
-    expiresInDays: z.int().min(1).max(3650).optional(),
+    expiresInDays: expiresInDays.optional(),
   })
   .refine(({ kind, scopes }) => kind === 'assistant' || scopes?.includes('proxy') !== true, {
     path: ['scopes'],
@@ -130,11 +136,21 @@ export const createApiKeyBodySchema = z
 
 export type CreateApiKeyBody = z.infer<typeof createApiKeyBodySchema>;
 
-/** Body of `POST /v1/api-keys/{id}/rotate`: how long the old key still works. */
+/**
+ * Body of `POST /v1/api-keys/{id}/rotate`: how long the old key still works, and when the new one ends, which without it is when the old one
+ * would have ended.
+ */
 export const rotateApiKeyBodySchema = z
-  .strictObject({ overlapHours: z.number().min(0).max(720).default(24) })
+  .strictObject({ overlapHours: z.number().min(0).max(720).default(24), expiresInDays: expiresInDays.optional() })
   .default({ overlapHours: 24 })
   .meta({ title: 'RotateApiKey' });
+
+export type RotateApiKeyBody = z.infer<typeof rotateApiKeyBodySchema>;
+
+/** Query of `DELETE /v1/api-keys/{id}`: whether the keys that it made, and those that they made, are revoked as well. */
+export const revokeApiKeyQuerySchema = z.strictObject({
+  descendants: z.enum(['keep', 'revoke']).default('keep'),
+});
 
 /** A key without its hash. */
 const shownApiKeySchema = apiKeySchema.omit({ sha256: true }).meta({ title: 'ApiKey' });
@@ -147,6 +163,16 @@ const listedApiKeySchema = shownApiKeySchema
   .meta({ title: 'ListedApiKey' });
 
 export type ListedApiKey = z.infer<typeof listedApiKeySchema>;
+
+/**
+ * Answer when a key was revoked. `descendants`: the keys that it made, and those that they made, that were good until then. Those without
+ * `revokedAt` still are.
+ */
+export const apiKeyRevokedSchema = z
+  .object({ id: z.string(), revokedAt: timestamp, descendants: z.array(shownApiKeySchema) })
+  .meta({ title: 'ApiKeyRevoked' });
+
+export type ApiKeyRevoked = z.infer<typeof apiKeyRevokedSchema>;
 
 export const apiKeyListSchema = z.object({ apiKeys: z.array(listedApiKeySchema) }).meta({ title: 'ApiKeyList' });
 
