@@ -75,6 +75,13 @@ describeWithServers(['helm'], 'the chart of the documentation host', () => {
       name: 'login',
       secret: { secretName: 'docs-login', defaultMode: 0o440 },
     });
+    const shared = ['login.redis.url=redis://redis:6379', 'login.redis.hasPassword=true'];
+    expect(podOf(resources('link.yaml', ...login, ...shared))?.containers[0]?.env).toEqual(
+      expect.arrayContaining([
+        { name: 'BINDERY_REDIS_URL', value: 'redis://redis:6379' },
+        { name: 'BINDERY_REDIS_PASSWORD_FILE', value: '/run/secrets/login/redisPassword' },
+      ]),
+    );
     expect(JSON.stringify(podOf(resources('link.yaml')))).not.toContain('LOGIN');
     const link = 'staticExport.bundleUrl=https://x';
     expect(problem(link, 'login.type=basic')).toContain('login.existingSecret: the secret with users');

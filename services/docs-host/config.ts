@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { contentLabel, domainName, sha256Hex } from '#shared/contracts/identifiers.ts';
 import { deploymentTypes, siteFeatures } from '#shared/contracts/stored-objects.ts';
 import { proxyRanges } from '#shared/http/address-ranges.ts';
+import { redisSettings } from '#shared/http/redis-settings.ts';
 import { dataFolderSettings } from '#shared/runtime/common-settings.ts';
 import {
   ConfigError,
@@ -155,6 +156,7 @@ export const docsHostSettings = {
     'largest bundle that the docs-host takes, in MB; unpacked it may have ten times as much',
   ),
   ...loginSettings,
+  ...redisSettings,
   memoryMegabytes: setting(
     'BINDERY_DOCS_HOST_MEMORY_MB',
     wholeNumber(0, 100_000).default(64),

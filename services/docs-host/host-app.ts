@@ -14,6 +14,7 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { fileAnswers, isKnown, type KeptBy, prefersMarkdown, revalidated, securityHeaders } from './answer-file.ts';
 import { type AskedPlatform, askedPlatform, type DocsHostConfig } from './config.ts';
+import type { EndedSessions } from './ended-sessions.ts';
 import { type Asked, findFile } from './find-file.ts';
 import { deploymentOf, hostConfigScript } from './host-config-script.ts';
 import { configPath, isSearchIndex, mayBeVersioned } from './hosted-types.ts';
@@ -32,14 +33,19 @@ const keptAliveMs = 75_000;
 const requestWithinMs = 30_000;
 const mostHeaderBytes = 16 * 1024;
 
-/** The site's server. It answers from the active version of `versions`, and listens to nothing yet. */
-export function hostApp(config: DocsHostConfig, versions: ServedVersions, logger: Logger): FastifyInstance {
+/** The site's server. It answers from the active version of `versions`, and listens to nothing yet. Where there is a login, `ended` has to be there. */
+export function hostApp(
+  config: DocsHostConfig,
+  versions: ServedVersions,
+  logger: Logger,
+  ended?: EndedSessions,
+): FastifyInstance {
   const loggerInstance: FastifyBaseLogger = logger;
   const { trustProxy, basePath: base } = config;
   const platform = askedPlatform(config);
   const hasHealth = config.healthPort === undefined;
   const answer = siteAnswers(config, versions, platform, logger);
-  const gate = loginGate(loginOf(config), logger);
+  const gate = loginGate(loginOf(config), ended, logger);
   const app = Fastify({
     // Readers' requests are not Fastify's: it would take as long to find their route as the answer takes.
     serverFactory: (handler) =>

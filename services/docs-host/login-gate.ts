@@ -1,59 +1,103 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '#shared/runtime/telemetry.ts';
+import { type EndedSessions, newSession, type ReaderSession } from './ended-sessions.ts';
 import type { Login } from './login-settings.ts';
-import { type Gate, oidcGate } from './oidc-gate.ts';
-import { cookieIn } from './sealed-values.ts';
+import { oidcGate } from './oidc-gate.ts';
+import { answerUnknown, endSession, type Gate, pathOf } from './reader-gate.ts';
+import { cookieIn, sealer } from './sealed-values.ts';
 import { answerSentence } from './sentence-page.ts';
 
-/** What stands before the site, and before what its pages ask of the platform; undefined: nothing does. */
-export function loginGate(login: Login, logger: Logger): Gate | undefined {
+/**
+ * What stands before the site, and before what its pages ask of the platform; undefined: nothing does. `ended` may only be left out where
+ * there is no login.
+ */
+export function loginGate(login: Login, ended: EndedSessions | undefined, logger: Logger): Gate | undefined {
   if (login.kind === 'none') return undefined;
-  return login.kind === 'basic' ? basicGate(login) : oidcGate(login, logger);
+  if (ended === undefined) throw new Error('a login needs to know which sessions ended');
+  return login.kind === 'basic' ? basicGate(login, ended, logger) : oidcGate(login, ended, logger);
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 const readerCookie = 'bindery_reader';
+const mostKnown = 10_000;
+const leastKnown = 100;
 
-/** What only the password of a name makes, the same in all copies of the host, so that the cookie is not the password. */
-const proofOf = (name: string, password: string): Buffer =>
-  createHmac('sha256', password).update(`reader:${name}`).digest();
+type BasicLogin = Extract<Login, { kind: 'basic' }>;
 
 /**
- * A name and a password (RFC 7617), or the cookie that readers got for them: search and assistant of a page send a key in `Authorization`, and
- * browsers then leave out name and password. (`@fastify/basic-auth` guards routes of Fastify, and the pages of a site are none.)
+ * A name and a password (RFC 7617), or the session that readers got for them: search and assistant of a page send a key in `Authorization`, and
+ * browsers then leave out name and password. A session is sealed with the password, so another password ends it.
+ * (`@fastify/basic-auth` guards routes of Fastify, and the pages of a site are none.)
  */
-function basicGate({ users, base, isSecure }: Extract<Login, { kind: 'basic' }>): Gate {
+function basicGate({ users, base, isSecure, sessionHours }: BasicLogin, ended: EndedSessions, logger: Logger): Gate {
+  const logoutPath = `${base}/_bindery/logout`;
   const digests = new Map([...users].map(([name, password]) => [name, digest(password)]));
-  const proofs = new Map([...users].map(([name, password]) => [name, proofOf(name, password)]));
+  const knownOfEach = Math.max(leastKnown, Math.floor(mostKnown / Math.max(1, users.size)));
+  const sealers = new Map(
+    [...users].map(([name, password]) => [name, sealer<ReaderSession>(password, `reader ${name}`, knownOfEach)]),
+  );
   const nobody = digest('');
   const attributes = `Path=${base === '' ? '/' : base}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
 
-  function hasCookie(request: IncomingMessage): boolean {
-    const [name = '', proof = ''] = (cookieIn(request, readerCookie) ?? '').split('.');
-    const wanted = proofs.get(Buffer.from(name, 'base64url').toString());
-    return timingSafeEqual(digest(proof), digest((wanted ?? nobody).toString('base64url'))) && wanted !== undefined;
+  /** The sealed session that a request shows, and what opens it. */
+  function shownSession(request: IncomingMessage) {
+    const cookie = cookieIn(request, readerCookie) ?? '';
+    const dot = cookie.indexOf('.');
+    const name = Buffer.from(cookie.slice(0, Math.max(0, dot)), 'base64url').toString();
+    return { sealed: cookie.slice(dot + 1), of: sealers.get(name) };
+  }
+
+  /** The reader whose name and password a request shows. */
+  function shownReader({ headers }: IncomingMessage): string | undefined {
+    const shown = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(headers.authorization ?? '')?.[1];
+    const text = Buffer.from(shown ?? '', 'base64').toString('utf8');
+    const colon = text.indexOf(':');
+    const name = text.slice(0, Math.max(0, colon));
+    const password = digests.get(name);
+    // As much work for a name that there is not.
+    const isRight = timingSafeEqual(digest(text.slice(colon + 1)), password ?? nobody);
+    return colon > 0 && isRight && password !== undefined ? name : undefined;
+  }
+
+  async function begin(reader: string, response: ServerResponse): Promise<void> {
+    const seconds = sessionHours * 3_600;
+    const sealed = await sealers.get(reader)?.seal(newSession(reader, seconds), seconds);
+    response.setHeader(
+      'set-cookie',
+      `${readerCookie}=${Buffer.from(reader).toString('base64url')}.${sealed}; ${attributes}`,
+    );
+  }
+
+  function refuse(request: IncomingMessage, response: ServerResponse, sentence: string, ...again: string[]): void {
+    // After it, browsers forget the name and the password that they showed.
+    response.setHeader('www-authenticate', 'Basic realm="documentation", charset="UTF-8"');
+    answerSentence(response, 401, sentence, request, ...again);
+  }
+
+  async function check(request: IncomingMessage, response: ServerResponse, letIn: () => void): Promise<void> {
+    const { sealed, of } = shownSession(request);
+    const session = await of?.open(sealed);
+    if (pathOf(request) === logoutPath) {
+      if (session !== undefined && !(await endSession(session, ended, logger, request, response, logoutPath))) return;
+      response.setHeader('set-cookie', `${readerCookie}=; Max-Age=0; ${attributes}`);
+      return refuse(request, response, 'You are logged out.', `${base}/`, 'Log in again');
+    }
+    const state = session === undefined ? 'ended' : await ended.stateOf(session);
+    if (request.socket.destroyed) return;
+    const reader = state === 'lasts' ? undefined : shownReader(request);
+    if (reader !== undefined) await begin(reader, response);
+    if (state === 'lasts' || reader !== undefined) return letIn();
+    if (state === 'unknown') return answerUnknown(request, response, base);
+    refuse(request, response, 'A name and a password are needed to read this site.');
   }
 
   return (request, response, letIn) => {
-    const shown = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(request.headers.authorization ?? '')?.[1];
-    const text = Buffer.from(shown ?? '', 'base64').toString('utf8');
-    const colon = text.indexOf(':');
-    const password = digests.get(text.slice(0, Math.max(0, colon)));
-    // As much work for a name that there is not.
-    const isRight = timingSafeEqual(digest(text.slice(colon + 1)), password ?? nobody);
-    if (colon > 0 && isRight && password !== undefined) {
-      const name = text.slice(0, colon);
-      const proof = proofs.get(name)?.toString('base64url');
-      response.setHeader(
-        'set-cookie',
-        `${readerCookie}=${Buffer.from(name).toString('base64url')}.${proof}; ${attributes}`,
-      );
-      return letIn();
-    }
-    if (hasCookie(request)) return letIn();
-    response.setHeader('www-authenticate', 'Basic realm="documentation", charset="UTF-8"');
-    answerSentence(response, 401, 'A name and a password are needed to read this site.', request);
+    const { sealed, of } = shownSession(request);
+    const known = of?.known(sealed);
+    const isIn = known !== undefined && ended.known(known) === 'lasts' && pathOf(request) !== logoutPath;
+    if (isIn) letIn();
+    else void check(request, response, letIn);
   };
 }

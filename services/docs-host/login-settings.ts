@@ -86,7 +86,7 @@ export const loginSettings = {
   sessionHours: setting(
     'BINDERY_LOGIN_SESSION_HOURS',
     wholeNumber(1, 720).default(12),
-    'how long a reader stays logged in, in hours; then the provider is asked again',
+    'how long a reader stays logged in, in hours; then the provider, or the browser for its name and password, is asked again',
   ),
 };
 
@@ -95,7 +95,7 @@ type LoginConfig = ConfigOf<typeof loginSettings> & { siteUrl?: string | undefin
 /** What readers need. */
 export type Login =
   | { kind: 'none' }
-  | { kind: 'basic'; users: ReadonlyMap<string, string>; base: string; isSecure: boolean }
+  | { kind: 'basic'; users: ReadonlyMap<string, string>; base: string; isSecure: boolean; sessionHours: number }
   | ({ kind: 'oidc' } & OidcLogin);
 
 export type OidcLogin = {
@@ -125,7 +125,8 @@ export function loginOf(config: LoginConfig): Login {
   if (login === 'basic') {
     if (loginUsers === undefined || loginUsers.size === 0)
       throw new ConfigError('BINDERY_LOGIN is "basic", so BINDERY_LOGIN_USERS must have a name:password.');
-    return { kind: 'basic', users: loginUsers, base: basePath, isSecure: siteUrl?.startsWith('https:') === true };
+    const isSecure = siteUrl?.startsWith('https:') === true;
+    return { kind: 'basic', users: loginUsers, base: basePath, isSecure, sessionHours: config.sessionHours };
   }
   const need = { BINDERY_OIDC_ISSUER: oidcIssuer, BINDERY_OIDC_CLIENT_ID: oidcClientId };
   const all = { ...need, BINDERY_LOGIN_SESSION_SECRET: sessionSecret, BINDERY_SITE_URL: siteUrl };

@@ -4,9 +4,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { findServer } from '#infra/setup/find-server.ts';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
 import { docsHosts, hostReadiness, isReady } from '../../test/support/docs-host.ts';
 import { exampleBundle } from '../../test/support/example-bundle.ts';
+import { startRedis } from '../../test/support/start-redis.ts';
 import { loginOf } from './login-settings.ts';
 
 const { folder, atEnd, host } = docsHosts();
@@ -65,8 +67,32 @@ describe('a name and a password', () => {
     const status = async (value: string) =>
       (await fetch(first.url, { headers: { authorization: 'Bearer x', cookie: value } })).status;
     expect(await status(cookie)).toBe(200);
-    expect(await status(cookie.slice(0, -1))).toBe(401);
+    expect(await status(cookie.slice(0, -2))).toBe(401);
     expect(await status(cookie.replace(/=[^.]*/, `=${Buffer.from('bob').toString('base64url')}`))).toBe(401);
+  });
+
+  test('a copy of the cookie opens nothing after the logout, also after a restart', async () => {
+    const env = { BINDERY_LOGIN: 'basic', BINDERY_LOGIN_USERS: users };
+    const running = await served(env);
+    const begin = async () => {
+      const entered = await fetch(running.url, { headers: as('ada', 'correct horse battery') });
+      return (entered.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    };
+    const [cookie, ofAnother] = [await begin(), await begin()];
+    const status = async (url: string, value: string) => (await fetch(url, { headers: { cookie: value } })).status;
+    expect(await status(running.url, cookie)).toBe(200);
+    const repeated = await fetch(running.url, { headers: { ...as('ada', 'correct horse battery'), cookie } });
+    expect(repeated.headers.get('set-cookie')).toBeNull();
+    const out = await fetch(`${running.url}/_bindery/logout`, {
+      headers: { ...as('ada', 'correct horse battery'), cookie },
+    });
+    expect([out.status, out.headers.get('www-authenticate')]).toEqual([401, expect.stringMatching(/^Basic /)]);
+    expect(out.headers.get('set-cookie')).toMatch(/^bindery_reader=; Max-Age=0; /);
+    expect(await out.text()).toContain('You are logged out.');
+    expect([await status(running.url, cookie), await status(running.url, ofAnother)]).toEqual([401, 200]);
+    await running.stop();
+    const again = await served(env);
+    expect([await status(again.url, cookie), await status(again.url, ofAnother)]).toEqual([401, 200]);
   });
 });
 
@@ -214,6 +240,52 @@ describe('an account at a provider', () => {
     expect((await ada.visit(`${site}/guides/x`, script)).status).toBe(401);
   });
 
+  test('that has ended at one copy of the host is over at all, and after a restart', async () => {
+    const redis = findServer('redis-server') === undefined ? undefined : await startRedis();
+    atEnd(async () => redis?.stop());
+    const shared = redis === undefined ? {} : { BINDERY_REDIS_URL: redis.url };
+    const first = await served({ ...env, ...shared });
+    const copy = { ...env, ...shared, BINDERY_DOCS_HOST_PORT: '0', BINDERY_DATA: join(folder(), 'copy') };
+    const second = redis === undefined ? undefined : await served(copy);
+    const ada = browser();
+    await ada.login(`${site}/`, 'ada');
+    const cookie = `bindery-session=${ada.jarOf(site).get('bindery-session')}`;
+    const at = async (url: string) => (await ask(`${url}/guides/x`, { cookie })).status;
+    const urls = second === undefined ? [site] : [site, second.url];
+    for (const url of urls) expect(await at(url)).toBe(200);
+    const ended = await ask(`${site}/_bindery/logout`, { ...looking, cookie });
+    // The provider's own session ends there.
+    expect(locationOf(ended).href).toMatch(`${env.BINDERY_OIDC_ISSUER}/session/end`);
+    expect(await at(site)).toBe(401);
+    for (const url of urls) await expect.poll(() => at(url)).toBe(401);
+    await first.stop();
+    await served({ ...env, ...shared });
+    expect(await at(site)).toBe(401);
+  });
+
+  test('is nobody where the ID token and userinfo are about different readers', async () => {
+    const running = await served(env);
+    const page = await browser().login(`${site}/`, 'zoe');
+    expect([page.status, page.text]).toEqual([502, expect.stringContaining('did not succeed')]);
+    expect(running.log.map(({ msg }) => msg).join()).toMatch(/sub/);
+  });
+
+  test('that cannot be ended for all copies, or not be checked, is said', async () => {
+    const [port = 0] = await freePorts(1);
+    const redis = { BINDERY_REDIS_URL: `redis://127.0.0.1:${port}` };
+    const before = await served(env);
+    const ada = browser();
+    await ada.login(`${site}/`, 'ada');
+    const cookie = `bindery-session=${ada.jarOf(site).get('bindery-session')}`;
+    await before.stop();
+    await served({ ...env, ...redis });
+    const page = await ask(`${site}/guides/x`, { cookie });
+    expect([page.status, page.text]).toEqual([503, expect.stringContaining('cannot be checked now')]);
+    const out = await ask(`${site}/_bindery/logout`, { ...looking, cookie });
+    expect([out.status, out.text]).toEqual([503, expect.stringContaining('could not be logged out everywhere')]);
+    expect(await ask(`${site}/guides/x`, { cookie })).toMatchObject({ status: 401 });
+  });
+
   test.each([
     ['ada', { BINDERY_LOGIN_GROUPS: 'writers,others' }, 200],
     ['bob', { BINDERY_LOGIN_GROUPS: 'writers' }, 403],
@@ -221,6 +293,8 @@ describe('an account at a provider', () => {
     ['bob', { BINDERY_LOGIN_EMAIL_DOMAINS: 'acme.test' }, 403],
     // The provider did not verify this address.
     ['eve', { BINDERY_LOGIN_EMAIL_DOMAINS: 'acme.test' }, 403],
+    ['mia', { BINDERY_LOGIN_EMAIL_DOMAINS: 'acme.test' }, 403],
+    ['mia', { BINDERY_LOGIN_EMAIL_DOMAINS: 'elsewhere.test' }, 200],
     ['bob', { BINDERY_LOGIN_EMAIL_DOMAINS: 'elsewhere.test', BINDERY_LOGIN_GROUPS: 'writers' }, 200],
     ['bob', { BINDERY_BASE_PATH: '/docs' }, 200],
   ])('%s with %j gets %i', async (name, more, status) => {

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import { redisAddressOf } from '#shared/http/redis-settings.ts';
 import { ConfigError } from '#shared/runtime/config.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { addHealthRoutes, type Health } from '#shared/runtime/health-routes.ts';
@@ -9,10 +10,13 @@ import type { Running } from '#shared/runtime/start-service.ts';
 import { createLogger, type Logger } from '#shared/runtime/telemetry.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { FolderInUse, lockFolder } from '#shared/storage/lock-folder.ts';
+import { endedSessionsInFolder } from './ended-sessions-folder.ts';
+import { type EndedSessions, endedSessions } from './ended-sessions.ts';
 import { bundleOrigin, type DocsHostConfig } from './config.ts';
 import { bundleOutcomes, followBundle } from './follow-bundle.ts';
 import { hostApp } from './host-app.ts';
 import { servedVersions } from './served-versions.ts';
+import { loginOf } from './login-settings.ts';
 import { openSiteFolder } from './site-folder.ts';
 
 export { docsHostSettings as settings } from './config.ts';
@@ -63,7 +67,8 @@ export async function start(
     // Readers reach the site's port.
     isPublic: config.healthPort === undefined,
   };
-  const app = hostApp(config, versions, logger);
+  const ended = await openEndedSessions(config, dataFolder, logger);
+  const app = hostApp(config, versions, logger, ended);
   const healthApp =
     config.healthPort === undefined
       ? undefined
@@ -89,9 +94,25 @@ export async function start(
       await following;
       await app.close();
       await healthApp?.close();
+      ended?.close();
       await lock.release();
     },
   };
+}
+
+/** The sessions that readers ended, where all copies of the host look for them; undefined: there is no login. */
+async function openEndedSessions(
+  config: DocsHostConfig,
+  dataFolder: string,
+  logger: Logger,
+): Promise<EndedSessions | undefined> {
+  const login = loginOf(config);
+  if (login.kind === 'none') return undefined;
+  const address = redisAddressOf(config);
+  if (address === undefined) return endedSessions(endedSessionsInFolder(join(dataFolder, 'ended-sessions')), logger);
+  // Loaded when needed: the client costs each process time and memory.
+  const { endedSessionsInRedis } = await import('./ended-sessions-redis.ts');
+  return endedSessions(await endedSessionsInRedis(address), logger);
 }
 
 /** Returns the address. Rejects with `ConfigError` when the port is taken; `name` is its setting. */

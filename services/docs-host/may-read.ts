@@ -1,29 +1,46 @@
 import { z } from 'zod';
 import type { OidcLogin } from './login-settings.ts';
 
-const textOrNone = z.string().optional().catch(undefined);
+/** A reader, as a provider knows them. */
+export type Reader = {
+  sub: string;
+  /** Undefined: the provider knows none, or did not verify it, so that it may be anybody's. */
+  verifiedEmail: string | undefined;
+  groups: readonly string[];
+};
 
-/** What a provider says of a reader, as far as it can be used. */
-export const readerClaimsSchema = z.object({
-  sub: z.string(),
-  email: textOrNone,
-  email_verified: z.boolean().optional().catch(undefined),
-  groups: z
-    .union([z.array(z.string()), z.string().transform((group) => [group])])
-    .optional()
-    .catch(undefined),
-});
+const claimsSchema = z.looseObject({ sub: z.string() });
+const groupsSchema = z.union([z.array(z.string()), z.string().transform((group) => [group])]);
+const emailSchema = z.object({ email: z.string(), email_verified: z.literal(true) });
+
+/**
+ * The reader whom an ID token and, if the provider has the endpoint, its userinfo describe. Many providers put only the subject into the token.
+ * What belongs together is read from one of both, the token first: an address and that it was verified from the one that says both, groups
+ * from the one that has the claim. Throws when the two are about different readers. Pure.
+ */
+export function readerOf(idToken: unknown, userInfo: unknown, groupsClaim: string): Reader {
+  const sources = [idToken, userInfo].filter((each) => each !== undefined).map((each) => claimsSchema.parse(each));
+  const [{ sub } = { sub: '' }] = sources;
+  if (sources.length === 0 || sources.some((each) => each.sub !== sub))
+    throw new Error('the ID token and the userinfo of the provider are about different readers');
+  const saying = (...names: string[]) => sources.find((each) => names.every((name) => Object.hasOwn(each, name)));
+  return {
+    sub,
+    verifiedEmail: emailSchema.safeParse(saying('email', 'email_verified')).data?.email,
+    groups: groupsSchema.safeParse(saying(groupsClaim)?.[groupsClaim]).data ?? [],
+  };
+}
 
 /**
  * Whether a reader who has logged in may read: everybody when neither groups nor domains are named, else the members of one of the groups and
- * the owners of an address in one of the domains. An address that the provider did not verify is anybody's. Pure.
+ * the owners of an address in one of the domains. Pure.
  */
 export function mayRead(
-  { email, email_verified: isVerified, groups = [] }: z.infer<typeof readerClaimsSchema>,
+  { verifiedEmail, groups }: Reader,
   allowed: Pick<OidcLogin, 'groups' | 'emailDomains'>,
 ): boolean {
   if (allowed.groups.length === 0 && allowed.emailDomains.length === 0) return true;
   if (groups.some((group) => allowed.groups.includes(group))) return true;
-  const domain = isVerified === true ? email?.toLowerCase().split('@').at(-1) : undefined;
+  const domain = /^[^\s@,;<>"]+@([^\s@,;<>"]+)$/.exec(verifiedEmail ?? '')?.[1]?.toLowerCase();
   return domain !== undefined && allowed.emailDomains.includes(domain);
 }

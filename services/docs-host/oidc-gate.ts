@@ -5,12 +5,11 @@ import { messageOf } from '#shared/runtime/failures.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { securityHeaders } from './answer-file.ts';
 import type { OidcLogin } from './login-settings.ts';
-import { mayRead, readerClaimsSchema } from './may-read.ts';
+import { type EndedSessions, newSession, type ReaderSession } from './ended-sessions.ts';
+import { mayRead, type Reader, readerOf } from './may-read.ts';
 import { cookieIn, sealer } from './sealed-values.ts';
+import { answerUnknown, endSession, type Gate, pathOf } from './reader-gate.ts';
 import { answerSentence } from './sentence-page.ts';
-
-/** Answers a request that may not go on; else calls `letIn`, now or later. */
-export type Gate = (request: IncomingMessage, response: ServerResponse, letIn: () => void) => void;
 
 /** A reader may stay at the provider for so long. */
 const attemptSeconds = 900;
@@ -21,16 +20,16 @@ const longestReturn = 1_500;
 type Attempt = { verifier: string; nonce: string; browser: string; returnTo: string };
 
 /**
- * Readers log in at an OpenID Connect provider: authorization code flow with PKCE, state and nonce. A sealed cookie is their session; nothing
- * is kept here. `<base>/_bindery/login` is where the provider sends them back to, `<base>/_bindery/logout` ends the session.
+ * Readers log in at an OpenID Connect provider: authorization code flow with PKCE, state and nonce. A sealed cookie is their session; only
+ * sessions that ended early are kept. `<base>/_bindery/login` is where the provider sends them back to, `<base>/_bindery/logout` ends the session.
  */
-export function oidcGate(login: OidcLogin, logger: Logger): Gate {
+export function oidcGate(login: OidcLogin, ended: EndedSessions, logger: Logger): Gate {
   const { base, origin } = login;
   const loginPath = `${base}/_bindery/login`;
   const logoutPath = `${base}/_bindery/logout`;
   const redirectUri = origin + loginPath;
   const isSecure = origin.startsWith('https:');
-  const sessions = sealer<{ reader: string }>(login.sessionSecret, `session ${login.clientId}`);
+  const sessions = sealer<ReaderSession>(login.sessionSecret, `session of ${login.clientId}`);
   const attempts = sealer<Attempt>(login.sessionSecret, `login ${login.clientId}`);
   const provider = providerOf(login);
 
@@ -89,7 +88,7 @@ export function oidcGate(login: OidcLogin, logger: Logger): Gate {
         `${base}/`,
       );
     const configuration = await provider();
-    let claims: ReturnType<typeof readerClaimsSchema.parse>;
+    let reader: Reader;
     try {
       const tokens = await client.authorizationCodeGrant(configuration, back, {
         pkceCodeVerifier: attempt.verifier,
@@ -99,24 +98,19 @@ export function oidcGate(login: OidcLogin, logger: Logger): Gate {
       });
       const idToken = tokens.claims();
       if (idToken === undefined) throw new Error('the provider gave no ID token');
-      // Many providers put only the subject into the token.
       const hasEndpoint = configuration.serverMetadata().userinfo_endpoint !== undefined;
-      const more = hasEndpoint
+      const userInfo = hasEndpoint
         ? await client.fetchUserInfo(configuration, tokens.access_token, idToken.sub)
         : undefined;
-      claims = readerClaimsSchema.parse({
-        ...idToken,
-        ...more,
-        groups: more?.[login.groupsClaim] ?? idToken[login.groupsClaim],
-      });
+      reader = readerOf(idToken, userInfo, login.groupsClaim);
     } catch (error) {
       const isRefused = error instanceof client.AuthorizationResponseError;
       logger.warn(`a login did not succeed: ${isRefused ? error.error : reasonOf(error)}`);
       const sentence = isRefused ? 'The login was refused or cancelled.' : 'The login did not succeed.';
       return answerSentence(response, isRefused ? 403 : 502, sentence, request, attempt.returnTo);
     }
-    if (!mayRead(claims, login)) {
-      logger.info({ reader: claims.sub }, 'a reader is in no group and no domain that may read');
+    if (!mayRead(reader, login)) {
+      logger.info({ reader: reader.sub }, 'a reader is in no group and no domain that may read');
       return answerSentence(
         response,
         403,
@@ -128,11 +122,13 @@ export function oidcGate(login: OidcLogin, logger: Logger): Gate {
       );
     }
     const seconds = login.sessionHours * 3_600;
-    const session = await sessions.seal({ reader: claims.sub }, seconds);
+    const session = await sessions.seal(newSession(reader.sub, seconds), seconds);
     redirect(response, attempt.returnTo, [setCookie(sessionCookie, session, seconds)]);
   }
 
-  async function logout(response: ServerResponse): Promise<void> {
+  async function logout(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const session = await sessions.open(cookieIn(request, sessionCookie) ?? '');
+    if (session !== undefined && !(await endSession(session, ended, logger, request, response, logoutPath))) return;
     // The session of this site ends also while the provider is away.
     const configuration = await provider().catch(() => undefined);
     const hasEnd = configuration?.serverMetadata().end_session_endpoint !== undefined;
@@ -152,7 +148,7 @@ export function oidcGate(login: OidcLogin, logger: Logger): Gate {
     const isPage = mode === 'navigate' || (mode === undefined && /text\/html/.test(headers.accept ?? ''));
     try {
       if (isReading && path === loginPath) await endLogin(request, response);
-      else if (isReading && path === logoutPath) await logout(response);
+      else if (isReading && path === logoutPath) await logout(request, response);
       else if (isReading && isPage) await sendToProvider(request, response);
       else answerSentence(response, 401, 'Log in to read this site.', request, `${base}/`);
     } catch (error) {
@@ -167,16 +163,19 @@ export function oidcGate(login: OidcLogin, logger: Logger): Gate {
     const path = pathOf(request);
     const isOwn = path === loginPath || path === logoutPath;
     const sealed = isOwn ? undefined : cookieIn(request, sessionCookie);
-    if (sessions.known(sealed) !== undefined) return letIn();
+    const known = sessions.known(sealed);
+    if (known !== undefined && ended.known(known) === 'lasts') return letIn();
     const check = async (): Promise<void> => {
-      if (sealed === undefined || (await sessions.open(sealed)) === undefined) await stop(request, response);
-      else if (!request.socket.destroyed) letIn();
+      const session = sealed === undefined ? undefined : await sessions.open(sealed);
+      const state = session === undefined ? 'ended' : await ended.stateOf(session);
+      if (request.socket.destroyed) return;
+      if (state === 'lasts') letIn();
+      else if (state === 'ended') await stop(request, response);
+      else answerUnknown(request, response, base);
     };
     void check();
   };
 }
-
-const pathOf = ({ url = '/' }: IncomingMessage): string => url.split('?')[0] ?? '/';
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url');
 

@@ -3,12 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import { EncryptJWT, jwtDecrypt } from 'jose';
 import { LRUCache } from 'lru-cache';
 
-const mostKnown = 10_000;
-
 /**
  * Encrypts values that a browser keeps for us (JWE, A256GCM), each with an end. A value that is sealed for one purpose opens for no other.
+ * `mostKnown`: so many are remembered as opened.
  */
-export function sealer<T extends Record<string, string>>(secret: string, purpose: string) {
+export function sealer<T extends Record<string, string>>(secret: string, purpose: string, mostKnown = 10_000) {
   const key = new Uint8Array(hkdfSync('sha256', secret, '', `bindery docs-host ${purpose}`, 32));
   /** Values that were opened, until they end: a page asks for a dozen files. */
   const opened = new LRUCache<string, T>({ max: mostKnown });

@@ -7,7 +7,7 @@ import {
   internalServerSettings,
 } from '#shared/runtime/common-settings.ts';
 import { linkSigningSettings, objectStoreSettings } from '#shared/storage/open-object-store.ts';
-import { rateLimiterSettings } from '#shared/http/open-rate-limiter.ts';
+import { redisSettings } from '#shared/http/redis-settings.ts';
 import { proxyRanges } from '#shared/http/address-ranges.ts';
 import { type ConfigOf, portNumber, secretSetting, setting, wholeNumber } from '#shared/runtime/config.ts';
 
@@ -48,7 +48,7 @@ export const gatewaySettings = {
   ...hashKeySettings,
   ...objectStoreSettings,
   ...linkSigningSettings,
-  ...rateLimiterSettings,
+  ...redisSettings,
   publisherToken: callTokenSetting('gateway', 'publisher'),
   linkSignerToken: callTokenSetting('gateway', 'link-signer'),
   assistantToken: callTokenSetting('gateway', 'assistant'),

@@ -7,6 +7,14 @@ import Provider from 'oidc-provider';
 const accounts = {
   ada: { email: 'ada@acme.test', email_verified: true, groups: ['writers', 'staff'] },
   bob: { email: 'bob@elsewhere.test', email_verified: true, groups: [] },
+  // Userinfo has another address than the one that the ID token says is verified.
+  mia: {
+    id_token: { email: 'mia@elsewhere.test', email_verified: true },
+    userinfo: { email: 'ceo@acme.test' },
+    groups: [],
+  },
+  // Userinfo is about somebody else.
+  zoe: { email: 'zoe@acme.test', email_verified: true, groups: [] },
   eve: { email: 'eve@acme.test', email_verified: false, groups: [] },
 };
 
@@ -14,11 +22,20 @@ const server = createServer();
 server.listen(0, '127.0.0.1', () => {
   const issuer = `http://127.0.0.1:${server.address().port}`;
   const provider = new Provider(issuer, {
+    // Many providers put claims into the ID token as well.
+    conformIdTokenClaims: false,
     ...JSON.parse(process.argv[2]),
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['groups'] },
-    findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id, ...accounts[id] }) }),
+    findAccount: (_context, id) => ({
+      accountId: id,
+      claims: (use) => ({ sub: id, ...accounts[id], ...accounts[id]?.[use] }),
+    }),
     pkce: { required: () => true },
     cookies: { keys: ['of-tests'] },
+  });
+  provider.use(async (context, next) => {
+    await next();
+    if (context.path === '/me' && context.body?.sub === 'zoe') context.body = { ...context.body, sub: 'ada' };
   });
   server.on('request', provider.callback());
   process.stdout.write(`${JSON.stringify({ issuer })}\n`);

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { oldestNatsServer } from '#infra/setup/server-locations.mjs';
 import { languageModelSettings } from '#services/assistant/language-model.ts';
 import { embedderSettings } from '#shared/embedding/open-embedder.ts';
-import { rateLimiterSettings, redisAuthoritiesOf } from '#shared/http/open-rate-limiter.ts';
+import { redisAddressOf, redisSettings } from '#shared/http/redis-settings.ts';
 import { busUsers } from '#shared/messaging/subjects/subject-table.ts';
 import { variableName } from '#shared/runtime/common-settings.ts';
 import { loadConfig, secretIn, type Settings, type ConfigOf } from '#shared/runtime/config.ts';
@@ -72,15 +72,15 @@ export async function examine(options: ExaminationOptions): Promise<Examination[
         await store.close();
       }
     }),
-    limits: withSettings(rateLimiterSettings, async (config) => {
-      if (config.redisUrl === undefined) {
+    limits: withSettings(redisSettings, async (config) => {
+      const address = redisAddressOf(config);
+      if (address === undefined) {
         return [
           good('Each gateway counts requests in its memory (BINDERY_REDIS_URL is not set): right for one gateway.'),
         ];
       }
       const { inspectRedis } = await import('#shared/http/rate-limit-redis-inspection.ts');
-      const { redisUrl: url, redisUsername: username, redisPassword: password } = config;
-      return inspectRedis({ url, username, password, authorities: redisAuthoritiesOf(config.redisAuthoritiesFile) });
+      return inspectRedis(address);
     }),
     search: withSettings(searchSettings, async (config) => {
       if (config.searchEngine === 'sqlite') {

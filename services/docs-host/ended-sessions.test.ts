@@ -1,0 +1,144 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { type RedisServer, startRedis } from '../../test/support/start-redis.ts';
+import { endedSessionsInFolder } from './ended-sessions-folder.ts';
+import { endedSessionsInRedis } from './ended-sessions-redis.ts';
+import { type EndedSessionStore, endedSessions, newSession } from './ended-sessions.ts';
+
+const logger = pino({ level: 'silent' });
+const hour = 3_600_000;
+
+/** What holds wherever the names are kept. `open` gives the store to one more copy of the host. */
+function endedSessionContract(open: () => Promise<EndedSessionStore>): void {
+  let at: number;
+  const opened: EndedSessionStore[] = [];
+  beforeEach(() => {
+    at = 1_790_000_000_000;
+  });
+  afterEach(() => {
+    for (const store of opened.splice(0)) store.close();
+  });
+  async function copy() {
+    const store = await open();
+    opened.push(store);
+    return endedSessions(store, logger, () => at);
+  }
+
+  test('a session that was ended is over here at once, elsewhere a second later, and after a restart', async () => {
+    const [first, second] = [await copy(), await copy()];
+    const [gone, other] = [newSession('ada', 3_600, at), newSession('ada', 3_600, at)];
+    for (const one of [first, second]) {
+      expect(one.known(gone)).toBeUndefined();
+      expect(await one.stateOf(gone)).toBe('lasts');
+      expect(one.known(gone)).toBe('lasts');
+    }
+    await first.end(gone);
+    expect(first.known(gone)).toBe('ended');
+    at += 1_000;
+    expect(second.known(gone)).toBeUndefined();
+    expect(await second.stateOf(gone)).toBe('ended');
+    const restarted = await copy();
+    expect([await restarted.stateOf(gone), await restarted.stateOf(other)]).toEqual(['ended', 'lasts']);
+  });
+
+  test('what would be over by itself is kept no longer', async () => {
+    const store = await open();
+    opened.push(store);
+    const one = await copy();
+    const session = newSession('ada', 3_600, at);
+    await one.end(session);
+    expect(await store.read()).toContain(`${session.id}.${session.until}`);
+    at += hour + 1;
+    await one.stateOf(newSession('ada', 3_600, at));
+    await expect.poll(() => store.read()).toEqual([]);
+  });
+}
+
+describe('ended sessions in a folder', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'bindery-ended-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  endedSessionContract(() => Promise.resolve(endedSessionsInFolder(join(folder, 'ended'))));
+});
+
+describeWithServers(['redis-server'], 'ended sessions in Redis', () => {
+  let redis: RedisServer;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.stop());
+  endedSessionContract(() => endedSessionsInRedis({ url: redis.url }));
+});
+
+describe('what is known of sessions', () => {
+  /** A store in memory that can be away. */
+  function store() {
+    const names = new Set<string>();
+    const state = { isAway: false, reads: 0 };
+    const guarded = async <T>(answer: T): Promise<T> => {
+      if (state.isAway) throw new Error('away');
+      return answer;
+    };
+    return Object.assign(state, {
+      names,
+      read: () => {
+        state.reads += 1;
+        return guarded([...names]);
+      },
+      add: (name: string) => guarded(void names.add(name)),
+      remove: (gone: readonly string[]) => guarded(gone.forEach((name) => names.delete(name))),
+      close() {},
+    });
+  }
+
+  test('is nothing before the first look, and nothing more a minute after the last', async () => {
+    let at = 5_000;
+    const kept = store();
+    kept.isAway = true;
+    const sessions = endedSessions(kept, logger, () => at);
+    const session = newSession('ada', 3_600, at);
+    expect(await sessions.stateOf(session)).toBe('unknown');
+    kept.isAway = false;
+    at += 1_000;
+    expect(await sessions.stateOf(session)).toBe('lasts');
+    kept.isAway = true;
+    at += 59_000;
+    expect(await sessions.stateOf(session)).toBe('lasts');
+    at += 1_000;
+    expect(await sessions.stateOf(session)).toBe('unknown');
+    await expect(sessions.end(session)).rejects.toThrow('away');
+    expect(sessions.known(session)).toBe('ended');
+  });
+
+  test('is looked for once a second, however many ask', async () => {
+    let at = 5_000;
+    const kept = store();
+    const sessions = endedSessions(kept, logger, () => at);
+    const session = newSession('ada', 3_600, at);
+    for (let second = 0; second < 3; second += 1) {
+      await Promise.all(Array.from({ length: 50 }, () => sessions.stateOf(session)));
+      at += 1_000;
+    }
+    expect(kept.reads).toBe(3);
+  });
+
+  test('is bounded: after ten thousand, all sessions that have begun end', async () => {
+    let at = 5_000;
+    const kept = store();
+    const [one, other] = [endedSessions(kept, logger, () => at), endedSessions(kept, logger, () => at)];
+    const [before, last] = [newSession('ada', 3_600, at - 1), newSession('bob', 3_600, at - 1)];
+    for (let number = 0; number < 10_000; number += 1) kept.names.add(`${String(number).padStart(32, '0')}.9999999`);
+    expect(await one.stateOf(before)).toBe('lasts');
+    await one.end(last);
+    expect([...kept.names]).toEqual(['all-5000.2592005000']);
+    at += 1_000;
+    expect([one.known(before), await other.stateOf(before)]).toEqual(['ended', 'ended']);
+    expect(await other.stateOf(newSession('ada', 3_600, at))).toBe('lasts');
+  });
+});

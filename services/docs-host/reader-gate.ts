@@ -1,0 +1,35 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { messageOf } from '#shared/runtime/failures.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
+import type { EndedSessions, ReaderSession } from './ended-sessions.ts';
+import { answerSentence } from './sentence-page.ts';
+
+/** Answers a request that may not go on; else calls `letIn`, now or later. */
+export type Gate = (request: IncomingMessage, response: ServerResponse, letIn: () => void) => void;
+
+export const pathOf = ({ url = '/' }: IncomingMessage): string => url.split('?')[0] ?? '/';
+
+/** Answers a request whose session may have ended: other copies of the host cannot be asked. */
+export function answerUnknown(request: IncomingMessage, response: ServerResponse, base: string): void {
+  response.setHeader('retry-after', '10');
+  answerSentence(response, 503, 'Your login cannot be checked now. Try again later.', request, `${base}/`);
+}
+
+/** Ends a session for all copies of the host. False: that did not succeed, and is answered; the reader may ask again at `logoutPath`. */
+export async function endSession(
+  session: ReaderSession,
+  ended: EndedSessions,
+  logger: Logger,
+  request: IncomingMessage,
+  response: ServerResponse,
+  logoutPath: string,
+): Promise<boolean> {
+  try {
+    await ended.end(session);
+    return true;
+  } catch (error) {
+    logger.error(`a session could not be ended: ${messageOf(error)}`);
+    answerSentence(response, 503, 'You could not be logged out everywhere. Try again.', request, logoutPath);
+    return false;
+  }
+}

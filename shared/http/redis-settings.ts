@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { type ConfigOf, secretSetting, setting, textOfFile } from '#shared/runtime/config.ts';
+import type { RedisAddress } from './rate-limit-redis.ts';
+
+/** Redis, which copies of a service share. */
+export const redisSettings = {
+  redisUrl: setting(
+    'BINDERY_REDIS_URL',
+    z
+      .string()
+      .refine(isRedisUrl, 'must be redis://<host>:<port>, or rediss:// for TLS, with no user and password in it')
+      .optional(),
+    'Redis in which all gateways count requests against the limits, and all copies of a docs-host note sessions that readers ended; absent: each alone',
+  ),
+  redisUsername: setting('BINDERY_REDIS_USERNAME', z.string().optional(), 'user of Redis; absent: its default user'),
+  redisPassword: secretSetting('BINDERY_REDIS_PASSWORD', z.string().optional(), 'password for Redis'),
+  redisAuthoritiesFile: setting(
+    'BINDERY_REDIS_CA_FILE',
+    z.string().optional(),
+    'file with the certificates (PEM) of the authorities that sign for Redis; absent: those that Node knows',
+  ),
+};
+
+function isRedisUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && /^rediss?:$/.test(url.protocol) && url.host !== '' && url.username + url.password === '';
+}
+
+/** The Redis that the settings name, if any. Throws `ConfigError` when the file of authorities cannot be read. */
+export function redisAddressOf(config: ConfigOf<typeof redisSettings>): RedisAddress | undefined {
+  const { redisUrl: url, redisUsername: username, redisPassword: password, redisAuthoritiesFile: file } = config;
+  if (url === undefined) return undefined;
+  const authorities = file === undefined ? undefined : textOfFile('BINDERY_REDIS_CA_FILE', file);
+  return { url, username, password, authorities };
+}
