@@ -3,6 +3,7 @@ import { busPage } from './bus-page.ts';
 import { commandsPage } from './commands-page.ts';
 import { errorTable } from '#shared/http/errors.ts';
 import { code, markdownTable, page, plain } from './markdown.ts';
+import { formatPage } from './format-page.ts';
 import { settingsPage } from './settings-page.ts';
 
 /** The pages of our documentation that code knows best, by their path in `infra/docs`. */
@@ -13,6 +14,7 @@ export async function referencePages(): Promise<Record<string, string>> {
     'reference/commands.mdx': await commandsPage(),
     'reference/errors.mdx': errorsPage(),
     'reference/bus.mdx': busPage(),
+    'reference/format.mdx': formatPage(),
   };
 }
 

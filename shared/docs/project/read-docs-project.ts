@@ -27,6 +27,10 @@ import { readSynonyms } from './read-synonyms.ts';
 import { importCycles, isSource, reachableImports, type ReadSource, readSources } from './read-sources.ts';
 import type { NavigationNode, PageEntry, SiteModel } from './site-model.ts';
 import { maxSpecificationBytes } from '#shared/docs/reference/parse-specification.ts';
+import {
+  reportFrontmatterWithoutEffect,
+  reportSettingsWithoutEffect,
+} from '#shared/docs/format/report-without-effect.ts';
 import { isRemoteFile } from '#shared/docs/reference/remote-files.ts';
 import {
   type MadeFile,
@@ -54,6 +58,7 @@ export async function readDocsProject(
   // 1. Configuration: settings and navigation.
   const config = await readConfig(usable);
   const settings = readSettings(config.value, config.file, report);
+  reportSettingsWithoutEffect(config.value, config.file, report);
   const ignored = ignoreRules(await readIgnoreFile(usable));
   const pageFiles = filesByPagePath(files, ignored, report);
   const pageAt = (named: string): string | undefined => {
@@ -108,6 +113,10 @@ export async function readDocsProject(
       const path = pagePathOf(file);
       return [path, noted(reference.ofFrontmatter(frontmatter, file, places.get(path)?.[0]?.source))] as const;
     }),
+  );
+  reportFrontmatterWithoutEffect(
+    sourcesOfPages.map(([file, { frontmatter }]) => [file, frontmatter] as const),
+    report,
   );
   addOperations((path) => written.get(path)?.file);
   const found: PageEntry[] = [];

@@ -6,6 +6,7 @@ import { defaultHandlers, type Handler, type State, toHast } from 'mdast-util-to
 import type { IconLibrary } from '#shared/docs/icons/find-icon.ts';
 import type { BlockMath, InlineMath } from '#shared/docs/project/parse-page.ts';
 import { codeBlock } from '#shared/docs/render/code/code-block.ts';
+import { propertiesWithoutEffect } from '#shared/docs/format/components.ts';
 import { plainText } from '#shared/docs/render/components/component.ts';
 import { componentRegistry } from '#shared/docs/render/components/registry.ts';
 import { PageFailed } from '#shared/docs/render/evaluate/evaluation.ts';
@@ -72,12 +73,14 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts, ico
     report,
   };
 
+  const said = new Set<string>();
   const component: Handler = (pageState, element: StaticElement) => {
     state = pageState;
     depth += 1;
     try {
       if (depth > maxDepth) throw new PageFailed('nesting-too-deep', 'its components are nested too deep');
       const known = componentRegistry.get(element.name);
+      if (known) reportWithoutEffect(element, said, report);
       return known ? known.html(element, context) : htmlElement(element, context);
     } finally {
       depth -= 1;
@@ -153,6 +156,19 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts, ico
   const mathFonts = context.math.fonts;
   const { ids } = context.anchors;
   return { main, aside, toc, feedItems, classes, styles, ids, mathFonts, hasDiagrams: diagrams.count > 0 };
+}
+
+const withoutEffect = propertiesWithoutEffect();
+
+/** Once a page for each property. */
+function reportWithoutEffect(element: StaticElement, said: Set<string>, report: Report): void {
+  for (const [property, why] of withoutEffect.get(element.name) ?? []) {
+    const value = element.props.get(property);
+    const key = `${element.name} ${property}`;
+    if (value === undefined || value === false || said.has(key)) continue;
+    said.add(key);
+    report('property-without-effect', `"${property}" of <${element.name}> has no effect: ${why}.`, element);
+  }
 }
 
 /** What references of a page may name, in the order of the page. */

@@ -172,7 +172,7 @@ function siteHeader(slice: PageSlice, texts: InterfaceTexts, id: IdOf): SafeHtml
 <div class="navbar-row">
 <button type="button" class="menu-button icon-button" aria-label="${texts.scripts.openNavigation}" aria-expanded="false">${frameIcon('menu')}</button>
 <a class="nav-logo" href="${chromeHref(path, settings.home)}">${logo(slice)}</a>
-<div class="switchers">${switchers.map((choice) => switcher(path, choice))}</div>
+<div class="switchers">${switchers.map((choice) => switcher(slice, choice))}</div>
 <button type="button"${id('search-bar-entry')} class="search-entry" aria-label="${settings.searchPrompt ?? texts.scripts.search}" hidden>${frameIcon('search')}<span>${settings.searchPrompt ?? texts.scripts.search}</span><kbd>/</kbd></button>
 <div class="topbar-right">
 <nav class="navbar-links" aria-label="${texts.siteLinks}">${settings.links.map((link) => navbarLink(slice, link))}</nav>
@@ -210,11 +210,12 @@ function tab(slice: PageSlice, option: DivisionChoice['options'][number], isCurr
 }
 
 /** A list that opens, so that it works without scripts. */
-function switcher(from: string, choice: DivisionChoice): SafeHtml {
+function switcher(slice: PageSlice, choice: DivisionChoice): SafeHtml {
+  const from = slice.path;
   const current = choice.options[choice.current];
   return html`<details class="switcher" data-division="${choice.division}"><summary><span>${titleOf(choice, current?.title ?? '')}</span>${frameIcon('chevron-down')}</summary><ul>${choice.options.map(
     (option, position) =>
-      html`<li><a href="${optionHref(from, option)}"${position === choice.current && html` aria-current="true"`}>${titleOf(choice, option.title)}${option.tag !== undefined && html` <span class="badge" data-color="gray">${option.tag}</span>`}</a></li>`,
+      html`<li><a href="${optionHref(from, option)}"${position === choice.current && html` aria-current="true"`}>${writtenIcon(slice, option.icon)}${titleOf(choice, option.title)}${option.tag !== undefined && html` <span class="badge" data-color="gray">${option.tag}</span>`}</a></li>`,
   )}</ul></details>`;
 }
 

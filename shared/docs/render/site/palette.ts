@@ -51,7 +51,7 @@ export function paletteCss({ colors, background, banner }: Painted): string {
     ...signals(darkSignals, darkGrounds.bg, 'lighter'),
     ...bannerColors(banner, 'dark'),
   };
-  return `:root {\n${variables({ ...light, ...onSurface(primary) })}}\n\n:root.dark {\n${variables({ ...dark, ...onSurface(onDark) })}}\n`;
+  return `:root {\n${variables({ ...light, ...onSurface(primary, colors.dark) })}}\n\n:root.dark {\n${variables({ ...dark, ...onSurface(onDark, colors.dark) })}}\n`;
 }
 
 type Painted = Pick<SiteSettings, 'colors' | 'background' | 'banner'>;
@@ -101,11 +101,18 @@ function bannerColors(banner: SiteSettings['banner'], mode: 'light' | 'dark'): R
   return { banner: toHex(surface), 'on-banner': onSurface(surface)['on-accent'] };
 }
 
-/** Text on a surface has 4.5:1: white where that can be read, else black, which then can. Under the pointer it has more. */
-function onSurface(surface: Oklch): { 'on-accent': string; 'accent-hover': string } {
+/**
+ * Text on a surface has 4.5:1: white where that can be read, else black, which then can. Under the pointer it has more, or the colour that a project
+ * names for it, where that differs and the text can be read on it.
+ */
+function onSurface(surface: Oklch, named = ''): { 'on-accent': string; 'accent-hover': string } {
   const isDark = contrast('#ffffff', toHex(surface)) >= 4.5;
+  const own = fromHex(named);
+  const text = isDark ? '#ffffff' : '#000000';
+  if (own !== undefined && toHex(own) !== toHex(surface) && contrast(text, toHex(own)) >= 4.5)
+    return { 'on-accent': text, 'accent-hover': toHex(own) };
   const hover = toHex({ ...surface, l: isDark ? Math.max(0, surface.l - 0.04) : Math.min(1, surface.l + 0.04) });
-  return { 'on-accent': isDark ? '#ffffff' : '#000000', 'accent-hover': hover };
+  return { 'on-accent': text, 'accent-hover': hover };
 }
 
 const variables = (colors: Record<string, string>): string =>

@@ -1,0 +1,30 @@
+import { allDone, done, not, type SupportTable } from './support.ts';
+
+/** What nodes of `navigation` may say. */
+export const navigationSupport: SupportTable = {
+  ...allDone('pages groups tabs anchors dropdowns products versions languages global'),
+  ...allDone('group.group group.icon group.iconType group.tag group.root group.expanded group.hidden'),
+  ...allDone('group.searchable group.openapi group.asyncapi'),
+  'group.directory': not('pages list nothing by themselves: write cards'),
+  'group.boost': not('the ranking of the search has one rule for all pages; `boost` of a page counts'),
+  'group.public': not('who may read a page is in `groups` of its frontmatter'),
+  ...allDone('tab.tab tab.icon tab.href tab.hidden tab.searchable tab.menu'),
+  ...allDone('menu.item menu.icon menu.href'),
+  'menu.description': not('choices are lists of names'),
+  ...allDone('anchor.anchor anchor.icon anchor.href anchor.hidden'),
+  'anchor.color': not('colour is kept for what it says something about'),
+  ...allDone('dropdown.dropdown dropdown.icon dropdown.href dropdown.hidden'),
+  'dropdown.description': not('choices are lists of names'),
+  ...allDone('product.product product.icon product.href product.menu'),
+  'product.description': not('choices are lists of names'),
+  ...allDone('version.version version.default version.tag version.hidden version.href'),
+  ...allDone('language.language language.default language.hidden'),
+  'language.banner': not('a site has one banner'),
+  'language.footer': not('a site has one footer'),
+  'language.navbar': not('a site has one header'),
+  openapi: done,
+  asyncapi: done,
+  graphql: not('pages are made from OpenAPI and AsyncAPI descriptions'),
+  sdk: not('pages are made from OpenAPI and AsyncAPI descriptions'),
+  'openapi.directory': done,
+};

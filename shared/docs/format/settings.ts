@@ -1,0 +1,53 @@
+import { allDone, done, not, partly, type SupportTable } from './support.ts';
+
+const noScripts = 'it needs a script of its maker, and pages run no scripts of other sites';
+
+/** What `docs.json` may say, without its navigation. `[]` stands for the members of a list. */
+export const settingSupport: SupportTable = {
+  ...allDone('theme name description logo logo.light logo.dark logo.href favicon favicon.light favicon.dark'),
+  ...allDone('colors.primary colors.light appearance.default appearance.strict'),
+  ...allDone('fonts.family fonts.weight'),
+  'fonts.source': partly('files of the project; fonts of other sites are left to the reader’s system'),
+  ...allDone('fonts.heading fonts.body icons.library background.decoration background.color background.image'),
+  'fonts.format': not('the format is read from the file itself'),
+  ...allDone('styling.eyebrows styling.latex'),
+  'colors.dark': partly('buttons have it under the pointer, where their text can be read on it'),
+  'styling.codeblocks': not('one palette for light and dark has the contrast that readers need'),
+  'thumbnails.appearance': not('no page has it'),
+  'thumbnails.background': not('no page has it'),
+  'thumbnails.fonts': not('cards are drawn without fonts of the project'),
+  ...allDone('navbar.links[].type navbar.links[].label navbar.links[].href navbar.links[].icon'),
+  'navbar.links[].iconType': done,
+  ...allDone('navbar.primary.type navbar.primary.label navbar.primary.href footer.socials'),
+  ...allDone('footer.links[].header footer.links[].items banner.content banner.dismissible banner.type banner.color'),
+  'interaction.drilldown': not('no page has it'),
+  'contextual.options': not('no page has it'),
+  'contextual.display': not('no page has it'),
+  ...allDone('redirects[].source redirects[].destination redirects[].permanent variables metadata.timestamp'),
+  'errors.404.redirect': not('a folder cannot redirect what is missing without losing the reader’s address'),
+  ...allDone('errors.404.title errors.404.description api.openapi api.asyncapi'),
+  'api.playground.display': partly('`auth` counts as `none`: nobody is signed in to a folder of files'),
+  'api.playground.proxy': not('requests go from the reader’s browser to the API, and no server is between'),
+  'api.playground.credentials': not('no cookies are sent with requests of the playground'),
+  ...allDone('api.params.expanded api.params.post api.url api.examples.languages api.examples.defaults'),
+  'api.examples.prefill': done,
+  'api.examples.autogenerate': done,
+  ...allDone('api.mdx.auth.method api.mdx.auth.name api.mdx.server'),
+  'markdown.schema': not('the Markdown of a page says in words and tables what the description says of its operation'),
+  'markdown.instructions': done,
+  ...allDone('seo.indexing seo.metatags seo.organization'),
+  'seo.trailingSlash': not('a bundle has one file for each page, and hosts answer to both forms'),
+  'search.prompt': done,
+  'search.synonyms': partly('in search and assistant of the platform; the search in bundles knows none'),
+  ...allDone(
+    'integrations.amplitude integrations.ga4 integrations.matomo integrations.mixpanel integrations.plausible',
+  ),
+  ...allDone('integrations.posthog integrations.segment integrations.umami integrations.cookies'),
+  'integrations.gtm': not('a tag manager does nothing but load scripts of other sites'),
+  ...Object.fromEntries(
+    'adobe clarity clearbit fathom frontchat heap hightouch hotjar intercom logrocket pirsch'
+      .split(' ')
+      .map((name) => [`integrations.${name}`, not(noScripts)]),
+  ),
+  'integrations.telemetry': not('nothing about readers goes to the makers of Bindery'),
+};
