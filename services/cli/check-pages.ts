@@ -7,7 +7,8 @@ import type { DocsProject } from '#shared/docs/project/read-docs-project.ts';
 import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
 import { brokenLinkDiagnostic, brokenLinks } from '#shared/docs/render/export-report.ts';
 import { type PageSlice, pageSlice, type RenderOptions } from '#shared/docs/render/page-slice.ts';
-import type { RenderRequest, RenderResponse } from '#shared/docs/render/render-request.ts';
+import { expectedResponse } from '#shared/docs/render/expected-response.ts';
+import type { RenderRequest } from '#shared/docs/render/render-request.ts';
 import { renderSite } from '#shared/docs/render/site/render-site.ts';
 import { filesOfSite, indexSite } from '#shared/docs/render/site-index.ts';
 import { ChildDied, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
@@ -50,11 +51,10 @@ export async function checkPages(
     const dependencies = Object.fromEntries(await Promise.all(pairs));
     const { sha256, file } = slice;
     const source = texts.has(sha256) ? await textOf({ path: file, sha256 }) : await read(file, whole);
-    const request: RenderRequest = { kind: 'page', slice, source, dependencies, options };
+    const request = { kind: 'page', slice, source, dependencies, options } as const satisfies RenderRequest;
     try {
-      const response = (await pool.run(request, { deadlineMs: pageDeadlineMs })) as RenderResponse;
-      if (response.kind === 'page') return response.page;
-      return notRendered(slice, response.kind === 'page-failed' ? response.reason : 'it has no answer.');
+      const response = await pool.run(request, { expects: expectedResponse(request), deadlineMs: pageDeadlineMs });
+      return response.kind === 'page' ? response.page : notRendered(slice, response.reason);
     } catch (error) {
       if (!(error instanceof ChildDied || error instanceof ChildTimedOut || error instanceof ChildRequestFailed))
         throw error;

@@ -1,6 +1,7 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { ChildDied, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
+import { localChildren } from '../../test/support/local-children.ts';
 import { cutPages } from './cut-pages.ts';
 import { groupsOf } from './site-pages.ts';
 import { type CutRequest, readAndCut } from './read-page.ts';
@@ -17,14 +18,14 @@ const page = (file: string, source: string) => ({
 /** Children that read pages, but fail as `fault` says. */
 function testPool(fault: (request: CutRequest) => Error | undefined = () => undefined) {
   const asked: string[] = [];
-  const run = async (request: unknown): Promise<unknown> => {
+  const pool = localChildren((request) => {
     const { pages, texts } = request as CutRequest;
     asked.push(`${pages.map(({ file, parser = '' }) => file + parser).join(' ')}, ${Object.keys(texts).length} texts`);
     const failure = fault(request as CutRequest);
     if (failure !== undefined) throw failure;
     return readAndCut(request as CutRequest);
-  };
-  return { asked, context: { pool: { run }, logger: pino({ level: 'silent' }) } };
+  });
+  return { asked, context: { pool, logger: pino({ level: 'silent' }) } };
 }
 
 const passagesOf = async (

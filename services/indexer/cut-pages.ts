@@ -3,8 +3,10 @@ import { ChildDied } from '#shared/docs/sandbox/child.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { SearchScope } from '#shared/search/search-index.ts';
+import { expectedCuts } from './expected-cuts.ts';
 import type { CutPage, CutRequest, CutResponse, PageToRead } from './read-page.ts';
 
+type Asked = Pick<RunOptions<unknown>, 'affinity' | 'signal'>;
 type Context = { pool: Pick<ChildPool, 'run'>; logger: Logger };
 
 /** Of processor time. */
@@ -45,11 +47,11 @@ export async function cutPages(
 async function cutTogether(
   { pool, logger }: Context,
   pages: readonly PageToRead[],
-  options: RunOptions,
+  options: Asked & { deadlineMs: number },
 ): Promise<CutResponse | undefined> {
   if (pages.length === 1) return undefined;
   try {
-    return (await pool.run(requestOf(pages), options)) as CutResponse;
+    return await pool.run(requestOf(pages), { ...options, expects: expectedCuts(pages.length) });
   } catch (error) {
     options.signal?.throwIfAborted();
     logger.info({ err: error }, 'pages are read one by one');
@@ -61,16 +63,12 @@ async function cutTogether(
  * A page whose child was killed or died is tried again in a fresh process, with the slower parser unless it was for want of memory. A page that fails by
  * itself fails the same every time.
  */
-async function cutAlone(
-  { pool }: Context,
-  page: PageToRead,
-  options: Omit<RunOptions, 'deadlineMs'>,
-): Promise<CutResponse[number]> {
+async function cutAlone({ pool }: Context, page: PageToRead, options: Asked): Promise<CutResponse[number]> {
   let { parser } = page;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const run = { ...options, deadlineMs: pageDeadlineMs };
-      const [cut] = (await pool.run(requestOf([{ ...page, parser }]), run)) as CutResponse;
+      const run = { ...options, deadlineMs: pageDeadlineMs, expects: expectedCuts(1) };
+      const [cut] = await pool.run(requestOf([{ ...page, parser }]), run);
       return cut ?? { failed: 'the child did not answer' };
     } catch (error) {
       options.signal?.throwIfAborted();

@@ -6,9 +6,11 @@ import { toText } from '#shared/docs/render/content/content-tree.ts';
 export type WrittenLink = { target: string; text: string };
 
 /** Of more links a page is a list, and says little about what it lists. */
-const mostLinks = 500;
+export const mostLinks = 500;
 /** Longer ones are sentences and paragraphs, no names. */
-const mostCharacters = 100;
+export const mostLinkCharacters = 100;
+/** Programs on the way of a longer address refuse it. */
+export const mostTargetCharacters = 2_000;
 
 /** The links of a page to others of its site, in their order. `file` is its path in the project. */
 export function linksOf(
@@ -36,8 +38,9 @@ function linkOf({ properties, children }: Element, file: string): WrittenLink | 
   const url = classifyUrl(properties.href);
   if (url.kind !== 'path' || url.path === '') return undefined;
   const text = toText(children).replace(/\s+/g, ' ').trim();
-  if (text === '' || text.length > mostCharacters) return undefined;
-  return { target: rooted(url.path, file), text };
+  if (text === '' || text.length > mostLinkCharacters) return undefined;
+  const target = rooted(url.path, file);
+  return target.length > mostTargetCharacters ? undefined : { target, text };
 }
 
 /** From the top or from the folder of the page's file, with a slash in front. */

@@ -90,9 +90,11 @@ export const passageCharacters = 1_200;
 /** A shorter rest makes no passage of its own and stays with the text before it. */
 const scrapCharacters = 200;
 /** A heading stands with each passage below it. */
-const headingCharacters = 500;
+export const headingCharacters = 500;
+/** Programs on the way of a longer address refuse it: such a passage is found without its place in the page. */
+export const anchorCharacters = 2_000;
 /** Of a page, whose title and keywords stand with each of them. Its texts make 200 or so, further ones are headings. */
-const mostPassages = 2_000;
+export const mostPassages = 2_000;
 
 /**
  * Cuts sections into passages of about 1,200 characters: at empty lines if there are any, else at line ends, ends of sentences, words, and
@@ -100,7 +102,8 @@ const mostPassages = 2_000;
  * look for its words. What authors make longer than anybody reads is cut: a long heading, and the end of a page of thousands of headings.
  */
 export function cutPassages(sections: readonly PageSection[]): PageSection[] {
-  const passages = sections.slice(0, mostPassages).flatMap(({ anchor, heading: written, text }) => {
+  const passages = sections.slice(0, mostPassages).flatMap(({ anchor: id, heading: written, text }) => {
+    const anchor = id.length <= anchorCharacters ? id : '';
     const heading = written.length <= headingCharacters ? written : written.slice(0, headingCharacters).toWellFormed();
     const pieces = cutText(text.trim());
     if (pieces.length === 0) return heading === '' ? [] : [{ anchor, heading, text: heading }];

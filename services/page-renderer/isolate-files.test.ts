@@ -5,9 +5,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { blobKey } from '#shared/contracts/stored-objects.ts';
 import { handleRenderRequest } from '#shared/docs/render/render-request.ts';
 import { ChildDied, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
-import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { localChildren } from '../../test/support/local-children.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
 import { isolateFiles } from './isolate-files.ts';
 
@@ -23,15 +23,11 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** Children that fail so, one after the other, and then work. */
 function isolate(files: Parameters<typeof isolateFiles>[2], ...failures: Error[]) {
-  const pool: ChildPool = {
-    run: async (request) => {
-      const failure = failures.shift();
-      if (failure !== undefined) throw failure;
-      return handleRenderRequest(request, () => Promise.reject(new Error('nobody answers')));
-    },
-    drain: async () => {},
-    close: async () => {},
-  };
+  const pool = localChildren((request) => {
+    const failure = failures.shift();
+    if (failure !== undefined) throw failure;
+    return handleRenderRequest(request, () => Promise.reject(new Error('nobody answers')));
+  });
   const retry = { firstPauseMs: 1, longestPauseMs: 1, giveUpAfterMs: 0 };
   return isolateFiles(
     { objectStore, pool, freshPool: () => pool, pageDeadlineMs: 10_000, retry },

@@ -45,7 +45,7 @@ export function start(config: PageRendererConfig): Promise<Running> {
     const program = await withSnapshotSoon(renderChild, service.logger, service.stopping);
     const onLost = metrics.counter(
       'bindery_renderer_children_lost_total',
-      'Children that ended in the middle of pages: "deadline" were killed, "died" ended by themselves.',
+      'Children that ended in the middle of pages: "deadline" were killed, "died" ended by themselves, "misbehaved" were killed for what they said.',
       'how',
       childLosses,
     );

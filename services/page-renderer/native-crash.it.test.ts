@@ -6,7 +6,7 @@ import { pageSlice } from '#shared/docs/render/page-slice.ts';
 import { indexSite } from '#shared/docs/render/site-index.ts';
 import { testOptions, testProject } from '#shared/docs/render/test-project.ts';
 import { renderChild } from './main.ts';
-import { renderPage } from './render-pages.ts';
+import { renderPage, runChild } from './render-pages.ts';
 
 const mustWork = {
   info: () => undefined,
@@ -28,7 +28,7 @@ test('a page that ends the process of the native parser is shown as the other on
   const { model } = await testProject({ 'page.mdx': 'x' });
   const slice = pageSlice(indexSite(model), 'page', testOptions);
   const request = { kind: 'page', slice, source: deadly, dependencies: {}, options: testOptions } as const;
-  await expect(pool.run(request, { deadlineMs: 20_000, affinity: 'acme' })).rejects.toThrow(ChildDied);
+  await expect(runChild(pool, request, { deadlineMs: 20_000, affinity: 'acme' })).rejects.toThrow(ChildDied);
   const freshPool = () => childPool({ ...program, slots: 1, warmSpares: 0, requestsPerChild: 1 });
   const run = { organization: 'acme', alone: false, signal: new AbortController().signal };
   const outcome = await renderPage({ pool, freshPool, pageDeadlineMs: 20_000 }, request, run);

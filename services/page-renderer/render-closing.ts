@@ -3,7 +3,9 @@ import { PassThrough } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import { type ExportPlan, segmentKey, type SegmentSidecar, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import type { StoredText } from '#shared/docs/render/closing-store.ts';
+import { closingAnswers } from '#shared/docs/render/expected-response.ts';
 import type { ClosingQuestion } from '#shared/docs/render/render-request.ts';
+import { Misfit } from '#shared/docs/sandbox/frames.ts';
 import { archivePath, packTo } from '#shared/export/bundle/pack-export.ts';
 import { readTexts, type TextKind } from '#shared/export/bundle/packed-segment.ts';
 import type { DeflatedBytes, SegmentWriter } from '#shared/export/bundle/segment-writer.ts';
@@ -51,7 +53,7 @@ type MadeSegment = { kind: 'made'; details: Parameters<typeof storeSidecar>[2] }
 /** Renders and uploads the segment at the same time. */
 async function makeSegment(
   context: ClosingContext,
-  { plan, index }: PlannedSite,
+  { plan, index, exported }: PlannedSite,
   signal: AbortSignal,
 ): Promise<MadeSegment> {
   const { chunks, pageTotal: _, ...plainPlan } = plan;
@@ -66,20 +68,25 @@ async function makeSegment(
       (segment) => context.objectStore.putStream(segmentKey(organization, closingKey), segment, { signal }),
       async (writer) => {
         const files = incomingFiles(writer, plan, (text) => sidecars.text(text));
-        const answer = async (content: unknown): Promise<unknown> => {
-          const question = content as ClosingQuestion;
+        const answer = async (question: ClosingQuestion): Promise<unknown> => {
           if (question.kind === 'sidecar') return sidecars.facts(question.segment);
           if (question.kind !== 'text') return files.take(question);
           const text = await sidecars.text(question);
           return 'raw' in text ? text.raw : text;
         };
         try {
-          const noted = (content: unknown): Promise<unknown> =>
-            answer(content).catch((error: unknown) => {
-              unanswered = error;
+          const noted = (question: ClosingQuestion): Promise<unknown> =>
+            answer(question).catch((error: unknown) => {
+              if (!(error instanceof Misfit)) unanswered = error;
               throw error;
             });
-          const options = { deadlineMs: closingDeadlineMs, affinity: organization, signal, answer: noted };
+          const pages = new Set(exported);
+          const answers = closingAnswers(
+            { segmentCount: chunks.length, pages },
+            (sidecar) => sidecars.filesIn(sidecar),
+            noted,
+          );
+          const options = { deadlineMs: closingDeadlineMs, affinity: organization, signal, answers };
           ({ lost } = await runChild(context.pool, request, options));
         } catch (error) {
           throw unanswered ?? error;
@@ -115,8 +122,9 @@ class TextsLost extends Error {
 }
 
 /** What is stored of the segments of a plan beside their files. */
-function sidecarsOf(objectStore: ObjectStore, { organization, chunks }: PlannedSite['plan']) {
+function sidecarsOf(objectStore: ObjectStore, { organization, domain, chunks }: PlannedSite['plan']) {
   const segments: { sha256: string }[] = [];
+  const topFolder = archivePath(domain, '');
   const kept = new Map<number, { sidecar: Pick<SegmentSidecar, 'texts'>; behind: Uint8Array }>();
   let room = keptBytes;
   const read = (segment: number) => readWholeSidecar(objectStore, organization, chunks[segment]?.key ?? '');
@@ -140,6 +148,11 @@ function sidecarsOf(objectStore: ObjectStore, { organization, chunks }: PlannedS
       if (room >= 0) kept.set(segment, { sidecar: { texts: sidecar.texts }, behind });
       return sidecar;
     },
+    /** What a sidecar that was given names, by its paths in the bundle. */
+    filesIn(sidecar: unknown): string[] {
+      const { files = [] } = (sidecar as SegmentSidecar | undefined) ?? {};
+      return files.map(({ path }) => (path.startsWith(topFolder) ? path.slice(topFolder.length) : path));
+    },
     /** The bytes of a text; if it is all that the segment has of its kind, with the deflate data of it. Rejects with `TextsLost`. */
     async text({ segment, of, begin, end }: StoredText): Promise<Uint8Array | DeflatedBytes> {
       const key = `${segment} ${of}`;
@@ -149,6 +162,7 @@ function sidecarsOf(objectStore: ObjectStore, { organization, chunks }: PlannedS
         inParts.delete(key);
         throw error;
       });
+      if (whole !== undefined && end > whole.raw.length) throw new Misfit('it asked for a text that is none');
       if (whole === undefined || (begin === 0 && end === whole.raw.length)) inParts.delete(key);
       if (whole === undefined) {
         await objectStore.remove(sidecarKey(organization, chunks[segment]?.key ?? ''));

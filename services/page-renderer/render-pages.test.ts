@@ -1,11 +1,17 @@
 import { expect, test } from 'vitest';
-import type { RenderRequest } from '#shared/docs/render/render-request.ts';
+import { pageSlice } from '#shared/docs/render/page-slice.ts';
+import { handleRenderRequest } from '#shared/docs/render/render-request.ts';
+import { indexSite } from '#shared/docs/render/site-index.ts';
+import { testOptions, testProject } from '#shared/docs/render/test-project.ts';
 import { ChildDied, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
+import { localChildren } from '../../test/support/local-children.ts';
 import { renderPage } from './render-pages.ts';
 
-const request = { kind: 'page' } as Extract<RenderRequest, { kind: 'page' }>;
-const page = { kind: 'page', files: [], page: { path: 'a' } };
+const { model } = await testProject({ 'a.mdx': '# A' });
+const slice = pageSlice(indexSite(model), 'a', testOptions);
+const request = { kind: 'page', slice, source: '# A', dependencies: {}, options: testOptions } as const;
+const page = await handleRenderRequest(request, () => Promise.reject(new Error('nobody answers')));
 const hung = new ChildTimedOut(10_000);
 const died = new ChildDied(undefined, 'SIGKILL', 'out of memory');
 
@@ -13,17 +19,14 @@ const died = new ChildDied(undefined, 'SIGKILL', 'out of memory');
 function children(...answers: unknown[]) {
   const asked: string[] = [];
   const parsers: unknown[] = [];
-  const pool = (kind: string): ChildPool => ({
-    run: async (sent) => {
+  const pool = (kind: string): ChildPool =>
+    localChildren((sent) => {
       asked.push(kind);
       parsers.push((sent as { parser?: string }).parser);
       const answer = answers.shift();
       if (answer instanceof Error) throw answer;
       return answer;
-    },
-    drain: async () => {},
-    close: async () => {},
-  });
+    });
   return { asked, parsers, pool: pool('used'), freshPool: () => pool('fresh'), pageDeadlineMs: 10_000 };
 }
 const options = { organization: 'acme', alone: false, signal: new AbortController().signal };

@@ -2,9 +2,10 @@ import type { FailedPage } from '#shared/contracts/export-facts.ts';
 import { blobKey, type ExportPlan, type RenderedPage } from '#shared/contracts/stored-objects.ts';
 import type { RenderedText } from '#shared/docs/render/bundle-paths.ts';
 import { type PageSlice, pageSlice, type RenderOptions } from '#shared/docs/render/page-slice.ts';
+import { expectedResponse, type ResponseTo } from '#shared/docs/render/expected-response.ts';
 import type { RenderRequest, RenderResponse } from '#shared/docs/render/render-request.ts';
 import type { ChildPool, RunOptions } from '#shared/docs/sandbox/child-pool.ts';
-import { ChildDied, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
+import { ChildDied, ChildMisbehaved, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import type { PackedSegment } from '#shared/export/bundle/packed-segment.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
@@ -112,7 +113,7 @@ async function inputOf(context: RendererContext, organization: string, slice: Pa
 
 type PageOutcome =
   | { kind: 'page'; files: RenderedText[]; page: RenderedPage }
-  /** `childDied`: the process died, because of the page or because no process can run here. */
+  /** `childDied`: the process died, because of the page or because no process can run here. One that misbehaved could run. */
   | { kind: 'failed'; reason: string; childDied: boolean };
 
 type PageContext = Pick<RendererContext, 'pool' | 'freshPool' | 'pageDeadlineMs'>;
@@ -145,26 +146,19 @@ export async function renderPage(
   if (outcome === 'hung') {
     return failed(`it was not rendered within ${context.pageDeadlineMs / 1000} s, twice`);
   }
+  if (outcome instanceof ChildMisbehaved) return failed(`${outcome.message}, twice`);
   if (outcome instanceof ChildDied) return { ...failed(`${outcome.message}, twice`), childDied: true };
   return outcome;
 }
 
 type PageResponse = Extract<RenderResponse, { kind: 'page' | 'page-failed' }>;
-type ResponseTo<R extends RenderRequest> = R['kind'] extends 'site' | 'isolated-file'
-  ? Extract<RenderResponse, { kind: 'files' }>
-  : R['kind'] extends 'closing'
-    ? Extract<RenderResponse, { kind: 'closed' }>
-    : R['kind'] extends 'chunk'
-      ? Extract<RenderResponse, { kind: 'packed' | 'not-packed' }>
-      : PageResponse;
-
-/** Has a child render. Rejects as `ChildPool.run` does. */
-export async function runChild<R extends RenderRequest>(
+/** Has a child render. Its response is that to this very request. Rejects as `ChildPool.run` does. */
+export function runChild<R extends RenderRequest>(
   pool: ChildPool,
   request: R,
-  options: RunOptions,
+  options: Omit<RunOptions<unknown>, 'expects'>,
 ): Promise<ResponseTo<R>> {
-  return (await pool.run(request, options)) as ResponseTo<R>;
+  return pool.run(request, { ...options, expects: expectedResponse(request) });
 }
 
 /** What the page became, or how its process ended. */

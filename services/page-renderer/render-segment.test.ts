@@ -7,10 +7,10 @@ import { handleRenderRequest, type RenderRequest } from '#shared/docs/render/ren
 import { indexSite } from '#shared/docs/render/site-index.ts';
 import { testOptions, testProject } from '#shared/docs/render/test-project.ts';
 import { ChildDied, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
-import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { createLogger } from '#shared/runtime/telemetry.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { localChildren } from '../../test/support/local-children.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
 import type { RendererContext } from './context.ts';
 import { type PlannedSite, projectTexts } from './planned-sites.ts';
@@ -69,16 +69,12 @@ async function rendered(
   how: { chunkFails?: Error; alone?: boolean; onPageError?: ExportPlan['onPageError'] } = {},
 ) {
   const asked: string[] = [];
-  const pool: ChildPool = {
-    async run(request) {
-      const { kind } = request as RenderRequest;
-      asked.push(kind);
-      if (kind === 'chunk' && how.chunkFails) throw how.chunkFails;
-      return structuredClone(await handleRenderRequest(structuredClone(request), () => Promise.reject(new Error())));
-    },
-    drain: async () => {},
-    close: async () => {},
-  };
+  const pool = localChildren(async (request) => {
+    const { kind } = request as RenderRequest;
+    asked.push(kind);
+    if (kind === 'chunk' && how.chunkFails) throw how.chunkFails;
+    return structuredClone(await handleRenderRequest(structuredClone(request), () => Promise.reject(new Error())));
+  });
   const context = {
     objectStore,
     pool,

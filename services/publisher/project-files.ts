@@ -3,21 +3,21 @@ import { readSync } from 'node:fs';
 import { type FileHandle, mkdir, mkdtemp, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { z } from 'zod';
 import { blobKey } from '#shared/contracts/stored-objects.ts';
 import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
 import { ChildDied, type ChildProgram, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import { briefly, type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
+import { answerer } from '#shared/docs/sandbox/child-request.ts';
 import { ArchiveRefused } from '#shared/export/bundle/archive-names.ts';
 import type { ArchiveBudgets } from '#shared/export/bundle/read-archive.ts';
 import { errorCode, messageOf, Unavailable } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { type Clock, dayMs } from '#shared/runtime/time-and-ids.ts';
 import { isStoredRecently, type ObjectStore, unlessDamaged } from '#shared/storage/object-store.ts';
-import type { UnpackedFile, UnpackQuestion, UnpackRequest } from './unpack-child.ts';
+import type { UnpackRequest } from './unpack-child.ts';
+import { type ReceivedFile, unpackedFiles, type UnpackQuestion, unpackQuestion } from './unpacked-files.ts';
 import { uploadPlaces } from './upload-places.ts';
-
-/** `offset`: where it begins among the bytes of its project. */
-type ReceivedFile = UnpackedFile & { offset: number };
 
 /** A docs project that arrived. Its files lie one behind the other in one file on disk, under a name of ours and none from the archive. */
 export type ReceivedProject = {
@@ -102,26 +102,19 @@ async function unpackInChild(
     signal,
   }: { organization: string; packed: Readable; bytes: FileHandle; signal: AbortSignal },
 ): Promise<ReceivedFile[]> {
-  const files: ReceivedFile[] = [];
+  const files = unpackedFiles(projectBudgets);
   let written = 0;
-  let offset = 0;
   const parts = packed[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
-  const keep = async (unpacked: readonly UnpackedFile[], chunk: Uint8Array): Promise<null> => {
-    if (written + chunk.length > projectBudgets.unpackedBytes) throw new Error('the child keeps more than it may');
-    await writeAt(bytes, written, chunk);
-    written += chunk.length;
-    for (const file of unpacked) {
-      files.push({ ...file, offset });
-      offset += file.sizeBytes;
-    }
-    return null;
-  };
   /** An error of ours, or of the client's connection; the child only learns that there was one. */
   let problem: { cause: unknown } | undefined;
-  const answer = async (content: unknown): Promise<unknown> => {
-    const question = content as UnpackQuestion;
+  const answer = async (question: UnpackQuestion): Promise<unknown> => {
+    if (question.kind === 'keep') files.take(question.files, question.bytes);
     try {
-      if (question.kind === 'keep') return await keep(question.files, question.bytes);
+      if (question.kind === 'keep') {
+        await writeAt(bytes, written, question.bytes);
+        written += question.bytes.length;
+        return null;
+      }
       const part = await parts.next();
       return part.done === true ? null : part.value;
     } catch (error) {
@@ -131,12 +124,15 @@ async function unpackInChild(
     }
   };
   const request: UnpackRequest = { budgets: projectBudgets };
-  const run = { deadlineMs: unpackDeadlineMs, withinMs: uploadWithinMs, signal, affinity: organization, answer };
+  const all = { schema: z.undefined(), verify: () => void files.all() };
+  // One after the other: the bytes of a question go behind those of the last.
+  const answers = answerer(unpackQuestion, answer, { atOnce: 1 });
+  const limits = { deadlineMs: unpackDeadlineMs, withinMs: uploadWithinMs };
+  const run = { ...limits, expects: all, signal, affinity: organization, answers };
   await pool.run(request, run).catch((error: unknown) => {
     throw problem === undefined || signal.aborted ? refusalOf(error) : problem.cause;
   });
-  assert(offset === written, 'the bytes of a project are those of its files');
-  return files;
+  return files.all();
 }
 
 const diskTakesNothing = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO']);

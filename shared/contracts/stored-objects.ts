@@ -129,7 +129,7 @@ export const bundleKey = (organization: string, domain: string, planHash: string
   `bundles/${organization}/${domain}/${planHash}.tar.gz`;
 
 /** What the closing segment needs of one rendered page beside its text. `path` as readers know it (`guides/x`). */
-const pageFactsSchema = z.object({
+export const pageFactsSchema = z.object({
   path: z.string(),
   title: z.string(),
   description: z.string().optional(),
@@ -171,6 +171,8 @@ export type PageText = {
 };
 
 export type RenderedPage = PageFacts & PageText;
+
+export const renderedPageSchema = pageFactsSchema.extend({ fullText: z.string(), search: z.string() });
 
 /** Twice what the pages of a chunk can have. A child says how much it is, and it is inflated outside of it. */
 const mostTextBytes = 128 * 1024 * 1024;

@@ -17,6 +17,7 @@ import type { SearchScope } from '#shared/search/search-index.ts';
 import { localProject, ownDocumentation } from '../support/docs-projects.ts';
 import { publishedProject } from '../support/published-project.ts';
 import { openTestIndex } from './open-test-index.ts';
+import { localChildren } from '../support/local-children.ts';
 
 type Question = { site: string; query: string; pages?: string[] };
 
@@ -105,7 +106,7 @@ async function fill(site: string): Promise<void> {
     source: read,
     text: async (file: Parameters<typeof read>[0]) => String(Buffer.from(await read(file))),
   };
-  const pool = { run: async (request: unknown) => readAndCut(request as CutRequest) };
+  const pool = localChildren((request) => readAndCut(request as CutRequest));
   const context = { pool, slots: 1, logger: pino({ level: 'silent' }) };
   const build = await index.startBuild(scope);
   for await (const some of readSitePages(context, scope, content, () => true, new AbortController().signal))

@@ -17,6 +17,7 @@ import { localProject, ownDocumentation } from '../support/docs-projects.ts';
 import { publishedProject } from '../support/published-project.ts';
 import { openTestIndex } from './open-test-index.ts';
 import { withVectors } from './with-vectors.ts';
+import { localChildren } from '../support/local-children.ts';
 
 const corpus = process.argv[2] ?? join(import.meta.dirname, '../../../shared/corpus');
 const knownItemsFile = join(corpus, 'known-items.jsonl');
@@ -45,7 +46,7 @@ try {
 
 async function fill(site: string): Promise<void> {
   const published = await publishedProject(await localProject(site === 'demo' ? ownDocumentation : join(corpus, site)));
-  const pool = { run: async (request: unknown) => readAndCut(request as CutRequest) };
+  const pool = localChildren((request) => readAndCut(request as CutRequest));
   const started = process.cpuUsage();
   const pages = await readSite({ pool, slots: 1 }, published);
   const read = process.cpuUsage(started);

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { ParsedPage } from '#shared/docs/project/parse-page.ts';
 import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
 import { childPool } from '#shared/docs/sandbox/child-pool.ts';
+import { anything } from '#shared/docs/sandbox/child-request.ts';
 import { memoryProject } from '../support/memory-project.ts';
 import { canary, hostilePages } from './pages.ts';
 import { projectOfBadEntries, projectOfItself, projectOfLevels, projectOfSnippets, snippetCount } from './projects.ts';
@@ -15,7 +16,10 @@ describe('hostile pages', () => {
   afterAll(() => pool.close());
 
   const parse = async (file: string): Promise<Seen> =>
-    (await pool.run({ bytes: Buffer.from(hostilePages[file]?.source ?? ''), file }, { deadlineMs })) as Seen;
+    (await pool.run(
+      { bytes: Buffer.from(hostilePages[file]?.source ?? ''), file },
+      { expects: anything, deadlineMs },
+    )) as Seen;
 
   it.each(Object.entries(hostilePages))(
     '%s ends within its deadline in a child that goes on, the same every time',

@@ -29,6 +29,7 @@ import { environmentOn, startServiceProcess } from '../support/service-process.t
 import { type ElasticsearchServer, startElasticsearch } from '../support/start-elasticsearch.ts';
 import { startTestBus, type TestBus } from '../support/start-bus.ts';
 import { storeProject } from '../support/stored-project.ts';
+import { localChildren } from '../support/local-children.ts';
 
 /*
  * The indexer is killed at random moments of a build, by default three times for each engine with a new seed. To choose their number, or to repeat a seed:
@@ -79,7 +80,7 @@ describeWithServers(
     async function indexUndisturbed(): Promise<void> {
       const signal = AbortSignal.timeout(4 * minuteMs);
       const content = await openStoredContent(objectStore, scope, signal);
-      const pool = { run: async (request: unknown) => readAndCut(request as CutRequest) };
+      const pool = localChildren((request) => readAndCut(request as CutRequest));
       const context = { pool, slots: 1, logger: pino({ level: 'silent' }) };
       const indexes = [
         sqliteSearchIndex(join(folder, 'undisturbed')),

@@ -1,15 +1,17 @@
 import { ChildDied, type ChildProgram, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import { briefly, type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
+import { answerer } from '#shared/docs/sandbox/child-request.ts';
+import { Misfit } from '#shared/docs/sandbox/frames.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { InvalidProject } from './diagnostics.ts';
+import { analysisQuestion, type AnalyzeResponse, expectedAnalysis, mostBytesInQuestion } from './expected-analysis.ts';
 import type { ProjectFile, ProjectFiles } from './project-files.ts';
 import type { DocsProject } from './read-docs-project.ts';
 import { type MadeFile, maxMadeBytes } from '#shared/docs/reference/site-reference.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 
 export type AnalyzeRequest = { files: readonly ProjectFile[] };
-export type AnalyzeResponse = { project: DocsProject } | { invalid: { code: string; file: string; message: string } };
-/** What the child asks for. It has no right to read uploads itself, so a child never sees files of another organization. */
+/** What the child asks for. */
 export type FileQuestion = { path: string; maxBytes: number }[];
 /** File by file. `failed`: why it cannot be read. */
 export type FileAnswer = (Uint8Array | { failed: string })[];
@@ -26,6 +28,7 @@ export type AnalyzeOptions = {
 };
 
 const defaultDeadlineMs = 60_000;
+const answersAtOnce = 2;
 
 /** What the children of `projectPool` run. */
 export const projectReader: ChildProgram = { entry: new URL('./project-child.ts', import.meta.url) };
@@ -47,17 +50,22 @@ export async function analyzeProject(
   project: ProjectFiles,
   { organization, deadlineMs = defaultDeadlineMs, signal, keep }: AnalyzeOptions,
 ): Promise<DocsProject> {
-  const known = new Set(project.files.map(({ path }) => path));
+  const sizeOf = new Map(project.files.map(({ path, sizeBytes }) => [path, sizeBytes]));
   const request: AnalyzeRequest = { files: project.files };
   const read = async ({ path, maxBytes }: FileQuestion[number]): Promise<FileAnswer[number]> => {
-    if (!known.has(path)) return { failed: 'there is no such file in the project' };
+    if (!sizeOf.has(path)) return { failed: 'there is no such file in the project' };
     try {
       return (await project.read(path, maxBytes)).subarray(0, maxBytes);
     } catch (error) {
       return { failed: messageOf(error) };
     }
   };
-  const kept = new Set<string>();
+  const readAll = (asked: FileQuestion): Promise<FileAnswer> => {
+    const bytes = asked.reduce((sum, { path, maxBytes }) => sum + Math.min(maxBytes, sizeOf.get(path) ?? 0), 0);
+    if (bytes > mostBytesInQuestion) throw new Misfit('it asked for more bytes than it may at once');
+    return Promise.all(asked.map(read));
+  };
+  const kept = new Map<string, number>();
   let keptCharacters = 0;
   /** The child is not trusted: under a hash there is only what has it. */
   const keepMade = async ({ sha256, text }: MadeFile): Promise<FileAnswer> => {
@@ -65,24 +73,25 @@ export async function analyzeProject(
     if (kept.has(sha256)) return [];
     keptCharacters += text.length;
     if (keptCharacters > maxMadeBytes) throw new Error('the files that are made for pages are too large');
-    if (sha256Of(text) !== sha256) throw new Error('a file that is made for pages has another hash');
-    kept.add(sha256);
+    if (sha256Of(text) !== sha256) throw new Misfit('it gave a file that it made another hash than it has');
+    kept.set(sha256, Buffer.byteLength(text));
     keep?.({ sha256, text });
     return [];
   };
-  const answer = (content: unknown): Promise<FileAnswer> => {
-    const asked = content as FileQuestion | FileMade;
-    return 'made' in asked ? keepMade(asked.made) : Promise.all(asked.map(read));
-  };
-  const run = (): Promise<unknown> => pool.run(request, { deadlineMs, signal, affinity: organization, answer });
-  const response = (await responseOf(run)) as AnalyzeResponse;
+  const answers = answerer(
+    analysisQuestion,
+    async (asked) => ('made' in asked ? keepMade(asked.made) : readAll(asked)),
+    { atOnce: answersAtOnce },
+  );
+  const run = { expects: expectedAnalysis(project.files, kept), deadlineMs, signal, affinity: organization, answers };
+  const response = await responseOf(() => pool.run(request, run));
   if ('project' in response) return response.project;
   const { code, file, message } = response.invalid;
   throw new InvalidProject(code, file, message);
 }
 
 /** A child that died gets a second chance: the cause may have been the machine. */
-async function responseOf(run: () => Promise<unknown>, attempt = 1): Promise<unknown> {
+async function responseOf(run: () => Promise<AnalyzeResponse>, attempt = 1): Promise<AnalyzeResponse> {
   try {
     return await run();
   } catch (error) {

@@ -1,7 +1,8 @@
 import { messageOf } from '#shared/runtime/failures.ts';
 import { type Ask, serveChild } from '#shared/docs/sandbox/child-server.ts';
-import type { AnalyzeRequest, AnalyzeResponse, FileAnswer, FileMade, FileQuestion } from './analyze-project.ts';
+import type { AnalyzeRequest, FileAnswer, FileMade, FileQuestion } from './analyze-project.ts';
 import { InvalidProject } from './diagnostics.ts';
+import { type AnalyzeResponse, mostBytesInQuestion, mostFilesInQuestion } from './expected-analysis.ts';
 import type { ProjectFiles } from './project-files.ts';
 import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
 import { readDocsProject } from './read-docs-project.ts';
@@ -11,18 +12,16 @@ serveChild(async (request, ask): Promise<AnalyzeResponse> => {
   const { files } = request as AnalyzeRequest;
   try {
     const keep = async (made: MadeFile): Promise<void> => void (await ask({ made } satisfies FileMade));
-    return { project: await readDocsProject({ files, read: fileReader(ask) }, keep) };
+    return { project: await readDocsProject({ files, read: fileReader(ask, files) }, keep) };
   } catch (error) {
     if (!(error instanceof InvalidProject)) throw error;
     return { invalid: { code: error.code, file: error.file, message: error.message } };
   }
 });
 
-/** Half of what is read at once: while the parent looks for some, the child works on the others. */
-const mostInQuestion = 16;
-
 /** Files that are wanted at the same time are in one question: a message for each would cost as much as what is done with them. */
-function fileReader(ask: Ask): ProjectFiles['read'] {
+function fileReader(ask: Ask, files: AnalyzeRequest['files']): ProjectFiles['read'] {
+  const sizeOf = new Map(files.map(({ path, sizeBytes }) => [path, sizeBytes]));
   let wanted: (FileQuestion[number] & { answered: (answer: FileAnswer[number] | undefined) => void })[] = [];
 
   async function askFor(some: typeof wanted): Promise<void> {
@@ -36,7 +35,19 @@ function fileReader(ask: Ask): ProjectFiles['read'] {
   function askForAll(): void {
     const all = wanted;
     wanted = [];
-    for (let at = 0; at < all.length; at += mostInQuestion) void askFor(all.slice(at, at + mostInQuestion));
+    let some: typeof wanted = [];
+    let bytes = 0;
+    for (const one of all) {
+      const more = Math.min(one.maxBytes, sizeOf.get(one.path) ?? 0);
+      if (some.length === mostFilesInQuestion || (some.length > 0 && bytes + more > mostBytesInQuestion)) {
+        void askFor(some);
+        some = [];
+        bytes = 0;
+      }
+      some.push(one);
+      bytes += more;
+    }
+    if (some.length > 0) void askFor(some);
   }
 
   return (path, maxBytes) =>

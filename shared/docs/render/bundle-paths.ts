@@ -1,9 +1,13 @@
 import type { SiteSettings } from '#shared/docs/project/site-model.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
 
 /** File of a page inside the bundle's top folder: `guides/x` → `guides/x.html`. */
 export function pageFile(path: string): string {
   return `${path}.html`;
 }
+
+/** File of the components of a page that run in the reader's browser. */
+export const islandsFile = (path: string): string => `_bindery/islands/${sha256Of(path).slice(0, 16)}.js`;
 
 /** Page paths that a target inside the site may mean, likeliest first: `guides/x.mdx` is `guides/x`, `guides` may be `guides/index`. */
 export function pageNames(path: string): string[] {

@@ -4,7 +4,8 @@ import { childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { withSnapshot } from '#shared/docs/sandbox/child-snapshot.ts';
 import { pageSlice } from './page-slice.ts';
 import { indexSite } from './site-index.ts';
-import type { ClosingQuestion, RenderRequest, RenderResponse } from './render-request.ts';
+import { closingAnswers, expectedResponse } from './expected-response.ts';
+import type { RenderRequest, RenderResponse } from './render-request.ts';
 import { testOptions, testProject } from './test-project.ts';
 
 const program = { entry: new URL('./render-child.ts', import.meta.url), addons: true };
@@ -18,8 +19,8 @@ const mustWork = {
 const fromSnapshot = childPool({ ...(await withSnapshot(program, mustWork)), slots: 1, warmSpares: 0 });
 afterAll(() => Promise.all([pool.close(), fromSnapshot.close()]));
 
-const ask = async (request: RenderRequest, asked = pool): Promise<RenderResponse> =>
-  (await asked.run(request, { deadlineMs: 15_000, affinity: 'acme' })) as RenderResponse;
+const ask = (request: RenderRequest, asked = pool): Promise<RenderResponse> =>
+  asked.run(request, { deadlineMs: 15_000, affinity: 'acme', expects: expectedResponse(request) });
 
 const source =
   '```ts\nconst a = 1;\n```\n\n<Note>x</Note>\n\n<Icon icon="stripe" /> <Icon icon="refresh-cw" /> <Icon icon="brand-abstract" className="mt-1" />';
@@ -66,13 +67,17 @@ test.each([
   const closed = await asked.run(request, {
     deadlineMs: 15_000,
     affinity: 'acme',
-    answer: (content) => {
-      const question = content as ClosingQuestion;
-      if (question.kind === 'sidecar') return Promise.resolve({ ...summary, files: [], pages: [page] });
-      if (question.kind === 'texts') return Promise.resolve(Buffer.from(JSON.stringify(page)));
-      if (question.kind === 'bytes') written.push(Buffer.from(question.bytes).toString());
-      return Promise.resolve('0'.repeat(64));
-    },
+    expects: expectedResponse(request),
+    answers: closingAnswers(
+      { segmentCount: 1, pages: new Set(['page']) },
+      () => [],
+      (question) => {
+        if (question.kind === 'sidecar') return Promise.resolve({ ...summary, files: [], pages: [page] });
+        if (question.kind === 'texts') return Promise.resolve(Buffer.from(JSON.stringify(page)));
+        if (question.kind === 'bytes') written.push(Buffer.from(question.bytes).toString());
+        return Promise.resolve('0'.repeat(64));
+      },
+    ),
   });
   expect(closed).toEqual({ kind: 'closed', lost: [] });
   expect(written[0]).toMatch(/^:is\(.*\) \.mt-1\{margin-top:0\.25rem;\}\n$/);

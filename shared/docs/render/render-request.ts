@@ -11,7 +11,7 @@ import { renderSite } from './site/render-site.ts';
 import type { RenderedFile } from './bundle-paths.ts';
 import type { RenderOptions, SiteRenderOptions } from './page-slice.ts';
 
-/** A request to a rendering child. All of it passes structured clone. */
+/** A request to a rendering child. All of it is JSON, with bytes in it. */
 export type RenderRequest =
   | ({ kind: 'page' } & PageInput)
   /** All pages of a chunk, in their order. `texts`: those of their dependencies, by path. */

@@ -9,8 +9,10 @@ import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
 import { ChildDied, ChildRequestFailed, ChildTimedOut } from './child.ts';
 import { type ChildPool, type ChildPoolOptions, childPool } from './child-pool.ts';
+import { answerer, anything } from './child-request.ts';
 import { withSnapshot, withSnapshotSoon } from './child-snapshot.ts';
 
 const entry = new URL('./test-children/misbehaving-child.ts', import.meta.url);
@@ -31,7 +33,8 @@ const poolOf = (options: Partial<ChildPoolOptions> = {}): ChildPool => {
 const shared = poolOf();
 const fromSnapshot = poolOf(await withSnapshot({ entry }, mustWork));
 const sharedPools = 2;
-const echo = (pool: ChildPool): Promise<unknown> => pool.run({ do: 'echo', value: 'next' }, { deadlineMs });
+const echo = (pool: ChildPool): Promise<unknown> =>
+  pool.run({ do: 'echo', value: 'next' }, { expects: anything, deadlineMs });
 
 afterEach(async () => {
   await Promise.all(pools.splice(sharedPools).map((pool) => pool.close()));
@@ -44,33 +47,35 @@ describe.each([
 ])('what a request may do to a child %s', (_name, shared) => {
   it('answers, and bytes stay bytes', async () => {
     const value = { bytes: new Uint8Array([0, 255, 128]), text: 'é\u0000', nothing: undefined };
-    expect(await shared.run({ do: 'echo', value }, { deadlineMs })).toEqual(value);
+    expect(await shared.run({ do: 'echo', value }, { expects: anything, deadlineMs })).toEqual(value);
   });
 
   it.each(['loop', 'regex'])(
     'is killed at its deadline while stuck (%s), and the next request is served',
     async (what) => {
-      await expect(shared.run({ do: what }, { deadlineMs: 200 })).rejects.toThrow(ChildTimedOut);
+      await expect(shared.run({ do: what }, { expects: anything, deadlineMs: 200 })).rejects.toThrow(ChildTimedOut);
       expect(await echo(shared)).toBe('next');
     },
   );
 
   it('says how it ended when it exits', async () => {
-    const ended = await shared.run({ do: 'exit', code: 3 }, { deadlineMs }).catch((error: unknown) => error);
+    const ended = await shared
+      .run({ do: 'exit', code: 3 }, { expects: anything, deadlineMs })
+      .catch((error: unknown) => error);
     expect(ended).toBeInstanceOf(ChildDied);
     expect((ended as ChildDied).message).toContain('exit code 3');
     expect(await echo(shared)).toBe('next');
   });
 
   it('dies of too many objects, and is reported as out of memory', async () => {
-    const ended = await shared.run({ do: 'heap' }, { deadlineMs }).catch((error: unknown) => error);
+    const ended = await shared.run({ do: 'heap' }, { expects: anything, deadlineMs }).catch((error: unknown) => error);
     expect(ended).toBeInstanceOf(ChildDied);
     expect((ended as ChildDied).message).toContain('out of memory');
     expect(await echo(shared)).toBe('next');
   });
 
   it.skipIf(!existsSync('/bin/sh'))('cannot take native memory without end', async () => {
-    await expect(shared.run({ do: 'native' }, { deadlineMs })).rejects.toThrow(/memory|allocation/i);
+    await expect(shared.run({ do: 'native' }, { expects: anything, deadlineMs })).rejects.toThrow(/memory|allocation/i);
     expect(await echo(shared)).toBe('next');
   });
 
@@ -80,7 +85,10 @@ describe.each([
     const kept: WeakRef<object>[] = [];
     for (let asked = 0; asked < 20; asked += 1) {
       const value = { bytes: new Uint8Array(1_000) };
-      kept.push(new WeakRef(value), new WeakRef((await shared.run({ do: 'echo', value }, { deadlineMs })) as object));
+      kept.push(
+        new WeakRef(value),
+        new WeakRef((await shared.run({ do: 'echo', value }, { expects: anything, deadlineMs })) as object),
+      );
     }
     await setImmediate();
     collect();
@@ -90,29 +98,34 @@ describe.each([
   });
 
   it('passes on what its handler throws, and lives on', async () => {
-    const before = await shared.run({ do: 'name' }, { deadlineMs });
+    const before = await shared.run({ do: 'name' }, { expects: anything, deadlineMs });
     const failed = await shared
-      .run({ do: 'throw', message: 'no such page' }, { deadlineMs })
+      .run({ do: 'throw', message: 'no such page' }, { expects: anything, deadlineMs })
       .catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(ChildRequestFailed);
     expect(failed).toMatchObject({ message: 'no such page', originalName: 'TypeError' });
-    expect(await shared.run({ do: 'name' }, { deadlineMs })).toBe(before);
+    expect(await shared.run({ do: 'name' }, { expects: anything, deadlineMs })).toBe(before);
   });
 
   it('may ask the caller, who may refuse', async () => {
-    const answer = (content: unknown): Promise<unknown> =>
-      content === 'a.mdx' ? Promise.resolve('text') : Promise.reject(new Error('no such file'));
-    expect(await shared.run({ do: 'ask', content: 'a.mdx' }, { deadlineMs, answer })).toEqual({ asked: 'text' });
-    await expect(shared.run({ do: 'ask', content: '/etc/passwd' }, { deadlineMs, answer })).rejects.toThrow(
-      'no such file',
+    const answers = answerer(z.string(), (content) =>
+      content === 'a.mdx' ? Promise.resolve('text') : Promise.reject(new Error('no such file')),
     );
-    await expect(shared.run({ do: 'ask', content: 'a.mdx' }, { deadlineMs })).rejects.toThrow('nobody answers');
+    expect(await shared.run({ do: 'ask', content: 'a.mdx' }, { expects: anything, deadlineMs, answers })).toEqual({
+      asked: 'text',
+    });
+    await expect(
+      shared.run({ do: 'ask', content: '/etc/passwd' }, { expects: anything, deadlineMs, answers }),
+    ).rejects.toThrow('no such file');
+    await expect(shared.run({ do: 'ask', content: 'a.mdx' }, { expects: anything, deadlineMs })).rejects.toThrow(
+      'nobody answers',
+    );
   });
 });
 
 describe('whose child it is', () => {
   const nameOf = async (pool: ChildPool, affinity: string): Promise<string> =>
-    (await pool.run({ do: 'name' }, { deadlineMs, affinity })) as string;
+    (await pool.run({ do: 'name' }, { expects: anything, deadlineMs, affinity })) as string;
 
   it('serves one organization only, again and again', async () => {
     const pool = poolOf();
@@ -172,7 +185,7 @@ describe('whose child it is', () => {
 
 describe('a spare', () => {
   const servedBy = async (pool: ChildPool, affinity: string): Promise<string[]> =>
-    (await pool.run({ do: 'served' }, { deadlineMs, affinity })) as string[];
+    (await pool.run({ do: 'served' }, { expects: anything, deadlineMs, affinity })) as string[];
 
   /** A pool whose spares get these requests, and when it asks for the one of a number. */
   const warmed = (requests: number, request: (number: number) => unknown = (value) => ({ do: 'echo', value })) => {
@@ -239,16 +252,18 @@ describe('a spare', () => {
 describe('the pool', () => {
   it('leaves nothing behind at a signal that outlives its requests', async () => {
     const { signal } = new AbortController();
-    const one = shared.run({ do: 'echo', value: 1 }, { deadlineMs, signal });
-    const waiting = shared.run({ do: 'echo', value: 2 }, { deadlineMs, signal });
+    const one = shared.run({ do: 'echo', value: 1 }, { expects: anything, deadlineMs, signal });
+    const waiting = shared.run({ do: 'echo', value: 2 }, { expects: anything, deadlineMs, signal });
     expect(await Promise.all([one, waiting])).toEqual([1, 2]);
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
   it('runs as many at once as it has slots, and all in the end', async () => {
     const pool = poolOf({ slots: 2 });
-    const stuck = pool.run({ do: 'loop' }, { deadlineMs: 400 }).catch((error: unknown) => error);
-    const values = await Promise.all([1, 2, 3].map((value) => pool.run({ do: 'echo', value }, { deadlineMs })));
+    const stuck = pool.run({ do: 'loop' }, { expects: anything, deadlineMs: 400 }).catch((error: unknown) => error);
+    const values = await Promise.all(
+      [1, 2, 3].map((value) => pool.run({ do: 'echo', value }, { expects: anything, deadlineMs })),
+    );
     expect(values).toEqual([1, 2, 3]);
     expect(await stuck).toBeInstanceOf(ChildTimedOut);
   });
@@ -256,8 +271,8 @@ describe('the pool', () => {
   it('gives up a running and a waiting request when asked', async () => {
     const pool = poolOf();
     const controller = new AbortController();
-    const running = pool.run({ do: 'loop' }, { deadlineMs, signal: controller.signal });
-    const waiting = pool.run({ do: 'echo', value: 1 }, { deadlineMs, signal: controller.signal });
+    const running = pool.run({ do: 'loop' }, { expects: anything, deadlineMs, signal: controller.signal });
+    const waiting = pool.run({ do: 'echo', value: 1 }, { expects: anything, deadlineMs, signal: controller.signal });
     controller.abort(new Error('the job was cancelled'));
     await expect(running).rejects.toThrow('the job was cancelled');
     await expect(waiting).rejects.toThrow('the job was cancelled');
@@ -275,9 +290,9 @@ describe('the pool', () => {
 
   it.skipIf(!existsSync('/bin/sh'))('ends a child whose guard was killed, also a stuck one', async () => {
     const pool = poolOf();
-    const name = (await pool.run({ do: 'name' }, { deadlineMs, affinity: 'acme' })) as string;
+    const name = (await pool.run({ do: 'name' }, { expects: anything, deadlineMs, affinity: 'acme' })) as string;
     const guard = guardOf(name);
-    const stuck = pool.run({ do: 'loop' }, { deadlineMs, affinity: 'acme' });
+    const stuck = pool.run({ do: 'loop' }, { expects: anything, deadlineMs, affinity: 'acme' });
     process.kill(guard, 'SIGKILL');
     await expect(stuck).rejects.toThrow(ChildDied);
     await vi.waitUntil(() => processOf(name) === undefined, { timeout: 60_000 });
@@ -298,9 +313,10 @@ describe('the pool', () => {
     async () => {
       const program = `
       import { childPool } from ${JSON.stringify(new URL('./child-pool.ts', import.meta.url).href)};
+      import { anything } from ${JSON.stringify(new URL('./child-request.ts', import.meta.url).href)};
       const pool = childPool({ entry: new URL(${JSON.stringify(entry.href)}), slots: 1, warmSpares: 0 });
-      console.log(await pool.run({ do: 'name' }, { deadlineMs: 20000 }));
-      pool.run({ do: 'loop' }, { deadlineMs: 600000 }).catch(() => undefined);
+      console.log(await pool.run({ do: 'name' }, { expects: anything, deadlineMs: 20000 }));
+      pool.run({ do: 'loop' }, { expects: anything, deadlineMs: 600000 }).catch(() => undefined);
     `;
       const parent = spawn(process.execPath, ['--input-type=module', '-e', program], {
         stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,16 +1,17 @@
 import assert from 'node:assert';
-import { messageOf } from '#shared/runtime/failures.ts';
 import {
   type Child,
   type ChildDied,
+  ChildMisbehaved,
   type ChildProgram,
-  ChildRequestFailed,
   ChildTimedOut,
-  type FromChild,
   processorTimeMs,
   startChild,
 } from './child.ts';
+import type { FromChild } from './child-messages.ts';
+import { type Answerer, anything, type ChildOutcome, type Expected, sendRequest } from './child-request.ts';
 import type { Confinement } from './confinement.ts';
+import { Misfit } from './frames.ts';
 
 export type ChildPoolOptions = ChildProgram & {
   /** Requests that run at the same time, each in a child of its own. */
@@ -36,7 +37,7 @@ export type ChildPoolOptions = ChildProgram & {
   memoryLimitMb?: number;
   /** A child is replaced after this many requests: rarely, because a new one is slow until its code is compiled. Default: 5,000. */
   requestsPerChild?: number;
-  /** Told of each request that cost a child: it took too long, or the child ended by itself. */
+  /** Told of each request that cost a child: it took too long, or the child ended by itself, or said what does not fit. */
   onLost?: (how: ChildLoss) => void;
   /** How the kernel confines the children. Default: as well as this machine can. */
   confinement?: Confinement;
@@ -48,10 +49,12 @@ export type ChildPoolOptions = ChildProgram & {
  */
 export const briefly = { warmSpares: 0, idleAfterMs: 3_000 } satisfies Partial<ChildPoolOptions>;
 
-export const childLosses = ['deadline', 'died'] as const;
+export const childLosses = ['deadline', 'died', 'misbehaved'] as const;
 type ChildLoss = (typeof childLosses)[number];
 
-export type RunOptions = {
+export type RunOptions<T> = {
+  /** What the response must be. */
+  expects: Expected<T>;
   /**
    * Counts from the moment the child gets the request, not in the queue. It is processor time where the system reports it, so that no
    * request fails because the machine is busy. In real time it may take six times as long.
@@ -64,7 +67,7 @@ export type RunOptions = {
   /** The organization. A child that served one never serves another. */
   affinity?: string | undefined;
   /** Answers questions of the child while it works on this request. */
-  answer?: ((content: unknown) => Promise<unknown>) | undefined;
+  answers?: Answerer | undefined;
 };
 
 /**
@@ -80,10 +83,10 @@ export type WarmUp = {
 
 export type ChildPool = {
   /**
-   * Has one child work on `request` (anything that structured clone takes) and gives its response. Rejects with `ChildTimedOut`,
-   * `ChildDied`, `ChildRequestFailed` (the handler threw), or the reason of `signal`.
+   * Has one child work on `request` (JSON with bytes in it) and gives its response, as it is expected. Rejects with `ChildTimedOut`,
+   * `ChildDied`, of which `ChildMisbehaved` is one kind, `ChildRequestFailed` (the handler threw), or the reason of `signal`.
    */
-  run(request: unknown, options: RunOptions): Promise<unknown>;
+  run<T>(request: unknown, options: RunOptions<T>): Promise<T>;
   /** Takes no new request, finishes those it took, then ends the children. */
   drain(): Promise<void>;
   /** Kills all children; running and waiting requests reject. */
@@ -92,7 +95,7 @@ export type ChildPool = {
 
 type Job = {
   request: unknown;
-  options: RunOptions;
+  options: RunOptions<unknown>;
   resolve: (response: unknown) => void;
   reject: (error: unknown) => void;
   /** Takes it out of the queue and its listener off the signal, which may live as long as the service. */
@@ -125,6 +128,11 @@ const mostStretch = 6;
 const shortestExtensionMs = 20;
 /** By the clock. Far more than a request of a warm-up takes, also where the machine is busy. */
 const warmUpDeadlineMs = 5_000;
+
+/** Of a child that has no request: it may say nothing. */
+const unasked = (): never => {
+  throw new Misfit('it spoke before it was asked');
+};
 
 /** Killable child processes for work on tenants' bytes. Parsers and highlighters can hang so that only SIGKILL ends them. */
 export function childPool(options: ChildPoolOptions): ChildPool {
@@ -172,9 +180,10 @@ export function childPool(options: ChildPoolOptions): ChildPool {
       affinity: undefined,
       usedAt: performance.now(),
       onMessage: (message) => {
-        if (message.kind !== 'ready') return;
+        if (message.kind !== 'ready') throw new Misfit('it spoke before it was ready');
         clearTimeout(startTimer);
         failedStarts = 0;
+        member.onMessage = unasked;
         member.state = 'idle';
         schedule();
       },
@@ -226,7 +235,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
 
   /** The oldest job for which there is a child that worked for the same organization, or for nobody yet. */
   function nextMatch(): { job: Job; member: Member } | undefined {
-    const idle = all(({ state }) => state === 'idle');
+    const idle = all(({ state, child }) => state === 'idle' && !child.isRefused());
     for (const job of idle.length > 0 ? queue : []) {
       const member =
         idle.find(({ served, affinity }) => served > 0 && affinity === job.options.affinity) ??
@@ -256,24 +265,25 @@ export function childPool(options: ChildPoolOptions): ChildPool {
   /** Gives the first spare that is not warm yet the next request of its warm-up, while the pool is calm. */
   function warm(): void {
     if (warmUp === undefined || warmUpFailed || !isCalm() || all(({ state }) => state === 'warming').length > 0) return;
-    const [member] = all(({ state, served, warmed }) => state === 'idle' && served === 0 && warmed < warmUp.requests);
+    const [member] = all(
+      ({ state, served, warmed, child }) =>
+        state === 'idle' && served === 0 && warmed < warmUp.requests && !child.isRefused(),
+    );
     if (member === undefined) return;
     lastId += 1;
     const id = lastId;
     member.state = 'warming';
     const timer = setTimeout(() => member.child.kill(), warmUpDeadlineMs);
     member.onEnd = () => clearTimeout(timer);
-    member.onMessage = (message) => {
-      if (message.kind === 'ready' || message.id !== id) return;
-      if (message.kind === 'question') return void answerQuestion(member, message.question, message.content, undefined);
+    const request = warmUp.request(member.warmed);
+    member.onMessage = sendRequest(member.child, { id, request, expects: anything }, () => {
       clearTimeout(timer);
-      member.onMessage = () => undefined;
+      member.onMessage = unasked;
       member.onEnd = () => undefined;
       member.warmed += 1;
       member.state = 'idle';
       schedule();
-    };
-    member.child.send({ kind: 'request', id, request: warmUp.request(member.warmed) });
+    });
   }
 
   /** Idle children that belong to an organization, the longest unused first. */
@@ -290,7 +300,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
   }
 
   function work(member: Member, job: Job): void {
-    const { deadlineMs, withinMs, signal, affinity, answer } = job.options;
+    const { expects, deadlineMs, withinMs, signal, affinity, answers } = job.options;
     assert(member.state === 'idle', 'a child works on one request at a time');
     assert(
       member.served === 0 || member.affinity === affinity,
@@ -307,7 +317,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
       settled = true;
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
-      member.onMessage = () => undefined;
+      member.onMessage = unasked;
       member.onEnd = () => undefined;
       member.state = 'idle';
       member.usedAt = performance.now();
@@ -336,28 +346,13 @@ export function childPool(options: ChildPoolOptions): ChildPool {
     };
     let timer = setTimeout(onDeadline, deadlineMs);
     signal?.addEventListener('abort', abort, { once: true });
-    member.onEnd = (ended) => lose('died', ended);
-    member.onMessage = (message) => {
-      if (message.kind === 'ready' || message.id !== id) return;
-      if (message.kind === 'response') finish('keep', () => job.resolve(message.response));
-      else if (message.kind === 'failure') {
-        finish('keep', () => job.reject(new ChildRequestFailed(message.name, message.message)));
-      } else void answerQuestion(member, message.question, message.content, answer);
-    };
-    member.child.send({ kind: 'request', id, request: job.request });
-  }
-
-  async function answerQuestion(
-    { child }: Member,
-    question: number,
-    content: unknown,
-    answer: RunOptions['answer'],
-  ): Promise<void> {
+    member.onEnd = (ended) => lose(ended instanceof ChildMisbehaved ? 'misbehaved' : 'died', ended);
+    const settle = (outcome: ChildOutcome<unknown>): void =>
+      finish('keep', () => ('failure' in outcome ? job.reject(outcome.failure) : job.resolve(outcome.response)));
     try {
-      if (!answer) throw new Error('nobody answers questions about this request');
-      child.send({ kind: 'answer', question, answer: await answer(content) });
+      member.onMessage = sendRequest(member.child, { id, request: job.request, expects, answers }, settle);
     } catch (error) {
-      child.send({ kind: 'no-answer', question, message: messageOf(error) });
+      finish('keep', () => job.reject(error));
     }
   }
 
@@ -375,16 +370,17 @@ export function childPool(options: ChildPoolOptions): ChildPool {
   }
 
   return {
-    run(request, runOptions) {
+    run<T>(request: unknown, runOptions: RunOptions<T>): Promise<T> {
       if (mode !== 'open') return Promise.reject(new Error('the pool of child processes is closed'));
       const { signal } = runOptions;
       if (signal?.aborted) return Promise.reject(signal.reason as Error);
-      const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+      const { promise, resolve, reject } = Promise.withResolvers<T>();
       const leaveQueue = (): void => {
         queue.splice(queue.indexOf(job), 1);
         signal?.removeEventListener('abort', giveUp);
       };
-      const job: Job = { request, options: runOptions, resolve, reject, leaveQueue };
+      const options = runOptions as RunOptions<unknown>;
+      const job: Job = { request, options, resolve: (response) => resolve(response as T), reject, leaveQueue };
       const giveUp = (): void => {
         leaveQueue();
         reject(signal?.reason);

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ChildProgram } from './child.ts';
 import { childPool } from './child-pool.ts';
+import { anything } from './child-request.ts';
 import { withSnapshot } from './child-snapshot.ts';
 
 describe('a snapshot of a child', () => {
@@ -58,7 +59,9 @@ describe('a snapshot of a child', () => {
     const pool = childPool({ ...program, snapshot, slots: 1, warmSpares: 0 });
     try {
       await writeFile(snapshot, 'damaged');
-      const answers = [1, 2, 3].map((at) => pool.run(at, { deadlineMs: 20_000, affinity: `organization-${at}` }));
+      const answers = [1, 2, 3].map((at) =>
+        pool.run(at, { expects: anything, deadlineMs: 20_000, affinity: `organization-${at}` }),
+      );
       expect(await Promise.all(answers)).toEqual([1, 2, 3]);
     } finally {
       await pool.close();

@@ -1,10 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { constants } from 'node:os';
+import type { Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { errorCode } from '#shared/runtime/failures.ts';
+import { errorCode, messageOf } from '#shared/runtime/failures.ts';
+import { channelDescriptor, type FromChild, fromChild, fromChildLimits, type ToChild } from './child-messages.ts';
 import { type Confinement, kernelConfinement } from './confinement.ts';
+import { frameOf, frameReader } from './frames.ts';
 
 /** What children run. */
 export type ChildProgram = {
@@ -24,10 +27,14 @@ export type StartOptions = ChildProgram & {
 
 /** One child process. */
 export type Child = {
-  send(message: ToChild): void;
+  /** Resolves when the system has taken the message, or the child has ended. Throws for what no frame can have. */
+  send(message: ToChild): Promise<void>;
   /** SIGKILL. `ended` follows. */
   kill(): void;
-  /** Resolves with how it ended, once, whatever the cause. */
+  /** The same, because it did what no honest child does. Nothing that it says is heard any more. `why`: a sentence without its end, with "it". */
+  refuse(why: string): void;
+  isRefused(): boolean;
+  /** Resolves with how it ended, once, whatever the cause: with `ChildMisbehaved` when it was refused. */
   ended: Promise<ChildDied>;
   /** The number that its process has here; undefined before it is ready. What the child says about itself does not count. */
   pid(): number | undefined;
@@ -69,42 +76,71 @@ export function startChild(options: StartOptions, onMessage: (message: FromChild
   const dataLimitKb = String((memoryLimitMb + nodeOverheadMb) * 1024);
   const guard = [shell, '-c', guardScript, 'guard', dataLimitKb, confinement.input];
   const [program, ...args] = guarded ? [...guard, ...command] : command;
+  // No channel of Node's: that would act on some of what a child says, take handles from it, and read it by `v8.deserialize`.
   const child = spawn(program as string, args, {
     env: childEnvironment,
-    stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
-    serialization: 'advanced',
+    stdio: ['pipe', guarded ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     detached: true,
   });
+  // Without any where the system could not start it.
+  const channel = child.stdio?.[channelDescriptor] as Socket | undefined;
   const kill = (): void => {
     if (guarded) child.stdin?.destroy();
     else child.kill('SIGKILL');
   };
+  let misfit: string | undefined;
+  const refuse = (why: string): void => {
+    misfit ??= why;
+    channel?.destroy();
+    kill();
+  };
+  const read = frameReader(fromChildLimits, (message) => onMessage(fromChild(message)));
+  const listen = (): void => {
+    channel?.on('data', (piece: Buffer) => {
+      if (misfit !== undefined) return;
+      try {
+        read(piece);
+      } catch (error) {
+        refuse(messageOf(error));
+      }
+    });
+  };
+  // Its end is told by the process, and tells the guard, which waits for its input, that there is nothing left to guard.
+  channel?.on('error', () => undefined).on('close', kill);
   child.stdin?.on('error', () => undefined);
   let startedPid = guarded ? undefined : child.pid;
-  const waitingForPid: FromChild[] = [];
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    if (!guarded || startedPid !== undefined) return;
-    startedPid = Number.parseInt(text, 10);
-    for (const message of waitingForPid.splice(0)) onMessage(message);
-  });
-  child.on('message', (message: FromChild) => {
-    if (startedPid === undefined) waitingForPid.push(message);
-    else onMessage(message);
-  });
+  // Nothing is heard of a child before its number is known.
+  if (guarded) {
+    child.stdout?.setEncoding('utf8').once('data', (text: string) => {
+      startedPid = Number.parseInt(text, 10);
+      listen();
+    });
+  } else listen();
   // What the guard leaves: all, if it was killed itself; or a child whose wrapper was killed before it had tied the two together.
   child.once('exit', () => killGroup(child.pid));
   let runningPid: number | undefined;
   return {
-    send: (message) => {
-      if (child.connected) child.send(message, () => undefined);
-    },
+    send: (message) => write(channel, frameOf(message)),
     kill,
-    ended: endOf(child, kill),
+    refuse,
+    isRefused: () => misfit !== undefined,
+    ended: endOf(child, refuse, () => misfit),
     pid: () => {
       runningPid ??= confinement.forks && startedPid !== undefined ? onlyChildOf(startedPid) : startedPid;
       return runningPid;
     },
   };
+}
+
+/** Resolves when all is written, or never will be. */
+function write(channel: Socket | undefined, pieces: readonly Uint8Array[]): Promise<void> {
+  return new Promise((resolve) => {
+    if (channel?.writable !== true) return resolve();
+    channel.cork();
+    for (const [at, piece] of pieces.entries())
+      channel.write(piece, at < pieces.length - 1 ? undefined : () => resolve());
+    channel.uncork();
+  });
 }
 
 /** Undefined when the process has ended, or has not started its child yet. */
@@ -182,17 +218,29 @@ function isKnownToNode(option: string): boolean {
 /** Folders may be links to elsewhere; they keep the slash that makes them folders. */
 const realPath = (path: string): string => realpathSync(path) + (path.endsWith('/') ? '/' : '');
 
-function endOf(child: ChildProcess, kill: () => void): Promise<ChildDied> {
+/** Honest children say nothing there but why they end. */
+const mostErrorBytes = 1024 * 1024;
+
+function endOf(
+  child: ChildProcess,
+  refuse: (why: string) => void,
+  misfit: () => string | undefined,
+): Promise<ChildDied> {
   const mostKept = 4_000;
   let errors = '';
+  let length = 0;
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     errors = (errors + text).slice(-mostKept);
+    length += text.length;
+    if (length <= mostErrorBytes) return;
+    child.stderr?.destroy();
+    refuse('it wrote more than a megabyte of errors');
   });
-  // Tell the guard, which waits for its input, that there is nothing left to guard.
-  child.on('disconnect', kill);
   return new Promise((resolve) => {
     child.on('error', (error) => resolve(new ChildDied(undefined, undefined, error.message)));
     child.on('close', (code, signal) => {
+      const why = misfit();
+      if (why !== undefined) return resolve(new ChildMisbehaved(why));
       const signalNumber = code !== null && code > 128 ? code - 128 : undefined;
       const name = Object.entries(constants.signals).find(([, number]) => number === signalNumber)?.[0];
       const ended = signal ?? name;
@@ -211,18 +259,6 @@ function causeIn(errors: string): string {
     .find((text) => /^(?:\w*Error\b|Error \[|FATAL ERROR|thread '.*' panicked at)/.test(text.trim()));
   return (line ?? '').trim().slice(0, 300);
 }
-
-/** Messages between parent and child. The channel uses structured clone: bytes stay bytes. */
-export type ToChild =
-  | { kind: 'request'; id: number; request: unknown }
-  | { kind: 'answer'; question: number; answer: unknown }
-  | { kind: 'no-answer'; question: number; message: string };
-
-export type FromChild =
-  | { kind: 'ready' }
-  | { kind: 'question'; id: number; question: number; content: unknown }
-  | { kind: 'response'; id: number; response: unknown }
-  | { kind: 'failure'; id: number; name: string; message: string };
 
 /** The child did not answer within its deadline and was killed. */
 export class ChildTimedOut extends Error {
@@ -249,6 +285,16 @@ export class ChildDied extends Error {
     this.exitCode = exitCode;
     this.signal = signal;
     this.isOutOfMemory = detail === outOfMemory;
+  }
+}
+
+/** The child said something that does not fit, so it was killed, and nothing that it said about this request is used. */
+export class ChildMisbehaved extends ChildDied {
+  override name = 'ChildMisbehaved';
+
+  constructor(why: string) {
+    super(undefined, 'SIGKILL');
+    this.message = `its process was ended because ${why}`;
   }
 }
 

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ChildProgram, startChild } from './child.ts';
 import { type ChildPool, childPool } from './child-pool.ts';
+import { anything } from './child-request.ts';
 import { withSnapshot } from './child-snapshot.ts';
 import { type Confinement, describeConfinement, kernelConfinement, probeConfinement } from './confinement.ts';
 
@@ -62,7 +63,7 @@ describe.each<[string, Confinement, typeof fromSources]>([
   const attempt = (what: string, extra: object = {}): Promise<unknown> => {
     const { port } = tcp.address() as AddressInfo;
     const request = { do: what, pid: process.pid, port, path: join(folder, 'made'), ...extra };
-    return pool.run(request, { deadlineMs: 20_000, affinity: 'acme' });
+    return pool.run(request, { expects: anything, deadlineMs: 20_000, affinity: 'acme' });
   };
 
   const refused = [
@@ -100,7 +101,9 @@ describe.each<[string, Confinement, typeof fromSources]>([
     const program = await programOf({ entry, addons: true });
     const withAddons = childPool({ ...program, slots: 1, warmSpares: 0, confinement });
     const load = { do: 'native code', path: process.execPath };
-    await expect(withAddons.run(load, { deadlineMs: 20_000 })).rejects.toThrow(/dlopen is not available/);
+    await expect(withAddons.run(load, { expects: anything, deadlineMs: 20_000 })).rejects.toThrow(
+      /dlopen is not available/,
+    );
     await withAddons.close();
   });
 
@@ -153,7 +156,7 @@ const orSkipped = (kind: keyof Confinement['denied'], what: string): string =>
 describe('the kernel refuses code that got around Node', () => {
   const pool = childPool({ entry, slots: 1 });
   afterAll(() => pool.close());
-  const run = (request: object): Promise<unknown> => pool.run(request, { deadlineMs: 20_000 });
+  const run = (request: object): Promise<unknown> => pool.run(request, { expects: anything, deadlineMs: 20_000 });
 
   test.skipIf(kernel.denied.network === undefined)(orSkipped('network', 'a connection on this machine'), async () => {
     const { port } = tcp.address() as AddressInfo;

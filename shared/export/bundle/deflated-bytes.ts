@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import {
   constants,
@@ -57,4 +58,31 @@ export async function inflateWhole(deflated: Uint8Array, rawLength: number): Pro
   const chunkSize = Math.max(constants.Z_MIN_CHUNK, rawLength + 1);
   const options = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: rawLength, chunkSize };
   return rawLength <= waitedBytes ? inflateRawSync(deflated, options) : inflate(deflated, options);
+}
+
+/** No deflate data is of more bytes than this many times its own. */
+const mostRatio = 1_100;
+
+/**
+ * The same for data that may be made to deceive: rejects also unless it is whole pieces that end at a byte and have no last block, so that what is
+ * put behind it is read as it is.
+ */
+export async function inflatePieces(deflated: Uint8Array, rawLength: number): Promise<Buffer> {
+  if (rawLength > deflated.length * mostRatio) throw new Error('the deflate data is too short for its bytes');
+  // A last block of its own, with bytes that are not known before the data is.
+  const probe = hash('sha256', deflated, 'buffer');
+  const length = Buffer.alloc(4);
+  length.writeUInt16LE(probe.length, 0);
+  length.writeUInt16LE(0xffff - probe.length, 2);
+  const input = Buffer.concat([deflated, Buffer.from([1]), length, probe]);
+  const whole = rawLength + probe.length;
+  const options = { maxOutputLength: whole, chunkSize: Math.max(constants.Z_MIN_CHUNK, whole + 1), info: true };
+  // With `info`, which the types do not know, there is also what was read.
+  const { buffer, engine } = (rawLength <= waitedBytes
+    ? inflateRawSync(input, options)
+    : await inflate(input, options)) as unknown as { buffer: Buffer; engine: { bytesWritten: number } };
+  if (engine.bytesWritten !== input.length || buffer.length !== whole || !buffer.subarray(rawLength).equals(probe)) {
+    throw new Error('the deflate data is not made of whole pieces');
+  }
+  return buffer.subarray(0, rawLength);
 }

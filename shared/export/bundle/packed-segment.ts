@@ -1,5 +1,10 @@
 import { crc32 } from 'node:zlib';
-import type { PageText, RenderedPage, SegmentSidecar } from '#shared/contracts/stored-objects.ts';
+import {
+  pageFactsSchema,
+  type PageText,
+  type RenderedPage,
+  type SegmentSidecar,
+} from '#shared/contracts/stored-objects.ts';
 import { deflateWhole, inflateWhole } from './deflated-bytes.ts';
 import { packRendered } from './pack-export.ts';
 import type { DeflatedBytes, FileToPack, SegmentSummary } from './segment-writer.ts';
@@ -14,7 +19,8 @@ export async function packPages(
   pages: readonly RenderedPage[],
 ): Promise<PackedSegment> {
   const { bytes, ...summary } = await packRendered(domain, files);
-  const facts = pages.map(({ fullText: _1, search: _2, ...rest }) => rest);
+  // In the order of the schema, whether they were rendered here or came from a child.
+  const facts = pages.map((page) => pageFactsSchema.parse(page));
   return { segment: bytes, sidecar: await sidecarBytes(sidecarOf({ ...summary, pages: facts }), pages) };
 }
 

@@ -3,9 +3,12 @@ import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
 import type { ProjectFiles } from '#shared/docs/project/project-files.ts';
 import { maxSourceBytes } from '#shared/docs/project/source-limits.ts';
 import { pageSlice, type RenderOptions } from '#shared/docs/render/page-slice.ts';
+import { expectedResponse, type ResponseTo } from '#shared/docs/render/expected-response.ts';
 import type { RenderRequest, RenderResponse } from '#shared/docs/render/render-request.ts';
 import { indexSite } from '#shared/docs/render/site-index.ts';
-import { type Child, type FromChild, processorTimeMs, startChild } from '#shared/docs/sandbox/child.ts';
+import { processorTimeMs, startChild } from '#shared/docs/sandbox/child.ts';
+import type { FromChild } from '#shared/docs/sandbox/child-messages.ts';
+import { sendRequest } from '#shared/docs/sandbox/child-request.ts';
 import { withSnapshot } from '#shared/docs/sandbox/child-snapshot.ts';
 import { packPages } from '#shared/export/bundle/packed-segment.ts';
 import { medianOf, ratio, shown, table } from '../export/measurement.ts';
@@ -87,17 +90,22 @@ function ownMs(): number {
 
 async function startedChild(print: (text: string) => void) {
   const program = await withSnapshot(renderChild, { info: print, warn: print });
-  let next = Promise.withResolvers<FromChild>();
-  const child: Child = startChild({ ...program, memoryLimitMb: 512 }, (message) => next.resolve(message));
-  void child.ended.then((ended) => next.reject(ended));
-  await next.promise;
+  const ready = Promise.withResolvers<void>();
+  let onMessage = (_message: FromChild): void => ready.resolve();
+  const child = startChild({ ...program, memoryLimitMb: 512 }, (message) => onMessage(message));
+  void child.ended.then((ended) => ready.reject(ended));
+  await ready.promise;
+  let id = 0;
   return {
-    async ask(request: RenderRequest): Promise<RenderResponse> {
-      next = Promise.withResolvers<FromChild>();
-      child.send({ kind: 'request', id: 1, request });
-      const message = await next.promise;
-      if (message.kind !== 'response') throw new Error(`the child answered ${message.kind}`);
-      return message.response as RenderResponse;
+    /** With all that a service does to take a response from a child. */
+    ask<R extends RenderRequest>(request: R): Promise<ResponseTo<R>> {
+      const { promise, resolve, reject } = Promise.withResolvers<ResponseTo<R>>();
+      id += 1;
+      void child.ended.then(reject);
+      onMessage = sendRequest(child, { id, request, expects: expectedResponse(request) }, (outcome) =>
+        'failure' in outcome ? reject(outcome.failure) : resolve(outcome.response),
+      );
+      return promise;
     },
     usedMs: () => processorTimeMs(child.pid()) ?? Number.NaN,
     end: () => child.kill(),

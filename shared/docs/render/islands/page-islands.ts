@@ -1,7 +1,6 @@
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { iconForm } from '#shared/docs/icons/icon-form.ts';
-import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import { relativeHref } from '../bundle-paths.ts';
+import { islandsFile, relativeHref } from '../bundle-paths.ts';
 import { iconElement } from '../content/icon.ts';
 import { writeContent } from '../content/write-content.ts';
 import type { Island, Module } from '../evaluate/static-tree.ts';
@@ -68,7 +67,7 @@ ${modules.join(',\n')}
     diagnostics.push({ severity: 'warning', code: 'islands-too-large', message, file: slice.file });
     return undefined;
   }
-  return { path: `_bindery/islands/${sha256Of(slice.path).slice(0, 16)}.js`, script, classes: classesAmong(texts) };
+  return { path: islandsFile(slice.path), script, classes: classesAmong(texts) };
 }
 
 const textsIn = (code: string, pattern: RegExp): string[] =>

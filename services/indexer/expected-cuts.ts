@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import type { Expected } from '#shared/docs/sandbox/child-request.ts';
+import { Misfit } from '#shared/docs/sandbox/frames.ts';
+import { mostLinkCharacters, mostLinks, mostTargetCharacters } from './page-links.ts';
+import { anchorCharacters, type CutResponse, headingCharacters, mostPassages, passageCharacters } from './read-page.ts';
+
+/*
+ * What a child that reads pages may say of them. The texts of its own pages are what it says they are; what bounds an index bounds them: a passage
+ * of a page that is longer, or more of them, would make the index of the whole site slow.
+ */
+
+/** The rest of a text stays with its last passage, and a cut may fall into the middle of a line. */
+const mostPassageCharacters = 3 * passageCharacters;
+const mostMarkdown = 32 * 1024 * 1024;
+const mostReason = 2_000;
+
+const text = (most: number) => z.string().max(most);
+
+const cutPage = z.strictObject({
+  passages: z
+    .array(
+      z.strictObject({
+        anchor: text(anchorCharacters),
+        heading: text(headingCharacters),
+        text: text(mostPassageCharacters),
+      }),
+    )
+    .max(mostPassages),
+  links: z.array(z.strictObject({ target: text(mostTargetCharacters), text: text(mostLinkCharacters) })).max(mostLinks),
+  markdown: text(mostMarkdown),
+  peoplesMarkdown: text(mostMarkdown).optional(),
+});
+const failure = z.strictObject({ failed: text(mostReason) });
+
+/** One answer for each page of the request. */
+export function expectedCuts(pages: number): Expected<CutResponse> {
+  return {
+    schema: z.array(z.union([cutPage, failure])),
+    verify({ length }) {
+      if (length !== pages) throw new Misfit('it answered for another number of pages than it was given');
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { Misfit } from '#shared/docs/sandbox/frames.ts';
+import { archivePathProblem } from '#shared/export/bundle/archive-names.ts';
+
+/** A file whose bytes were all given. */
+export type UnpackedFile = { path: string; sizeBytes: number };
+
+/** A file of a project that arrives. `offset`: where it begins among the bytes of its project. */
+export type ReceivedFile = UnpackedFile & { sha256: string; offset: number };
+
+/** What the child gives at once: so many bytes and the chunk that crosses them, and so many files. */
+export const mostBytes = 512 * 1024;
+export const mostFiles = 2_000;
+const mostBytesInQuestion = 16 * 1024 * 1024;
+
+/**
+ * What the child asks its parent: the next part of the archive (bytes, or null at its end), or to keep what it unpacked. `bytes` belong to
+ * the files in their order; a file is named with its last bytes.
+ */
+export const unpackQuestion = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('more') }),
+  z.strictObject({
+    kind: z.literal('keep'),
+    files: z.array(z.strictObject({ path: z.string(), sizeBytes: z.int().min(0) })).max(mostFiles),
+    bytes: z.instanceof(Uint8Array).refine(({ length }) => length <= mostBytesInQuestion),
+  }),
+]);
+
+export type UnpackQuestion = z.infer<typeof unpackQuestion>;
+
+/**
+ * The files of an archive as a child unpacks them. It reads what a tenant sent, so nothing that it says of them is believed: their hashes, under
+ * which they are stored for all projects of their organization, are made here, and their names are checked once more.
+ */
+export function unpackedFiles(most: { unpackedBytes: number; entries: number }) {
+  const files: ReceivedFile[] = [];
+  const paths = new Set<string>();
+  let hash = createHash('sha256');
+  /** Of the file that comes next. */
+  let begun = 0;
+  let offset = 0;
+  let written = 0;
+
+  return {
+    /** Throws `Misfit`. */
+    take(unpacked: readonly UnpackedFile[], bytes: Uint8Array): void {
+      if (written + bytes.length > most.unpackedBytes || files.length + unpacked.length > most.entries) {
+        throw new Misfit('it keeps more than it may');
+      }
+      let at = 0;
+      const hashNext = (length: number): void => {
+        hash.update(bytes.subarray(at, at + length));
+        at += length;
+        begun += length;
+        written += length;
+      };
+      for (const { path, sizeBytes } of unpacked) {
+        if (archivePathProblem(path) !== undefined || paths.has(path))
+          throw new Misfit('it named a file as it may not');
+        const missing = sizeBytes - begun;
+        if (missing < 0 || missing > bytes.length - at) throw new Misfit('it gave a file another size than it has');
+        hashNext(missing);
+        paths.add(path);
+        files.push({ path, sizeBytes, sha256: hash.digest('hex'), offset });
+        hash = createHash('sha256');
+        begun = 0;
+        offset += sizeBytes;
+      }
+      hashNext(bytes.length - at);
+    },
+    /** All of them, when the child has ended well. Throws where bytes belong to no file. */
+    all(): ReceivedFile[] {
+      if (offset !== written) throw new Misfit('it gave bytes that belong to no file');
+      return files;
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import type { Expected } from '#shared/docs/sandbox/child-request.ts';
+import { Misfit } from '#shared/docs/sandbox/frames.ts';
+import { bundlePathProblem } from '#shared/export/bundle/bundle-names.ts';
+import { pagePathOf, type ProjectFile } from './project-files.ts';
+import type { DocsProject } from './read-docs-project.ts';
+import { siteModelSchema } from './site-model.ts';
+
+/** Half of what is read at once: while the parent looks for some, the child works on the others. */
+export const mostFilesInQuestion = 16;
+/** Of those files together, as far as they are wanted. No file that can be in a bundle has more alone. */
+export const mostBytesInQuestion = 32 * 1024 * 1024;
+
+/** What the child asks for, file by file. It has no right to read uploads itself, so a child never sees files of another organization. */
+const fileQuestion = z
+  .array(z.strictObject({ path: z.string(), maxBytes: z.int().min(0) }))
+  .min(1)
+  .max(mostFilesInQuestion);
+
+/** A file that the child made for pages. */
+const fileMade = z.strictObject({ made: z.strictObject({ sha256: z.string(), text: z.string() }) });
+
+export const analysisQuestion = z.union([fileQuestion, fileMade]);
+
+const mostReason = 10_000;
+
+const analysisResponse = z.union([
+  z.strictObject({ project: siteModelSchema.omit({ contentVersion: true }) }),
+  z.strictObject({
+    invalid: z.strictObject({ code: z.string().max(100), file: z.string(), message: z.string().max(mostReason) }),
+  }),
+]);
+
+export type AnalyzeResponse = z.infer<typeof analysisResponse>;
+
+/** `made`: sizes in bytes of the files that were made for pages, by their hashes. */
+export function expectedAnalysis(
+  files: readonly ProjectFile[],
+  made: ReadonlyMap<string, number>,
+): Expected<AnalyzeResponse> {
+  return {
+    schema: analysisResponse,
+    verify(answer) {
+      if ('project' in answer) checkProject(answer.project, files, made);
+    },
+  };
+}
+
+/**
+ * Throws `Misfit` where a model names something else than files of the project, each with its own hash, and files that were made for pages: objects
+ * are found by hash, and another project of the organization may have files that nobody may see.
+ */
+function checkProject(project: DocsProject, files: readonly ProjectFile[], made: ReadonlyMap<string, number>): void {
+  const fileOf = new Map(files.map((file) => [file.path, file]));
+  const isOfProject = ({ path, sha256, sizeBytes }: ProjectFile): boolean => {
+    const file = fileOf.get(path);
+    return file !== undefined && file.sha256 === sha256 && file.sizeBytes === sizeBytes;
+  };
+  const isMade = ({ sha256, sizeBytes }: Omit<ProjectFile, 'path'>): boolean => made.get(sha256) === sizeBytes;
+  const { snippets, specs, assets, styles, scripts, operations = [], pages } = project;
+  for (const entries of [snippets, specs, assets, styles, scripts]) {
+    if (!entries.every(isOfProject)) throw new Misfit('it named a file that is not one of its project');
+    if (new Set(entries.map(({ path }) => path)).size < entries.length) throw new Misfit('it named a file twice');
+  }
+  if (!operations.every(isMade)) throw new Misfit('it named a file that it had not made');
+  const paths = new Set<string>();
+  for (const { path, file, sha256, sizeBytes } of pages) {
+    const isOwn = isOfProject({ path: file, sha256, sizeBytes }) && path === pagePathOf(file);
+    if (!isOwn && !(fileOf.has(file) && isMade({ sha256, sizeBytes }))) {
+      throw new Misfit('it named a page that is not one of its project');
+    }
+    if (paths.has(path) || bundlePathProblem(`${path}.html`) !== undefined) {
+      throw new Misfit('it gave a page a path that it may not have');
+    }
+    paths.add(path);
+  }
+}

@@ -1,0 +1,139 @@
+import { hash } from 'node:crypto';
+import { crc32, deflateRawSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
+import { inflatePieces } from '#shared/export/bundle/deflated-bytes.ts';
+import { type PackedSegment, packPages, sidecarParts } from '#shared/export/bundle/packed-segment.ts';
+import { packSegment } from '#shared/export/bundle/segment-writer.ts';
+import { checkPacked } from './check-packed.ts';
+import { testProject } from './test-project.ts';
+
+const project = await testProject({
+  'a.mdx': '# A\n\nWords of *A*.\n',
+  'guides/b.mdx': '---\ntitle: B\n---\n\n<Note>Words of B.</Note>\n\n```js\nconst b = 1;\n```\n',
+});
+const paths = ['a', 'guides/b'];
+const rendered = paths.map((path) => project.render(path));
+const files = rendered.flatMap((page) => page.files);
+const pages = rendered.map(({ page }) => page);
+const honest = await packPages('docs', files, pages);
+
+type Facts = Record<string, unknown> & {
+  pages: RenderedPage[];
+  files: { path: string; sha256: string; size: number }[];
+};
+
+/** The segment with another sidecar. */
+function told(change: (facts: Facts) => void, of: PackedSegment = honest): PackedSegment {
+  const { json, behind } = sidecarParts(of.sidecar);
+  const facts = JSON.parse(Buffer.from(json).toString()) as Facts;
+  change(facts);
+  const text = JSON.stringify(facts);
+  return { segment: of.segment, sidecar: Buffer.concat([Buffer.from(`${text.slice(0, -1)},"texts":[\n`), behind]) };
+}
+
+/** Another segment, with all that can be known of its bytes told as it is. */
+function packed(segment: Buffer, raw: Uint8Array, listed?: Facts['files']): PackedSegment {
+  return told(
+    (facts) => {
+      const sums = { sha256: hash('sha256', segment, 'hex'), crc32: crc32(raw) };
+      Object.assign(facts, sums, { sizeBytes: segment.length, rawLength: raw.length }, listed && { files: listed });
+    },
+    { segment, sidecar: honest.sidecar },
+  );
+}
+
+async function withFiles(others: typeof files): Promise<PackedSegment> {
+  return packPages('docs', others, pages);
+}
+
+const [html, markdown, ...rest] = files as [(typeof files)[number], (typeof files)[number]];
+const flushed = { finishFlush: 3 };
+const rawOf = async (own: typeof files): Promise<Buffer> => {
+  const { bytes, rawLength } = await packSegment(own.map(({ path, body }) => ({ path: `docs/${path}`, body })));
+  return inflatePieces(bytes, rawLength);
+};
+
+describe('a packed chunk', () => {
+  it('passes as the renderer makes it', async () => {
+    await expect(checkPacked(honest, 'docs', paths)).resolves.toBeUndefined();
+  });
+
+  const lies: [string, () => PackedSegment | Promise<PackedSegment>][] = [
+    ['has the file of another page', () => withFiles([{ path: 'index.html', body: 'x' }, markdown, ...rest])],
+    ['has a file more', () => withFiles([...files, { path: 'index.html', body: 'x' }])],
+    ['has a file of ours more', () => withFiles([...files, { path: '_bindery/config.js', body: 'x' }])],
+    ['lacks a file', () => withFiles(files.slice(1))],
+    ['has its files in another order', () => withFiles([markdown, html, ...rest])],
+    ['is of another domain', () => packPages('other', files, pages)],
+    ['tells of another page', () => told(({ pages: [page] }) => page && Object.assign(page, { path: 'index' }))],
+    ['tells of one page twice', () => told(({ pages: list }) => void list.splice(1, 1, list[0] as RenderedPage))],
+    ['tells of no page', () => told((facts) => Object.assign(facts, { pages: [] }))],
+    [
+      'needs a file that climbs',
+      () => told(({ pages: [page] }) => page && Object.assign(page, { playground: '../../x' })),
+    ],
+    [
+      'needs a font that climbs',
+      () => told(({ pages: [page] }) => page && Object.assign(page, { mathFonts: ['../x'] })),
+    ],
+    ['has another size than it tells', () => told((facts) => Object.assign(facts, { sizeBytes: 1 }))],
+    ['has another hash than it tells', () => told((facts) => Object.assign(facts, { sha256: '0'.repeat(64) }))],
+    ['has another checksum than it tells', () => told((facts) => Object.assign(facts, { crc32: 1 }))],
+    ['has more bytes than it tells', () => told((facts) => Object.assign(facts, { rawLength: 1024 }))],
+    ['is said to be enormous', () => told((facts) => Object.assign(facts, { rawLength: 2 ** 40 }))],
+    [
+      'has a file with another hash',
+      () => told(({ files: [file] }) => file && Object.assign(file, { sha256: '0'.repeat(64) })),
+    ],
+    ['has a file with another size', () => told(({ files: [file] }) => file && Object.assign(file, { size: 1 }))],
+    ['has texts of another length', () => told(({ pages: [page] }) => page && Object.assign(page, { searchBytes: 1 }))],
+    ['has no texts', () => ({ ...honest, sidecar: sidecarParts(honest.sidecar).json })],
+    ['has more behind its texts', () => ({ ...honest, sidecar: Buffer.concat([honest.sidecar, Buffer.from('x')]) })],
+    ['has a sidecar that is none', () => ({ ...honest, sidecar: Buffer.from('null') })],
+    [
+      'has a sidecar with a space in front',
+      () => ({ ...honest, sidecar: Buffer.concat([Buffer.from(' '), honest.sidecar]) }),
+    ],
+    [
+      'hides a file behind the listed ones',
+      async () => {
+        const raw = await rawOf([...files, { path: 'index.html', body: 'hidden' }]);
+        const { files: listed } = await packSegment(files.map(({ path, body }) => ({ path: `docs/${path}`, body })));
+        return packed(deflateRawSync(raw, flushed), raw, listed);
+      },
+    ],
+    [
+      'ends the stream, so that nothing behind it is read',
+      async () => {
+        const raw = await rawOf(files);
+        return packed(deflateRawSync(raw), raw);
+      },
+    ],
+    [
+      'ends the stream and has bytes behind its end',
+      async () => {
+        const raw = await rawOf(files);
+        return packed(Buffer.concat([deflateRawSync(raw), Buffer.from([0, 0, 0, 0xff, 0xff])]), raw);
+      },
+    ],
+    [
+      'ends in the middle of a block, which takes in what comes next',
+      async () => {
+        const raw = await rawOf(files);
+        const open = Buffer.from([0, 0xff, 0xff, 0, 0]);
+        return packed(Buffer.concat([deflateRawSync(raw, flushed), open]), raw);
+      },
+    ],
+    [
+      'ends in the middle of a byte',
+      async () => {
+        const raw = await rawOf(files);
+        return packed(deflateRawSync(raw, { finishFlush: 5 }), raw);
+      },
+    ],
+  ];
+  it.each(lies)('that %s does not', async (_what, lie) => {
+    await expect(checkPacked(await lie(), 'docs', paths)).rejects.toThrow(/^it [a-z]/);
+  });
+});

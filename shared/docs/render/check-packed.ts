@@ -1,0 +1,115 @@
+import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { type SegmentSidecar, segmentSidecarSchema } from '#shared/contracts/stored-objects.ts';
+import { fitting } from '#shared/docs/sandbox/child-messages.ts';
+import { Misfit, parseJson } from '#shared/docs/sandbox/frames.ts';
+import { inflatePieces } from '#shared/export/bundle/deflated-bytes.ts';
+import { archivePath } from '#shared/export/bundle/pack-export.ts';
+import { type PackedSegment, sidecarParts, textEnds, type TextKind } from '#shared/export/bundle/packed-segment.ts';
+import { tarHeader, tarPadding } from '#shared/export/bundle/tar-header.ts';
+import { islandsFile } from './bundle-paths.ts';
+
+/** Of the facts of a chunk's pages. */
+const mostValues = 2_000_000;
+/** Of a chunk: 32 pages with 2 MB of HTML and 2 MB of Markdown each, and room for what is beside them. */
+const mostRawBytes = 256 * 1024 * 1024;
+/** Names of files that the closing segment has where a page needs them. */
+const fileName = /^[\w-]{1,64}$/;
+
+/**
+ * Throws `Misfit` unless these are the bytes that `packPages` makes of the files of these pages, in their order, and of nothing else: they go to
+ * the bundle as they are. A child made them, which may have been taken over by a page: it can write what it likes into the files of the pages that it
+ * was given, but no other file, and nothing into the files of others.
+ */
+export async function checkPacked(
+  { segment, sidecar }: PackedSegment,
+  domain: string,
+  pages: readonly string[],
+): Promise<void> {
+  const { json, behind } = sidecarParts(sidecar);
+  // A sum is put in front of its first field.
+  if (json[0] !== 0x7b) throw new Misfit('it packed a sidecar that does not begin as one');
+  const facts = fitting(segmentSidecarSchema, parseJson(json, mostValues), 'a sidecar');
+  checkPages(facts, pages);
+  if (facts.sizeBytes !== segment.length || facts.sha256 !== hash('sha256', segment, 'hex')) {
+    throw new Misfit('it gave a segment another size or hash than it has');
+  }
+  const raw = await inflated(segment, facts, 'a segment');
+  let at = 0;
+  const expect = (bytes: Uint8Array): void => {
+    const end = at + bytes.length;
+    if (end > raw.length || raw.compare(bytes, 0, bytes.length, at, end) !== 0) {
+      throw new Misfit('it packed something else than the files that it named');
+    }
+    at = end;
+  };
+  for (const { path, size, sha256 } of facts.files) {
+    expect(tarHeader(path, size));
+    if (hash('sha256', raw.subarray(at, at + size), 'hex') !== sha256) {
+      throw new Misfit('it gave a file another hash than it has');
+    }
+    at += size;
+    expect(tarPadding(size));
+  }
+  if (at !== raw.length) throw new Misfit('it packed more than the files that it named');
+  checkFiles(facts, domain, pages);
+  await checkTexts(facts, behind);
+}
+
+function checkPages({ pages }: SegmentSidecar, expected: readonly string[]): void {
+  if (pages.length !== expected.length || pages.some(({ path }, at) => path !== expected[at])) {
+    throw new Misfit('it told of other pages than it was given');
+  }
+  for (const { playground, mathFonts = [] } of pages)
+    checkNames(...mathFonts, ...(playground === undefined ? [] : [playground]));
+}
+
+function checkNames(...names: readonly string[]): void {
+  if (!names.every((name) => fileName.test(name))) throw new Misfit('it named a file that no page needs');
+}
+
+/** HTML and Markdown of each page, and a script where it has islands. */
+function checkFiles({ files }: SegmentSidecar, domain: string, pages: readonly string[]): void {
+  const left = files.map(({ path }) => path);
+  for (const page of pages) {
+    const [html, markdown, script] = filesOfPage(page).map((path) => archivePath(domain, path));
+    if (left.shift() !== html || left.shift() !== markdown)
+      throw new Misfit('it packed other files than those of its pages');
+    if (left[0] === script) left.shift();
+  }
+  if (left.length > 0) throw new Misfit('it packed other files than those of its pages');
+}
+
+/** The files that a page may have in a bundle: the first two always, in this order. */
+export const filesOfPage = (page: string): [html: string, markdown: string, islands: string] => [
+  `${page}.html`,
+  `${page}.md`,
+  islandsFile(page),
+];
+
+async function checkTexts({ texts, pages }: SegmentSidecar, behind: Uint8Array): Promise<void> {
+  if (texts === undefined) throw new Misfit('it packed pages without their texts');
+  let at = 0;
+  for (const kind of ['search', 'fullText'] satisfies TextKind[]) {
+    const { sizeBytes, rawLength } = texts[kind];
+    const field = kind === 'search' ? 'searchBytes' : 'fullTextBytes';
+    const told = pages.reduce((sum, page) => sum + page[field] + textEnds[kind].length, 0);
+    if (told !== rawLength) throw new Misfit('it gave texts of pages other lengths than they have');
+    await inflated(behind.subarray(at, at + sizeBytes), texts[kind], 'texts');
+    at += sizeBytes;
+  }
+  if (at !== behind.length) throw new Misfit('it packed more than the texts that it named');
+}
+
+async function inflated(
+  deflated: Uint8Array,
+  told: { rawLength: number; crc32: number },
+  what: string,
+): Promise<Buffer> {
+  if (told.rawLength > mostRawBytes) throw new Misfit(`it packed ${what} of more than ${mostRawBytes} bytes`);
+  const raw = await inflatePieces(deflated, told.rawLength).catch((error: unknown) => {
+    throw new Misfit(`it packed ${what} that cannot be joined to others`, { cause: error });
+  });
+  if (crc32(raw) !== told.crc32) throw new Misfit(`it gave ${what} another checksum than it has`);
+  return raw;
+}

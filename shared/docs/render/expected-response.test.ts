@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { localChildren } from '../../../test/support/local-children.ts';
+import { closingAnswers, expectedResponse } from './expected-response.ts';
+import { pageSlice } from './page-slice.ts';
+import {
+  type ClosingQuestion,
+  handleRenderRequest,
+  type RenderRequest,
+  type RenderResponse,
+} from './render-request.ts';
+import { indexSite } from './site-index.ts';
+import { testOptions, testProject } from './test-project.ts';
+
+const { model } = await testProject({ 'a.mdx': '# A', 'b.mdx': '# B', 'images/x.svg': '<svg/>' });
+const slice = pageSlice(indexSite(model), 'a', testOptions);
+const page = { kind: 'page', slice, source: '# A', dependencies: {}, options: testOptions } as const;
+const site = { kind: 'site', model, options: { ...testOptions, domain: 'docs' } } as const;
+const isolated = { kind: 'isolated-file', path: 'images/x.svg', source: Buffer.from('<svg/>') } as const;
+const plan = { domain: 'docs', contentVersion: model.contentVersion, rendererVersion: 'r-000000000000' };
+const closing: Extract<RenderRequest, { kind: 'closing' }> = {
+  kind: 'closing',
+  model,
+  plan: { ...plan, deployment: 'cloud', groups: [] },
+  segmentCount: 2,
+};
+
+/** What the service gets when its child responds with what `lie` makes of the honest response. */
+async function response<R extends RenderRequest>(request: R, lie: (honest: RenderResponse) => unknown) {
+  const pool = localChildren(async (asked) =>
+    lie(await handleRenderRequest(asked, () => Promise.reject(new Error('nobody answers')))),
+  );
+  return pool.run(request, { deadlineMs: 1, expects: expectedResponse(request) });
+}
+
+const changed = (change: (honest: RenderResponse & { kind: 'page' }) => object) => (honest: RenderResponse) => ({
+  ...honest,
+  ...change(honest as RenderResponse & { kind: 'page' }),
+});
+const bytes = Buffer.from('x');
+const more = (path: string) => (honest: RenderResponse) => {
+  const files = honest.kind === 'files' ? honest.files : [];
+  return { kind: 'files', files: [...files, { path, body: bytes }] };
+};
+
+describe('a rendering child', () => {
+  it('may say what it should', async () => {
+    expect(await response(page, (honest) => honest)).toMatchObject({ kind: 'page', page: { path: 'a' } });
+    expect(await response(site, (honest) => honest)).toMatchObject({ kind: 'files' });
+    expect(await response(isolated, (honest) => honest)).toMatchObject({ files: [{ path: 'images/x.svg' }] });
+  });
+
+  const lies: [string, RenderRequest, (honest: RenderResponse) => unknown][] = [
+    ['respond with null', page, () => null],
+    ['respond to another kind of request', page, () => ({ kind: 'closed', lost: [] })],
+    ['respond for another page', page, changed(({ page: told }) => ({ page: { ...told, path: 'b' } }))],
+    [
+      'name the file of another page',
+      page,
+      changed(({ files }) => ({ files: [{ ...files[0], path: 'b.html' }, files[1]] })),
+    ],
+    ['name a file that climbs', page, changed(({ files }) => ({ files: [...files, { path: '../x', body: '' }] }))],
+    [
+      'name a file of ours',
+      page,
+      changed(({ files }) => ({ files: [...files, { path: '_bindery/site.js', body: '' }] })),
+    ],
+    ['leave a file out', page, changed(({ files }) => ({ files: files.slice(1) }))],
+    ['tell another length of a text', page, changed(({ page: told }) => ({ page: { ...told, fullTextBytes: 1 } }))],
+    ['tell a negative length of a text', page, changed(({ page: told }) => ({ page: { ...told, searchBytes: -1 } }))],
+    ['tell anchors that are none', page, changed(({ page: told }) => ({ page: { ...told, anchors: [{}] } }))],
+    ['give a reason that is no text', page, () => ({ kind: 'page-failed', code: 'x', reason: {} })],
+    ['make the file of a page', site, more('a.html')],
+    ['make a file of the project', site, more('images/x.svg')],
+    ['make a file twice', site, more('_bindery/site.js')],
+    ['make a file that climbs', site, more('_bindery/../../x.js')],
+    ['make a file outside of the bundle', site, more('/etc/passwd')],
+    ['make the manifest', site, more('_bindery/manifest.json')],
+    ['make the script of a page', site, more('_bindery/islands/0000000000000000.js')],
+    ['make a file of the closing segment', site, more('llms-full.txt')],
+    ['isolate another file', isolated, () => ({ kind: 'files', files: [{ path: 'images/y.svg', body: bytes }] })],
+    ['isolate a file more', isolated, more('images/y.svg')],
+    ['isolate no file', isolated, () => ({ kind: 'files', files: [] })],
+  ];
+  it.each(lies)('may not %s', async (_what, request, lie) => {
+    await expect(response(request, lie)).rejects.toThrow(/^it [a-z]/);
+  });
+
+  it.each([[[2]], [[-1]], [['0']], [undefined]])('may not lose the segments %j', async (lost) => {
+    const pool = localChildren(() => ({ kind: 'closed', lost }));
+    const run = pool.run(closing, { deadlineMs: 1, expects: expectedResponse(closing) });
+    await expect(run).rejects.toThrow(/^it [a-z]/);
+  });
+});
+
+describe('a child that renders the closing segment', () => {
+  const sidecar = (segment: number) => ({ kind: 'sidecar', segment });
+  const both = [sidecar(0), sidecar(1)];
+  const begin = (path: string) => ({ kind: 'begin', path, size: 1 });
+  const [piece, end] = [{ kind: 'bytes', bytes }, { kind: 'end' }];
+  const text = { kind: 'text', segment: 0, of: 'search', begin: 0, end: 1 };
+
+  /** Asks one after the other, and gives what was heard. */
+  async function asked(questions: readonly unknown[]): Promise<ClosingQuestion[]> {
+    const heard: ClosingQuestion[] = [];
+    const { answer } = closingAnswers(
+      { segmentCount: 2, pages: new Set(['blog']) },
+      () => ['a.html', '_bindery/search/7.js'],
+      (question) => Promise.resolve(heard.push(question)),
+    );
+    for (const question of questions) await answer(question);
+    return heard;
+  }
+
+  it('may read all sidecars and write its files', async () => {
+    const questions = [...both, text, begin('llms-full.txt'), piece, end, begin('blog/rss.xml'), piece, piece, end];
+    expect(await asked(questions)).toEqual(questions);
+  });
+
+  it.each<[string, unknown[]]>([
+    ['ask for null', [null]],
+    ['ask for something else', [{ kind: 'file', path: '/etc/passwd' }]],
+    ['ask for a sidecar that is none', [sidecar(2)]],
+    ['ask for a sidecar before the first', [sidecar(-1)]],
+    ['ask for a sidecar again and again', [sidecar(0), sidecar(0)]],
+    ['ask for the text of a segment that is none', [...both, { ...text, segment: 2 }]],
+    ['ask for a text that ends before it begins', [...both, { ...text, begin: 2 }]],
+    ['write before it has read', [sidecar(0), begin('llms-full.txt')]],
+    ['write without a file', [...both, piece]],
+    ['end no file', [...both, end]],
+    ['write two files at once', [...both, begin('llms-full.txt'), begin('blog/rss.xml')]],
+    ['write a file twice', [...both, begin('llms-full.txt'), end, begin('llms-full.txt')]],
+    ['write a file that another segment has', [...both, begin('_bindery/search/7.js')]],
+    ['write the file of a page', [...both, begin('b.html')]],
+    ['write the feed of a page that is none', [...both, begin('other/rss.xml')]],
+    ['write the configuration', [...both, begin('_bindery/config.js')]],
+    ['write a file that climbs', [...both, begin('../../x')]],
+    ['write a file of a negative size', [...both, { kind: 'begin', path: 'llms-full.txt', size: -1 }]],
+  ])('may not %s', async (_what, questions) => {
+    await expect(asked(questions)).rejects.toThrow(/^it [a-z]/);
+  });
+});

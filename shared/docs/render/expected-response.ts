@@ -1,0 +1,197 @@
+import { z } from 'zod';
+import { type PageText, renderedPageSchema } from '#shared/contracts/stored-objects.ts';
+import { answerer, type Answerer, type Expected } from '#shared/docs/sandbox/child-request.ts';
+import { Misfit } from '#shared/docs/sandbox/frames.ts';
+import { bundlePathProblem, notFoundFile } from '#shared/export/bundle/bundle-names.ts';
+import { checkPacked, filesOfPage } from './check-packed.ts';
+import type { ClosingQuestion, RenderRequest, RenderResponse } from './render-request.ts';
+import { namesOfSite } from './site-index.ts';
+
+/*
+ * What a rendering child may say. It reads tenants' bytes, so it may have been taken over by them: its service uses nothing of what it says that is
+ * not checked here, and it answers for the pages and files of its own request alone.
+ */
+
+/** The response to a request of this kind. */
+export type ResponseTo<R extends RenderRequest> = R['kind'] extends 'site' | 'isolated-file'
+  ? Extract<RenderResponse, { kind: 'files' }>
+  : R['kind'] extends 'closing'
+    ? Extract<RenderResponse, { kind: 'closed' }>
+    : R['kind'] extends 'chunk'
+      ? Extract<RenderResponse, { kind: 'packed' | 'not-packed' }>
+      : Extract<RenderResponse, { kind: 'page' | 'page-failed' }>;
+
+const mostReason = 2_000;
+const bytes = z.instanceof(Uint8Array);
+const count = z.int().min(0);
+
+const pageResponse = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('page'),
+    files: z.array(z.strictObject({ path: z.string(), body: z.string() })).max(3),
+    page: renderedPageSchema,
+  }),
+  z.strictObject({ kind: z.literal('page-failed'), code: z.string().max(100), reason: z.string().max(mostReason) }),
+]);
+const chunkResponse = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('packed'), segment: bytes, sidecar: bytes }),
+  z.strictObject({ kind: z.literal('not-packed') }),
+]);
+const filesResponse = z.strictObject({
+  kind: z.literal('files'),
+  files: z.array(z.strictObject({ path: z.string(), body: bytes })),
+});
+const closedResponse = z.strictObject({ kind: z.literal('closed'), lost: z.array(count) });
+
+/** The response that a request must have. */
+export function expectedResponse<R extends RenderRequest>(request: R): Expected<ResponseTo<R>> {
+  return expected(request) as Expected<unknown> as Expected<ResponseTo<R>>;
+}
+
+function expected(request: RenderRequest) {
+  switch (request.kind) {
+    case 'page':
+    case 'failed-page':
+      return of(pageResponse, (answer) => checkPage(answer, request.slice.path));
+    case 'chunk': {
+      const { domain, pages } = request;
+      const paths = pages.map(({ slice }) => slice.path);
+      return of(chunkResponse, (answer) => (answer.kind === 'packed' ? checkPacked(answer, domain, paths) : undefined));
+    }
+    case 'site':
+      return of(filesResponse, ({ files }) => checkSite(files, request));
+    case 'isolated-file':
+      return of(filesResponse, ({ files }) => {
+        if (files.length !== 1 || files[0]?.path !== request.path) throw new Misfit('it answered for another file');
+      });
+    case 'closing':
+      return of(closedResponse, ({ lost }) => {
+        if (lost.some((segment) => segment >= request.segmentCount)) throw new Misfit('it lost a segment that is none');
+      });
+  }
+}
+
+const of = <T>(schema: z.ZodType<T>, verify: NonNullable<Expected<T>['verify']>): Expected<T> => ({ schema, verify });
+
+function checkPage(answer: z.infer<typeof pageResponse>, path: string): void {
+  if (answer.kind === 'page-failed') return;
+  const [html, markdown, islands] = filesOfPage(path);
+  const named = answer.files.map((file) => file.path);
+  const known = named.length === 2 ? [html, markdown] : [html, markdown, islands];
+  if (answer.page.path !== path || named.join('\n') !== known.join('\n')) {
+    throw new Misfit('it answered for another page or with other files than it was asked for');
+  }
+  const { page } = answer;
+  for (const [text, length] of [
+    ['search', page.searchBytes],
+    ['fullText', page.fullTextBytes],
+  ] satisfies [keyof PageText, number][]) {
+    if (Buffer.byteLength(page[text]) !== length)
+      throw new Misfit('it gave a text of the page another length than it has');
+  }
+}
+
+/** Files of ours that only pages or the closing segment have. */
+const closingFile =
+  /^_bindery\/(?:(?:classes|math|playground)\.css|(?:diagrams|mermaid|islands|react|playground|search-index)\.js|(?:report|manifest)\.json|(?:fonts|search|playground)\/[\w-]{1,64}\.(?:woff2|js))$/;
+const islandsFolder = '_bindery/islands/';
+const ownFile = /^_bindery\/(?:[\w-]{1,64}\/)?[\w-]{1,64}\.\w{1,8}$/;
+const fullTextFile = 'llms-full.txt';
+
+/** Ours, or of a name that neither a page nor a file of the project has. */
+function checkSite(
+  files: readonly { path: string }[],
+  { model, exported }: Extract<RenderRequest, { kind: 'site' }>,
+): void {
+  const { names } = namesOfSite(model, exported && new Set(exported));
+  const own = new Set<string>();
+  for (const { path } of files) {
+    const isOwn = ownFile.test(path) && !closingFile.test(path) && !path.startsWith(islandsFolder);
+    const isNew = isOwn || path === notFoundFile ? !own.has(path) : names.take(path) === undefined;
+    if (!isNew || path === fullTextFile) throw new Misfit('it made a file that is not one of its own');
+    own.add(path);
+  }
+}
+
+const storedTextFields = { segment: count, of: z.enum(['search', 'fullText']), begin: count, end: count };
+const mostPieceBytes = 64 * 1024 * 1024;
+const mostTexts = 1_000_000;
+
+const closingQuestion: z.ZodType<ClosingQuestion> = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('sidecar'), segment: count }),
+  z.strictObject({ kind: z.literal('text'), ...storedTextFields }),
+  z.strictObject({ kind: z.literal('begin'), path: z.string(), size: count }),
+  z.strictObject({ kind: z.literal('bytes'), bytes: bytes.refine(({ length }) => length <= mostPieceBytes) }),
+  z.strictObject({ kind: z.literal('texts'), texts: z.array(z.strictObject(storedTextFields)).max(mostTexts) }),
+  z.strictObject({ kind: z.literal('end') }),
+]);
+
+/** Texts of segments, of which each may have 60 MB, are in memory so often at worst. */
+const closingAnswersAtOnce = 4;
+
+/**
+ * Answers the questions of a child that renders the closing segment, in the one order that makes sense: first all sidecars, then files of that
+ * segment, one by one. `pages`: those of the export. `filesIn`: what a sidecar that was given names, by its paths in the bundle.
+ */
+export function closingAnswers(
+  { segmentCount, pages }: { segmentCount: number; pages: ReadonlySet<string> },
+  filesIn: (sidecar: unknown) => readonly string[],
+  answer: (question: ClosingQuestion) => Promise<unknown>,
+): Answerer {
+  const asked = new Set<number>();
+  const taken = new Set<string>();
+  let given = 0;
+  let isOpen = false;
+  const check = (question: ClosingQuestion): void => {
+    switch (question.kind) {
+      case 'sidecar':
+        if (question.segment >= segmentCount || asked.has(question.segment)) {
+          throw new Misfit('it asked for a sidecar that is none, or for one again');
+        }
+        asked.add(question.segment);
+        return;
+      case 'text':
+        checkText(question, segmentCount);
+        return;
+      case 'texts':
+        if (!isOpen) throw new Misfit('it wrote into no file');
+        for (const text of question.texts) checkText(text, segmentCount);
+        return;
+      case 'begin':
+        if (isOpen || given < segmentCount) throw new Misfit('it began a file before its time');
+        if (!isClosingFile(question.path, pages) || taken.has(question.path)) {
+          throw new Misfit('it made a file that is not one of its own');
+        }
+        taken.add(question.path);
+        isOpen = true;
+        return;
+      case 'bytes':
+      case 'end':
+        if (!isOpen) throw new Misfit('it wrote into no file');
+        isOpen = question.kind === 'bytes';
+    }
+  };
+  const checked = async (question: ClosingQuestion): Promise<unknown> => {
+    check(question);
+    const answered = await answer(question);
+    if (question.kind === 'sidecar') {
+      for (const path of filesIn(answered)) taken.add(path);
+      given += 1;
+    }
+    return answered;
+  };
+  return answerer(closingQuestion, checked, { atOnce: closingAnswersAtOnce });
+}
+
+function checkText(
+  { segment, begin, end }: { segment: number; begin: number; end: number },
+  segmentCount: number,
+): void {
+  if (segment >= segmentCount || begin > end) throw new Misfit('it asked for a text that is none');
+}
+
+function isClosingFile(path: string, pages: ReadonlySet<string>): boolean {
+  if (bundlePathProblem(path) !== undefined) return false;
+  if (closingFile.test(path) || path === fullTextFile) return true;
+  return path.endsWith('/rss.xml') && pages.has(path.slice(0, -'/rss.xml'.length));
+}

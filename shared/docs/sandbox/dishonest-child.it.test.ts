@@ -1,0 +1,101 @@
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { ChildDied, ChildMisbehaved, ChildTimedOut } from './child.ts';
+import { type ChildPool, childPool } from './child-pool.ts';
+import { answerer } from './child-request.ts';
+import { withSnapshot } from './child-snapshot.ts';
+import { Misfit } from './frames.ts';
+import { afterwards, breaks, dishonesties } from './test-children/dishonesty.ts';
+
+const entry = new URL('./test-children/dishonest-child.ts', import.meta.url);
+const mustWork = {
+  info: () => undefined,
+  warn(line: string) {
+    throw new Error(line);
+  },
+};
+const program = await withSnapshot({ entry }, mustWork);
+const losses: string[] = [];
+const pools: ChildPool[] = [];
+const poolOf = (): ChildPool => {
+  const onLost = (how: string): void => void losses.push(how);
+  const pool = childPool({ ...program, slots: 2, warmSpares: 0, memoryLimitMb: 256, onLost });
+  pools.push(pool);
+  return pool;
+};
+const text = { schema: z.string() };
+const deadlineMs = 20_000;
+const of = (affinity: string) => ({ expects: text, deadlineMs, affinity });
+
+// A message that the parent cannot take would be an error that nobody catches: it ends the tests as it would end a service.
+let pool = poolOf();
+afterEach(async () => {
+  losses.length = 0;
+  await pool.close();
+  pool = poolOf();
+});
+afterAll(() => Promise.all(pools.map((each) => each.close())));
+
+/** What became of a request whose child is dishonest, while another organization's request is answered, and after which its own is. */
+async function besideOthers(name: string, options: Partial<ReturnType<typeof of>> = {}): Promise<unknown> {
+  const outcome = pool.run(`dishonest: ${name};`, { ...of('acme'), ...options }).catch((error: unknown) => error);
+  expect(await pool.run('of globex', of('globex'))).toBe('of globex');
+  const ended = await outcome;
+  expect(await pool.run('of acme', of('acme'))).toBe('of acme');
+  expect(await pool.run('of globex', of('globex'))).toBe('of globex');
+  return ended;
+}
+
+describe('a child that', () => {
+  it.each(Object.keys(dishonesties))('%s is ended, and so is its request alone', async (name) => {
+    const ended = await besideOthers(name);
+    expect(ended).toBeInstanceOf(ChildMisbehaved);
+    expect((ended as Error).message).toMatch(/^its process was ended because it [a-z]/);
+    expect(losses).toEqual(['misbehaved']);
+  });
+
+  it.each(Object.keys(breaks))('%s loses its request alone', async (name) => {
+    const ended = await besideOthers(name, { deadlineMs: 1_000 });
+    expect(ended instanceof ChildDied || ended instanceof ChildTimedOut).toBe(true);
+  });
+
+  it.each(Object.keys(afterwards))('%s is not asked again', async (name) => {
+    const request = `dishonest: ${name};`;
+    expect(await besideOthers(name)).toBe(request);
+    expect(losses.every((how) => how === 'misbehaved')).toBe(true);
+  });
+
+  it('answers with something else than was expected is ended', async () => {
+    const asked = pool.run({ path: '/etc/passwd' }, of('acme'));
+    await expect(asked).rejects.toThrow(/because it sent an answer of another shape/);
+    await expect(asked).rejects.toThrow(ChildMisbehaved);
+    expect(await pool.run('next', of('acme'))).toBe('next');
+  });
+
+  it.each([
+    ['at once', () => void refuse()],
+    ['later', () => Promise.resolve().then(refuse)],
+  ])('answers what does not belong to the request is ended, found %s', async (_when, verify) => {
+    const asked = pool.run('x', { ...of('acme'), expects: { schema: z.string(), verify } });
+    await expect(asked).rejects.toThrow('its process was ended because it answered for another page');
+    expect(await pool.run('next', of('acme'))).toBe('next');
+  });
+
+  it('asks what is no question is ended, and nobody is asked', async () => {
+    const heard: unknown[] = [];
+    const answers = answerer(z.literal('a file'), (content) => Promise.resolve(heard.push(content)));
+    const asked = pool.run('dishonest: asks hundreds of questions at once;', { ...of('acme'), answers });
+    await expect(asked).rejects.toThrow(ChildMisbehaved);
+    expect(heard).toEqual([]);
+  });
+});
+
+function refuse(): never {
+  throw new Misfit('it answered for another page');
+}
+
+it('bytes that a child sends do not reach the prototype of anything', async () => {
+  await besideOthers('sends bytes for a prototype');
+  expect(Object.keys(Object.prototype)).toEqual([]);
+  expect(Reflect.get({}, 'polluted')).toBeUndefined();
+});

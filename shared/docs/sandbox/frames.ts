@@ -1,0 +1,212 @@
+/*
+ * Messages between a service and its children, as they are on the pipe. A frame is two lengths of four bytes each, JSON, and bytes. The JSON is
+ * `[message, places]`: the message with null wherever it has bytes, and for each of those its path in the message and its length. So bytes are
+ * neither copied into text nor looked at, and nothing but `JSON.parse` reads what a child says: `v8.deserialize` trusts its input, and Node's own
+ * channel acts on some of it.
+ */
+
+/** What a child said does not fit. The message is a sentence without its end, and starts with "it". */
+export class Misfit extends Error {
+  override name = 'Misfit';
+}
+
+/** How large a frame of the other side may be. */
+export type FrameLimits = {
+  jsonBytes: number;
+  /** Of all that is beside the JSON. */
+  bytes: number;
+  /** Values in the JSON: an empty list takes 3 bytes there, and 30 in memory. */
+  values: number;
+};
+
+const lengthBytes = 4;
+const prefixBytes = 2 * lengthBytes;
+/** Lists and objects in each other: more would overflow the stack of whoever looks at them. */
+const mostDepth = 500;
+
+type Place = [path: (string | number)[], length: number];
+
+/** The frame of a message, to be written piece by piece. Throws for what JSON does not keep, such as a `Map`. */
+export function frameOf(message: object): Uint8Array[] {
+  const places: Place[] = [];
+  const bytes: Uint8Array[] = [];
+  const found = (path: Place[0], at: Uint8Array): void => {
+    places.push([[...path], at.length]);
+    bytes.push(at);
+  };
+  const json = Buffer.from(JSON.stringify([withoutBytes(message, [], found), places]));
+  const prefix = Buffer.allocUnsafe(prefixBytes);
+  prefix.writeUInt32BE(json.length, 0);
+  prefix.writeUInt32BE(
+    bytes.reduce((sum, { length }) => sum + length, 0),
+    lengthBytes,
+  );
+  return [prefix, json, ...bytes.filter(({ length }) => length > 0)];
+}
+
+/** The same value; where it has bytes inside, a copy with null in their places. */
+function withoutBytes(value: unknown, path: Place[0], found: (path: Place[0], bytes: Uint8Array) => void): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Uint8Array) {
+    found(path, value);
+    return null;
+  }
+  const isList = Array.isArray(value);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (!isList && prototype !== Object.prototype && prototype !== null) {
+    throw new TypeError(`a message has a ${value.constructor.name} at ${path.join('.')}, which JSON does not keep`);
+  }
+  let copy: Record<string | number, unknown> | undefined;
+  for (const [at, [name, inner]] of Object.entries(value as Record<string, unknown>).entries()) {
+    const key = isList ? at : name;
+    path.push(key);
+    const kept = withoutBytes(inner, path, found);
+    path.pop();
+    if (kept === inner) continue;
+    copy ??= (isList ? [...value] : { ...value }) as Record<string | number, unknown>;
+    copy[key] = kept;
+  }
+  return copy ?? value;
+}
+
+/**
+ * Reads frames from the pieces in which they arrive. Memory grows with what has arrived, never with what a prefix promises. Throws `Misfit`, also
+ * what `onMessage` throws.
+ */
+export function frameReader(limits: FrameLimits, onMessage: (message: unknown) => void): (piece: Buffer) => void {
+  let held: Buffer = Buffer.alloc(0);
+  let filled = 0;
+  /** Absent while the prefix is read. */
+  let sizes: { json: number; bytes: number } | undefined;
+
+  function take(part: Buffer): void {
+    if (sizes === undefined) {
+      sizes = sizesIn(part, limits);
+      return;
+    }
+    const json = part.subarray(0, sizes.json);
+    const bytes = part.subarray(sizes.json);
+    // Views of it are in the message.
+    held = Buffer.alloc(0);
+    sizes = undefined;
+    onMessage(messageIn(json, bytes, limits));
+  }
+
+  return (piece) => {
+    for (let at = 0; at < piece.length; ) {
+      const wanted = sizes === undefined ? prefixBytes : sizes.json + sizes.bytes;
+      const taken = Math.min(wanted - filled, piece.length - at);
+      const fresh = piece.subarray(at, at + taken);
+      at += taken;
+      if (filled === 0 && taken === wanted) {
+        take(fresh);
+        continue;
+      }
+      held = withRoom(held, filled, taken, wanted);
+      held.set(fresh, filled);
+      filled += taken;
+      if (filled < wanted) continue;
+      filled = 0;
+      take(held.subarray(0, wanted));
+    }
+  };
+}
+
+/** Doubles it: pieces may have a byte each, and millions of those take a hundred times of their bytes. */
+function withRoom(held: Buffer, filled: number, more: number, wanted: number): Buffer {
+  if (held.length >= filled + more) return held;
+  const larger = Buffer.allocUnsafeSlow(Math.max(filled + more, Math.min(wanted, held.length * 2)));
+  larger.set(held.subarray(0, filled));
+  return larger;
+}
+
+function sizesIn(prefix: Buffer, limits: FrameLimits): { json: number; bytes: number } {
+  const json = prefix.readUInt32BE(0);
+  const bytes = prefix.readUInt32BE(lengthBytes);
+  if (json === 0) throw new Misfit('it sent a frame without a message');
+  if (json > limits.jsonBytes || bytes > limits.bytes) {
+    throw new Misfit(
+      `it sent a message of ${json} and ${bytes} bytes, more than ${limits.jsonBytes} and ${limits.bytes}`,
+    );
+  }
+  return { json, bytes };
+}
+
+function messageIn(json: Buffer, bytes: Buffer, { values }: FrameLimits): unknown {
+  const parsed = parseJson(json, values);
+  if (!Array.isArray(parsed) || parsed.length !== 2) throw new Misfit('it sent a message of another form');
+  const [message, places] = parsed as unknown[];
+  if (!Array.isArray(places)) throw new Misfit('it sent a message of another form');
+  let at = 0;
+  for (const place of places as unknown[]) {
+    if (!isPlace(place)) throw new Misfit('it sent bytes without their place');
+    const [path, length] = place;
+    if (at + length > bytes.length) throw new Misfit('it named more bytes than it sent');
+    put(message, path, new Uint8Array(bytes.buffer, bytes.byteOffset + at, length));
+    at += length;
+  }
+  if (at !== bytes.length) throw new Misfit('it sent bytes without their place');
+  return message;
+}
+
+/** JSON of a child, also where it stands in bytes of it. Throws `Misfit`. */
+export function parseJson(json: Uint8Array, mostValues: number): unknown {
+  checkShape(json, mostValues);
+  try {
+    return JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.length).toString());
+  } catch {
+    throw new Misfit('it sent a message that is no JSON');
+  }
+}
+
+const isPlace = (place: unknown): place is Place =>
+  Array.isArray(place) &&
+  place.length === 2 &&
+  Array.isArray(place[0]) &&
+  place[0].length > 0 &&
+  place[0].every((key) => typeof key === 'string' || typeof key === 'number') &&
+  Number.isSafeInteger(place[1]) &&
+  place[1] >= 0;
+
+/** Only own properties that are null: no path leads to a prototype. */
+function put(message: unknown, path: Place[0], bytes: Uint8Array): void {
+  let holder = message;
+  let placed = false;
+  for (const [at, key] of path.entries()) {
+    if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, key)) break;
+    const properties = holder as Record<string | number, unknown>;
+    if (at < path.length - 1) holder = properties[key];
+    else if (properties[key] === null) {
+      properties[key] = bytes;
+      placed = true;
+    }
+  }
+  if (!placed) throw new Misfit('it sent bytes for a place that is none');
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const [openList, openObject] = [0x5b, 0x7b];
+const [closeList, closeObject] = [0x5d, 0x7d];
+
+/** Before anything is made of it: how deep it is, and how many values it has at least. Takes a millisecond for a megabyte. */
+function checkShape(json: Uint8Array, mostValues: number): void {
+  let depth = 0;
+  let values = 0;
+  let inText = false;
+  for (let at = 0; at < json.length; at += 1) {
+    const byte = json[at];
+    if (inText) {
+      if (byte === backslash) at += 1;
+      else if (byte === quote) inText = false;
+    } else if (byte === quote) inText = true;
+    else if (byte === comma) values += 1;
+    else if (byte === openList || byte === openObject) {
+      depth += 1;
+      values += 1;
+      if (depth > mostDepth) throw new Misfit(`it sent a message with more than ${mostDepth} levels`);
+    } else if (byte === closeList || byte === closeObject) depth -= 1;
+  }
+  if (values > mostValues) throw new Misfit(`it sent a message with more than ${mostValues} values`);
+}

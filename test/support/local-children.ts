@@ -1,0 +1,15 @@
+import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
+import { fitting } from '#shared/docs/sandbox/child-messages.ts';
+
+/** Children whose work `handle` does in this process. What it gives is checked like the response of a child; what it throws, the caller gets. */
+export function localChildren(handle: (request: unknown) => unknown): ChildPool {
+  return {
+    async run(request, { expects }) {
+      const response = fitting(expects.schema, await handle(request), 'an answer');
+      await expects.verify?.(response);
+      return response;
+    },
+    drain: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+}
