@@ -11,7 +11,7 @@ import { siteInBrowser } from './site-folder.ts';
 type Received = { method: string; url: string; headers: IncomingMessage['headers']; body: string };
 
 /** A server of an interface that any page may ask. It notes requests, and answers as their path says. */
-function openApi() {
+function openApi(elsewhere = '') {
   const received: Received[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -30,6 +30,9 @@ function openApi() {
       if (url.startsWith('/v1/never')) return undefined;
       if (url.startsWith('/v1/picture'))
         return response.writeHead(200, { ...open, 'content-type': 'image/svg+xml' }).end(picture);
+      const [, status] = /^\/v1\/away\/(\d+)/.exec(url) ?? [];
+      if (status !== undefined)
+        return response.writeHead(Number(status), { ...open, location: `${elsewhere}/taken` }).end();
       const odd = oddAnswers[url];
       if (odd) return response.writeHead(odd.status ?? 200, { ...open, ...odd.headers }).end(odd.body);
       const body = JSON.stringify({ id: 7, name: '<img src=x onerror=alert(1)>', tags: ['a', null, true] });
@@ -70,7 +73,13 @@ const specification = {
   info: { title: 'Pets', version: '1' },
   servers: [{ url: 'SERVER/v1' }],
   security: [{ bearerAuth: [] }],
-  components: { securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer' } } },
+  components: {
+    securitySchemes: {
+      bearerAuth: { type: 'http', scheme: 'bearer' },
+      headerKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+      queryKey: { type: 'apiKey', in: 'query', name: 'key' },
+    },
+  },
   paths: {
     '/owners/{owner}/pets': {
       post: {
@@ -119,6 +128,21 @@ const specification = {
         responses: {},
       },
     },
+    '/away/{status}': {
+      post: {
+        summary: 'Away',
+        parameters: [{ name: 'status', in: 'path', required: true, schema: { type: 'string' } }],
+        security: [{ headerKey: [] }],
+        requestBody: { content: { 'application/json': { example: { card: '4111' } } } },
+        responses: {},
+      },
+      get: {
+        summary: 'Away with a key',
+        parameters: [{ name: 'status', in: 'path', required: true, schema: { type: 'string' } }],
+        security: [{ queryKey: [] }],
+        responses: {},
+      },
+    },
     '/named': { get: { summary: 'Named', servers: [{ url: 'https://{constructor}.example.invalid' }], responses: {} } },
     '/elsewhere': {
       get: { summary: 'Elsewhere', servers: [{ url: '/v1' }, { url: 'javascript:alert(1)//' }], responses: {} },
@@ -144,6 +168,8 @@ const navigation = {
             'hand',
             'hostile',
             'odd',
+            'away',
+            'away-key',
             'named',
           ],
         },
@@ -194,6 +220,8 @@ const files = {
   'picture.mdx': page('openapi: openapi.json GET /picture'),
   'elsewhere.mdx': page('openapi: openapi.json GET /elsewhere'),
   'odd.mdx': page('openapi: openapi.json GET /odd/{kind}'),
+  'away.mdx': page('openapi: openapi.json POST /away/{status}'),
+  'away-key.mdx': page('openapi: openapi.json GET /away/{status}'),
   'named.mdx': page('openapi: openapi.json GET /named'),
   'simple.mdx': page('openapi: openapi.json GET /closed\nplayground: simple'),
   'hostile.mdx': page('openapi: hostile.json GET /x/{a}'),
@@ -208,7 +236,9 @@ const files = {
 const filesFor = (server: string): Record<string, string> =>
   Object.fromEntries(Object.entries(files).map(([path, text]) => [path, text.replaceAll('SERVER', server)]));
 
-const api = openApi();
+const other = openApi();
+const otherOrigin = await other.listen();
+const api = openApi(otherOrigin);
 const server = await api.listen();
 
 describe.skipIf(findServer('chromium') === undefined)(
@@ -216,7 +246,7 @@ describe.skipIf(findServer('chromium') === undefined)(
   { timeout: 60_000 },
   () => {
     const { open, problems, keepPicture, folder } = siteInBrowser(filesFor(server));
-    afterAll(() => api.close());
+    afterAll(() => Promise.all([api.close(), other.close()]));
 
     async function tried(path: string, options: Parameters<typeof open>[1] = {}): Promise<Page> {
       const opened = await open(path, options);
@@ -227,7 +257,7 @@ describe.skipIf(findServer('chromium') === undefined)(
     }
     const command = (opened: Page) => opened.locator('.playground-command code').innerText();
     /** Requests to the interface are meant; nothing else may have gone wrong. */
-    const unmeant = () => problems.filter((problem) => !problem.startsWith(server));
+    const unmeant = () => problems.filter((problem) => ![server, otherOrigin].some((each) => problem.startsWith(each)));
 
     for (const width of [390, 1440]) {
       for (const colorScheme of ['light', 'dark'] as const) {
@@ -384,6 +414,41 @@ describe.skipIf(findServer('chromium') === undefined)(
       await opened.getByRole('button', { name: 'Send' }).click();
       await opened.locator('.playground-answer', { hasText: shown }).waitFor();
       expect(unmeant().filter((problem) => !problem.includes('ERR_CONTENT_DECODING_FAILED'))).toEqual([]);
+    });
+
+    test.each(['301', '302', '303', '307', '308'])(
+      'takes no key and no body to where a server redirects with %s',
+      async (status) => {
+        const opened = await tried('away.html');
+        await opened.locator('.playground-fields').getByLabel('status').fill(status);
+        await opened.locator('.playground-fields').getByLabel('X-API-Key').fill('secret-key');
+        api.received.length = other.received.length = 0;
+        await opened.getByRole('button', { name: 'Send' }).click();
+        const said = `which is not followed: your key and what you entered stay with ${server}.`;
+        await opened.locator('.playground-problem', { hasText: said }).waitFor();
+        await opened.locator('.playground-answer', { hasText: 'the header Location has the address' }).waitFor();
+        await keepPicture(opened, `playground-redirected-${status}`);
+        expect(api.received).toMatchObject([
+          { headers: { 'x-api-key': 'secret-key' }, body: '{\n  "card": "4111"\n}' },
+        ]);
+        expect(other.received).toEqual([]);
+        expect(unmeant()).toEqual([]);
+      },
+    );
+
+    test('follows a redirect with a key in the address no more than with one in a header', async () => {
+      const opened = await tried('away-key.html');
+      await opened.locator('.playground-fields').getByLabel('status').fill('302');
+      other.received.length = 0;
+      const send = opened.getByRole('button', { name: 'Send' });
+      await opened.locator('.playground-fields input[type=password]').fill('secret-key');
+      await send.click();
+      await opened.locator('.playground-problem', { hasText: 'not followed' }).waitFor();
+      expect(other.received).toEqual([]);
+      // Nothing in a request without a key is secret.
+      await opened.locator('.playground-fields input[type=password]').fill('');
+      await send.click();
+      await opened.locator('.playground-answer', { hasText: `→ ${otherOrigin}/taken` }).waitFor();
     });
 
     test('opens where a server has a name in braces that all objects of JavaScript have', async () => {

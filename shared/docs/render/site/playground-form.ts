@@ -105,11 +105,13 @@ export type PlaygroundWord =
   | 'onlyInCommand'
   | 'methodNotSent'
   | 'needsHttps'
-  /** Sentences in the place of an answer. `{origin}` is that of the page, `{seconds}` a number. */
+  /** Sentences in the place of an answer. `{origin}` is that of the page, `{server}` that of the server, `{seconds}` a number. */
   | 'cancelled'
   | 'timedOut'
   | 'noAnswer'
-  | 'noAnswerHelp';
+  | 'noAnswerHelp'
+  | 'redirected'
+  | 'redirectedHelp';
 
 /** Words that it shares with the page. */
 type SharedWord =

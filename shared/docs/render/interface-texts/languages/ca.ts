@@ -101,6 +101,10 @@ export const ca: InterfaceTexts = {
       'El navegador no ha rebut cap resposta que aquesta pàgina pugui llegir. O bé no s’arriba al servidor, o bé no permet que les pàgines de {origin} llegeixin les seves respostes (CORS). Els navegadors no diuen quina de les dues coses és.',
     noAnswerHelp:
       'Comprova l’adreça i la connexió, o executa l’ordre en un terminal: si allà funciona, demana als responsables del servidor que permetin {origin}.',
+    redirected:
+      'El servidor ha respost amb una redirecció, que no se segueix: la teva clau i el que has introduït no surten de {server}.',
+    redirectedHelp:
+      'Els navegadors no diuen a les pàgines on porta una redirecció. Executa l’ordre en un terminal amb --include: l’adreça és a la capçalera Location.',
   },
   scripts: {
     openNavigation: 'Obre la navegació',

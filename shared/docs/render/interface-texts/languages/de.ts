@@ -101,6 +101,10 @@ export const de: InterfaceTexts = {
       'Der Browser bekam keine Antwort, die diese Seite lesen darf. Entweder ist der Server nicht erreichbar, oder er lässt Seiten von {origin} seine Antworten nicht lesen (CORS). Browser sagen nicht, was davon zutrifft.',
     noAnswerHelp:
       'Prüfen Sie die Adresse und Ihre Verbindung, oder führen Sie den Befehl in einem Terminal aus: Geht er dort, bitten Sie die Betreiber des Servers, {origin} zu erlauben.',
+    redirected:
+      'Der Server hat mit einer Weiterleitung geantwortet, der nicht gefolgt wird: Ihr Schlüssel und Ihre Eingaben bleiben bei {server}.',
+    redirectedHelp:
+      'Browser sagen Seiten nicht, wohin eine Weiterleitung führt. Führen Sie den Befehl in einem Terminal mit --include aus: Die Adresse steht im Header Location.',
   },
   scripts: {
     openNavigation: 'Navigation öffnen',

@@ -101,6 +101,10 @@ export const en: InterfaceTexts = {
       'The browser got no answer that this page may read. Either the server cannot be reached, or it does not allow pages of {origin} to read its answers (CORS). Browsers do not say which.',
     noAnswerHelp:
       'Check the address and your connection, or run the command in a terminal: if it works there, ask those who run the server to allow {origin}.',
+    redirected:
+      'The server answered with a redirect, which is not followed: your key and what you entered stay with {server}.',
+    redirectedHelp:
+      'Browsers do not tell pages where a redirect leads. Run the command in a terminal with --include: the header Location has the address.',
   },
   scripts: {
     openNavigation: 'Open navigation',

@@ -101,6 +101,10 @@ export const es: InterfaceTexts = {
       'El navegador no recibió ninguna respuesta que esta página pueda leer. O no se puede llegar al servidor, o este no permite que las páginas de {origin} lean sus respuestas (CORS). Los navegadores no dicen cuál de las dos cosas es.',
     noAnswerHelp:
       'Comprueba la dirección y tu conexión, o ejecuta el comando en un terminal: si allí funciona, pide a quienes llevan el servidor que permitan {origin}.',
+    redirected:
+      'El servidor respondió con una redirección, que no se sigue: tu clave y lo que introdujiste se quedan en {server}.',
+    redirectedHelp:
+      'Los navegadores no dicen a las páginas adónde lleva una redirección. Ejecuta el comando en un terminal con --include: la dirección está en la cabecera Location.',
   },
   scripts: {
     openNavigation: 'Abrir la navegación',

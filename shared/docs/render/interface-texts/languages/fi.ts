@@ -101,6 +101,10 @@ export const fi: InterfaceTexts = {
       'Selain ei saanut vastausta, jonka tämä sivu saa lukea. Joko palvelimeen ei saada yhteyttä, tai se ei salli sivujen osoitteesta {origin} lukea vastauksiaan (CORS). Selaimet eivät kerro, kummasta on kyse.',
     noAnswerHelp:
       'Tarkista osoite ja yhteytesi tai suorita komento päätteessä: jos se toimii siellä, pyydä palvelimen ylläpitäjiä sallimaan {origin}.',
+    redirected:
+      'Palvelin vastasi uudelleenohjauksella, jota ei seurata: avaimesi ja syöttämäsi tiedot jäävät osoitteeseen {server}.',
+    redirectedHelp:
+      'Selaimet eivät kerro sivuille, minne uudelleenohjaus johtaa. Suorita komento päätteessä valitsimella --include: osoite on otsakkeessa Location.',
   },
   scripts: {
     openNavigation: 'Avaa valikko',

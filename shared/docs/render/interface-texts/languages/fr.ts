@@ -101,6 +101,10 @@ export const fr: InterfaceTexts = {
       'Le navigateur n’a reçu aucune réponse que cette page puisse lire. Soit le serveur est injoignable, soit il ne permet pas aux pages de {origin} de lire ses réponses (CORS). Les navigateurs ne disent pas lequel des deux.',
     noAnswerHelp:
       'Vérifiez l’adresse et votre connexion, ou exécutez la commande dans un terminal : si elle y fonctionne, demandez aux responsables du serveur d’autoriser {origin}.',
+    redirected:
+      'Le serveur a répondu par une redirection, qui n’est pas suivie : votre clé et vos saisies restent chez {server}.',
+    redirectedHelp:
+      'Les navigateurs ne disent pas aux pages où mène une redirection. Exécutez la commande dans un terminal avec --include : l’adresse est dans l’en-tête Location.',
   },
   scripts: {
     openNavigation: 'Ouvrir la navigation',

@@ -101,6 +101,10 @@ export const hu: InterfaceTexts = {
       'A böngésző nem kapott olyan választ, amelyet ez az oldal elolvashat. Vagy nem érhető el a kiszolgáló, vagy nem engedi, hogy a(z) {origin} oldalai olvassák a válaszait (CORS). A böngészők nem árulják el, melyik.',
     noAnswerHelp:
       'Ellenőrizze a címet és a kapcsolatot, vagy futtassa a parancsot terminálban: ha ott működik, kérje meg a kiszolgáló üzemeltetőit, hogy engedélyezzék ezt: {origin}.',
+    redirected:
+      'A kiszolgáló átirányítással válaszolt, amelyet az oldal nem követ: a kulcsa és a megadott adatok itt maradnak: {server}.',
+    redirectedHelp:
+      'A böngészők nem árulják el az oldalaknak, hová vezet egy átirányítás. Futtassa a parancsot terminálban a --include kapcsolóval: a cím a Location fejlécben van.',
   },
   scripts: {
     openNavigation: 'Navigáció megnyitása',

@@ -100,6 +100,10 @@ export const lv: InterfaceTexts = {
       'Pārlūks nesaņēma atbildi, ko šī lapa drīkst lasīt. Vai nu serveris nav sasniedzams, vai tas neļauj lapām no {origin} lasīt savas atbildes (CORS). Pārlūki nesaka, kurš no abiem.',
     noAnswerHelp:
       'Pārbaudiet adresi un savienojumu vai izpildiet komandu terminālī: ja tur tā darbojas, lūdziet servera uzturētājiem atļaut {origin}.',
+    redirected:
+      'Serveris atbildēja ar pāradresāciju, kurai netiek sekots: jūsu atslēga un ievadītais paliek pie {server}.',
+    redirectedHelp:
+      'Pārlūki lapām neatklāj, kurp ved pāradresācija. Izpildiet komandu terminālī ar --include: adrese ir galvenē Location.',
   },
   scripts: {
     openNavigation: 'Atvērt navigāciju',

@@ -101,6 +101,10 @@ export const nl: InterfaceTexts = {
       'De browser kreeg geen antwoord dat deze pagina mag lezen. Of de server is niet bereikbaar, of hij laat pagina’s van {origin} zijn antwoorden niet lezen (CORS). Browsers zeggen niet welke van de twee.',
     noAnswerHelp:
       'Controleer het adres en uw verbinding, of voer de opdracht uit in een terminal: werkt die daar, vraag dan de beheerders van de server om {origin} toe te staan.',
+    redirected:
+      'De server antwoordde met een omleiding, die niet wordt gevolgd: uw sleutel en uw invoer blijven bij {server}.',
+    redirectedHelp:
+      'Browsers vertellen pagina’s niet waar een omleiding heen leidt. Voer de opdracht uit in een terminal met --include: het adres staat in de header Location.',
   },
   scripts: {
     openNavigation: 'Navigatie openen',

@@ -101,6 +101,10 @@ export const no: InterfaceTexts = {
       'Nettleseren fikk ikke noe svar som denne siden kan lese. Enten kan ikke serveren nås, eller så lar den ikke sider fra {origin} lese svarene sine (CORS). Nettlesere sier ikke hvilket.',
     noAnswerHelp:
       'Sjekk adressen og forbindelsen din, eller kjør kommandoen i en terminal: virker den der, be dem som driver serveren, om å tillate {origin}.',
+    redirected:
+      'Serveren svarte med en omdirigering, som ikke følges: nøkkelen din og det du har skrevet inn, blir hos {server}.',
+    redirectedHelp:
+      'Nettlesere forteller ikke sider hvor en omdirigering fører. Kjør kommandoen i en terminal med --include: adressen står i headeren Location.',
   },
   scripts: {
     openNavigation: 'Åpne navigasjon',

@@ -101,6 +101,10 @@ export const pl: InterfaceTexts = {
       'Przeglądarka nie dostała odpowiedzi, którą ta strona może przeczytać. Albo serwer jest nieosiągalny, albo nie pozwala stronom z {origin} czytać swoich odpowiedzi (CORS). Przeglądarki nie mówią, co z tego zaszło.',
     noAnswerHelp:
       'Sprawdź adres i połączenie albo uruchom polecenie w terminalu: jeśli tam działa, poproś osoby prowadzące serwer o dopuszczenie {origin}.',
+    redirected:
+      'Serwer odpowiedział przekierowaniem, za którym strona nie podąża: klucz i wpisane dane pozostają w {server}.',
+    redirectedHelp:
+      'Przeglądarki nie mówią stronom, dokąd prowadzi przekierowanie. Uruchom polecenie w terminalu z --include: adres jest w nagłówku Location.',
   },
   scripts: {
     openNavigation: 'Otwórz nawigację',

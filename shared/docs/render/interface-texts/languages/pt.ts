@@ -101,6 +101,10 @@ export const pt: InterfaceTexts = {
       'O navegador não recebeu uma resposta que esta página possa ler. Ou o servidor está inacessível, ou não permite que as páginas de {origin} leiam as suas respostas (CORS). Os navegadores não dizem qual dos dois.',
     noAnswerHelp:
       'Verifique o endereço e a sua ligação, ou execute o comando num terminal: se lá funcionar, peça aos responsáveis pelo servidor que permitam {origin}.',
+    redirected:
+      'O servidor respondeu com um redirecionamento, que não é seguido: a sua chave e o que introduziu ficam em {server}.',
+    redirectedHelp:
+      'Os navegadores não dizem às páginas aonde leva um redirecionamento. Execute o comando num terminal com --include: o endereço está no cabeçalho Location.',
   },
   scripts: {
     openNavigation: 'Abrir navegação',

@@ -101,6 +101,10 @@ export const ro: InterfaceTexts = {
       'Browserul nu a primit un răspuns pe care această pagină să îl poată citi. Fie serverul nu poate fi contactat, fie nu lasă paginile de la {origin} să îi citească răspunsurile (CORS). Browserele nu spun care dintre ele.',
     noAnswerHelp:
       'Verifică adresa și conexiunea sau rulează comanda într-un terminal: dacă acolo merge, cere celor care administrează serverul să permită {origin}.',
+    redirected:
+      'Serverul a răspuns cu o redirecționare, care nu este urmată: cheia ta și ce ai introdus rămân la {server}.',
+    redirectedHelp:
+      'Browserele nu spun paginilor unde duce o redirecționare. Rulează comanda într-un terminal cu --include: adresa este în antetul Location.',
   },
   scripts: {
     openNavigation: 'Deschide navigarea',

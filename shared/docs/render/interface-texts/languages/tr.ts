@@ -101,6 +101,10 @@ export const tr: InterfaceTexts = {
       'Tarayıcı, bu sayfanın okuyabileceği bir yanıt almadı. Ya sunucuya ulaşılamıyor ya da sunucu {origin} sayfalarının yanıtlarını okumasına izin vermiyor (CORS). Tarayıcılar hangisi olduğunu söylemez.',
     noAnswerHelp:
       'Adresi ve bağlantınızı denetleyin veya komutu bir terminalde çalıştırın: orada çalışıyorsa sunucuyu yönetenlerden {origin} için izin vermelerini isteyin.',
+    redirected:
+      'Sunucu bir yönlendirmeyle yanıt verdi ve bu izlenmedi: anahtarınız ve girdikleriniz {server} dışına çıkmaz.',
+    redirectedHelp:
+      'Tarayıcılar bir yönlendirmenin nereye gittiğini sayfalara söylemez. Komutu bir terminalde --include ile çalıştırın: adres Location başlığındadır.',
   },
   scripts: {
     openNavigation: 'Gezinmeyi aç',

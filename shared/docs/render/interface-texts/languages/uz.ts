@@ -101,6 +101,10 @@ export const uz: InterfaceTexts = {
       'Brauzer bu sahifa oʻqiy oladigan javob olmadi. Yo serverga ulanib boʻlmayapti, yo u {origin} sahifalariga javoblarini oʻqishga ruxsat bermaydi (CORS). Brauzerlar qaysi biri ekanini aytmaydi.',
     noAnswerHelp:
       'Manzil va ulanishingizni tekshiring yoki buyruqni terminalda bajaring: u yerda ishlasa, serverni yurituvchilardan {origin} uchun ruxsat soʻrang.',
+    redirected:
+      'Server yoʻnaltirish bilan javob berdi, sahifa unga ergashmaydi: kalitingiz va kiritganlaringiz {server} da qoladi.',
+    redirectedHelp:
+      'Brauzerlar sahifalarga yoʻnaltirish qayerga olib borishini aytmaydi. Buyruqni terminalda --include bilan bajaring: manzil Location sarlavhasida.',
   },
   scripts: {
     openNavigation: 'Navigatsiyani ochish',

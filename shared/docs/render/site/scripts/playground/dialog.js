@@ -119,7 +119,12 @@ function playgroundDialog(form) {
     progress.textContent = words.sending;
     sendRequest(request, running.signal)
       .then(
-        (made) => show(answerElements(made), answerLine(made)),
+        function (made) {
+          if (made.response.type === 'opaqueredirect') {
+            var server = new URL(request.url).origin;
+            showProblem([filledIn(words.redirected, { server: server }), words.redirectedHelp]);
+          } else show(answerElements(made), answerLine(made));
+        },
         function () {
           var names = {
             origin: location.protocol === 'file:' ? 'null' : location.origin,
@@ -155,6 +160,12 @@ function playgroundDialog(form) {
 function answerLine(made) {
   return words.response + ': ' + made.response.status + ' ' + made.response.statusText;
 }
+/** Browsers take headers and bodies along to wherever a server redirects. What has none of them is followed. @param {BuiltRequest} request */
+function isSecret(request) {
+  return (
+    request.hasCredentials || request.headers.length > 0 || hasBody(request) || !/^(GET|HEAD)$/.test(request.method)
+  );
+}
 /** Straight to the server: without cookies, without a referrer, from no cache. @param {BuiltRequest} request @param {AbortSignal} signal @returns {Promise<ApiAnswer>} */
 async function sendRequest(request, signal) {
   var headers = new Headers(request.headers.filter((header) => header[0].toLowerCase() !== 'content-type'));
@@ -168,6 +179,7 @@ async function sendRequest(request, signal) {
     credentials: 'omit',
     referrerPolicy: 'no-referrer',
     cache: 'no-store',
+    redirect: isSecret(request) ? 'manual' : 'follow',
     signal: signal,
   });
   var read = await bodyOf(response);

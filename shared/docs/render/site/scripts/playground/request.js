@@ -4,7 +4,7 @@
 /** @typedef {{ body: FormBody, text: string, files: File[], values: [FormField, string, File[]][] }} EnteredBody */
 /** @typedef {{ server: string, values: [FormField, string][], credentials: [FormCredential, string, string][], body?: EnteredBody }} Entered */
 /** @typedef {{ name: string, text?: string, mimeType?: string, file?: File }} Part */
-/** @typedef {{ method: string, url: string, headers: [string, string][], text?: string, file?: File, parts?: Part[], mimeType?: string, hidden: { headers: [string, string][], body: boolean }, problems: string[] }} BuiltRequest */
+/** @typedef {{ method: string, url: string, headers: [string, string][], text?: string, file?: File, parts?: Part[], mimeType?: string, hidden: { headers: [string, string][], body: boolean }, hasCredentials: boolean, problems: string[] }} BuiltRequest */
 var words = window.binderyPlaygroundTexts;
 var siteConfig = window.binderyConfig;
 /** @param {string} text @param {Record<string, string>} values */
@@ -86,7 +86,14 @@ function builtRequest(form, entered) {
   if (cookies.length > 0) setHeader('Cookie', cookies.join('; '));
 
   /** @type {BuiltRequest} */
-  var made = { method: form.method, url: '', headers: [], hidden: { headers: [], body: false }, problems: problems };
+  var made = {
+    method: form.method,
+    url: '',
+    headers: [],
+    hidden: { headers: [], body: false },
+    hasCredentials: entered.credentials.some((given) => given[1] || given[2]),
+    problems: problems,
+  };
   made.url = wholeUrl(form.path, entered.server, inPath, query, problems);
   if (entered.body) addBody(made, entered.body);
   if (made.mimeType && !made.parts) setHeader('Content-Type', made.mimeType);
