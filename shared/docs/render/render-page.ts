@@ -50,7 +50,7 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
   const { variables, latex } = slice.settings;
   const evaluated = evaluatePage(
     { file: slice.file, source, dependencies },
-    { variables, latex, parser, allowsScripts: options.allowTenantScripts },
+    { variables, latex, parser, allowsScripts: options.allowTenantScripts && isOfProject(slice) },
     componentRegistry,
   );
   const { diagnostics } = evaluated;
@@ -111,6 +111,12 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
     ...(content.mathFonts.size > 0 && { mathFonts: [...content.mathFonts].sort() }),
   });
 }
+
+/**
+ * The content of a page that is made from an API description is from the description's author, who may be somebody else than the author of the
+ * project: nothing of it runs.
+ */
+const isOfProject = ({ file }: PageSlice): boolean => /\.mdx?$/i.test(file);
 
 /** The page with its title and plain source, for `onPageError: "report"`. `reason` says why, as a sentence. */
 export function renderFailedPage(

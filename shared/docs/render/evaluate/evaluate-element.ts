@@ -164,7 +164,7 @@ function runInBrowser(target: Closure | undefined, use: Use, cause: NotStatic, f
     return children;
   }
   if (!evaluation.allowsScripts) {
-    const what = `<${name.slice(0, 60)}> needs scripts, which this export does not have: it ${cause.message}.`;
+    const what = `<${name.slice(0, 60)}> needs scripts, which are not allowed here: it ${cause.message}.`;
     report(frame, 'island-not-run', `${what} What it shows at first is in the page.`, place);
   }
   const first = firstLook(target, name, given.shown, place, frame);
