@@ -41,6 +41,10 @@ export function objectOf(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
+/** Keys may be names of what every object inherits, such as `constructor`. */
+export const ownValue = (object: JsonObject, key: string): JsonValue | undefined =>
+  Object.hasOwn(object, key) ? object[key] : undefined;
+
 export function listOf(value: JsonValue | undefined): JsonValue[] {
   if (Array.isArray(value)) return value;
   return value === undefined || value === null ? [] : [value];

@@ -7,12 +7,13 @@ import {
   objectsOf,
   textOf,
 } from '#shared/docs/project/json-values.ts';
-import { exampleOf, type ExampleFields, type ExampleSettings, namedExamples } from './example-value.ts';
-import { credentialOf, entriesOf, type OpenSlice, resolved, securityOf, serversOf, shownValue } from './open-slice.ts';
+import { exampleOf, type ExampleFields, type ExampleSettings, madeFile, namedExamples } from './example-value.ts';
+import { credentialOf, entriesOf, type OpenSlice, resolved, securityOf, serversOf } from './open-slice.ts';
 import type { Operation } from './operations.ts';
 import { headerValue, parameterPairs } from './parameter-style.ts';
 import { type CodeSample, requestSamples } from './request-samples.ts';
-import type { SampleRequest } from './sample-har.ts';
+import { formFieldsOf } from './form-parts.ts';
+import type { SampleRequest } from './sample-request.ts';
 
 const longestExample = 5_000;
 const longestMadeBody = 400;
@@ -107,14 +108,9 @@ function requestBody(
   const example = shortExample(document, media, defaults);
   if (example === undefined) return undefined;
   if (/form/.test(mimeType) && isJsonObject(example)) {
-    // Each item of a list is a part of its own.
-    const partsOf = (value: JsonValue): JsonValue[] =>
-      Array.isArray(value) && /^multipart/i.test(mimeType) ? value : [value];
-    const fields = Object.entries(example).flatMap(([name, value]) =>
-      partsOf(value).map((part): [string, string] => [name, shownValue(part)]),
-    );
-    return { mimeType, text: '', fields };
+    return { mimeType, text: '', fields: formFieldsOf(document, mimeType, media, example) };
   }
+  if (example === madeFile && !/json|^text\//i.test(mimeType)) return { mimeType, text: '', isFile: true };
   return { mimeType, text: typeof example === 'string' ? example : JSON.stringify(example, undefined, 2) };
 }
 

@@ -3,6 +3,7 @@ import {
   type JsonObject,
   type JsonValue,
   objectOf,
+  ownValue,
   textOf,
   textsOf,
 } from '#shared/docs/project/json-values.ts';
@@ -223,10 +224,6 @@ function formFields(document: JsonObject, media: JsonObject): FormField[] {
       return field;
     });
 }
-
-/** Properties may have names of what every object inherits, such as `constructor`. */
-const ownValue = (object: JsonObject, name: string): JsonValue | undefined =>
-  Object.hasOwn(object, name) ? object[name] : undefined;
 
 function isBinary(document: JsonObject, mimeType: string, media: JsonObject): boolean {
   if (/json|xml|yaml|csv|javascript|^text\//i.test(mimeType)) return false;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { requestSamples } from './request-samples.ts';
-import type { SampleRequest } from './sample-har.ts';
+import type { SampleField, SampleRequest } from './sample-request.ts';
 
 type Received = { url: string; headers: IncomingHttpHeaders; body: string };
 
@@ -27,15 +27,16 @@ const isThere = (command: string, ...args: string[]): boolean => spawnSync(comma
 const runnable: [title: string, command: string, args: string[]][] = [
   ['JavaScript', process.execPath, ['--input-type=module', '-e']],
 ];
-if (isThere('curl', '--version')) runnable.push(['cURL', 'sh', ['-c']]);
+if (isThere('curl', '--version') && isThere('bash', '--version')) runnable.push(['cURL', 'bash', ['-c']]);
 if (isThere('python3', '-c', 'import requests')) runnable.push(['Python', 'python3', ['-c']]);
 
 const nasty = `it's "quoted" back\\slash $(id) \`id\` \${HOME} $HOME #{1} %7Bname%7D é漢😀`;
 const inHeader = `it's "quoted" back\\slash $(id) \`id\` \${HOME} #{1}`;
 
+const plain = { method: 'POST', url: 'https://a.example/p', query: [], headers: [], cookies: [], body: undefined };
+
 const codeOf = (request: Partial<SampleRequest>, title: string): string => {
-  const whole = { method: 'POST', url: 'https://a.example/p', query: [], headers: [], cookies: [], body: undefined };
-  return requestSamples({ ...whole, ...request }).find((sample) => sample.title === title)?.code ?? '';
+  return requestSamples({ ...plain, ...request }).find((sample) => sample.title === title)?.code ?? '';
 };
 
 describe.each(runnable)('a sample for %s sends what it says', (title, command, args) => {
@@ -87,85 +88,82 @@ describe.each(runnable)('a sample for %s sends what it says', (title, command, a
       ['path', '@/etc/hostname'],
       ['made', '<string>'],
       ['typed', 'a;type=b'],
+      ['@/etc/hostname', '</etc/hostname'],
     ];
-    const form = await sent({ body: { mimeType: 'application/x-www-form-urlencoded', text: '', fields } });
+    const written = fields.map(([name, value]) => ({ name, value }));
+    const form = await sent({ body: { mimeType: 'application/x-www-form-urlencoded', text: '', fields: written } });
     expect([...new URLSearchParams(form.body)]).toEqual(fields);
-    const { headers, body } = await sent({ body: { mimeType: 'multipart/form-data', text: '', fields } });
-    const parts = await new Response(body, { headers: { 'Content-Type': headers['content-type'] ?? '' } }).formData();
-    expect([...parts]).toEqual(fields);
+    const partsOf = async (all: SampleField[]) => {
+      const { headers, body } = await sent({ body: { mimeType: 'multipart/form-data', text: '', fields: all } });
+      const init = { headers: { 'Content-Type': headers['content-type'] ?? '' } };
+      return { body, parts: [...(await new Response(body, init).formData())] };
+    };
+    expect((await partsOf(written)).parts).toEqual(fields);
+    // The command has no way to write a name with `=` in it but as text.
+    const odd = [...written, { name: '=x', value: '@/etc/hostname' }];
+    expect((await partsOf(odd)).parts).toEqual([...fields, ['=x', '@/etc/hostname']]);
+    const typed = await partsOf([{ name: 'meta', value: '{"a": ";\\"}', mimeType: 'application/json' }]);
+    expect(typed.body).toMatch(
+      /name="meta"(?:; filename="blob")?\r\n[^{]*application\/json\r\n\r\n\{"a": ";\\"\}\r\n/i,
+    );
   });
 });
 
 describe('a sample', () => {
-  const parts = (...fields: [string, string][]) => ({ mimeType: 'multipart/form-data', text: '', fields });
-
-  test('of PHP escapes what stands between quotes, and fills in no variables', () => {
-    const query: [string, string][] = [['$top', '1']];
-    const code = codeOf({ query, headers: [['X-A', inHeader]], body: parts(["it's", 'a\\']) }, 'PHP');
-    expect(code).toContain('curl_init("https://a.example/p?\\$top=1")');
-    expect(code).toContain(`'X-A: it\\'s "quoted" back\\\\slash $(id)`);
-    expect(code).toContain("curl_mime_name($part0, 'it\\'s');\ncurl_mime_data($part0, 'a\\\\');");
-    const form = {
-      mimeType: 'application/x-www-form-urlencoded',
-      text: '',
-      fields: [['a', "it's %"]] as [string, string][],
-    };
-    expect(codeOf({ body: form }, 'PHP')).toContain("CURLOPT_POSTFIELDS, 'a=it\\'s%20%25'");
-    expect(codeOf({ body: { mimeType: 'text/plain', text: "it's" } }, 'PHP')).toContain("CURLOPT_POSTFIELDS, 'it\\'s'");
-  });
-
-  test('of Ruby runs nothing that is in a text', () => {
-    expect(codeOf({ body: { mimeType: 'text/plain', text: '#{`id`}' } }, 'Ruby')).toContain(
-      'request.body = "\\#{`id`}"',
-    );
-    const json = { mimeType: 'application/json', text: JSON.stringify({ a: '#{`id`} "' }) };
-    expect(codeOf({ body: json }, 'Ruby')).toContain(`<<~'JSON'\n{\n  "a": "#{\`id\`} \\""\n}\nJSON`);
-  });
-
-  test('of C# escapes what stands between quotes', () => {
-    const authorization: [string, string] = ['Authorization', 'Digest username="a"'];
-    const form = {
-      mimeType: 'application/x-www-form-urlencoded',
-      text: '',
-      fields: [['a', '"\n']] as [string, string][],
-    };
-    const code = codeOf({ headers: [authorization], cookies: [['a', '"']], body: form }, 'C#');
-    expect(code).toContain('request.Headers.TryAddWithoutValidation("Authorization", "Digest username=\\"a\\"");');
-    expect(code).toContain('("Cookie", "a=\\"");');
-    expect(code).toContain('["a"] = "\\"\\n",');
-  });
+  const parts = (...fields: SampleField[]) => ({ mimeType: 'multipart/form-data', text: '', fields });
 
   test('names a file where a form has one, and no type without its boundary', () => {
-    const body = parts(['picture', '<file>'], ['note', 'x']);
-    for (const { code } of requestSamples({
-      method: 'POST',
-      url: 'https://a.example',
-      query: [],
-      headers: [],
-      cookies: [],
-      body,
-    })) {
-      expect(code).not.toContain('<file>');
+    const body = parts(
+      { name: 'picture', value: '', isFile: true, mimeType: 'image/png' },
+      { name: 'note', value: 'x' },
+    );
+    for (const { code } of requestSamples({ ...plain, method: 'POST', body }))
       expect(code).not.toMatch(/Content-Type["']?(?:\] =|[:,=]) ?["']?multipart\/form-data["']/);
-    }
-    expect(codeOf({ body }, 'cURL')).toContain("--form 'picture=@file'");
-    expect(codeOf({ body }, 'Python')).toContain('("picture", open("file", "rb"))');
+    expect(codeOf({ body }, 'cURL')).toContain("--form 'picture=@file;type=image/png'");
+    expect(codeOf({ body }, 'Python')).toContain('("picture", ("file", open("file", "rb"), "image/png"))');
+    expect(codeOf({ body }, 'JavaScript')).toContain(
+      "formData.append('picture', new Blob([], { type: 'image/png' }), 'file')",
+    );
+    expect(codeOf({ body }, 'PHP')).toContain("'picture' => new CURLFile('file', 'image/png'),");
+    expect(codeOf({ body }, 'Java')).toContain('.field("picture", new java.io.File("file"), "image/png")');
+    expect(codeOf({ body }, 'Ruby')).toContain("['picture', File.open('file'), { content_type: 'image/png' }],");
+    expect(codeOf({ body }, 'C#')).toContain(
+      'content.Add(new StreamContent(File.OpenRead("file")), "picture", "file");',
+    );
+  });
+
+  test('reads a body that is a file from one', () => {
+    const body = { mimeType: 'image/png', text: '', isFile: true as const };
+    expect(codeOf({ body }, 'cURL')).toContain("--data-binary '@file'");
+    for (const { code } of requestSamples({ ...plain, method: 'POST', body })) expect(code).toMatch(/file|Blob/i);
   });
 
   test('keeps names in braces in its address, and texts as they are', () => {
-    const body = { mimeType: 'text/plain', text: 'textmark0e %7Bother%7D' };
+    const body = { mimeType: 'text/plain', text: 'zq %7Bother%7D' };
     const samples = requestSamples({
+      ...plain,
       method: 'PUT',
       url: 'https://a.example/{id}#a',
       query: [['q', '{id}']],
-      headers: [],
-      cookies: [],
       body,
     });
     expect(samples).toHaveLength(8);
     for (const { code } of samples) {
-      expect(code).toMatch(/a\.example\/\{id\}["'?]/);
-      expect(code).toContain('textmark0e %7Bother%7D');
+      expect(code).toMatch(/a\.example\/\{id\}\?q=\{id\}["']/);
+      expect(code).toContain('zq %7Bother%7D');
     }
+  });
+
+  test('shows what would be invisible, and is not written where a language cannot', () => {
+    const body = { mimeType: 'text/plain', text: 'a\u001b[201~\u202e' };
+    for (const { code } of requestSamples({ ...plain, method: 'POST', body }))
+      expect(code).not.toMatch(/[\u001b\u202e]/u);
+    expect(codeOf({ body: { mimeType: 'text/plain', text: 'a\0' } }, 'cURL')).toBe('');
+  });
+
+  test('keeps the digits of numbers', () => {
+    const text = '{ "n": 9007199254740993, "price": 1.0, "large": 1e400 }';
+    for (const { code } of requestSamples({ ...plain, method: 'POST', body: { mimeType: 'application/json', text } }))
+      for (const digits of ['9007199254740993', '1.0', '1e400']) expect(code).toContain(digits);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { codeHtml, fenceMeta } from '#shared/docs/render/code/code-block.ts';
 import { requestSamples } from './request-samples.ts';
-import type { SampleRequest } from './sample-har.ts';
+import type { SampleRequest } from './sample-request.ts';
 
 const addresses = [
   'https://a.example/p',

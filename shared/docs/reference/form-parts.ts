@@ -1,0 +1,63 @@
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  objectOf,
+  ownValue,
+  textOf,
+} from '#shared/docs/project/json-values.ts';
+import { shownValue } from './open-slice.ts';
+import type { SampleField } from './sample-request.ts';
+import { merge, shapeOf } from './schema-shape.ts';
+
+/** How a property of a form with parts is sent. `isFile`: a file of the reader's; of a list, each item. */
+export type FormPart = { isFile: boolean; mimeType: string | undefined };
+
+/** Says it of a property by its schema and by `encoding` of the media type. */
+export function formPart(
+  document: JsonObject,
+  media: JsonObject,
+  name: string,
+  schema: JsonValue | undefined,
+): FormPart {
+  const encoding = objectOf(ownValue(objectOf(media['encoding']), name));
+  const given = textOf(encoding['contentType'])?.split(/[,;]/)[0]?.trim();
+  const written = given !== undefined && /^[\w.+-]+\/[\w.+-]+$/.test(given) ? given : undefined;
+  const shape = shapeOf(document, schema);
+  const item = shape.items === undefined ? schema : shape.items;
+  const { merged } = merge(document, item);
+  const isFile = isBinary(merged) || (written !== undefined && isFileType(written) && merged['type'] === 'string');
+  const own = textOf(merged['contentMediaType']);
+  const isObject = isJsonObject(merged['properties']) || merged['type'] === 'object';
+  const kept = own === undefined || own === 'application/octet-stream' ? undefined : own;
+  return { isFile, mimeType: written ?? (isFile ? kept : isObject ? 'application/json' : kept) };
+}
+
+/** A schema of bytes: OpenAPI 3.0 says so by its format, 3.1 by a media type without an encoding. */
+export function isBinary({ format, contentMediaType, contentEncoding }: JsonObject): boolean {
+  if (format === 'binary') return true;
+  return typeof contentMediaType === 'string' && contentEncoding === undefined && isFileType(contentMediaType);
+}
+
+const isFileType = (mimeType: string): boolean => !/json|xml|yaml|csv|javascript|urlencoded|^text\//i.test(mimeType);
+
+/** The fields of a form whose body is such an example. Each item of a list is a part of its own. */
+export function formFieldsOf(
+  document: JsonObject,
+  mimeType: string,
+  media: JsonObject,
+  example: JsonObject,
+): SampleField[] {
+  const hasParts = /^multipart\//i.test(mimeType);
+  const schemas = new Map(shapeOf(document, media['schema']).properties.map(({ name, schema }) => [name, schema]));
+  return Object.entries(example).flatMap(([name, value]) => {
+    if (!hasParts) return [{ name, value: shownValue(value) }];
+    const { isFile, mimeType } = formPart(document, media, name, schemas.get(name));
+    return (Array.isArray(value) ? value : [value]).map((item) => ({
+      name,
+      value: shownValue(item),
+      ...(isFile && { isFile: true as const }),
+      ...(mimeType !== undefined && { mimeType }),
+    }));
+  });
+}
