@@ -90,6 +90,10 @@ function playgroundDialog(form) {
       sentences.join(' '),
     );
   }
+  /** @param {BuiltRequest} request */
+  function showRedirect(request) {
+    showProblem([filledIn(words.redirected, { server: new URL(request.url).origin }), words.redirectedHelp]);
+  }
   /** @type {AbortController} */
   var running;
   cancel.addEventListener('click', function () {
@@ -119,12 +123,10 @@ function playgroundDialog(form) {
     progress.textContent = words.sending;
     sendRequest(request, running.signal)
       .then(
-        function (made) {
-          if (made.response.type === 'opaqueredirect') {
-            var server = new URL(request.url).origin;
-            showProblem([filledIn(words.redirected, { server: server }), words.redirectedHelp]);
-          } else show(answerElements(made), answerLine(made));
-        },
+        (made) =>
+          made.response.type === 'opaqueredirect'
+            ? showRedirect(request)
+            : show(answerElements(made), answerLine(made)),
         function () {
           var names = {
             origin: location.protocol === 'file:' ? 'null' : location.origin,
