@@ -11,15 +11,10 @@ import type { SampleField } from './sample-request.ts';
 import { merge, shapeOf } from './schema-shape.ts';
 
 /** How a property of a form with parts is sent. `isFile`: a file of the reader's; of a list, each item. */
-export type FormPart = { isFile: boolean; mimeType: string | undefined };
+type FormPart = { isFile: boolean; mimeType: string | undefined };
 
 /** Says it of a property by its schema and by `encoding` of the media type. */
-export function formPart(
-  document: JsonObject,
-  media: JsonObject,
-  name: string,
-  schema: JsonValue | undefined,
-): FormPart {
+function formPart(document: JsonObject, media: JsonObject, name: string, schema: JsonValue | undefined): FormPart {
   const encoding = objectOf(ownValue(objectOf(media['encoding']), name));
   const given = textOf(encoding['contentType'])?.split(/[,;]/)[0]?.trim();
   const written = given !== undefined && /^[\w.+-]+\/[\w.+-]+$/.test(given) ? given : undefined;
@@ -34,7 +29,7 @@ export function formPart(
 }
 
 /** A schema of bytes: OpenAPI 3.0 says so by its format, 3.1 by a media type without an encoding. */
-export function isBinary({ format, contentMediaType, contentEncoding }: JsonObject): boolean {
+function isBinary({ format, contentMediaType, contentEncoding }: JsonObject): boolean {
   if (format === 'binary') return true;
   return typeof contentMediaType === 'string' && contentEncoding === undefined && isFileType(contentMediaType);
 }

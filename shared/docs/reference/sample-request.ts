@@ -10,7 +10,7 @@ export type SampleRequest = {
 };
 
 /** `fields`: of a form. `isFile`: the body is a file of the reader's. */
-export type SampleBody = { mimeType: string; text: string; fields?: SampleField[]; isFile?: true };
+type SampleBody = { mimeType: string; text: string; fields?: SampleField[]; isFile?: true };
 
 /** `mimeType`: of a part that has a type of its own. */
 export type SampleField = { name: string; value: string; isFile?: true; mimeType?: string };

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { parse as parseScript } from 'acorn';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type * as TreeSitter from '@vscode/tree-sitter-wasm';
 import { requestSamples } from './request-samples.ts';
 import type { SampleField, SampleRequest } from './sample-request.ts';
 
 /* Samples are read by a parser of their language: whatever a description says is a text in them, and the code around it is that of any request. */
 
 const require = createRequire(import.meta.url);
-const treeSitter = require('@vscode/tree-sitter-wasm') as typeof import('@vscode/tree-sitter-wasm');
+const treeSitter = require('@vscode/tree-sitter-wasm') as typeof TreeSitter;
 const folder = join(require.resolve('@vscode/tree-sitter-wasm'), '..');
 
 const grammars: Readonly<Record<string, string>> = {

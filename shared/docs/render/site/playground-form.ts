@@ -110,8 +110,7 @@ export type PlaygroundWord =
   | 'timedOut'
   | 'noAnswer'
   | 'noAnswerHelp'
-  | 'redirected'
-  | 'redirectedHelp';
+  | 'redirected';
 
 /** Words that it shares with the page. */
 type SharedWord =

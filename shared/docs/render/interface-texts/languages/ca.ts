@@ -102,9 +102,7 @@ export const ca: InterfaceTexts = {
     noAnswerHelp:
       'Comprova l’adreça i la connexió, o executa l’ordre en un terminal: si allà funciona, demana als responsables del servidor que permetin {origin}.',
     redirected:
-      'El servidor ha respost amb una redirecció, que no se segueix: la teva clau i el que has introduït no surten de {server}.',
-    redirectedHelp:
-      'Els navegadors no diuen a les pàgines on porta una redirecció. Executa l’ordre en un terminal amb --include: l’adreça és a la capçalera Location.',
+      'El servidor ha respost amb una redirecció, que no se segueix: la teva clau i el que has introduït no surten de {server}. Els navegadors no diuen a les pàgines on porta una redirecció. Executa l’ordre en un terminal amb --include: l’adreça és a la capçalera Location.',
   },
   scripts: {
     openNavigation: 'Obre la navegació',

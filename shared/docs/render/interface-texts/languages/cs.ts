@@ -101,9 +101,8 @@ export const cs: InterfaceTexts = {
       'Prohlížeč nedostal odpověď, kterou by tato stránka směla číst. Buď je server nedostupný, nebo nedovoluje stránkám z {origin} číst své odpovědi (CORS). Prohlížeče neříkají, co z toho to je.',
     noAnswerHelp:
       'Zkontrolujte adresu a připojení, nebo spusťte příkaz v terminálu: pokud tam funguje, požádejte správce serveru, aby povolili {origin}.',
-    redirected: 'Server odpověděl přesměrováním, které se nenásleduje: váš klíč a zadané údaje zůstávají u {server}.',
-    redirectedHelp:
-      'Prohlížeče stránkám neříkají, kam přesměrování vede. Spusťte příkaz v terminálu s --include: adresa je v hlavičce Location.',
+    redirected:
+      'Server odpověděl přesměrováním, které se nenásleduje: váš klíč a zadané údaje zůstávají u {server}. Prohlížeče stránkám neříkají, kam přesměrování vede. Spusťte příkaz v terminálu s --include: adresa je v hlavičce Location.',
   },
   scripts: {
     openNavigation: 'Otevřít navigaci',

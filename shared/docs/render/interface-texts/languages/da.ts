@@ -102,9 +102,7 @@ export const da: InterfaceTexts = {
     noAnswerHelp:
       'Tjek adressen og din forbindelse, eller kør kommandoen i en terminal: virker den der, så bed dem, der driver serveren, om at tillade {origin}.',
     redirected:
-      'Serveren svarede med en omdirigering, som ikke følges: din nøgle og det, du har indtastet, bliver hos {server}.',
-    redirectedHelp:
-      'Browsere fortæller ikke sider, hvor en omdirigering fører hen. Kør kommandoen i en terminal med --include: adressen står i headeren Location.',
+      'Serveren svarede med en omdirigering, som ikke følges: din nøgle og det, du har indtastet, bliver hos {server}. Browsere fortæller ikke sider, hvor en omdirigering fører hen. Kør kommandoen i en terminal med --include: adressen står i headeren Location.',
   },
   scripts: {
     openNavigation: 'Åbn navigation',

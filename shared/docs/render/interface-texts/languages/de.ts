@@ -102,9 +102,7 @@ export const de: InterfaceTexts = {
     noAnswerHelp:
       'Prüfen Sie die Adresse und Ihre Verbindung, oder führen Sie den Befehl in einem Terminal aus: Geht er dort, bitten Sie die Betreiber des Servers, {origin} zu erlauben.',
     redirected:
-      'Der Server hat mit einer Weiterleitung geantwortet, der nicht gefolgt wird: Ihr Schlüssel und Ihre Eingaben bleiben bei {server}.',
-    redirectedHelp:
-      'Browser sagen Seiten nicht, wohin eine Weiterleitung führt. Führen Sie den Befehl in einem Terminal mit --include aus: Die Adresse steht im Header Location.',
+      'Der Server hat mit einer Weiterleitung geantwortet, der nicht gefolgt wird: Ihr Schlüssel und Ihre Eingaben bleiben bei {server}. Browser sagen Seiten nicht, wohin eine Weiterleitung führt. Führen Sie den Befehl in einem Terminal mit --include aus: Die Adresse steht im Header Location.',
   },
   scripts: {
     openNavigation: 'Navigation öffnen',

@@ -102,9 +102,7 @@ export const en: InterfaceTexts = {
     noAnswerHelp:
       'Check the address and your connection, or run the command in a terminal: if it works there, ask those who run the server to allow {origin}.',
     redirected:
-      'The server answered with a redirect, which is not followed: your key and what you entered stay with {server}.',
-    redirectedHelp:
-      'Browsers do not tell pages where a redirect leads. Run the command in a terminal with --include: the header Location has the address.',
+      'The server answered with a redirect, which is not followed: your key and what you entered stay with {server}. Browsers do not tell pages where a redirect leads. Run the command in a terminal with --include: the header Location has the address.',
   },
   scripts: {
     openNavigation: 'Open navigation',

@@ -102,9 +102,7 @@ export const es: InterfaceTexts = {
     noAnswerHelp:
       'Comprueba la dirección y tu conexión, o ejecuta el comando en un terminal: si allí funciona, pide a quienes llevan el servidor que permitan {origin}.',
     redirected:
-      'El servidor respondió con una redirección, que no se sigue: tu clave y lo que introdujiste se quedan en {server}.',
-    redirectedHelp:
-      'Los navegadores no dicen a las páginas adónde lleva una redirección. Ejecuta el comando en un terminal con --include: la dirección está en la cabecera Location.',
+      'El servidor respondió con una redirección, que no se sigue: tu clave y lo que introdujiste se quedan en {server}. Los navegadores no dicen a las páginas adónde lleva una redirección. Ejecuta el comando en un terminal con --include: la dirección está en la cabecera Location.',
   },
   scripts: {
     openNavigation: 'Abrir la navegación',

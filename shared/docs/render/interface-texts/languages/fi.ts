@@ -102,9 +102,7 @@ export const fi: InterfaceTexts = {
     noAnswerHelp:
       'Tarkista osoite ja yhteytesi tai suorita komento päätteessä: jos se toimii siellä, pyydä palvelimen ylläpitäjiä sallimaan {origin}.',
     redirected:
-      'Palvelin vastasi uudelleenohjauksella, jota ei seurata: avaimesi ja syöttämäsi tiedot jäävät osoitteeseen {server}.',
-    redirectedHelp:
-      'Selaimet eivät kerro sivuille, minne uudelleenohjaus johtaa. Suorita komento päätteessä valitsimella --include: osoite on otsakkeessa Location.',
+      'Palvelin vastasi uudelleenohjauksella, jota ei seurata: avaimesi ja syöttämäsi tiedot jäävät osoitteeseen {server}. Selaimet eivät kerro sivuille, minne uudelleenohjaus johtaa. Suorita komento päätteessä valitsimella --include: osoite on otsakkeessa Location.',
   },
   scripts: {
     openNavigation: 'Avaa valikko',

@@ -102,9 +102,7 @@ export const fr: InterfaceTexts = {
     noAnswerHelp:
       'Vérifiez l’adresse et votre connexion, ou exécutez la commande dans un terminal : si elle y fonctionne, demandez aux responsables du serveur d’autoriser {origin}.',
     redirected:
-      'Le serveur a répondu par une redirection, qui n’est pas suivie : votre clé et vos saisies restent chez {server}.',
-    redirectedHelp:
-      'Les navigateurs ne disent pas aux pages où mène une redirection. Exécutez la commande dans un terminal avec --include : l’adresse est dans l’en-tête Location.',
+      'Le serveur a répondu par une redirection, qui n’est pas suivie : votre clé et vos saisies restent chez {server}. Les navigateurs ne disent pas aux pages où mène une redirection. Exécutez la commande dans un terminal avec --include : l’adresse est dans l’en-tête Location.',
   },
   scripts: {
     openNavigation: 'Ouvrir la navigation',

@@ -102,9 +102,7 @@ export const hu: InterfaceTexts = {
     noAnswerHelp:
       'Ellenőrizze a címet és a kapcsolatot, vagy futtassa a parancsot terminálban: ha ott működik, kérje meg a kiszolgáló üzemeltetőit, hogy engedélyezzék ezt: {origin}.',
     redirected:
-      'A kiszolgáló átirányítással válaszolt, amelyet az oldal nem követ: a kulcsa és a megadott adatok itt maradnak: {server}.',
-    redirectedHelp:
-      'A böngészők nem árulják el az oldalaknak, hová vezet egy átirányítás. Futtassa a parancsot terminálban a --include kapcsolóval: a cím a Location fejlécben van.',
+      'A kiszolgáló átirányítással válaszolt, amelyet az oldal nem követ: a kulcsa és a megadott adatok itt maradnak: {server}. A böngészők nem árulják el az oldalaknak, hová vezet egy átirányítás. Futtassa a parancsot terminálban a --include kapcsolóval: a cím a Location fejlécben van.',
   },
   scripts: {
     openNavigation: 'Navigáció megnyitása',

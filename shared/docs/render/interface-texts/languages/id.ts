@@ -101,9 +101,8 @@ export const id: InterfaceTexts = {
       'Peramban tidak mendapat respons yang boleh dibaca halaman ini. Server tidak dapat dijangkau, atau server tidak mengizinkan halaman dari {origin} membaca responsnya (CORS). Peramban tidak memberi tahu yang mana.',
     noAnswerHelp:
       'Periksa alamat dan koneksi Anda, atau jalankan perintah di terminal: jika berhasil di sana, minta pengelola server mengizinkan {origin}.',
-    redirected: 'Server menjawab dengan pengalihan, yang tidak diikuti: kunci Anda dan isian Anda tetap di {server}.',
-    redirectedHelp:
-      'Peramban tidak memberi tahu halaman ke mana pengalihan mengarah. Jalankan perintah di terminal dengan --include: alamatnya ada di header Location.',
+    redirected:
+      'Server menjawab dengan pengalihan, yang tidak diikuti: kunci Anda dan isian Anda tetap di {server}. Peramban tidak memberi tahu halaman ke mana pengalihan mengarah. Jalankan perintah di terminal dengan --include: alamatnya ada di header Location.',
   },
   scripts: {
     openNavigation: 'Buka navigasi',

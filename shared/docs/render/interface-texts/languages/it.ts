@@ -102,9 +102,7 @@ export const it: InterfaceTexts = {
     noAnswerHelp:
       'Controlla l’indirizzo e la connessione, o esegui il comando in un terminale: se lì funziona, chiedi a chi gestisce il server di consentire {origin}.',
     redirected:
-      'Il server ha risposto con un reindirizzamento, che non viene seguito: la tua chiave e i dati inseriti restano su {server}.',
-    redirectedHelp:
-      'I browser non dicono alle pagine dove porta un reindirizzamento. Esegui il comando in un terminale con --include: l’indirizzo è nell’intestazione Location.',
+      'Il server ha risposto con un reindirizzamento, che non viene seguito: la tua chiave e i dati inseriti restano su {server}. I browser non dicono alle pagine dove porta un reindirizzamento. Esegui il comando in un terminale con --include: l’indirizzo è nell’intestazione Location.',
   },
   scripts: {
     openNavigation: 'Apri la navigazione',

@@ -101,9 +101,7 @@ export const lv: InterfaceTexts = {
     noAnswerHelp:
       'Pārbaudiet adresi un savienojumu vai izpildiet komandu terminālī: ja tur tā darbojas, lūdziet servera uzturētājiem atļaut {origin}.',
     redirected:
-      'Serveris atbildēja ar pāradresāciju, kurai netiek sekots: jūsu atslēga un ievadītais paliek pie {server}.',
-    redirectedHelp:
-      'Pārlūki lapām neatklāj, kurp ved pāradresācija. Izpildiet komandu terminālī ar --include: adrese ir galvenē Location.',
+      'Serveris atbildēja ar pāradresāciju, kurai netiek sekots: jūsu atslēga un ievadītais paliek pie {server}. Pārlūki lapām neatklāj, kurp ved pāradresācija. Izpildiet komandu terminālī ar --include: adrese ir galvenē Location.',
   },
   scripts: {
     openNavigation: 'Atvērt navigāciju',

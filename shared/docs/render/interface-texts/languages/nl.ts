@@ -102,9 +102,7 @@ export const nl: InterfaceTexts = {
     noAnswerHelp:
       'Controleer het adres en uw verbinding, of voer de opdracht uit in een terminal: werkt die daar, vraag dan de beheerders van de server om {origin} toe te staan.',
     redirected:
-      'De server antwoordde met een omleiding, die niet wordt gevolgd: uw sleutel en uw invoer blijven bij {server}.',
-    redirectedHelp:
-      'Browsers vertellen pagina’s niet waar een omleiding heen leidt. Voer de opdracht uit in een terminal met --include: het adres staat in de header Location.',
+      'De server antwoordde met een omleiding, die niet wordt gevolgd: uw sleutel en uw invoer blijven bij {server}. Browsers vertellen pagina’s niet waar een omleiding heen leidt. Voer de opdracht uit in een terminal met --include: het adres staat in de header Location.',
   },
   scripts: {
     openNavigation: 'Navigatie openen',

@@ -102,9 +102,7 @@ export const no: InterfaceTexts = {
     noAnswerHelp:
       'Sjekk adressen og forbindelsen din, eller kjør kommandoen i en terminal: virker den der, be dem som driver serveren, om å tillate {origin}.',
     redirected:
-      'Serveren svarte med en omdirigering, som ikke følges: nøkkelen din og det du har skrevet inn, blir hos {server}.',
-    redirectedHelp:
-      'Nettlesere forteller ikke sider hvor en omdirigering fører. Kjør kommandoen i en terminal med --include: adressen står i headeren Location.',
+      'Serveren svarte med en omdirigering, som ikke følges: nøkkelen din og det du har skrevet inn, blir hos {server}. Nettlesere forteller ikke sider hvor en omdirigering fører. Kjør kommandoen i en terminal med --include: adressen står i headeren Location.',
   },
   scripts: {
     openNavigation: 'Åpne navigasjon',

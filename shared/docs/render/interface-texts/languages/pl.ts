@@ -102,9 +102,7 @@ export const pl: InterfaceTexts = {
     noAnswerHelp:
       'Sprawdź adres i połączenie albo uruchom polecenie w terminalu: jeśli tam działa, poproś osoby prowadzące serwer o dopuszczenie {origin}.',
     redirected:
-      'Serwer odpowiedział przekierowaniem, za którym strona nie podąża: klucz i wpisane dane pozostają w {server}.',
-    redirectedHelp:
-      'Przeglądarki nie mówią stronom, dokąd prowadzi przekierowanie. Uruchom polecenie w terminalu z --include: adres jest w nagłówku Location.',
+      'Serwer odpowiedział przekierowaniem, za którym strona nie podąża: klucz i wpisane dane pozostają w {server}. Przeglądarki nie mówią stronom, dokąd prowadzi przekierowanie. Uruchom polecenie w terminalu z --include: adres jest w nagłówku Location.',
   },
   scripts: {
     openNavigation: 'Otwórz nawigację',

@@ -102,9 +102,7 @@ export const ptBr: InterfaceTexts = {
     noAnswerHelp:
       'Confira o endereço e sua conexão, ou execute o comando em um terminal: se lá funcionar, peça aos responsáveis pelo servidor que permitam {origin}.',
     redirected:
-      'O servidor respondeu com um redirecionamento, que não é seguido: sua chave e o que você digitou ficam em {server}.',
-    redirectedHelp:
-      'Os navegadores não dizem às páginas aonde leva um redirecionamento. Execute o comando em um terminal com --include: o endereço está no cabeçalho Location.',
+      'O servidor respondeu com um redirecionamento, que não é seguido: sua chave e o que você digitou ficam em {server}. Os navegadores não dizem às páginas aonde leva um redirecionamento. Execute o comando em um terminal com --include: o endereço está no cabeçalho Location.',
   },
   scripts: {
     openNavigation: 'Abrir navegação',

@@ -102,9 +102,7 @@ export const pt: InterfaceTexts = {
     noAnswerHelp:
       'Verifique o endereço e a sua ligação, ou execute o comando num terminal: se lá funcionar, peça aos responsáveis pelo servidor que permitam {origin}.',
     redirected:
-      'O servidor respondeu com um redirecionamento, que não é seguido: a sua chave e o que introduziu ficam em {server}.',
-    redirectedHelp:
-      'Os navegadores não dizem às páginas aonde leva um redirecionamento. Execute o comando num terminal com --include: o endereço está no cabeçalho Location.',
+      'O servidor respondeu com um redirecionamento, que não é seguido: a sua chave e o que introduziu ficam em {server}. Os navegadores não dizem às páginas aonde leva um redirecionamento. Execute o comando num terminal com --include: o endereço está no cabeçalho Location.',
   },
   scripts: {
     openNavigation: 'Abrir navegação',

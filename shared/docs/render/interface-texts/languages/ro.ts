@@ -102,9 +102,7 @@ export const ro: InterfaceTexts = {
     noAnswerHelp:
       'Verifică adresa și conexiunea sau rulează comanda într-un terminal: dacă acolo merge, cere celor care administrează serverul să permită {origin}.',
     redirected:
-      'Serverul a răspuns cu o redirecționare, care nu este urmată: cheia ta și ce ai introdus rămân la {server}.',
-    redirectedHelp:
-      'Browserele nu spun paginilor unde duce o redirecționare. Rulează comanda într-un terminal cu --include: adresa este în antetul Location.',
+      'Serverul a răspuns cu o redirecționare, care nu este urmată: cheia ta și ce ai introdus rămân la {server}. Browserele nu spun paginilor unde duce o redirecționare. Rulează comanda într-un terminal cu --include: adresa este în antetul Location.',
   },
   scripts: {
     openNavigation: 'Deschide navigarea',

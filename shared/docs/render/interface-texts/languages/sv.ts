@@ -102,9 +102,7 @@ export const sv: InterfaceTexts = {
     noAnswerHelp:
       'Kontrollera adressen och din anslutning, eller kör kommandot i en terminal: om det fungerar där, be dem som driver servern att tillåta {origin}.',
     redirected:
-      'Servern svarade med en omdirigering, som inte följs: din nyckel och det du har skrivit in stannar hos {server}.',
-    redirectedHelp:
-      'Webbläsare talar inte om för sidor vart en omdirigering leder. Kör kommandot i en terminal med --include: adressen står i huvudet Location.',
+      'Servern svarade med en omdirigering, som inte följs: din nyckel och det du har skrivit in stannar hos {server}. Webbläsare talar inte om för sidor vart en omdirigering leder. Kör kommandot i en terminal med --include: adressen står i huvudet Location.',
   },
   scripts: {
     openNavigation: 'Öppna navigeringen',

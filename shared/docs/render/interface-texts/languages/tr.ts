@@ -102,9 +102,7 @@ export const tr: InterfaceTexts = {
     noAnswerHelp:
       'Adresi ve bağlantınızı denetleyin veya komutu bir terminalde çalıştırın: orada çalışıyorsa sunucuyu yönetenlerden {origin} için izin vermelerini isteyin.',
     redirected:
-      'Sunucu bir yönlendirmeyle yanıt verdi ve bu izlenmedi: anahtarınız ve girdikleriniz {server} dışına çıkmaz.',
-    redirectedHelp:
-      'Tarayıcılar bir yönlendirmenin nereye gittiğini sayfalara söylemez. Komutu bir terminalde --include ile çalıştırın: adres Location başlığındadır.',
+      'Sunucu bir yönlendirmeyle yanıt verdi ve bu izlenmedi: anahtarınız ve girdikleriniz {server} dışına çıkmaz. Tarayıcılar bir yönlendirmenin nereye gittiğini sayfalara söylemez. Komutu bir terminalde --include ile çalıştırın: adres Location başlığındadır.',
   },
   scripts: {
     openNavigation: 'Gezinmeyi aç',

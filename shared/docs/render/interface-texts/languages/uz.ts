@@ -102,9 +102,7 @@ export const uz: InterfaceTexts = {
     noAnswerHelp:
       'Manzil va ulanishingizni tekshiring yoki buyruqni terminalda bajaring: u yerda ishlasa, serverni yurituvchilardan {origin} uchun ruxsat soʻrang.',
     redirected:
-      'Server yoʻnaltirish bilan javob berdi, sahifa unga ergashmaydi: kalitingiz va kiritganlaringiz {server} da qoladi.',
-    redirectedHelp:
-      'Brauzerlar sahifalarga yoʻnaltirish qayerga olib borishini aytmaydi. Buyruqni terminalda --include bilan bajaring: manzil Location sarlavhasida.',
+      'Server yoʻnaltirish bilan javob berdi, sahifa unga ergashmaydi: kalitingiz va kiritganlaringiz {server} da qoladi. Brauzerlar sahifalarga yoʻnaltirish qayerga olib borishini aytmaydi. Buyruqni terminalda --include bilan bajaring: manzil Location sarlavhasida.',
   },
   scripts: {
     openNavigation: 'Navigatsiyani ochish',

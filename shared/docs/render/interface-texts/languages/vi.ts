@@ -102,9 +102,7 @@ export const vi: InterfaceTexts = {
     noAnswerHelp:
       'Hãy kiểm tra địa chỉ và kết nối, hoặc chạy lệnh trong terminal: nếu ở đó chạy được, hãy đề nghị người vận hành máy chủ cho phép {origin}.',
     redirected:
-      'Máy chủ trả lời bằng một chuyển hướng và trang không đi theo: khóa và dữ liệu bạn nhập chỉ ở lại với {server}.',
-    redirectedHelp:
-      'Trình duyệt không cho trang biết chuyển hướng dẫn đến đâu. Hãy chạy lệnh trong terminal với --include: địa chỉ nằm ở header Location.',
+      'Máy chủ trả lời bằng một chuyển hướng và trang không đi theo: khóa và dữ liệu bạn nhập chỉ ở lại với {server}. Trình duyệt không cho trang biết chuyển hướng dẫn đến đâu. Hãy chạy lệnh trong terminal với --include: địa chỉ nằm ở header Location.',
   },
   scripts: {
     openNavigation: 'Mở điều hướng',

@@ -100,9 +100,8 @@ export const zhHant: InterfaceTexts = {
       '瀏覽器沒有收到此頁面可以讀取的回應。可能是無法連線到伺服器，也可能是伺服器不允許 {origin} 的頁面讀取其回應 (CORS)。瀏覽器不會說明是哪一種。',
     noAnswerHelp:
       '請檢查位址和網路連線，或在終端機中執行該命令：如果在終端機中可以執行，請聯絡伺服器的維護者允許 {origin}。',
-    redirected: '伺服器以重新導向回應，此處不會跟隨：您的金鑰和輸入的內容只會留在 {server}。',
-    redirectedHelp:
-      '瀏覽器不會告訴頁面重新導向的目的地。請在終端機中加上 --include 執行該命令：標頭 Location 中有位址。',
+    redirected:
+      '伺服器以重新導向回應，此處不會跟隨：您的金鑰和輸入的內容只會留在 {server}。瀏覽器不會告訴頁面重新導向的目的地。請在終端機中加上 --include 執行該命令：標頭 Location 中有位址。',
   },
   scripts: {
     openNavigation: '開啟導覽',

@@ -100,8 +100,8 @@ export const zh: InterfaceTexts = {
       '浏览器没有收到此页面可以读取的响应。可能是无法连接服务器，也可能是服务器不允许 {origin} 的页面读取其响应 (CORS)。浏览器不会说明是哪一种。',
     noAnswerHelp:
       '请检查地址和网络连接，或在终端中运行该命令：如果在终端中可以运行，请联系服务器的维护者允许 {origin}。',
-    redirected: '服务器以重定向作答，此处不会跟随：您的密钥和输入的内容只会留在 {server}。',
-    redirectedHelp: '浏览器不会告诉页面重定向的目标。请在终端中加上 --include 运行该命令：标头 Location 中有地址。',
+    redirected:
+      '服务器以重定向作答，此处不会跟随：您的密钥和输入的内容只会留在 {server}。浏览器不会告诉页面重定向的目标。请在终端中加上 --include 运行该命令：标头 Location 中有地址。',
   },
   scripts: {
     openNavigation: '打开导航',

@@ -92,7 +92,7 @@ function playgroundDialog(form) {
   }
   /** @param {BuiltRequest} request */
   function showRedirect(request) {
-    showProblem([filledIn(words.redirected, { server: new URL(request.url).origin }), words.redirectedHelp]);
+    showProblem([filledIn(words.redirected, { server: new URL(request.url).origin })]);
   }
   /** @type {AbortController} */
   var running;
