@@ -105,6 +105,7 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
       password: secrets.natsPasswords.provisioner ?? '',
       replicas: nats.replicas,
       rendererVersions: [await rendererVersion()],
+      log: { info: onNews, warn: onNews, error: (_, line) => onNews(line) },
     });
     signal.throwIfAborted();
 

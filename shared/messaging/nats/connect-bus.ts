@@ -37,7 +37,7 @@ import { natsDocumentStore } from './nats-document-store.ts';
 import { natsDurableReader } from './nats-durable-reader.ts';
 import { natsEventLog, publishDurably } from './nats-event-log.ts';
 import { natsLeases } from './nats-leases.ts';
-import { makeReader, startOver } from './provision.ts';
+import { makeReader, startOver } from './start-over.ts';
 import { writeReadiness } from './write-readiness.ts';
 
 export type BusSettings<User extends BusUser> = {
@@ -136,7 +136,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
     }),
     exportReader: () => () => reader('EXPORTS', 'orchestrator-exports', exportJobAggregate.storedCommit),
     factReader: () => () => reader('FACTS', 'orchestrator-facts', storedFact),
-    contentReader: () => () => reader('CONTENT', 'indexer-content', contentAggregate.storedCommit),
+    contentReader: () => () => reader('CONTENT', 'indexer-publications', contentAggregate.storedCommit),
     renderTasks: () => (version) => reader('TASKS', renderDurable(version).name, storedRenderTask),
     bundleTasks: () => () => reader('TASKS', 'bundle', storedBundleTask),
     projectionReaders: () => ({

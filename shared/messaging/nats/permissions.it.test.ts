@@ -26,8 +26,12 @@ const nobody: readonly BusUser[] = [];
 const concrete = (pattern: string): string => pattern.replaceAll('*', 'x').replace('>', 'x');
 const call = (verb: string, rest: string): string => `$JS.API.${verb}.${rest}`;
 
-/** All durables of an installation, one of a renderer included. */
-const durables = [...durableRows, renderDurable('r-000000000000')];
+/** All durables of an installation, one of a renderer and those with former names included. */
+const durables = [
+  ...durableRows,
+  ...durableRows.flatMap((row) => (row.formerly ?? []).map((name) => ({ ...row, name }))),
+  renderDurable('r-000000000000'),
+];
 
 function streamCalls({ name, subjects, last, history, auditors, writers, purgers, retention }: StreamRow): Row[] {
   const remakers = durables.filter((row) => row.stream === name && row.remade === true).map(({ reader }) => reader);
@@ -156,7 +160,10 @@ const olderPrograms: Partial<Record<BusUser, readonly string[]>> = {
     ...['$KV.dead-letters.projector.EXPORTS.1', 'dead.projector.EXPORTS', '$KV.projections.exports'],
   ],
   housekeeper: ['$KV.leases.housekeeper', call('DIRECT.GET', 'KV_leases.$KV.leases.housekeeper')],
-  indexer: ['$KV.leases.vectors', '$KV.dead-letters.indexer.CONTENT.1', 'dead.indexer.CONTENT'],
+  indexer: [
+    ...['$KV.leases.vectors', '$KV.dead-letters.indexer.CONTENT.1', 'dead.indexer.CONTENT'],
+    ...[call('CONSUMER.MSG.NEXT', 'CONTENT.indexer-content'), '$JS.ACK.CONTENT.indexer-content.1.1.1.1.0'],
+  ],
   assistant: [call('DIRECT.GET', 'KV_directory.$KV.directory.content.acme.docs')],
   gateway: ['presence.gateway.a'],
   'page-renderer': ['presence.page-renderer.a', 'dead.page-renderer.TASKS'],

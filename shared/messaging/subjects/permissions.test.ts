@@ -6,7 +6,7 @@ test('whoever changes rights raises their version, so that servers with the old 
   const passwords = Object.fromEntries(serverUsers.map((user) => [user, 'a password']));
   // Raise "rightsVersion" with each change of what is here.
   expect({ rightsVersion, rights: sha256Of(natsConfig({ passwords })).slice(0, 16) }).toEqual({
-    rightsVersion: 2,
-    rights: '15c760cdd1e1d46a',
+    rightsVersion: 3,
+    rights: 'da871f6ef3c7cf5b',
   });
 });

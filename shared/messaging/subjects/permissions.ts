@@ -88,12 +88,15 @@ function permissionsOf(user: BusUser): Permissions {
       );
     }
   }
-  for (const { stream, name, filter, remade } of durables) {
-    publish.push(
-      `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`,
-      `$JS.API.CONSUMER.INFO.${stream}.${name}`,
-      `$JS.ACK.${stream}.${name}.>`,
-    );
+  for (const { stream, name, filter, remade, formerly = [] } of durables) {
+    // During an upgrade services of the version before go on under the former name.
+    for (const each of [name, ...formerly]) {
+      publish.push(
+        `$JS.API.CONSUMER.MSG.NEXT.${stream}.${each}`,
+        `$JS.API.CONSUMER.INFO.${stream}.${each}`,
+        `$JS.ACK.${stream}.${each}.>`,
+      );
+    }
     // A dead letter is read once more from its log.
     if (isLog(stream)) publish.push(`$JS.API.DIRECT.GET.${stream}`);
     if (remade === true) {
@@ -115,18 +118,19 @@ const isLog = (stream: string): boolean =>
  * How often the rights of users have changed. One more with each change: a server goes on with the rights that it read at its start until it is
  * told to read its configuration again, and the provisioner finds out by this number.
  */
-export const rightsVersion = 2;
+export const rightsVersion = 3;
 
 /** Who may publish to this has a server with the rights of that version or of a later one. */
 export const rightsSubject = (version: number = rightsVersion): string => `rights.${version}`;
 
-/** The provisioner makes and changes streams, buckets and consumers; it deletes nothing and reads no message. */
+/** The provisioner makes and changes streams, buckets and consumers; it deletes consumers of logs and tasks alone, and reads no message. */
 function provisionerPermissions(): Permissions {
   return {
     publish: [
       ...['CREATE', 'UPDATE', 'INFO'].map((verb) => `$JS.API.STREAM.${verb}.*`),
       '$JS.API.CONSUMER.CREATE.>',
       '$JS.API.CONSUMER.INFO.>',
+      ...streamRows.map(({ name }) => `$JS.API.CONSUMER.DELETE.${name}.*`),
       '$JS.API.INFO',
       ...Array.from({ length: rightsVersion }, (_, before) => rightsSubject(before + 1)),
     ],

@@ -84,6 +84,8 @@ export type DurableRow = {
   maxAckPending: number;
   /** Its reader may make it anew, to begin at the start of the stream. */
   remade?: boolean;
+  /** Names of earlier versions for the same work; it goes on where they were. */
+  formerly?: readonly string[];
 };
 
 /** Addresses of callers are kept no longer than this anywhere: neither in the stream nor in a read model made from it. */
@@ -327,7 +329,8 @@ export const durableRows: readonly DurableRow[] = [
   ),
   durable('orchestrator-exports', 'EXPORTS', 'orchestrator', decisions),
   durable('orchestrator-facts', 'FACTS', 'orchestrator', decisions),
-  durable('indexer-content', 'CONTENT', 'indexer', work),
+  // Versions before change no consumer that differs from theirs, and do not start: under a name of its own it does not stop a way back to them.
+  durable('indexer-publications', 'CONTENT', 'indexer', { ...work, formerly: ['indexer-content'] }),
   durable('bundle', 'TASKS', 'bundler', { ...work, filter: 'tasks.bundle' }),
 ];
 

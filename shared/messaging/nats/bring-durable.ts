@@ -1,0 +1,142 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ConsumerInfo, JetStreamApiCodes, JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
+import { type DurableRow, streamRows } from '#shared/messaging/subjects/subject-table.ts';
+import { type ConnectionLog, whileAway } from './connection.ts';
+import { notAsWanted, unlessMissing } from './not-as-wanted.ts';
+import { beginAt, differences, durableSettings } from './wanted-settings.ts';
+
+const deadlineMs = 20_000;
+/** Another provisioner may make the same consumer anew at the same time: whoever finds it missing, or half made, looks again. */
+const mostTries = 10;
+const pauseMs = 100;
+
+/** The server's code for a setting of a consumer that is decided when it is made, such as its kind of acknowledgement. */
+const cannotBeUpdated = 10_012;
+/** The server's code for an update of a consumer that is not there any more. */
+const doesNotExist = 10_149;
+/** Another provisioner made it in the meantime, to begin at another place. */
+const alreadyExists = 10_148;
+
+/** A consumer that nobody reads: it begins where another one goes on that is being made anew. */
+const placeKeeper = (durable: string): string => `${durable}-place`;
+
+/**
+ * Brings a durable consumer to the settings of the table, whichever version made it, and never loses its place:
+ *
+ * - what the server can change is changed;
+ * - a consumer with a setting that it cannot change is made anew, from the first message on that was not acknowledged. Until it is there again, another
+ *   consumer keeps its place, so that a provisioner that dies in between loses nothing;
+ * - a consumer with a former name hands its place to the one that has its work now, and is removed once no service of the version before waits at it.
+ *
+ * Messages that were acknowledged out of turn come again, as after a crash. A work queue holds just what is not done, so its consumers have no place.
+ */
+export async function bringDurable(jsm: JetStreamManager, row: DurableRow, log?: ConnectionLog): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await whileAway(`making the consumer ${row.name}`, deadlineMs, () => bringOnce(jsm, row, log));
+    } catch (error) {
+      if (!(error instanceof JetStreamApiError) || tries === mostTries) throw error;
+    }
+    await delay(pauseMs * (1 + Math.random()));
+  }
+}
+
+async function bringOnce(jsm: JetStreamManager, row: DurableRow, log?: ConnectionLog): Promise<void> {
+  const wanted = durableSettings(row);
+  const found = await infoOf(jsm, row.stream, row.name);
+  if (found === undefined) await takePlace(jsm, row, log);
+  else if (differences(wanted, found.config).length > 0) await change(jsm, row, found, log);
+  const now = await jsm.consumers.info(row.stream, row.name);
+  if (differences(wanted, now.config).length > 0) throw notAsWanted(`consumer ${row.name}`, wanted, now.config);
+  await removeReplaced(jsm, row, log);
+}
+
+/** Makes a consumer that is not there: where one that it replaces has got to, else at the start of its stream. */
+async function takePlace(jsm: JetStreamManager, row: DurableRow, log?: ConnectionLog): Promise<void> {
+  for (const name of replacedBy(row)) {
+    const before = await infoOf(jsm, row.stream, name);
+    if (before === undefined) continue;
+    const sequence = await placeOf(jsm, before);
+    log?.info(`the consumer ${row.name} goes on where ${name} was: at message ${sequence} of ${row.stream}`);
+    return add(jsm, row, sequence);
+  }
+  await add(jsm, row);
+}
+
+async function change(jsm: JetStreamManager, row: DurableRow, found: ConsumerInfo, log?: ConnectionLog): Promise<void> {
+  const wanted = durableSettings(row);
+  try {
+    await jsm.consumers.update(row.stream, row.name, wanted);
+  } catch (error) {
+    if (!(error instanceof JetStreamApiError) || error.status === 503 || isGone(error)) throw error;
+    if (error.code !== cannotBeUpdated) throw notAsWanted(`consumer ${row.name}`, wanted, found.config, error);
+    await makeAnew(jsm, row, found, log);
+  }
+}
+
+async function makeAnew(
+  jsm: JetStreamManager,
+  row: DurableRow,
+  found: ConsumerInfo,
+  log?: ConnectionLog,
+): Promise<void> {
+  const settings = differences(durableSettings(row), found.config).join(', ');
+  if (isWorkQueue(row)) {
+    log?.info(`the consumer ${row.name} is made anew, because the server cannot change its ${settings}`);
+    await remove(jsm, row.stream, row.name);
+    return add(jsm, row);
+  }
+  const sequence = await placeOf(jsm, found);
+  log?.info(
+    `the consumer ${row.name} is made anew, because the server cannot change its ${settings}; it goes on at message ${sequence} of ${row.stream}`,
+  );
+  const keeper = { ...row, name: placeKeeper(row.name) };
+  // One that is left says where this consumer was at an earlier time.
+  await remove(jsm, keeper.stream, keeper.name);
+  await add(jsm, keeper, sequence);
+  await remove(jsm, row.stream, row.name);
+  await add(jsm, row, sequence);
+}
+
+async function removeReplaced(jsm: JetStreamManager, row: DurableRow, log?: ConnectionLog): Promise<void> {
+  for (const name of replacedBy(row)) {
+    const replaced = await infoOf(jsm, row.stream, name);
+    if (replaced === undefined) continue;
+    if (replaced.num_waiting > 0) {
+      log?.warn(`a service of another version still reads ${name}; the next "bindery provision" removes this consumer`);
+    } else await remove(jsm, row.stream, name);
+  }
+}
+
+/** Names of consumers whose place this one takes; the nearest first. */
+const replacedBy = (row: DurableRow): string[] =>
+  isWorkQueue(row) ? [] : [placeKeeper(row.name), ...(row.formerly ?? [])];
+
+const isWorkQueue = (row: DurableRow): boolean =>
+  streamRows.some(({ name, retention }) => name === row.stream && retention === 'work-queue');
+
+/** The first message that was not acknowledged. After a lost tail the stream may be shorter than what the consumer knows. */
+async function placeOf(
+  jsm: JetStreamManager,
+  { stream_name: stream, ack_floor: floor }: ConsumerInfo,
+): Promise<number> {
+  const { state } = await jsm.streams.info(stream);
+  return Math.min(floor.stream_seq, state.last_seq) + 1;
+}
+
+async function add(jsm: JetStreamManager, row: DurableRow, sequence?: number): Promise<void> {
+  try {
+    await jsm.consumers.add(row.stream, { ...durableSettings(row), ...beginAt(sequence) });
+  } catch (error) {
+    if (!(error instanceof JetStreamApiError && error.code === alreadyExists)) throw error;
+  }
+}
+
+const isGone = ({ code }: JetStreamApiError): boolean =>
+  code === doesNotExist || code === JetStreamApiCodes.ConsumerNotFound;
+
+const infoOf = (jsm: JetStreamManager, stream: string, name: string): Promise<ConsumerInfo | undefined> =>
+  unlessMissing(jsm.consumers.info(stream, name), JetStreamApiCodes.ConsumerNotFound);
+
+const remove = (jsm: JetStreamManager, stream: string, name: string): Promise<boolean | undefined> =>
+  unlessMissing(jsm.consumers.delete(stream, name), JetStreamApiCodes.ConsumerNotFound);

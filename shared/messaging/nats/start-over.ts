@@ -1,0 +1,65 @@
+import { JetStreamApiCodes, type JetStreamManager } from '@nats-io/jetstream';
+import { type Generation, inGeneration, type ProjectionName } from '#shared/contracts/read-models.ts';
+import { keysOf, projectionTable } from '#shared/messaging/subjects/projection-table.ts';
+import { type DurableRow, durableRows } from '#shared/messaging/subjects/subject-table.ts';
+import { whileAway } from './connection.ts';
+import { unlessMissing } from './not-as-wanted.ts';
+import { beginAt, durableSettings } from './wanted-settings.ts';
+
+const startOverDeadlineMs = 10_000;
+
+/**
+ * Empties a projection's part of a generation, then makes its consumer anew. It can be repeated. `confirm` rejects when the caller may not
+ * do this any more.
+ *
+ * A process can be paused at any place and wake when another one has filled this generation and it is read. So first it looks how far the
+ * buckets have got, then it confirms, and it removes only what was there when it looked: what another process wrote later stays. A consumer
+ * that is made anew too late reads its stream once more, which changes nothing.
+ */
+export async function startOver(
+  jsm: JetStreamManager,
+  projection: ProjectionName,
+  generation: Generation,
+  confirm: () => Promise<void>,
+): Promise<void> {
+  const parts: { stream: string; filter: string; seq: number }[] = [];
+  for (const { bucket, filter } of keysOf(projection)) {
+    const name = inGeneration(bucket, generation);
+    const stream = `KV_${name}`;
+    const { state } = await whileAway(`asking how far ${stream} has got`, startOverDeadlineMs, () =>
+      jsm.streams.info(stream),
+    );
+    parts.push({ stream, filter: `$KV.${name}.${filter}`, seq: state.last_seq + 1 });
+  }
+  await confirm();
+  for (const { stream, ...part } of parts) {
+    await whileAway(`emptying ${stream}`, startOverDeadlineMs, () => jsm.streams.purge(stream, part));
+  }
+  await confirm();
+  const { stream, row } = readerOf(projection, generation);
+  await whileAway(`removing the consumer ${row.name}`, startOverDeadlineMs, () =>
+    unlessMissing(jsm.consumers.delete(stream, row.name), JetStreamApiCodes.ConsumerNotFound),
+  );
+  await makeReader(jsm, projection, generation);
+}
+
+/** Makes the consumer of a generation where it is missing: a projector can end between removing one and making it anew. */
+export async function makeReader(
+  jsm: JetStreamManager,
+  projection: ProjectionName,
+  generation: Generation,
+): Promise<void> {
+  const { stream, row } = readerOf(projection, generation);
+  await whileAway(`making the consumer ${row.name}`, startOverDeadlineMs, async () => {
+    const found = await unlessMissing(jsm.consumers.info(stream, row.name), JetStreamApiCodes.ConsumerNotFound);
+    if (found === undefined) await jsm.consumers.add(stream, { ...durableSettings(row), ...beginAt() });
+  });
+}
+
+function readerOf(projection: ProjectionName, generation: Generation): { stream: string; row: DurableRow } {
+  const { stream, durable } = projectionTable[projection];
+  const name = inGeneration(durable, generation);
+  const row = durableRows.find((one) => one.name === name);
+  if (row === undefined) throw new Error(`The consumer ${name} is missing from the table.`);
+  return { stream, row };
+}

@@ -1,0 +1,117 @@
+import {
+  AckPolicy,
+  type ConsumerConfig,
+  DeliverPolicy,
+  DiscardPolicy,
+  ReplayPolicy,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+} from '@nats-io/jetstream';
+import type { BucketRow, DurableRow, StreamRow } from '#shared/messaging/subjects/subject-table.ts';
+
+/*
+ * The settings that a stream, bucket or consumer of the table has on the server. Another version of Bindery may have set more than this one sets:
+ * such a setting stands here as undefined, which is the server's default.
+ */
+
+const nanosPerSecond = 1_000_000_000;
+const daySeconds = 86_400;
+/** Covers transport retries only; true idempotency is the guard plus the commit's id. */
+const duplicateWindowSeconds = 120;
+
+export type WantedStream = Partial<StreamConfig> & { name: string; subjects: string[] };
+
+/** How many servers and how much room a stream may take is the operator's choice, and so are its compression and placement. */
+const unsetInStreams = ['discard_new_per_subject', 'republish', 'subject_transform'] as const;
+
+const unsetInDurables = [
+  ...['filter_subjects', 'backoff', 'inactive_threshold', 'headers_only', 'mem_storage'],
+  ...['max_batch', 'max_bytes', 'max_expires', 'priority_groups'],
+] as const;
+
+/** `settings`, and the named ones that are not among them as undefined. */
+const withUnset = <T extends object>(names: readonly string[], settings: T): T => ({
+  ...Object.fromEntries(names.map((name) => [name, undefined])),
+  ...settings,
+});
+
+/** The configuration of a stream of the table. `replicas`: 1, or 3 in a cluster over three zones. */
+export function streamSettings(row: StreamRow, replicas: number): WantedStream {
+  return withUnset(unsetInStreams, {
+    name: row.name,
+    subjects: [...row.subjects],
+    storage: StorageType.File,
+    retention: row.retention === 'work-queue' ? RetentionPolicy.Workqueue : RetentionPolicy.Limits,
+    discard: DiscardPolicy.New,
+    num_replicas: replicas,
+    max_age: (row.keptDays ?? 0) * daySeconds * nanosPerSecond,
+    duplicate_window: duplicateWindowSeconds * nanosPerSecond,
+    allow_direct: true,
+    max_msgs_per_subject: -1,
+    deny_delete: row.retention === 'log',
+  });
+}
+
+/** The configuration of the stream behind a key-value bucket (ADR-8 of the NATS architecture): newest value per key, direct reads. */
+export function bucketSettings(row: BucketRow, replicas: number): WantedStream {
+  const maxAgeSeconds = row.ttlSeconds ?? 0;
+  return withUnset(unsetInStreams, {
+    name: `KV_${row.name}`,
+    subjects: [`$KV.${row.name}.>`],
+    storage: StorageType.File,
+    retention: RetentionPolicy.Limits,
+    discard: DiscardPolicy.New,
+    num_replicas: replicas,
+    max_msgs_per_subject: 1,
+    max_age: maxAgeSeconds * nanosPerSecond,
+    duplicate_window: (maxAgeSeconds === 0 ? duplicateWindowSeconds : maxAgeSeconds) * nanosPerSecond,
+    // One writer of several could remove what the others wrote with a message that says it stands for the whole stream.
+    allow_rollup_hdrs: row.writers.length < 2,
+    allow_direct: true,
+    // Markers of removed keys end by themselves.
+    allow_msg_ttl: true,
+    deny_delete: true,
+    ...(row.republishTo === undefined ? {} : { republish: { src: `$KV.${row.name}.>`, dest: row.republishTo } }),
+  });
+}
+
+export type WantedDurable = Partial<ConsumerConfig> & { durable_name: string };
+
+/** The configuration of a durable consumer of the table, apart from where it begins: once it is made, it has a place of its own. */
+export function durableSettings(row: DurableRow): WantedDurable {
+  return withUnset(unsetInDurables, {
+    durable_name: row.name,
+    filter_subject: row.filter,
+    ack_policy: AckPolicy.Explicit,
+    replay_policy: ReplayPolicy.Instant,
+    ack_wait: row.ackWaitSeconds * nanosPerSecond,
+    max_ack_pending: row.maxAckPending,
+    max_deliver: -1,
+  });
+}
+
+/** Where a new consumer begins: at this sequence, by default at the start of its stream. */
+export const beginAt = (sequence = 1): Pick<ConsumerConfig, 'deliver_policy'> & Partial<ConsumerConfig> =>
+  sequence <= 1
+    ? { deliver_policy: DeliverPolicy.All }
+    : { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: sequence };
+
+/** The names of settings that are not as wanted. A server leaves out settings at their default, so a missing one counts as empty. */
+export function differences(wanted: object, found: object): string[] {
+  const nothing = new Set<unknown>([undefined, 0, false, '']);
+  return Object.entries(wanted).flatMap(([name, value]) => {
+    const there = (found as Record<string, unknown>)[name];
+    if (nothing.has(value) && nothing.has(there)) return [];
+    return JSON.stringify(there) === JSON.stringify(value) ? [] : [name];
+  });
+}
+
+/** What is set otherwise, for people: `retention is "limits" and must be "workqueue"`. */
+export function describeDifferences(wanted: object, found: object): string {
+  const shown = (settings: object, name: string) =>
+    JSON.stringify((settings as Record<string, unknown>)[name]) ?? 'not set';
+  return differences(wanted, found)
+    .map((name) => `${name} is ${shown(found, name)} and must be ${shown(wanted, name)}`)
+    .join('; ');
+}
