@@ -6,8 +6,10 @@ export function pageFile(path: string): string {
   return `${path}.html`;
 }
 
+export const islandsFolder = '_bindery/islands/';
+
 /** File of the components of a page that run in the reader's browser. */
-export const islandsFile = (path: string): string => `_bindery/islands/${sha256Of(path).slice(0, 16)}.js`;
+export const islandsFile = (path: string): string => `${islandsFolder}${sha256Of(path).slice(0, 16)}.js`;
 
 /** Page paths that a target inside the site may mean, likeliest first: `guides/x.mdx` is `guides/x`, `guides` may be `guides/index`. */
 export function pageNames(path: string): string[] {

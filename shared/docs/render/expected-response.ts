@@ -3,6 +3,7 @@ import { type PageText, renderedPageSchema } from '#shared/contracts/stored-obje
 import { answerer, type Answerer, type Expected } from '#shared/docs/sandbox/child-request.ts';
 import { Misfit } from '#shared/docs/sandbox/frames.ts';
 import { bundlePathProblem, notFoundFile } from '#shared/export/bundle/bundle-names.ts';
+import { islandsFile, islandsFolder } from './bundle-paths.ts';
 import { checkPacked, filesOfPage } from './check-packed.ts';
 import type { ClosingQuestion, RenderRequest, RenderResponse } from './render-request.ts';
 import { namesOfSite } from './site-index.ts';
@@ -75,9 +76,8 @@ const of = <T>(schema: z.ZodType<T>, verify: NonNullable<Expected<T>['verify']>)
 
 function checkPage(answer: z.infer<typeof pageResponse>, path: string): void {
   if (answer.kind === 'page-failed') return;
-  const [html, markdown, islands] = filesOfPage(path);
   const named = answer.files.map((file) => file.path);
-  const known = named.length === 2 ? [html, markdown] : [html, markdown, islands];
+  const known = [...filesOfPage(path), ...(named.length > 2 ? [islandsFile(path)] : [])];
   if (answer.page.path !== path || named.join('\n') !== known.join('\n')) {
     throw new Misfit('it answered for another page or with other files than it was asked for');
   }
@@ -94,7 +94,6 @@ function checkPage(answer: z.infer<typeof pageResponse>, path: string): void {
 /** Files of ours that only pages or the closing segment have. */
 const closingFile =
   /^_bindery\/(?:(?:classes|math|playground)\.css|(?:diagrams|mermaid|islands|react|playground|search-index)\.js|(?:report|manifest)\.json|(?:fonts|search|playground)\/[\w-]{1,64}\.(?:woff2|js))$/;
-const islandsFolder = '_bindery/islands/';
 const ownFile = /^_bindery\/(?:[\w-]{1,64}\/)?[\w-]{1,64}\.\w{1,8}$/;
 const fullTextFile = 'llms-full.txt';
 

@@ -24,7 +24,7 @@ const prefixBytes = 2 * lengthBytes;
 /** Lists and objects in each other: more would overflow the stack of whoever looks at them. */
 const mostDepth = 500;
 
-type Place = [path: (string | number)[], length: number];
+type Place = [path: string[], length: number];
 
 /** The frame of a message, to be written piece by piece. Throws for what JSON does not keep, such as a `Map`. */
 export function frameOf(message: object): Uint8Array[] {
@@ -45,8 +45,11 @@ export function frameOf(message: object): Uint8Array[] {
 }
 
 /** The same value; where it has bytes inside, a copy with null in their places. */
-function withoutBytes(value: unknown, path: Place[0], found: (path: Place[0], bytes: Uint8Array) => void): unknown {
-  if (typeof value !== 'object' || value === null) return value;
+function withoutBytes(
+  value: object,
+  path: Place[0],
+  found: (path: Place[0], bytes: Uint8Array) => void,
+): object | null {
   if (value instanceof Uint8Array) {
     found(path, value);
     return null;
@@ -56,14 +59,17 @@ function withoutBytes(value: unknown, path: Place[0], found: (path: Place[0], by
   if (!isList && prototype !== Object.prototype && prototype !== null) {
     throw new TypeError(`a message has a ${value.constructor.name} at ${path.join('.')}, which JSON does not keep`);
   }
-  let copy: Record<string | number, unknown> | undefined;
-  for (const [at, [name, inner]] of Object.entries(value as Record<string, unknown>).entries()) {
-    const key = isList ? at : name;
+  const properties = value as Record<string, unknown>;
+  let copy: Record<string, unknown> | undefined;
+  for (const key of Object.keys(properties)) {
+    const inner = properties[key];
+    // Most values, of which a site has a million.
+    if (typeof inner !== 'object' || inner === null) continue;
     path.push(key);
     const kept = withoutBytes(inner, path, found);
     path.pop();
     if (kept === inner) continue;
-    copy ??= (isList ? [...value] : { ...value }) as Record<string | number, unknown>;
+    copy ??= (isList ? [...value] : { ...value }) as Record<string, unknown>;
     copy[key] = kept;
   }
   return copy ?? value;
@@ -164,7 +170,7 @@ const isPlace = (place: unknown): place is Place =>
   place.length === 2 &&
   Array.isArray(place[0]) &&
   place[0].length > 0 &&
-  place[0].every((key) => typeof key === 'string' || typeof key === 'number') &&
+  place[0].every((key) => typeof key === 'string') &&
   Number.isSafeInteger(place[1]) &&
   place[1] >= 0;
 
@@ -174,7 +180,7 @@ function put(message: unknown, path: Place[0], bytes: Uint8Array): void {
   let placed = false;
   for (const [at, key] of path.entries()) {
     if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, key)) break;
-    const properties = holder as Record<string | number, unknown>;
+    const properties = holder as Record<string, unknown>;
     if (at < path.length - 1) holder = properties[key];
     else if (properties[key] === null) {
       properties[key] = bytes;

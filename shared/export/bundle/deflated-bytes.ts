@@ -51,21 +51,12 @@ const after = (before: Uint8Array): ZlibOptions => ({
   dictionary: before.length === 0 ? undefined : before,
 });
 
-/** The bytes again; many of them off the event loop. Rejects when the data is no deflate data, or that of more than `rawLength` bytes. */
-export async function inflateWhole(deflated: Uint8Array, rawLength: number): Promise<Buffer> {
-  if (rawLength === 0) return Buffer.alloc(0);
-  // In one piece, with room for a byte more, so that it is neither copied nor given a second one.
-  const chunkSize = Math.max(constants.Z_MIN_CHUNK, rawLength + 1);
-  const options = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: rawLength, chunkSize };
-  return rawLength <= waitedBytes ? inflateRawSync(deflated, options) : inflate(deflated, options);
-}
-
 /** No deflate data is of more bytes than this many times its own. */
 const mostRatio = 1_100;
 
 /**
- * The same for data that may be made to deceive: rejects also unless it is whole pieces that end at a byte and have no last block, so that what is
- * put behind it is read as it is.
+ * The bytes again; many of them off the event loop. The data may be made to deceive: rejects unless it is whole pieces of just so many bytes, which end at
+ * a byte and have no last block, so that what is put behind it is read as it is.
  */
 export async function inflatePieces(deflated: Uint8Array, rawLength: number): Promise<Buffer> {
   if (rawLength > deflated.length * mostRatio) throw new Error('the deflate data is too short for its bytes');

@@ -5,7 +5,7 @@ import {
   type RenderedPage,
   type SegmentSidecar,
 } from '#shared/contracts/stored-objects.ts';
-import { deflateWhole, inflateWhole } from './deflated-bytes.ts';
+import { deflateWhole, inflatePieces } from './deflated-bytes.ts';
 import { packRendered } from './pack-export.ts';
 import type { DeflatedBytes, FileToPack, SegmentSummary } from './segment-writer.ts';
 
@@ -98,8 +98,9 @@ export async function readTexts(
   const deflated = behind.subarray(begin, begin + sizeBytes);
   if (deflated.length !== sizeBytes) return undefined;
   try {
-    const raw = await inflateWhole(deflated, rawLength);
-    return raw.length === rawLength && crc32(raw) === sum ? { raw, deflated } : undefined;
+    // They become part of another segment as they are.
+    const raw = await inflatePieces(deflated, rawLength);
+    return crc32(raw) === sum ? { raw, deflated } : undefined;
   } catch {
     return undefined;
   }
