@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findFile } from './find-file.ts';
-import { wildcardRedirects } from './wildcard-redirects.ts';
+import { wildcardRedirects } from '#shared/docs/render/redirects.ts';
 
 const files = new Set([
   'index.html',

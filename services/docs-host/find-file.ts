@@ -1,6 +1,6 @@
 import { decoded } from '#shared/docs/project/url-policy.ts';
 import { pageAddress } from '#shared/docs/render/bundle-paths.ts';
-import type { Redirection } from './wildcard-redirects.ts';
+import type { Redirection } from '#shared/docs/render/redirects.ts';
 
 /** What an address of the site asks for. */
 export type Asked =

@@ -4,7 +4,7 @@ import { encodePath, pageAddress } from '#shared/docs/render/bundle-paths.ts';
 import { escapeHtml } from '#shared/docs/render/html.ts';
 import { mayBeVersioned } from './hosted-types.ts';
 import { type Attribute, readStartTags, type StartTag } from './start-tags.ts';
-import type { Redirection } from './wildcard-redirects.ts';
+import type { Redirection } from '#shared/docs/render/redirects.ts';
 
 /** What a page's addresses become. */
 export type SiteAddresses = {

@@ -1,6 +1,6 @@
 import type { SiteFolder, StoredVersion } from './site-folder.ts';
 import type { HostedFile } from './prepared-site.ts';
-import { type Redirection, wildcardRedirects } from './wildcard-redirects.ts';
+import { type Redirection, wildcardRedirects } from '#shared/docs/render/redirects.ts';
 
 /** A version while answers may be read from it. */
 export type ServedVersion = StoredVersion & {

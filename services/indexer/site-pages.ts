@@ -3,7 +3,7 @@ import { decoded } from '#shared/docs/project/url-policy.ts';
 import { pageReferenceInput } from '#shared/docs/reference/page-reference.ts';
 import { namedPage, pagePathOfAddress } from '#shared/docs/render/bundle-paths.ts';
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
-import { redirectTargets } from '#shared/docs/render/site-index.ts';
+import { siteRedirects } from '#shared/docs/render/redirects.ts';
 import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
@@ -74,7 +74,7 @@ async function siteOf(model: SiteModel) {
   );
   const importsOf = new Map(model.snippets.map((file) => [file.path, file.dependencies]));
   const paths = new Set(model.pages.map(({ path }) => path));
-  const redirects = redirectTargets(model.redirects, (path) => paths.has(path));
+  const redirects = siteRedirects(model.redirects, (path) => paths.has(path));
   const defaults = defaultDivisions(model.navigation);
   const shared = sha256Of(
     JSON.stringify([
@@ -93,7 +93,7 @@ async function siteOf(model: SiteModel) {
     const path = pagePathOfAddress(decoded(target));
     const page = namedPage(path, paths);
     if (page !== undefined) return page;
-    const redirected = redirects.get(`/${path}`);
+    const redirected = redirects.endOf(`/${path}`);
     return redirected === undefined || redirected.startsWith('https:') ? undefined : redirected.replace(/#.*$/s, '');
   }
 

@@ -9,7 +9,7 @@ import { findServer } from '#infra/setup/find-server.ts';
 import type { ProjectFiles } from '#shared/docs/project/project-files.ts';
 import { decoded } from '#shared/docs/project/url-policy.ts';
 import { pageNames } from '#shared/docs/render/bundle-paths.ts';
-import { redirectTargets } from '#shared/docs/render/site-index.ts';
+import { siteRedirects } from '#shared/docs/render/redirects.ts';
 import { anchorOf } from '#shared/docs/render/content/content-context.ts';
 import { type SeededRandom, seededRandom } from '../support/chaos/fault-injection.ts';
 import { corpusFolder, generatedFiles, localProject, ownDocumentation } from '../support/docs-projects.ts';
@@ -67,7 +67,7 @@ describe.skipIf(findServer('chromium') === undefined).each(projects)('$name', ({
     project = await files();
     const published = await publishedProject(project);
     const { pages: all, redirects } = published.model;
-    ends = redirectTargets(redirects, (path) => all.some((page) => page.path === path));
+    ends = siteRedirects(redirects, (path) => all.some((page) => page.path === path)).named;
     const pages = await unpackedSite(published, folder);
     for (const { path, file } of published.model.pages) sources.set(path, file);
     report = JSON.parse(readFileSync(join(folder, '_bindery/report.json'), 'utf8')) as Report;

@@ -4,7 +4,7 @@ import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { decoded } from '#shared/docs/project/url-policy.ts';
 import { pageFile, namedPage, pagePathOfAddress } from './bundle-paths.ts';
 import { AnchorNames } from './content/anchor-names.ts';
-import { redirectTargets } from './site-index.ts';
+import { type SiteRedirects, siteRedirects } from './redirects.ts';
 
 /** `linkLines`: the line of each link, 0 where it is not known. */
 type LinkedPage = {
@@ -83,7 +83,7 @@ export function* brokenLinks(
 ): Generator<BrokenLink> {
   const anchors = new Map(pages.map((page) => [page.path, new AnchorNames(page.anchors)]));
   let nearestLeft = mostNearest;
-  const redirects = redirectTargets(model.redirects, (path) => anchors.has(path));
+  const redirects = siteRedirects(model.redirects, (path) => anchors.has(path));
   for (const page of pages) {
     for (const [at, target] of page.links.entries()) {
       const problem = problemOf(target, anchors, files, redirects);
@@ -119,12 +119,12 @@ function problemOf(
   target: string,
   anchors: ReadonlyMap<string, AnchorNames>,
   files: ReadonlySet<string>,
-  redirects: ReadonlyMap<string, string>,
+  redirects: SiteRedirects,
 ): Problem | undefined {
   const [rooted = '', written] = target.split('#', 2);
   const path = pagePathOfAddress(decoded(rooted));
   const own = namedPage(path, anchors);
-  const [end, endHash] = own === undefined ? (redirects.get(`/${path}`)?.split('#', 2) ?? []) : [own];
+  const [end, endHash] = own === undefined ? (redirects.endOf(`/${path}`)?.split('#', 2) ?? []) : [own];
   if (own === undefined && end === undefined) {
     return files.has(path) || files.has(pageFile(path)) ? undefined : { reason: 'no such page or file' };
   }

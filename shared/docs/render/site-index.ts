@@ -1,9 +1,10 @@
 import { type BundledFiles, bundledFiles } from '#shared/docs/project/bundled-files.ts';
 import type { PictureSize } from '#shared/docs/project/picture-size.ts';
 import type { FileEntry, PageEntry, SiteModel } from '#shared/docs/project/site-model.ts';
-import { pageFile, namedPage, pagePathOfAddress, withoutSlashes } from './bundle-paths.ts';
+import { pageFile, namedPage, pagePathOfAddress } from './bundle-paths.ts';
 import { type NavigationPlace, navigationPlaces, type Sidebar } from './navigation-places.ts';
-import { classifyUrl, decoded } from '#shared/docs/project/url-policy.ts';
+import { decoded } from '#shared/docs/project/url-policy.ts';
+import { type SiteRedirects, siteRedirects } from './redirects.ts';
 
 /** The site model in maps, for many slices. It refers to the model, which must not change afterwards. */
 export type SiteIndex = {
@@ -18,8 +19,7 @@ export type SiteIndex = {
   dependencies: ReadonlyMap<string, FileEntry & { dependencies?: string[] }>;
   /** Folder that has pages and is none itself → the first page in it, in the order of the navigation. */
   folders: ReadonlyMap<string, string>;
-  /** Redirect source → page path or https address, loops left out. */
-  redirects: ReadonlyMap<string, string>;
+  redirects: SiteRedirects;
   places: ReadonlyMap<string, NavigationPlace>;
   /** The place of pages that are not in the navigation. */
   defaultPlace: NavigationPlace;
@@ -46,7 +46,7 @@ export function indexSite(model: SiteModel, exported: Iterable<string> = exporte
       [...model.specs, ...(model.operations ?? []), ...model.snippets].map((file) => [file.path, file]),
     ),
     folders: foldersOf(navigation.places.keys(), exportedPaths),
-    redirects: redirectTargets(model.redirects, (path) => exportedPaths.has(path)),
+    redirects: siteRedirects(model.redirects, (path) => exportedPaths.has(path)),
     ...navigation,
     ...languagesOf(model.navigation),
   };
@@ -121,7 +121,7 @@ export function resolveTarget(index: SiteIndex, target: string): string | null {
   const page = namedPage(path, index.exported);
   if (page !== undefined) return pageFile(page);
   if (path.endsWith('.md') && index.exported.has(path.slice(0, -3))) return path;
-  const redirected = index.redirects.get(`/${path}`);
+  const redirected = index.redirects.endOf(`/${path}`);
   if (redirected === undefined) return null;
   if (redirected.startsWith('https:')) return redirected;
   const [to = '', anchor] = redirected.split('#');
@@ -132,40 +132,3 @@ export function resolveTarget(index: SiteIndex, target: string): string | null {
 export function folderPage(index: SiteIndex, target: string): string | undefined {
   return resolveTarget(index, target) === null ? index.folders.get(pagePathOfAddress(decoded(target))) : undefined;
 }
-
-const maxHops = 10;
-
-/**
- * Follows redirects without wildcards to where they end: a page path of the export, or an https address. Redirects that loop, end nowhere
- * or hide a page are left out. Sources start with a slash and have none at the end.
- */
-export function redirectTargets(
-  redirects: SiteModel['redirects'],
-  isPage: (path: string) => boolean,
-): Map<string, string> {
-  const next = new Map<string, string>();
-  for (const { source, destination } of redirects) {
-    if (!/[*:]/.test(source)) next.set(rooted(source), destination);
-  }
-  const ends = new Map<string, string>();
-  for (const source of next.keys()) {
-    if (isPage(pagePathOfAddress(source))) continue;
-    let at: string | undefined = source;
-    for (let hops = 0; hops < maxHops && at !== undefined; hops++) {
-      const target: string | undefined = next.get(at);
-      if (target === undefined) break;
-      const url = classifyUrl(target);
-      if (url.kind === 'external' && url.href.startsWith('https:')) ends.set(source, url.href);
-      if (url.kind !== 'path') break;
-      const path = rooted(url.path);
-      if (isPage(pagePathOfAddress(path))) {
-        ends.set(source, pagePathOfAddress(path) + url.hash);
-        break;
-      }
-      at = path;
-    }
-  }
-  return ends;
-}
-
-const rooted = (path: string): string => `/${withoutSlashes(path)}`;

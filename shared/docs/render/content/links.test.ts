@@ -158,6 +158,31 @@ describe('links to folders', () => {
   });
 });
 
+test('a link follows redirects with wildcards to the page or the other site where they end', async () => {
+  const project = await testProject({
+    'docs.json': JSON.stringify({
+      name: 'Test',
+      theme: 'mint',
+      colors: { primary: '#0f766e' },
+      navigation: { pages: ['page', 'v2/en/start'] },
+      redirects: [
+        { source: '/en/old/:slug*', destination: 'https://old.example/:slug*' },
+        { source: '/en/:slug*', destination: '/v2/en/:slug*' },
+      ],
+    }),
+    'page.mdx': '[a](/en/start#part) [b](/en/old/x) [c](/en/none)',
+    'v2/en/start.mdx': '## Part',
+  });
+  const { files, page } = project.render('page');
+  expect(hrefsIn(String(files[0]?.body))).toEqual(
+    expect.arrayContaining(['./v2/en/start.html#part', 'https://old.example/x']),
+  );
+  const linked = [{ path: 'page', links: page.links, anchors: new Set<string>() }];
+  const others = [{ path: 'v2/en/start', links: [], anchors: new Set(['part']) }];
+  const broken = [...brokenLinks(project.model, [...linked, ...others], new Set())];
+  expect(broken.map(({ target }) => target)).toEqual(['/en/none']);
+});
+
 describe('names of links', () => {
   test('one is a target, as an id', async () => {
     const { content, page } = await renderedContent(

@@ -17,12 +17,13 @@ import {
 import { contentPolicy } from '../content-policy.ts';
 import { html, SafeHtml, scriptJson } from '../html.ts';
 import { filled } from '../interface-texts/interface-texts.ts';
-import { type WildcardRedirect, wildcardRedirectsPath } from '#shared/contracts/stored-objects.ts';
+import { wildcardRedirectsPath } from '#shared/contracts/stored-objects.ts';
 import { languageOf } from '../interface-texts/language.ts';
 import { firstPage, type Sidebar } from '../navigation-places.ts';
 import type { SiteRenderOptions } from '../page-slice.ts';
 import { type SiteSlice, siteSlice } from '../segment-keys.ts';
-import { namesOfSite, indexSite, redirectTargets, resolveTarget, type SiteIndex } from '../site-index.ts';
+import { siteRedirects, withWildcards } from '../redirects.ts';
+import { namesOfSite, indexSite, resolveTarget, type SiteIndex } from '../site-index.ts';
 import { assistantSheet, notFoundScript, siteScripts, textsScript, themeSheet } from './browser-files.ts';
 import { isListed, llmsText, robotsText, sitemapXml } from './crawler-files.ts';
 import { backdropCss } from './backdrop-css.ts';
@@ -166,8 +167,8 @@ function redirectPages(index: SiteIndex, names: Names): [string, string][] {
     made.push([pageFile(path), redirectPage(index, path, target, isPermanent)]);
   };
   const permanent = index.model.redirects.filter((redirect) => redirect.permanent);
-  const forGood = redirectTargets(permanent, (path) => index.exported.has(path));
-  for (const [source, target] of index.redirects) {
+  const forGood = siteRedirects(permanent, (path) => index.exported.has(path)).named;
+  for (const [source, target] of index.redirects.named) {
     const path = pagePathOfAddress(source);
     if (isPlainPath(path)) add(path, target, forGood.get(source) === target);
   }
@@ -176,14 +177,6 @@ function redirectPages(index: SiteIndex, names: Names): [string, string][] {
   if (first !== undefined) add('index', first);
   return made;
 }
-
-/** What a host can make of redirects with wildcards: from a path to a path, or to an https address. */
-const withWildcards = (redirects: SiteModel['redirects']): WildcardRedirect[] =>
-  redirects.flatMap(({ source, destination, permanent }) => {
-    const isOutside = /^https:\/\/[^/:*]+(:[0-9]+)?(\/|$)/.test(destination);
-    const isFit = /[*:]/.test(source) && /^\/(?![/\\])/.test(source) && (isOutside || /^\/(?![/\\])/.test(destination));
-    return isFit ? [{ source, destination, permanent }] : [];
-  });
 
 type Names = ReturnType<typeof namesOfSite>['names'];
 

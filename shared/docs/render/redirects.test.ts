@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { wildcardRedirects } from './wildcard-redirects.ts';
+import { describe, expect, test } from 'vitest';
+import { siteRedirects, wildcardRedirects } from './redirects.ts';
 
 const rule = (source: string, destination: string, permanent = true) => ({ source, destination, permanent });
 
@@ -53,4 +53,41 @@ test('the first that fits counts', () => {
     { to: '/one', permanent: false },
     { to: '/two', permanent: true },
   ]);
+});
+
+describe('links of pages', () => {
+  const pages = new Set(['v2/en/start', 'v2/en/a b', 'moved']);
+  const endOf = (path: string, ...rules: [source: string, destination: string][]) =>
+    siteRedirects(
+      rules.map(([source, destination]) => rule(source, destination)),
+      (page) => pages.has(page),
+    ).endOf(path);
+
+  test.each<[string, string | undefined, ...[string, string][]]>([
+    ['/en/start', 'v2/en/start', ['/en/:slug*', '/v2/en/:slug*']],
+    ['/en/a b', 'v2/en/a b', ['/en/:slug*', '/v2/en/:slug*']],
+    ['/en/start', 'v2/en/start#top', ['/en/*', '/v2/en/*#top']],
+    ['/en/gone', undefined, ['/en/:slug*', '/v2/en/:slug*']],
+    ['/en/start', 'https://a.example/start', ['/:lang/start', 'https://a.example/start']],
+    ['/old/start', 'v2/en/start', ['/old/:a', '/en/:a'], ['/en/:a', '/v2/en/:a']],
+    ['/old', 'v2/en/start', ['/old', '/en/start'], ['/en/:a', '/v2/en/:a']],
+    ['/old', 'moved', ['/:any', '/v2/en/start'], ['/old', '/moved']],
+    ['/en/x', undefined, ['/en/:a', '/en/:a']],
+    ['/en/x', 'v2/en/start', ['/en/x', '/v2/en/start'], ['/en/:a', '/moved']],
+  ])('to %s lead to %s', (path, to, ...rules) => {
+    expect(endOf(path, ...rules)).toBe(to);
+  });
+
+  test('do not take long where a project has many redirects and links', () => {
+    const many = Array.from({ length: 5_000 }, (_, n): [string, string] => [`/a/${n}-:x`, '/moved']);
+    const redirects = siteRedirects(
+      many.map(([source, destination]) => rule(source, destination)),
+      (page) => pages.has(page),
+    );
+    expect(['/a/199-x', '/a/200-x', '/b'].map((path) => redirects.endOf(path))).toEqual([
+      'moved',
+      undefined,
+      undefined,
+    ]);
+  });
 });
