@@ -66,7 +66,11 @@ export function readAndCut({ pages, texts }: CutRequest): CutResponse {
  */
 export function readPage(page: PageToRead) {
   const { file, source, dependencies, title, description, variables, latex, reference, parser } = page;
-  const evaluated = evaluatePage({ file, source, dependencies }, { variables, latex, parser }, componentRegistry);
+  const evaluated = evaluatePage(
+    { file, source, dependencies },
+    { variables, latex, parser, title },
+    componentRegistry,
+  );
   const { texts } = languageOf(undefined);
   const { path, ...rest } = reference ?? { examples: {}, hasDescription: false };
   const sliceText = path === undefined ? undefined : dependencies[path];

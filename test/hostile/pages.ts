@@ -298,7 +298,7 @@ const markup: Pages = {
   ),
   'scripts-of-html.mdx': {
     source: lines('# Scripts', '', '<b><script>alert(1)</b></script>'),
-    reports: 'mdx-syntax',
+    reports: 'mdx-repaired',
   },
   'handlers.mdx': text(
     '<img src="x.png" onerror="alert(1)" onError={() => alert(2)} />',

@@ -4,22 +4,36 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { mdxFromMarkdown } from 'mdast-util-mdx';
 import { gfm } from 'micromark-extension-gfm';
 import { mdxjs } from 'micromark-extension-mdxjs';
+import { cjkFriendlyExtension } from 'micromark-extension-cjk-friendly';
+import { boundedAcorn } from './acorn-programs.ts';
+import { lenientElements } from './lenient/lenient-elements.ts';
+import { lenientMdx } from './lenient/lenient-syntax.ts';
 import { mathBlocks, mathFromMarkdown, mathSyntax } from './math-syntax.ts';
 import { pageParser, type ToTree } from './page-parser.ts';
 import type { PageParser } from './parse-page.ts';
 
-/** CommonMark, GFM, MDX and math by micromark. */
-export const micromarkTree: ToTree = (text, format, math): Root => {
+/** CommonMark with emphasis in Chinese, Japanese and Korean, GFM, MDX and math by micromark. */
+export const micromarkTree: ToTree = (text, format, math, repairs): Root => {
   const mathExtensions = math ? [mathSyntax(mathBlocks(text))] : [];
   const mathTrees = math ? [mathFromMarkdown()] : [];
+  const markdown = [gfm(), cjkFriendlyExtension()];
   if (format === 'mdx') {
     return fromMarkdown(text, {
-      extensions: [gfm(), mdxjs(), ...mathExtensions],
-      mdastExtensions: [gfmFromMarkdown(), mdxFromMarkdown(), ...mathTrees],
+      extensions: [
+        ...markdown,
+        repairs ? lenientMdx(repairs) : mdxjs({ acorn: boundedAcorn(text) }),
+        ...mathExtensions,
+      ],
+      mdastExtensions: [
+        gfmFromMarkdown(),
+        mdxFromMarkdown(),
+        ...(repairs ? [lenientElements(repairs)] : []),
+        ...mathTrees,
+      ],
     });
   }
   return fromMarkdown(text, {
-    extensions: [gfm(), ...(format === 'plain' ? [mdxWithoutElements] : []), ...mathExtensions],
+    extensions: [...markdown, ...(format === 'plain' ? [mdxWithoutElements] : []), ...mathExtensions],
     mdastExtensions: [gfmFromMarkdown(), ...mathTrees],
   });
 };

@@ -15,7 +15,7 @@ const unreadableGroup = 'unreadable-frontmatter';
  */
 export function pageEntry(
   path: string,
-  { entry, frontmatter: data, groupsUnreadable, linkTargets }: ReadSource,
+  { entry, frontmatter: data, groupsUnreadable, leadingTitle, linkTargets }: ReadSource,
   places: readonly PagePlace[],
   indexing: 'navigable' | 'all',
   dependencies: string[],
@@ -27,7 +27,7 @@ export function pageEntry(
     file: entry.path,
     sha256: entry.sha256,
     sizeBytes: entry.sizeBytes,
-    title: textOf(data['title']) ?? reference?.title ?? titleFromPath(path),
+    title: textOf(data['title']) ?? reference?.title ?? leadingTitle ?? titleFromPath(path),
     sidebarTitle: textOf(data['sidebarTitle']),
     description: textOf(data['description']) ?? reference?.description,
     icon: iconOf(data),

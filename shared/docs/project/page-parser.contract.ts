@@ -43,10 +43,10 @@ export function pageParserContract(parser: PageParser): void {
       expect(nodes(page, 'heading')[0]?.position?.start).toMatchObject({ line: 5, column: 1 });
     });
 
-    it('that is broken is reported with line and column, and its tags are text', () => {
-      const page = parse('# Hi\n\nA <b and {x\n\n<Card>\n', 'a.mdx');
+    it('that is broken in more than 100 places is reported with line and column, and its tags are text', () => {
+      const page = parse(`# Hi\n\n${'A <3 and {x\n\n'.repeat(51)}<Card>\n`, 'a.mdx');
       expect(page).toMatchObject({ format: 'markdown', diagnostics: [{ code: 'mdx-syntax', severity: 'error' }] });
-      expect(page.diagnostics[0]?.line).toBeGreaterThan(1);
+      expect(page.diagnostics[0]).toMatchObject({ line: 3, column: 3, message: expect.stringContaining('100 places') });
       expect(page.failure).toBeUndefined();
       expect(nodes(page, 'html')).toHaveLength(0);
       expect(textOf(page)).toContain('<Card>');
@@ -58,6 +58,135 @@ export function pageParserContract(parser: PageParser): void {
         format: 'markdown',
         diagnostics: [{ code: 'mdx-syntax', line: expect.any(Number) }],
       });
+    });
+  });
+
+  describe('one bad piece of MDX costs that piece', () => {
+    const isComponent = (name: string): boolean => /^(Note|Card|Tabs?|Frame|Steps?|CodeGroup)$/.test(name);
+    /** The tree in short: `<Note>(p("text"))`. */
+    const outline = (node: Nodes): string => {
+      const named = node as { name?: string | null; attributes?: { name: string; value: unknown }[]; value?: string };
+      const attributes = (named.attributes ?? []).map(
+        ({ name, value }) => ` ${name}=${typeof value === 'string' ? value : '…'}`,
+      );
+      const name = 'name' in node ? `<${named.name ?? ''}${attributes.join('')}>` : (shorter[node.type] ?? node.type);
+      const inside = 'children' in node ? node.children.map(outline).join(' ') : JSON.stringify(named.value ?? '');
+      return node.type === 'text' ? inside : node.type === 'root' ? inside : `${name}(${inside})`;
+    };
+    const shorter: Record<string, string> = { paragraph: 'p', heading: 'h', listItem: 'li' };
+
+    it.each([
+      // Braces.
+      [
+        '<Note>\nIs {"tags": ["a"], "n": {}} here.\n</Note>\n\nEnd',
+        '<Note>(p("Is {\\"tags\\": [\\"a\\"], \\"n\\": {}} here.")) p("End")',
+        ['2:4'],
+      ],
+      ['{\n\n- a\n- b {1}\n\n<Card />', 'p("{") list(li(p("a")) li(p("b " mdxTextExpression("1")))) <Card>()', ['1:1']],
+      [
+        'a } b\n\n> {\n> c\n\n- {d\n- e',
+        'p("a } b") blockquote(p("{\\nc")) list(li(p("{d")) li(p("e")))',
+        ['3:3', '6:3'],
+      ],
+      // What is no tag.
+      [
+        'If a < b, c <3, <5 and Map<String, List<Int>>',
+        'p("If a < b, c <3, <5 and Map<String, List<Int>>")',
+        ['1:13', '1:17', '1:27', '1:40'],
+      ],
+      ['Use <your-key> <data> or **<x>**', 'p("Use <your-key> <data> or " strong("<x>"))', ['1:5', '1:16', '1:28']],
+      ['<script src="a">\n\nb', 'p("<script src=\\"a\\">") p("b")', ['1:1']],
+      ['<Unknown>\n\na\n\n</unknown>', 'p("<Unknown>") p("a") p("</unknown>")', ['1:1', '5:1']],
+      [
+        'See <https://a.example/x>, <me@a.example>',
+        'p("See " link("https://a.example/x") ", " link("me@a.example"))',
+        ['1:5', '1:28'],
+      ],
+      ['<!-- open\n\n<Note>a</Note>', 'p("<!-- open") p(<Note>("a"))', ['1:1']],
+      ['[a <b> c](/d) ![<i>](/e)', 'p(link("a <b> c") " " image(""))', ['1:4', '1:17']],
+      // Tags without their partner.
+      [
+        'a<br>b<hr>\n\n<img src="/a.png">\n\n| a |\n| - |\n| b<br>c |',
+        'p("a" <br>() "b" <hr>()) <img src=/a.png>() table(tableRow(tableCell("a")) tableRow(tableCell("b" <br>() "c")))',
+        ['1:2', '1:7', '3:1', '7:4'],
+      ],
+      ['a\n\n<Note>\nb\n\nc', 'p("a") <Note>(p("b") p("c"))', ['3:1']],
+      [
+        '<Steps>\n<Step title="a">\n\n<Note>\n\nb\n\n</Step>\n</Steps>\n\nc',
+        '<Steps>(<Step title=a>(<Note>(p("b")))) p("c")',
+        ['4:1'],
+      ],
+      [
+        '<Tabs>\n<Tab title="a">\n\nb\n\n<Tab title="c">\n\nd\n\n</Tab>\n</Tabs>',
+        '<Tabs>(<Tab title=a>(p("b")) <Tab title=c>(p("d")))',
+        ['2:1'],
+      ],
+      ['- a\n  <Note>\n\n  b\n</Note>\n\nc', 'list(li(p("a") <Note>(p("b")))) p("c")', ['2:3', '5:1']],
+      ['<Note>\na</Note>\n\nb', '<Note>(p("a")) p("b")', ['2:2']],
+      ['<Note>a *b*\n\n- c\n\n</Note>\n\nd', '<Note>(p("a " emphasis("b")) list(li(p("c")))) p("d")', ['1:1']],
+      ['<Frame>\n\na\n\n</Card>\n</Frame>\n\nb</div> c', '<Frame>(p("a")) p("b c")', ['5:1', '8:2']],
+      // Attributes.
+      [
+        '<Card title="a" href=/x w=1 @on="b" style={{c: }} d={1}>\n  e\n</Card>',
+        '<Card title=a href=/x w=1 d=…>(p("e"))',
+        ['1:1'],
+      ],
+      ['<Note title="a>\nb\n</Note>\n\n<Card title="c" />', '<Note title=a>(p("b")) <Card title=c>()', ['1:1']],
+      ['<Note>\n\na\n\n</Note class="b">\n\nc', '<Note>(p("a")) p("c")', ['5:1']],
+      ['a <img src=/b.png alt=c/> d', 'p("a " <img src=/b.png alt=c>() " d")', ['1:3']],
+      // Imports and exports.
+      [
+        'import A from "/a.mdx"\nimport B from "/b.mdx"\n# C',
+        'mdxjsEsm("import A from \\"/a.mdx\\"\\nimport B from \\"/b.mdx\\"") h("C")',
+        [],
+      ],
+      [
+        'import the package\n\nexport your data\n\n<3',
+        'p("import the package") p("export your data") p("<3")',
+        ['1:1', '3:1', '5:1'],
+      ],
+      ['export const A = () => {\n  return <b>;\n\n  c(1;)\n}\n\n# D', 'h("D")', ['1:1']],
+      [
+        'export const a = {\n  b: 1,\n\n  c: 2,\n}\n\n{d e}',
+        'mdxjsEsm("export const a = {\\n  b: 1,\\n\\n  c: 2,\\n}") p("{d e}")',
+        ['7:1'],
+      ],
+    ])('%j', (source, expected, places) => {
+      const page = parse(`${source}\n`, 'a.mdx', { isComponent });
+      expect(page.format).toBe('mdx');
+      expect(outline(page.tree)).toBe(expected);
+      expect(page.diagnostics.map(({ line, column }) => `${line}:${column}`)).toEqual(places);
+      expect(page.diagnostics.every(({ code, severity }) => code === 'mdx-repaired' && severity === 'warning')).toBe(
+        true,
+      );
+    });
+
+    it('keeps what is right as it is', () => {
+      const right =
+        '# A\n\n<Card title="b" c={1}>\n  **d** `<e>` {1 + 1}\n\n  <img src="/f" />\n</Card>\n\n{/* g */}\n\n```\n{ <\n```\n\n';
+      const page = parse(`${right}<3\n`);
+      const tree = parse(`${right}&lt;3\n`).tree;
+      expect(page.diagnostics).toHaveLength(1);
+      expect(outline(page.tree)).toBe(outline(tree));
+    });
+
+    it('counts no void elements among the 100 repairs', () => {
+      const page = parse('a<br>\n\n'.repeat(300));
+      expect(page.format).toBe('mdx');
+      expect(page.diagnostics).toHaveLength(50);
+    });
+
+    it.each([
+      ['braces that nothing closes', '{a\n\n'.repeat(150), 'mdx-syntax'],
+      ['tags that nothing closes', '<a b="\n\n'.repeat(5_000), 'mdx-syntax'],
+      ['closing tags', '</div>\n\n'.repeat(1_000), 'mdx-syntax'],
+      ['an attribute with many braces', `<Card a={\`${'}'.repeat(3_000)}`, 'mdx-repaired'],
+      ['a template with many braces', `{\`${'}'.repeat(3_000)}\n\n# b`, 'mdx-repaired'],
+      ['text before many imports', 'import a from b\n'.repeat(3_000), 'mdx-repaired'],
+    ])('bounds the work on %s', (_name, source, code) => {
+      const page = parse(`${source}\n`);
+      expect(page.failure).toBeUndefined();
+      expect(codes(page)).toContain(code);
     });
   });
 
@@ -108,6 +237,34 @@ export function pageParserContract(parser: PageParser): void {
       expect(page.format).toBe('mdx');
       expect(page.diagnostics).toMatchObject([{ code: 'undefined-variable', line: 1 }]);
       expect(textOf(page)).toBe('Hi {{first-name}}!');
+    });
+  });
+
+  it('cells beyond the head of a table are reported with their row', () => {
+    const page = parse('| a | b |\n| - | - |\n| `c || d` | e |\n| `f \\| g` | h |\n| i |\n');
+    expect(page.diagnostics).toMatchObject([
+      {
+        code: 'table-cells-dropped',
+        severity: 'warning',
+        line: 3,
+        message: expect.stringMatching(/^Row 1 .* 4 cells/),
+      },
+    ]);
+    expect(page.diagnostics[0]?.message).toContain('Write \\| ');
+  });
+
+  describe('emphasis in Chinese, Japanese and Korean', () => {
+    it.each([
+      ['**強調**です。これは**「重要」**です。**注意：**次へ。', ['強調', '「重要」', '注意：']],
+      ['- 列表**（重要）**的\n- *a*', ['（重要）']],
+      ['# 標題**「一」**的\n\n| 表**「二」**的 |\n| - |\n| <b>三</b>**「四」**的 |', ['「一」', '「二」', '「四」']],
+      ['한국어**(굵게)**는', ['(굵게)']],
+      ['Text**(x)**y and a ** b', []],
+    ])('%s', (source, expected) => {
+      const page = parse(`${source}\n`);
+      expect(page.diagnostics).toEqual([]);
+      const strong = nodes(page, 'strong') as { children: { value: string }[] }[];
+      expect(strong.map(({ children }) => children.map(({ value }) => value).join(''))).toEqual(expected);
     });
   });
 

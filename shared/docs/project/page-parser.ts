@@ -2,8 +2,10 @@ import type { Heading, Root } from 'mdast';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { decodeSource } from './decode-source.ts';
+import { droppedCells } from './dropped-cells.ts';
 import { parseFrontmatter } from './parse-frontmatter.ts';
 import type { PageParser, ParsedPage, ParseOptions } from './parse-page.ts';
+import { Repairs, TooManyRepairs } from './lenient/repairs.ts';
 import { prepareSource } from './prepare-source.ts';
 import {
   bringBackLines,
@@ -16,10 +18,10 @@ import {
 } from './source-limits.ts';
 
 /**
- * The tree of a text whose limits are checked. `mdx` throws for what is no MDX. `html`: tags are `html` nodes. `plain`: tags and braces are
- * text. With `math` there are nodes for it.
+ * The tree of a text whose limits are checked. `mdx` throws for what is no MDX, or repairs it when there are `repairs`, and throws when they are too
+ * many. `html`: tags are `html` nodes. `plain`: tags and braces are text. With `math` there are nodes for it.
  */
-export type ToTree = (text: string, format: 'mdx' | 'html' | 'plain', math: boolean) => Root;
+export type ToTree = (text: string, format: 'mdx' | 'html' | 'plain', math: boolean, repairs?: Repairs) => Root;
 
 /** What all parsers of pages do alike: limits, frontmatter, what MDX cannot parse, and what is shown of a broken page. */
 export function pageParser(toTree: ToTree): PageParser {
@@ -43,19 +45,35 @@ function parse(toTree: ToTree, source: Uint8Array | string, file: string, option
   if (broken) return refused(broken, head, file);
   const longLines = setAsideLongLines(lines, fenced);
   const text = lines.join('\n');
-  const finished = (tree: Root): Root => bringBackLines(withHeadingIds(tree, headingIds), longLines);
+  const finished = (tree: Root): Root => {
+    if (text.includes('|')) head.diagnostics.push(...droppedCells(tree, file));
+    return bringBackLines(withHeadingIds(tree, headingIds), longLines);
+  };
 
   const isMarkdown = file.toLowerCase().endsWith('.md');
   const mdxProblem = brokenMdxLimit(lines, fenced);
   if (mdxProblem && mdxProblem.code !== 'mdx-syntax' && !isMarkdown) return refused(mdxProblem, head, file);
   const parsed = longLines.size > 0 ? {} : { text };
   const math = options.latex !== false && text.includes('$');
+  const asMdx = (repairs?: Repairs): ParsedPage => {
+    const tree = finished(toTree(text, 'mdx', math, repairs));
+    if (repairs) head.diagnostics.push(...repairs.diagnostics);
+    return { ...head, ...(repairs ? {} : parsed), tree, format: 'mdx' };
+  };
   try {
     if (mdxProblem) throw Object.assign(new Error(mdxProblem.message), { line: mdxProblem.line });
-    return { ...head, ...parsed, tree: finished(toTree(text, 'mdx', math)), format: 'mdx' };
+    return asMdx();
   } catch (error) {
     if (error instanceof RangeError) return refused(overflow, head, file);
-    if (!isMarkdown) head.diagnostics.push(syntaxDiagnostic(error, file));
+    if (!isMarkdown) {
+      try {
+        if (mdxProblem) throw error;
+        return asMdx(new Repairs(text, file, options.isComponent));
+      } catch (problem) {
+        if (problem instanceof RangeError) return refused(overflow, head, file);
+        head.diagnostics.push(syntaxDiagnostic(problem instanceof TooManyRepairs ? problem : error, file));
+      }
+    }
   }
   try {
     const tree = toTree(text, isMarkdown ? 'html' : 'plain', math);

@@ -10,6 +10,8 @@ export type ParseOptions = {
   variables?: Record<string, string>;
   /** `styling.latex` of docs.json; absent: `$…$` is math where it cannot be a price or a name. */
   latex?: boolean | undefined;
+  /** Whether a name with a capital is a component, where a page does not say so itself. Default: all are. */
+  isComponent?: ((name: string) => boolean) | undefined;
   /** The slower one is for a page that the other one could not read without ending its process. Default: `satteri`. */
   parser?: 'satteri' | 'micromark' | undefined;
 };
@@ -20,14 +22,17 @@ export type ParsedPage = {
   /**
    * Markdown tree with GFM and MDX nodes (`mdxJsxFlowElement`, `mdxFlowExpression`, `mdxjsEsm`, …; expressions and imports have their
    * ESTree in `data.estree`), `inlineMath` and `math` nodes. `data.id` of a heading is the id its author wrote. Positions are those of the file.
-   * Pages that are not MDX have no MDX nodes: `.md` pages then have `html` nodes, and in broken `.mdx` pages tags are text.
+   * Pages that are not MDX have no MDX nodes: `.md` pages then have `html` nodes, and in `.mdx` pages that cannot be repaired tags are text.
    */
   tree: Root;
   /** Text of its `<style>` elements, which are not in the tree. */
   styles?: string[];
   /** What was parsed: offsets of positions are in it. Absent where parts of the tree are not in it as they are. */
   text?: string;
-  /** `markdown`: the MDX parser refused the page, and an `.mdx` file gets the diagnostic `mdx-syntax`. `none`: see `failure`. */
+  /**
+   * `mdx`, also where places of the page were repaired, each with the diagnostic `mdx-repaired`. `markdown`: the MDX parser refused the page, and an
+   * `.mdx` file, which had too much to repair, gets the diagnostic `mdx-syntax`. `none`: see `failure`.
+   */
   format: 'mdx' | 'markdown' | 'none';
   /** Why the page must not be rendered: it breaks a limit (`page-too-large`, `nesting-too-deep`, `expression-too-deep`). The tree is empty then. */
   failure?: { code: string; message: string };

@@ -5,6 +5,7 @@ import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { decodeSource } from './decode-source.ts';
 import type { Report } from './diagnostics.ts';
 import { jsonCopy, type JsonObject } from './json-values.ts';
+import { leadingTitle } from './leading-title.ts';
 import { type Frontmatter, parseFrontmatter } from './parse-frontmatter.ts';
 import { fencedLines, prepareSource } from './prepare-source.ts';
 import { extensionOf, type ProjectFile, type ProjectFiles, resolvePath } from './project-files.ts';
@@ -13,6 +14,8 @@ import { maxSourceBytes, sourceTooLarge } from './source-limits.ts';
 export type ReadSource = {
   entry: ProjectFile;
   frontmatter: JsonObject;
+  /** The heading that it begins with, which is its title where the frontmatter has none. */
+  leadingTitle?: string | undefined;
   /** Its frontmatter cannot be read and seems to name groups. */
   groupsUnreadable: boolean;
   /** Project files that it imports or includes itself. */
@@ -90,6 +93,7 @@ async function readSource(
       entry,
       groupsUnreadable: broken && /^\s*["']?groups["']?\s*:/m.test(raw),
       imports: [...new Set(imports)].sort(),
+      leadingTitle: isMarkdown && data['title'] === undefined ? leadingTitle(body) : undefined,
       undefinedVariables: variablesLeft.map(({ message }) => /\{\{(.+?)\}\}/.exec(message)?.[1] ?? ''),
       ...jsonCopy({ frontmatter: data, linkTargets: scanned.linkTargets }),
     },

@@ -1,10 +1,8 @@
-import { Parser, type Options as AcornOptions, tokTypes } from 'acorn';
-import jsx from 'acorn-jsx';
-import type { Expression, Program } from 'estree';
 import type { Nodes, Parents, Root } from 'mdast';
 import type { MdxJsxTextElement } from 'mdast-util-mdx';
 import { mdxToMdast } from 'satteri';
 import type { Point } from 'unist';
+import { expressionProgram, moduleProgram, spreadProgram, valueProgram } from './acorn-programs.ts';
 import { mathBlocks } from './math-syntax.ts';
 import { micromarkTree } from './micromark-page-parser.ts';
 import { pageParser, type ToTree } from './page-parser.ts';
@@ -15,10 +13,10 @@ import type { PageParser } from './parse-page.ts';
  * does not do as pages need it, micromark does: math, pages that are no MDX, and whatever one of the two refuses, so that an author gets
  * micromark's words. A panic ends the process: parse in a child, and again with micromark in another one.
  */
-const satteriTree: ToTree = (text, format, math) => {
-  const isForSatteri = format === 'mdx' && !(math && mathBlocks(text).size > 0);
+const satteriTree: ToTree = (text, format, math, repairs) => {
+  const isForSatteri = format === 'mdx' && !repairs && !(math && mathBlocks(text).size > 0);
   const tree = isForSatteri ? mdxTree(text, math) : undefined;
-  return tree ?? micromarkTree(text, format, math);
+  return tree ?? micromarkTree(text, format, math, repairs);
 };
 
 /** `PageParser` on satteri. */
@@ -42,6 +40,7 @@ function mdxTree(text: string, math: boolean): Root | undefined {
 function finish(tree: Root, text: string, math: boolean): boolean {
   const pending: { node: Nodes; block: Nodes; depth: number }[] = [{ node: tree, block: tree, depth: 0 }];
   const withMath = new Set<Nodes>();
+  const withCjk = cjkEmphasis.test(text);
   let definitions: boolean | undefined;
   /** Whether something in the page may give a meaning to `[words]` elsewhere. */
   const hasDefinitions = (): boolean => (definitions ??= text.includes(']:'));
@@ -50,9 +49,16 @@ function finish(tree: Root, text: string, math: boolean): boolean {
     const start = node.position?.start;
     const block = phrasing.has(node.type) ? next.block : node;
     switch (node.type) {
+      case 'paragraph':
+      case 'heading':
+      case 'tableCell':
+        if (!withCjk || !cjkEmphasis.test(sourceOf(node, text))) break;
+        if (!readAgain(node, text, math, hasDefinitions)) return false;
+        withMath.add(node);
+        break;
       case 'text':
         if (!math || withMath.has(block) || !node.value.includes('$') || !mayHaveMath(text, block)) break;
-        if (!readMath(block, text, hasDefinitions)) return false;
+        if (!readAgain(block, text, math, hasDefinitions)) return false;
         withMath.add(block);
         break;
       case 'mdxjsEsm':
@@ -131,24 +137,34 @@ const alwaysInText = new Set([
 const maxDepth = 500;
 const phrasing = new Set(['text', 'emphasis', 'strong', 'delete', 'link', 'linkReference', 'mdxJsxTextElement']);
 
+/**
+ * Stars or underscores between a character of these languages and punctuation. satteri knows no rule for them: elsewhere they mean the same with
+ * and without it.
+ */
+const cjk = String.raw`[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\u3000-\u303f\u30fb\u30fc\uff00-\uffef]`;
+const cjkEmphasis = new RegExp(String.raw`${cjk}[*_]+[\p{P}\p{S}]|[\p{P}\p{S}][*_]+${cjk}`, 'u');
+
+const sourceOf = ({ position }: Pick<Nodes, 'position'>, text: string): string =>
+  text.slice(position?.start.offset, position?.end.offset);
+
 /** A dollar that may open and a later one that may close, wherever they are in the block: one alone is a price, and so are `$5 or $10`. */
 function mayHaveMath(text: string, { position }: Nodes): boolean {
-  const block = text.slice(position?.start.offset, position?.end.offset);
+  const block = sourceOf({ position }, text);
   const opening = block.search(/\$\S/);
   const closing = block.slice(opening + 1).search(/[^\s\\]\$(?!\d)/);
   return opening >= 0 && closing >= 0;
 }
 
 /**
- * Has micromark read a paragraph of one line by itself, for its formulas: a whole page takes it a hundred times as long. False where the page must be read as a
+ * Has micromark read a paragraph of one line by itself, for its formulas or its emphasis in Chinese, Japanese or Korean: a whole page takes it a hundred times as long. False where the page must be read as a
  * whole, because what is around the paragraph may decide what is in it.
  */
-function readMath(block: Nodes, text: string, hasDefinitions: () => boolean): boolean {
+function readAgain(block: Nodes, text: string, math: boolean, hasDefinitions: () => boolean): boolean {
   const { start, end } = block.position ?? {};
   if (block.type !== 'paragraph' || start?.offset === undefined || start.line !== end?.line) return false;
   const line = text.slice(start.offset, end.offset);
   if (/^[ \t[]|[{<]/.test(line) || (line.includes(']') && hasDefinitions())) return false;
-  const [paragraph, other] = micromarkTree(line, 'mdx', true).children;
+  const [paragraph, other] = micromarkTree(line, 'mdx', math).children;
   if (paragraph?.type !== 'paragraph' || other !== undefined) return false;
   move(paragraph, start);
   block.children = paragraph.children;
@@ -166,60 +182,4 @@ function move(tree: Parents, { line, column, offset = 0 }: Point): void {
     }
     if ('children' in node) move(node, { line, column, offset });
   }
-}
-
-const options: AcornOptions = { ecmaVersion: 2024, sourceType: 'module', locations: true };
-
-/** What acorn's parser has for those who extend it, and does not declare. */
-type OpenParser = {
-  curLine: number;
-  lineStart: number;
-  type: unknown;
-  nextToken(): void;
-  parseExpression(): Expression;
-  parse(): Program;
-};
-const JsxParser = Parser.extend(jsx()) as unknown as new (options: AcornOptions, text: string) => OpenParser;
-
-/** A parser that starts to count lines and columns at `start`. */
-function parserAt(text: string, start: Point | undefined): OpenParser {
-  const parser = new JsxParser(options, text);
-  parser.curLine = start?.line ?? 1;
-  parser.lineStart = 1 - (start?.column ?? 1);
-  return parser;
-}
-
-/** An expression as a program of one statement; of none when there are only comments. */
-function expressionProgram(text: string, start: Point | undefined): Program {
-  const parser = parserAt(text, start);
-  parser.nextToken();
-  const body: Program['body'] = [];
-  if (parser.type !== tokTypes.eof) body.push({ type: 'ExpressionStatement', expression: parser.parseExpression() });
-  if (parser.type !== tokTypes.eof) throw new SyntaxError('there is something after the expression');
-  return { type: 'Program', sourceType: 'module', body };
-}
-
-/** An attribute must have a value. */
-function valueProgram(text: string, start: Point | undefined): Program {
-  const program = expressionProgram(text, start);
-  if (program.body.length === 0) throw new SyntaxError('there is no expression');
-  return program;
-}
-
-/** `{...props}`: an object of one spread. */
-function spreadProgram(text: string, start: Point | undefined): Program {
-  const program = valueProgram(`({${text}})`, start);
-  const [statement] = program.body;
-  const object = statement?.type === 'ExpressionStatement' ? statement.expression : undefined;
-  const isSpread = object?.type === 'ObjectExpression' && object.properties.length === 1;
-  if (!isSpread || object.properties[0]?.type !== 'SpreadElement')
-    throw new SyntaxError('only a spread can stand there');
-  return program;
-}
-
-function moduleProgram(text: string, start: Point | undefined): Program {
-  const program = parserAt(text, start).parse();
-  const other = program.body.find(({ type }) => !/^(Import|Export)/.test(type));
-  if (other) throw new SyntaxError('only imports and exports can stand there');
-  return program;
 }

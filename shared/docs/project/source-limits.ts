@@ -1,4 +1,5 @@
 import type { Root } from 'mdast';
+import { isVoid } from './lenient/html-names.ts';
 import { inlineCodeSpans } from './prepare-source.ts';
 
 /** What a page may cost, known before any parser sees it. */
@@ -113,9 +114,14 @@ function expressionNesting(lines: readonly string[], fenced: readonly boolean[])
 function elementNesting(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
   const open: { name: string; line: number }[] = [];
   let tooDeep: BrokenLimit | undefined;
+  /** `<br>` and the like end at once, with a slash or without. */
+  let inVoid = false;
   for (const [index, line] of lines.entries()) {
     if (fenced[index] || !(line.includes('<') || line.includes('/>'))) continue;
     for (const [token, slash, name = ''] of withoutInlineCode(line).matchAll(/<(\/?)([A-Za-z][\w.-]*)|\/>/g)) {
+      const endsVoid = inVoid && token === '/>';
+      inVoid = name !== '' && !slash && isVoid(name);
+      if (endsVoid || inVoid) continue;
       if (token === '/>') open.pop();
       else if (slash) open.splice(open.findLastIndex((element) => element.name === name) >>> 0);
       else open.push({ name, line: index + 1 });

@@ -60,6 +60,63 @@ test('pictures of the project have their sizes; a changed size changes the key o
   expect(keyOf(after)).not.toBe(keyOf(before));
 });
 
+test('a page without a title in its frontmatter has the heading it begins with, once', async () => {
+  const project = await testProject({
+    'a.mdx': '{/* first */}\n\nimport X from "/snippets/x.mdx"\n\n# Only *this* `heading`\n\nBody.\n\n# Another',
+    'b.mdx': '---\ntitle: Own\n---\n# Heading\n',
+    'c.mdx': 'Text first.\n\n# Heading\n',
+    'd.md': 'Set [out](/a)\n===\n\n<3\n',
+    'snippets/x.mdx': 'x',
+  });
+  expect(project.model.pages.map(({ path, title }) => [path, title])).toEqual([
+    ['a', 'Only this heading'],
+    ['b', 'Own'],
+    ['c', 'C'],
+    ['d', 'Set out'],
+  ]);
+  const headings = (path: string) => {
+    const [html, markdown] = project.render(path).files.map(({ body }) => body);
+    const found = [...(html ?? '').matchAll(/<h1[^>]*>(.*?)<\/h1>/gs)].map(([, text = '']) =>
+      text.replaceAll(/<[^>]*>/g, '').trim(),
+    );
+    return [found, [...(markdown ?? '').matchAll(/^# (.*)$/gm)].map(([, text]) => text)];
+  };
+  expect(headings('a')).toEqual([
+    ['Only this heading', 'Another'],
+    ['Only this heading', 'Another'],
+  ]);
+  expect(headings('b')).toEqual([
+    ['Own', 'Heading'],
+    ['Own', 'Heading'],
+  ]);
+  expect(headings('c')).toEqual([
+    ['C', 'Heading'],
+    ['C', 'Heading'],
+  ]);
+  expect(headings('d')).toEqual([['Set out'], ['Set out']]);
+});
+
+test.each([
+  ['NOTE', 'note'],
+  ['Tip', 'tip'],
+  ['IMPORTANT', 'info'],
+  ['WARNING', 'warning'],
+  ['CAUTION', 'danger'],
+])("GitHub's alert %s is a callout", async (kind, type) => {
+  const { content, codes } = await renderedContent(`> [!${kind}]\n> Useful *thing*.\n>\n> - a`);
+  expect(content).toMatch(
+    new RegExp(`^<div class="callout callout-${type}".*<p>Useful <em>thing</em>\\.</p>\\s*<ul>`, 's'),
+  );
+  expect(content).not.toContain('[!');
+  expect(codes).toEqual([]);
+});
+
+test("what only looks like GitHub's alert stays a quote", async () => {
+  for (const source of ['> [!NOTE] on one line', '> [!OTHER]\n> a', '> a\n>\n> [!NOTE]']) {
+    expect((await renderedContent(source)).content).toMatch(/^<blockquote>.*\[!/s);
+  }
+});
+
 test('sections, anchors and contents', async () => {
   const { page, files: made } = (await testProject(files)).render('guides/one');
   expect(JSON.parse(page.search)).toEqual([

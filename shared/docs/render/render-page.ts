@@ -50,7 +50,7 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
   const { variables, latex } = slice.settings;
   const evaluated = evaluatePage(
     { file: slice.file, source, dependencies },
-    { variables, latex, parser, allowsScripts: options.allowTenantScripts && isOfProject(slice) },
+    { variables, latex, parser, allowsScripts: options.allowTenantScripts && isOfProject(slice), title: slice.title },
     componentRegistry,
   );
   const { diagnostics } = evaluated;

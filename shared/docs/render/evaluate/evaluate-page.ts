@@ -5,7 +5,8 @@ import type { Declaration, Directive, ModuleDeclaration, Program, Statement } fr
 import type { Nodes, Root } from 'mdast';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { micromarkPageParser } from '#shared/docs/project/micromark-page-parser.ts';
-import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
+import { leadingTitleOf } from '#shared/docs/project/leading-title.ts';
+import type { ParsedPage, ParseOptions } from '#shared/docs/project/parse-page.ts';
 import { resolvePath } from '#shared/docs/project/project-files.ts';
 import { resolveImport } from '#shared/docs/project/read-sources.ts';
 import { satteriPageParser } from '#shared/docs/project/satteri-page-parser.ts';
@@ -61,10 +62,11 @@ export type EvaluatedPage = {
  */
 export function evaluatePage(
   { file, source, dependencies }: PageSource,
-  options: ParseOptions & { allowsScripts?: boolean },
+  options: ParseOptions & { allowsScripts?: boolean; title?: string },
   components: KnownComponents,
 ): EvaluatedPage {
-  const parsed = parserOf(options).parse(source, file, options);
+  const parseOptions = { ...options, isComponent: (name: string) => components.has(name) };
+  const parsed = parserOf(options).parse(source, file, parseOptions);
   if (parsed.failure) throw new PageFailed(parsed.failure.code, parsed.failure.message);
   const evaluation: Evaluation = {
     budget: new Budget(),
@@ -76,7 +78,7 @@ export function evaluatePage(
     isFirstLook: false,
     ofFiles: [],
     styles: [...(parsed.styles ?? [])],
-    loadModule: moduleLoader(dependencies, options, () => evaluation),
+    loadModule: moduleLoader(dependencies, parseOptions, () => evaluation),
     evaluateJsx,
     evaluateSnippet,
   };
@@ -84,12 +86,25 @@ export function evaluatePage(
   page.tree = parsed.tree;
   evaluation.active.push(page);
   bindModule(page, evaluation);
-  const tree = evaluateModule(page, evaluation);
+  const tree = withoutTitle(evaluateModule(page, evaluation), parsed, options.title, { file, source });
   measure(tree);
   const { text } = parsed;
   const { islands, styles } = evaluation;
   const found = { tree, diagnostics: withoutRunning(evaluation), islands, styles };
   return text === undefined ? found : { ...found, source: { text, nodes: new Set<Nodes>(parsed.tree.children) } };
+}
+
+/** The heading that gave the page its title is shown above the content, not in it. */
+function withoutTitle(
+  tree: Root,
+  { frontmatter }: Pick<ParsedPage, 'frontmatter'>,
+  title: string | undefined,
+  { file, source }: Pick<PageSource, 'file' | 'source'>,
+): Root {
+  const [first, ...children] = tree.children;
+  if (first?.type !== 'heading' || first.depth !== 1 || title === undefined || frontmatter['title'] !== undefined)
+    return tree;
+  return leadingTitleOf(source, file) === title ? { ...tree, children } : tree;
 }
 
 /** What was found while the page was read. Files of which something runs in the browser have all of their code there. */

@@ -1,5 +1,5 @@
 import type { Node, Program } from 'estree';
-import type { Heading, Nodes, Paragraph, Parents, Root } from 'mdast';
+import type { Blockquote, Heading, Nodes, Paragraph, Parents, Root } from 'mdast';
 import type { MdxFlowExpression, MdxJsxFlowElement, MdxJsxTextElement, MdxTextExpression } from 'mdast-util-mdx';
 import { plainText } from '#shared/docs/render/components/component.ts';
 import { nodesOf, spreadObject } from './content-of-value.ts';
@@ -78,6 +78,8 @@ function evaluateNode(node: Nodes, frame: Frame, inCode: InCode, depth: number):
       return isOnlyJsx(node, frame.evaluation.components)
         ? unwrapped(evaluateChildren(node.children, frame, inCode, depth + 1))
         : withChildren(node, evaluateChildren(node.children, frame, inCode, depth + 1));
+    case 'blockquote':
+      return withCallout(node, evaluateChildren(node.children, frame, inCode, depth + 1));
     case 'heading':
       return evaluateHeading(node, frame, inCode, depth);
     case 'code':
@@ -135,6 +137,33 @@ function isPlainText(expression: Node, depth = 0): boolean {
     default:
       return false;
   }
+}
+
+/** The callout that stands for each kind of GitHub's alerts. */
+const alertKinds: ReadonlyMap<string, string> = new Map([
+  ['NOTE', 'Note'],
+  ['TIP', 'Tip'],
+  ['IMPORTANT', 'Info'],
+  ['WARNING', 'Warning'],
+  ['CAUTION', 'Danger'],
+]);
+
+/** A quote whose first line is `[!NOTE]` alone is an alert of GitHub's. */
+function withCallout(node: Blockquote, children: Nodes[]): Nodes {
+  const [first, ...rest] = children;
+  const [text, ...inline] = first?.type === 'paragraph' ? first.children : [];
+  const [mark, kind = ''] = (text?.type === 'text' && /^\[!([A-Z]{3,9})\][ \t]*(?:\n|$)/i.exec(text.value)) || [];
+  const name = alertKinds.get(kind.toUpperCase());
+  const isAlone = mark?.endsWith('\n') === true || inline.length === 0 || inline[0]?.type === 'break';
+  if (first?.type !== 'paragraph' || text?.type !== 'text' || mark === undefined || name === undefined || !isAlone)
+    return withChildren(node, children);
+  const left = text.value.slice(mark.length);
+  const shown = [
+    ...(left === '' ? [] : [{ ...text, value: left }]),
+    ...(inline[0]?.type === 'break' ? inline.slice(1) : inline),
+  ];
+  const blocks = shown.length > 0 ? [{ ...first, children: shown }, ...rest] : rest;
+  return { type: 'staticElement', name, props: new Map(), children: blocks, position: node.position };
 }
 
 /** A component of the project, such as a badge, shows in a heading, but is not part of its name: its anchor is made from the rest. */

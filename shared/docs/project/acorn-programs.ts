@@ -1,0 +1,102 @@
+import { Parser, type Options as AcornOptions, tokTypes } from 'acorn';
+import jsx from 'acorn-jsx';
+import type { Expression, Program } from 'estree';
+import type { Point } from 'unist';
+
+const options: AcornOptions = { ecmaVersion: 2024, sourceType: 'module', locations: true };
+
+/** What acorn's parser has for those who extend it, and does not declare. */
+type OpenParser = {
+  curLine: number;
+  lineStart: number;
+  type: unknown;
+  end: number;
+  nextToken(): void;
+  parseExpression(): Expression;
+  parse(): Program;
+};
+const ExtendedParser = Parser.extend(jsx());
+const JsxParser = ExtendedParser as unknown as new (options: AcornOptions, text: string) => OpenParser;
+
+/** A parser that starts to count lines and columns at `start`. */
+function parserAt(text: string, start: Point | undefined): OpenParser {
+  const parser = new JsxParser(options, text);
+  parser.curLine = start?.line ?? 1;
+  parser.lineStart = 1 - (start?.column ?? 1);
+  return parser;
+}
+
+/** An expression as a program of one statement; of none when there are only comments. */
+export function expressionProgram(text: string, start: Point | undefined): Program {
+  const parser = parserAt(text, start);
+  parser.nextToken();
+  const body: Program['body'] = [];
+  if (parser.type !== tokTypes.eof) body.push({ type: 'ExpressionStatement', expression: parser.parseExpression() });
+  if (parser.type !== tokTypes.eof) throw new SyntaxError('there is something after the expression');
+  return { type: 'Program', sourceType: 'module', body };
+}
+
+/** An attribute must have a value. */
+export function valueProgram(text: string, start: Point | undefined): Program {
+  const program = expressionProgram(text, start);
+  if (program.body.length === 0) throw new SyntaxError('there is no expression');
+  return program;
+}
+
+/** `{...props}`: an object of one spread. */
+export function spreadProgram(text: string, start: Point | undefined): Program {
+  const program = valueProgram(`({${text}})`, start);
+  const [statement] = program.body;
+  const object = statement?.type === 'ExpressionStatement' ? statement.expression : undefined;
+  const isSpread = object?.type === 'ObjectExpression' && object.properties.length === 1;
+  if (!isSpread || object.properties[0]?.type !== 'SpreadElement')
+    throw new SyntaxError('only a spread can stand there');
+  return program;
+}
+
+export function moduleProgram(text: string, start: Point | undefined): Program {
+  const program = parserAt(text, start).parse();
+  const other = program.body.find(({ type }) => !/^(Import|Export)/.test(type));
+  if (other) throw new SyntaxError('only imports and exports can stand there');
+  return program;
+}
+
+/**
+ * Length of the expression with its braces, which `text` begins with, or why it is none. Time grows with the expression, not with what follows it.
+ */
+export function readExpression(text: string): { length: number } | { problem: string } {
+  try {
+    const parser = parserAt(text.slice(1), undefined);
+    parser.nextToken();
+    if (parser.type === tokTypes.ellipsis) parser.nextToken();
+    if (parser.type !== tokTypes.braceR) parser.parseExpression();
+    if (parser.type === tokTypes.braceR) return { length: parser.end + 1 };
+    return { problem: parser.type === tokTypes.eof ? 'It is never closed' : 'There is something after the expression' };
+  } catch (error) {
+    if (error instanceof SyntaxError) return { problem: error.message.replace(/ \(\d+:\d+\)$/, '') };
+    throw error;
+  }
+}
+
+/**
+ * Acorn for micromark, which calls it at each closing brace with all that stands before it, so that a small text could take minutes. It refuses
+ * expressions when a text has had more than real ones need.
+ */
+export function boundedAcorn(text: string): typeof Parser {
+  let left = 20 * text.length + 3_000_000;
+  const spend = (characters: number): void => {
+    left -= characters;
+    if (left < 0) throw new SyntaxError('the expressions of the page are too long');
+  };
+  const bounded: Pick<typeof Parser, 'parse' | 'parseExpressionAt'> = {
+    parse(code, settings) {
+      spend(code.length);
+      return ExtendedParser.parse(code, settings);
+    },
+    parseExpressionAt(code, at, settings) {
+      spend(code.length);
+      return ExtendedParser.parseExpressionAt(code, at, settings);
+    },
+  };
+  return bounded as typeof Parser;
+}

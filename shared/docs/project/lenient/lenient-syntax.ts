@@ -1,0 +1,303 @@
+import type { Program } from 'estree';
+import type { Options } from 'mdast-util-from-markdown';
+import { mdxjs } from 'micromark-extension-mdxjs';
+import type { Code, Construct, Effects, State, TokenizeContext, Tokenizer } from 'micromark-util-types';
+import { messageOf } from '#shared/runtime/failures.ts';
+import { boundedAcorn, readExpression } from '../acorn-programs.ts';
+import { type LooseTag, readLooseTag } from './loose-tag.ts';
+import { readModule } from './read-module.ts';
+import { type Repairs, TooManyRepairs } from './repairs.ts';
+
+declare module 'micromark-util-types' {
+  interface TokenTypeMap {
+    looseFlowTag: 'looseFlowTag';
+    looseTextTag: 'looseTextTag';
+    droppedCode: 'droppedCode';
+    droppedCodeData: 'droppedCodeData';
+    mdxjsEsm: 'mdxjsEsm';
+    mdxjsEsmData: 'mdxjsEsmData';
+  }
+  interface Token {
+    looseTag?: LooseTag;
+    estree?: Program;
+  }
+}
+
+type Syntax = NonNullable<Options['extensions']>[number];
+type Constructs = NonNullable<Syntax['flow']>;
+
+const [openBrace, lessThan, lowercaseE, lowercaseI] = [123, 60, 101, 105];
+const isEol = (code: Code): boolean => code !== null && code < -2;
+const isSpace = (code: Code): boolean => code === -2 || code === -1 || code === 32;
+
+/** `<https://…>` and `<name@host>`, which are no MDX. */
+const autolinkPattern = /^<(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[\w.!#$%&'*+/=?^`{|}~-]+@[\w-]+(?:\.[\w-]+)+)>/;
+
+/**
+ * The syntax of MDX for a page that the strict one refuses. Where a brace or a `<` begins nothing that can be read, it is text, and the rest of
+ * the page is read as ever. What was changed is in `repairs`.
+ */
+export function lenientMdx(repairs: Repairs): Syntax {
+  const strict = mdxjs({ acorn: boundedAcorn(repairs.text) });
+  return {
+    flow: {
+      [openBrace]: only(strict.flow, openBrace).map((construct) => guarded(construct, repairs, readsBraces(repairs))),
+      [lessThan]: [
+        ...only(strict.flow, lessThan).map((construct) => guarded(construct, repairs, readsTag(repairs))),
+        looseTag('looseFlowTag', repairs),
+      ],
+      [lowercaseE]: module(repairs),
+      [lowercaseI]: module(repairs),
+    },
+    text: {
+      [openBrace]: only(strict.text, openBrace).map((construct) => guarded(construct, repairs, isExpression(repairs))),
+      [lessThan]: [
+        ...only(strict.text, lessThan).map((construct) => guarded(construct, repairs, readsTag(repairs))),
+        looseTag('looseTextTag', repairs),
+        textOf(repairs),
+      ],
+    },
+    // `autolink` comes after these, from CommonMark itself.
+    disable: { null: ['codeIndented', 'htmlFlow', 'htmlText'] },
+  };
+}
+
+function only(constructs: Constructs | undefined, code: number): Construct[] {
+  const found = constructs?.[code] ?? [];
+  return Array.isArray(found) ? found : [found];
+}
+
+/**
+ * A construct that gives up where it would throw: the character that it begins with is then read in another way. `mayBegin` looks ahead, because a
+ * block that reads many lines in vain has already taken them for no list and no quote.
+ */
+function guarded(
+  construct: Construct,
+  repairs: Repairs,
+  mayBegin: (offset: number, context: TokenizeContext) => boolean,
+): Construct {
+  const tokenize: Tokenizer = function (effects, ok, nok) {
+    const start = this.now();
+    if (!mayBegin(start.offset, this)) return nok;
+    let isOver = false;
+    const over =
+      (state: State): State =>
+      (code) => {
+        isOver = true;
+        return state(code);
+      };
+    let state: State | undefined = construct.tokenize.call(this, effects, over(ok), over(nok));
+    const step: State = (code) => {
+      try {
+        state = state?.(code);
+      } catch (error) {
+        if (isOver || error instanceof TooManyRepairs || error instanceof RangeError) throw error;
+        const spent = this.now().offset - start.offset;
+        repairs.spend(spent);
+        if (construct.name === 'mdxTextExpression') noteBrace(repairs, start, reasonOf(error));
+        return nok(code);
+      }
+      return isOver ? state : step;
+    };
+    return step;
+  };
+  return { ...construct, tokenize };
+}
+
+function reasonOf(error: unknown): string {
+  const { reason, cause } = error as { reason?: string; cause?: unknown };
+  return cause === undefined ? (reason ?? messageOf(error)) : messageOf(cause).replace(/ \(\d+:\d+\)$/, '');
+}
+
+function noteBrace(repairs: Repairs, start: ReturnType<TokenizeContext['now']>, why: string): void {
+  const message = `This brace begins no expression (${why.slice(0, 120)}), so it is shown as text. Write \\{ for a brace.`;
+  repairs.note(start, message);
+  repairs.markText(start.offset, balancedEnd(repairs.text, start.offset));
+}
+
+/** Where the brace at `start` is closed, counted in its paragraph; itself alone when it is not. */
+function balancedEnd(text: string, start: number): number {
+  const paragraph = text.slice(start, start + 20_000).split(/\n[ \t>]*\n/, 1)[0] ?? '';
+  let depth = 0;
+  for (let at = 0; at < paragraph.length; at += 1) {
+    if (paragraph[at] === '{') depth += 1;
+    else if (paragraph[at] === '}') depth -= 1;
+    if (depth === 0) return start + at + 1;
+  }
+  return start + 1;
+}
+
+/** Braces inside braces that are text are text, too. */
+const isExpression =
+  (repairs: Repairs) =>
+  (offset: number, context: TokenizeContext): boolean => {
+    if (repairs.isText(offset)) return false;
+    const { text } = repairs;
+    // The lines of a quote have marks, which are no JavaScript.
+    if (isInQuote(text, offset)) return true;
+    const read = readExpression(text.slice(offset));
+    if ('length' in read) return true;
+    repairs.spend(1_000);
+    noteBrace(repairs, context.now(), read.problem);
+    return false;
+  };
+
+function isInQuote(text: string, offset: number): boolean {
+  return /^[ \t]*(?:[-*+\d.)]+[ \t]+)*>/.test(text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset));
+}
+
+/** A block that is never closed would take the lines of the rest of the page, lists and quotes included. */
+const readsBraces =
+  ({ text }: Repairs) =>
+  (offset: number): boolean =>
+    isInQuote(text, offset) || 'length' in readExpression(text.slice(offset));
+
+const readsTag =
+  (repairs: Repairs) =>
+  (offset: number): boolean =>
+    !isOddClosing(repairs.text, offset) && (isInQuote(repairs.text, offset) || isTag(repairs.text, offset, repairs));
+
+/** A closing tag with attributes or a second slash, which only the tree's builder would refuse. */
+function isOddClosing(text: string, offset: number): boolean {
+  const head = text.slice(offset, offset + 200);
+  return /^<\s*\//.test(head) && !/^<\s*\/\s*[\w.:$-]*\s*>/.test(head);
+}
+
+/** Whether the tag at `offset` ends somewhere, so that no block takes the rest of the page for a tag. */
+function isTag(text: string, offset: number, repairs: Repairs): boolean {
+  let at = offset + 1;
+  const spend = (): boolean => {
+    repairs.spend(at - offset);
+    return false;
+  };
+  while (at < text.length) {
+    const stop = nextStop(text, at);
+    if (stop < 0) return spend();
+    const character = text[stop];
+    if (character === '>') return true;
+    if (character === '{') {
+      const read = readExpression(text.slice(stop));
+      if (!('length' in read)) return spend();
+      at = stop + read.length;
+    } else {
+      const close = text.indexOf(character ?? '', stop + 1);
+      at = close + 1;
+      if (close < 0) return spend();
+    }
+  }
+  return spend();
+}
+
+const stops = /[>{"'`]/g;
+function nextStop(text: string, from: number): number {
+  stops.lastIndex = from;
+  return stops.exec(text)?.index ?? -1;
+}
+
+/** A tag that HTML knows and JSX does not. In a block it must be alone on its line. */
+function looseTag(type: 'looseFlowTag' | 'looseTextTag', repairs: Repairs): Construct {
+  const isFlow = type === 'looseFlowTag';
+  const tokenize: Tokenizer = function (effects, ok, nok) {
+    const start = this.now();
+    const { offset } = start;
+    const tag = repairs.looseTagAt(start, (text) => readLooseTag(text, start));
+    if (tag === undefined) return nok;
+    const end = offset + tag.length;
+    const inside: State = (code) => {
+      if (this.now().offset >= end) {
+        effects.exit(type);
+        return isFlow ? after(code) : ok(code);
+      }
+      if (code === null) return nok(code);
+      if (isEol(code)) return eol(effects, inside)(code);
+      effects.consume(code);
+      return inside;
+    };
+    const after: State = (code) => {
+      if (isSpace(code)) {
+        effects.enter('whitespace');
+        return spaces(code);
+      }
+      return code === null || isEol(code) ? ok(code) : nok(code);
+    };
+    const spaces: State = (code) => {
+      if (isSpace(code)) {
+        effects.consume(code);
+        return spaces;
+      }
+      effects.exit('whitespace');
+      return after(code);
+    };
+    return (code) => {
+      effects.enter(type).looseTag = tag;
+      return inside(code);
+    };
+  };
+  return { name: type, tokenize, ...(isFlow && { concrete: true }) };
+}
+
+function eol(effects: Effects, next: State): State {
+  return (code) => {
+    effects.enter('lineEnding');
+    effects.consume(code);
+    effects.exit('lineEnding');
+    return next;
+  };
+}
+
+/** Says that a `<` is text, or a link, and gives way. */
+function textOf(repairs: Repairs): Construct {
+  const tokenize: Tokenizer = function (_effects, _ok, nok) {
+    const start = this.now();
+    const head = repairs.text.slice(start.offset, start.offset + 500);
+    const link = autolinkPattern.exec(head)?.[0];
+    // CommonMark reads these as text, too, and authors mean it.
+    if (link === undefined && /^<[\s<=]|^<$/.test(head)) return nok;
+    const shown = JSON.stringify(head.split(/[\s>]/, 1)[0]?.slice(0, 30));
+    repairs.note(
+      start,
+      link === undefined
+        ? `${shown} begins no tag, so it is shown as text. Write &lt; for "<", or put it in backticks.`
+        : `${link.slice(0, 100)} is read as a link. In MDX write [text](address).`,
+    );
+    return nok;
+  };
+  return { name: 'lenientText', tokenize };
+}
+
+/** Imports and exports: as many lines as are JavaScript. */
+function module(repairs: Repairs): Construct {
+  const tokenize: Tokenizer = function (effects, ok, nok) {
+    const start = this.now();
+    if (this.interrupt === true || start.column > 1) return nok;
+    const read = readModule(repairs, start);
+    if (read === undefined) return nok;
+    const [type, data] = read.program
+      ? (['mdxjsEsm', 'mdxjsEsmData'] as const)
+      : (['droppedCode', 'droppedCodeData'] as const);
+    const line: State = (code) => {
+      effects.enter(data);
+      return inLine(code);
+    };
+    const inLine: State = (code) => {
+      if (code !== null && !isEol(code)) {
+        effects.consume(code);
+        return inLine;
+      }
+      effects.exit(data);
+      return lineEnd(code);
+    };
+    const lineEnd: State = (code) => {
+      if (code !== null && this.now().offset < read.end) return eol(effects, nextLine)(code);
+      const token = effects.exit(type);
+      if (read.program !== undefined) token.estree = read.program;
+      return ok(code);
+    };
+    const nextLine: State = (code) => (code === null || isEol(code) ? lineEnd(code) : line(code));
+    return (code) => {
+      effects.enter(type);
+      return line(code);
+    };
+  };
+  return { name: 'lenientModule', tokenize, concrete: true };
+}

@@ -1,0 +1,105 @@
+import type { Point } from 'unist';
+import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import { isHtml } from './html-names.ts';
+import type { LooseTag } from './loose-tag.ts';
+
+/** A page with more of them is shown as plain Markdown: too much of it would be a guess. */
+const maxRepairs = 100;
+/** Warnings about void elements without a slash, which need no guess and are no reason to give up. */
+const maxVoidWarnings = 50;
+
+/** The page has more to repair than is worth it. `line` and `column` are those of the first repair. */
+export class TooManyRepairs extends Error {
+  override name = 'TooManyRepairs';
+  readonly line: number | undefined;
+  readonly column: number | undefined;
+
+  constructor(why: string, first: Diagnostic | undefined) {
+    super(first === undefined ? why : `${why} The first of its problems: ${first.message}`);
+    this.line = first?.line;
+    this.column = first?.column;
+  }
+}
+
+/**
+ * Collects the repairs of one page, and bounds them: at most 100, and an amount of work that grows with the page. Each is kept once per place,
+ * because a parser may come to the same place twice.
+ */
+export class Repairs {
+  readonly text: string;
+  readonly #file: string;
+  readonly #isComponent: (name: string) => boolean;
+  readonly #found = new Map<number, Diagnostic>();
+  readonly #textRanges: [number, number][] = [];
+  readonly #looseTags = new Map<number, LooseTag | null>();
+  #voids = 0;
+  #work: number;
+
+  constructor(text: string, file: string, isComponent: (name: string) => boolean = () => true) {
+    this.text = text;
+    this.#file = file;
+    this.#isComponent = isComponent;
+    this.#work = 10 * text.length + 1_000_000;
+  }
+
+  /** In the order of the page. */
+  get diagnostics(): Diagnostic[] {
+    return [...this.#found].sort(([a], [b]) => a - b).map(([, diagnostic]) => diagnostic);
+  }
+
+  note({ line, column, offset = 0 }: Point, message: string): void {
+    if (this.#found.has(offset)) return;
+    if (this.#found.size - this.#voids >= maxRepairs) {
+      throw new TooManyRepairs(`It has more than ${maxRepairs} places to repair.`, this.diagnostics[0]);
+    }
+    this.#add(offset, { line, column }, message);
+  }
+
+  noteVoid({ line, column, offset = 0 }: Point, name: string): void {
+    if (this.#found.has(offset) || this.#voids >= maxVoidWarnings) return;
+    this.#voids += 1;
+    this.#add(offset, { line, column }, `<${name}> has no slash at its end. It is read as <${name} />; write it so.`);
+  }
+
+  /** The text from `start` to `end` was refused as a whole: no brace in it begins an expression. */
+  markText(start: number, end: number): void {
+    this.#textRanges.push([start, end]);
+  }
+
+  isText(offset: number): boolean {
+    return this.#textRanges.some(([start, end]) => offset > start && offset < end);
+  }
+
+  /** The result of `read` for the text at `start`, which blocks and lines ask for alike. */
+  looseTagAt({ offset = 0 }: Point, read: (text: string) => LooseTag | undefined): LooseTag | undefined {
+    const known = this.#looseTags.get(offset);
+    if (known !== undefined) return known ?? undefined;
+    const found = read(this.text.slice(offset, offset + 20_000));
+    this.spend(found?.length ?? 1_000);
+    const isKnown =
+      found !== undefined && (isHtml(found.name) || (/^[A-Z]/.test(found.name) && this.isComponent(found.name)));
+    this.#looseTags.set(offset, isKnown ? found : null);
+    return isKnown ? found : undefined;
+  }
+
+  /** Characters that were read in vain. Throws when they are too many. */
+  spend(characters: number): void {
+    this.#work -= characters;
+    if (this.#work < 0) throw new TooManyRepairs('Its repair would take too long.', this.diagnostics[0]);
+  }
+
+  /** A component of ours, or a name that the page imports or makes itself. */
+  isComponent(name: string): boolean {
+    const [first = ''] = name.split('.');
+    if (this.#isComponent(first)) return true;
+    return (
+      /^[\w$]+$/.test(first) &&
+      new RegExp(`^(?:import|export)\\b.*\\b${first.replaceAll('$', '\\$')}\\b`, 'm').test(this.text)
+    );
+  }
+
+  #add(offset: number, { line, column }: Pick<Point, 'line' | 'column'>, message: string): void {
+    const place = { file: this.#file, line, column };
+    this.#found.set(offset, { severity: 'warning', code: 'mdx-repaired', message, ...place });
+  }
+}
