@@ -23,6 +23,7 @@ import {
   type Turn,
 } from '#shared/aggregates/thread/thread.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
+import { threadId as threadIdSchema } from '#shared/contracts/identifiers.ts';
 import type { StoredCommit } from '#shared/messaging/event-log.ts';
 import { handleCommand } from '#shared/messaging/handle-command.ts';
 import { threadSubject } from '#shared/messaging/subjects/subject-names.ts';
@@ -110,7 +111,7 @@ export function threads(log: BudgetedThreads, clock: Clock, random: RandomDigits
   };
 
   async function load({ organization, domain, threadId }: ThreadIdentity): Promise<StoredThread | undefined> {
-    if (!/^th_[0-9A-Za-z]{22}$/.test(threadId)) return undefined;
+    if (!threadIdSchema.safeParse(threadId).success) return undefined;
     return log.last(threadSubject(organization, domain, threadId), { fromLeader: true });
   }
 

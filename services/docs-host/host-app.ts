@@ -8,7 +8,8 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { endStalledConnections } from '#shared/http/stalled-connections.ts';
+import { checkForwarded } from '#shared/http/forwarded-address.ts';
+import { endSlowClients, headerTimeouts } from '#shared/http/slow-bodies.ts';
 import { encodePath } from '#shared/docs/render/bundle-paths.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
@@ -24,13 +25,12 @@ import { addPlatformRoutes } from './platform-proxy.ts';
 import { fileOf } from './prepared-site.ts';
 import type { ServedVersion, ServedVersions } from './served-versions.ts';
 import { answerSentence } from './sentence-page.ts';
-import { closeSlowest, headersWithinMs } from './slow-clients.ts';
+import { closeSlowest } from './slow-clients.ts';
 
 const mostRemembered = 2_000;
 const longestRemembered = 300;
 const stalledAfterMs = 90_000;
 const keptAliveMs = 75_000;
-const requestWithinMs = 30_000;
 const mostHeaderBytes = 16 * 1024;
 
 /** The site's server. It answers from the active version of `versions`, and listens to nothing yet. Where there is a login, `ended` has to be there. */
@@ -51,9 +51,7 @@ export function hostApp(
     serverFactory: (handler) =>
       createServer(
         {
-          headersTimeout: headersWithinMs,
-          requestTimeout: requestWithinMs,
-          connectionsCheckingInterval: 2_000,
+          ...headerTimeouts,
           maxHeaderSize: mostHeaderBytes,
         },
         (request, response) => {
@@ -81,7 +79,8 @@ export function hostApp(
   // Longer than proxies keep theirs, so that none sends a request into a connection that is being closed.
   server.keepAliveTimeout = keptAliveMs;
   closeSlowest(server);
-  endStalledConnections(server, stalledAfterMs);
+  endSlowClients(server, { stalledAfterMs });
+  checkForwarded(app, trustProxy, logger);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {

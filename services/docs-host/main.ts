@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { redisAddressOf } from '#shared/http/redis-settings.ts';
+import { endSlowClients, headerTimeouts } from '#shared/http/slow-bodies.ts';
 import { ConfigError } from '#shared/runtime/config.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { addHealthRoutes, type Health } from '#shared/runtime/health-routes.ts';
@@ -20,6 +21,8 @@ import { loginOf } from './login-settings.ts';
 import { openSiteFolder } from './site-folder.ts';
 
 export { docsHostSettings as settings } from './config.ts';
+
+const healthStalledAfterMs = 60_000;
 
 /**
  * Serves the documentation of one domain inside its readers' network, from a bundle. It needs no bus, no object store and no other service,
@@ -76,7 +79,9 @@ export async function start(
           loggerInstance,
           logController: new LogController({ disableRequestLogging: true }),
           forceCloseConnections: true,
+          http: headerTimeouts,
         });
+  if (healthApp !== undefined) endSlowClients(healthApp.server, { stalledAfterMs: healthStalledAfterMs });
   addHealthRoutes(healthApp ?? app, 'docs-host', health);
   const healthUrl =
     healthApp && (await listenOn(healthApp, config.host, config.healthPort ?? 0, 'BINDERY_DOCS_HOST_HEALTH_PORT'));

@@ -1,8 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** How long the headers of a request may take to arrive. */
-export const headersWithinMs = 10_000;
 const mostWaiting = 1_000;
 
 /**

@@ -7,10 +7,13 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
+import { answerAndClose } from '#shared/http/answer-and-close.ts';
 import { ApiError, toApiError } from '#shared/http/errors.ts';
+import { checkForwarded } from '#shared/http/forwarded-address.ts';
+import { headerTimeouts } from '#shared/http/slow-bodies.ts';
 import { addHealthRoutes, type Health } from '#shared/runtime/health-routes.ts';
 import type { GatewayContext } from './context.ts';
-import { answerAndClose, limitConnections } from './connections.ts';
+import { limitConnections } from './connections.ts';
 import { auditRoutes } from './audit/audit-routes.ts';
 import { contentRoutes } from './content/content-routes.ts';
 import { apiKeyRoutes } from './directory/api-key-routes.ts';
@@ -24,8 +27,6 @@ import { pageRoutes } from './pages/page-routes.ts';
 import { addPublicRoute, type PublicRoute, routeErrors } from './public-route.ts';
 
 const mostBodyBytes = 1024 * 1024;
-/** A publication of 500 MB over a slow line. */
-const longestRequestMs = 30 * 60_000;
 const longestParameter = 300;
 
 /** What we answer is read by programs: a browser that opens it must neither guess its type, run or frame it, nor tell others its address. */
@@ -57,7 +58,7 @@ export async function buildGateway(context: GatewayContext, routes = publicRoute
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: mostBodyBytes,
-    requestTimeout: longestRequestMs,
+    http: headerTimeouts,
     routerOptions: { maxParamLength: longestParameter },
     trustProxy: trustProxy.length === 0 ? false : trustProxy,
     requestIdHeader: false,
@@ -85,6 +86,7 @@ export async function buildGateway(context: GatewayContext, routes = publicRoute
     // Answers are about one caller and one moment, unless their route says otherwise.
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   });
+  checkForwarded(app, trustProxy, context.logger);
   limitConnections(app, context);
   addHealthRoutes(app, 'gateway', { ...gatewayHealth(context), isPublic: true });
   app.addHook('onRoute', ({ method, url, config }) => {
@@ -139,17 +141,21 @@ function noSuchPath(request: FastifyRequest): ApiError {
   return new ApiError('not_found', `There is no ${request.method} ${path} here.`);
 }
 
+const notHttp = new ApiError('invalid_request', 'This is not a valid HTTP request.');
+
+const brokenRequests: Readonly<Record<string, ApiError>> = {
+  HPE_HEADER_OVERFLOW: new ApiError('too_large', 'The headers of the request are too large.'),
+  ERR_HTTP_REQUEST_TIMEOUT: new ApiError(
+    'request_timeout',
+    `The headers of the request took longer than ${headerTimeouts.headersTimeout / 1_000} seconds. Send it again.`,
+  ),
+};
+
 /** Answers bytes that are no HTTP request, or one whose headers are too long or too late, and ends the connection. */
 function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
     socket.destroy();
     return;
   }
-  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  answerAndClose(
-    socket,
-    tooLarge
-      ? new ApiError('too_large', 'The headers of the request are too large.')
-      : new ApiError('invalid_request', 'This is not a valid HTTP request, or it took too long to arrive.'),
-  );
+  answerAndClose(socket, brokenRequests[error.code ?? ''] ?? notHttp);
 }

@@ -91,6 +91,11 @@ export const gatewaySettings = {
     wholeNumber(1, 3_600).default(60),
     'a connection on which nothing moves for so many seconds ends, unless its request is being worked on',
   ),
+  bodyWithinSeconds: setting(
+    'BINDERY_BODY_WITHIN_SECONDS',
+    wholeNumber(1, 3_600).default(10),
+    'how long a client may take to send the body of a request that is no upload; an upload may take as long as it moves',
+  ),
   lingerSeconds: setting(
     'BINDERY_LINGER_SECONDS',
     wholeNumber(0, 60).default(0),

@@ -71,7 +71,7 @@ describe('what stands still', () => {
     client.head('POST', '/v1/api-keys', { ...json, 'content-length': 100 });
     client.socket.write('{"kind":');
     await client.ended();
-    expect(client.text()).toMatch(/^HTTP\/1\.1 400 /);
+    expect(client.text()).toMatch(/^HTTP\/1\.1 408 [^]*"code":"request_timeout"/);
     expect(client.text()).toContain('stopped arriving');
   });
 
@@ -147,6 +147,61 @@ describe('what stands still', () => {
     const taken = once(upload.resume(), 'end');
     await withDeadline(taken, 8_000, () => new Error('The upload does not go on.'));
     expect(upload.complete).toBe(true);
+  });
+});
+
+describe('what arrives too slowly', () => {
+  beforeEach(() => start({ BINDERY_BODY_WITHIN_SECONDS: '1' }));
+
+  /** Sends a byte every few milliseconds, until it is told to stop. */
+  const trickle = ({ socket }: Awaited<ReturnType<typeof open>>, bytes = 'x') => {
+    const timer = setInterval(() => socket.write(bytes), 20);
+    socket.once('close', () => clearInterval(timer));
+    return () => clearInterval(timer);
+  };
+
+  test.each([
+    ['JSON', 'POST', '/v1/api-keys', json],
+    ['what is passed on to the assistant', 'POST', message, json],
+    ['what no route wants', 'GET', '/v1/api-keys', json],
+    ['the body beside a signed link', 'GET', '/_objects/x', json],
+    ['what is sent to no route', 'POST', '/nowhere', json],
+    ['the body of a request without a right key', 'PUT', '/v1/domains/docs/content', { authorization: 'Bearer x' }],
+  ])('is ended: %s', async (_name, method, path, headers) => {
+    const client = await open();
+    client.head(method, path, { 'content-length': 100_000, ...headers });
+    trickle(client);
+    await client.ended();
+    // An answer that did not wait for the body was given before.
+    expect(client.text()).toMatch(/^HTTP\/1\.1 (408 [^]*"code":"request_timeout"|200 |401 |404 )/);
+    expect(client.text().match(/^HTTP/gm)).toHaveLength(1);
+  });
+
+  test('is not ended: an upload that goes on', async () => {
+    let received = 0;
+    answer = async (request, reply) => {
+      for await (const chunk of request.raw) received += (chunk as Buffer).length;
+      return reply.code(400).send({ error: 'It is no project.', code: 'invalid_project', requestId: 'req_1' });
+    };
+    const client = await open();
+    client.head('PUT', '/v1/domains/docs/content', {
+      'content-type': 'application/gzip',
+      'transfer-encoding': 'chunked',
+      connection: 'close',
+    });
+    const stop = trickle(client, '1\r\nx\r\n');
+    const other = await open();
+    other.head('POST', '/v1/api-keys', { ...json, 'content-length': 100 });
+    trickle(other, ' ');
+    await other.ended();
+    expect(other.text()).toMatch(/^HTTP\/1\.1 408 /);
+    const before = received;
+    await expect.poll(() => received).toBeGreaterThan(before);
+    stop();
+    client.socket.write('0\r\n\r\n');
+    await client.ended();
+    expect(client.text()).toMatch(/^HTTP\/1\.1 400 [^]*invalid_project/);
+    expect(received).toBeGreaterThan(before);
   });
 });
 

@@ -2,21 +2,21 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { addressRange, covers, proxyRanges } from '#shared/http/address-ranges.ts';
+import { answerAndClose } from '#shared/http/answer-and-close.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { addressGroup } from '#shared/http/rate-limit.ts';
-import { endStalledConnections } from '#shared/http/stalled-connections.ts';
-import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
+import { endSlowClients } from '#shared/http/slow-bodies.ts';
 import type { GatewayContext } from './context.ts';
 
 /** Who opens too many must not fill the log as well. */
 const warnEveryMs = 60_000;
 
 /**
- * What connections may cost: how many one address may have (IPv6: one /64), and how long one may stand still. A trusted proxy brings
+ * What connections may cost: how many one address may have (IPv6: one /64), and how slow one may be or stand still. A trusted proxy brings
  * everybody's, so there the requests count that one client has under way.
  */
 export function limitConnections(app: FastifyInstance, { config, clock, logger }: GatewayContext): void {
-  const { connectionsPerAddress, stalledAfterSeconds, trustProxy } = config;
+  const { connectionsPerAddress, stalledAfterSeconds, bodyWithinSeconds, trustProxy } = config;
   const proxies = trustProxy.flatMap(proxyRanges);
   const isProxy = (address: string | undefined) => {
     const range = address === undefined ? undefined : addressRange(address);
@@ -25,12 +25,10 @@ export function limitConnections(app: FastifyInstance, { config, clock, logger }
   const count = counter(connectionsPerAddress);
   // A server of Fastify's type for HTTP/1.1.
   const server: Server = app.server;
-  endStalledConnections(server, stalledAfterSeconds * 1_000, (socket) =>
-    answerAndClose(
-      socket,
-      new ApiError('invalid_request', `The body stopped arriving for ${stalledAfterSeconds} seconds. Send it again.`),
-    ),
-  );
+  endSlowClients(server, {
+    stalledAfterMs: stalledAfterSeconds * 1_000,
+    bodyWithinMs: bodyWithinSeconds * 1_000,
+  });
 
   let warnedAt = 0;
   const warn = (address: string) => {
@@ -78,32 +76,4 @@ function counter(most: number): (name: string) => (() => void) | undefined {
       else counts.set(name, left);
     };
   };
-}
-
-const reasons: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  413: 'Content Too Large',
-  429: 'Too Many Requests',
-};
-
-/** Answers on a connection whose request never came to be, and closes it. */
-export function answerAndClose(socket: Socket, error: ApiError): void {
-  const requestId = `req_${randomBase62(22)}`;
-  const body = JSON.stringify(error.toBody(requestId));
-  const { status, retryAfterSeconds } = error;
-  socket.on('error', () => {});
-  socket.write(
-    [
-      `HTTP/1.1 ${status} ${reasons[status] ?? 'Error'}`,
-      'content-type: application/json; charset=utf-8',
-      `content-length: ${Buffer.byteLength(body)}`,
-      `x-request-id: ${requestId}`,
-      ...(retryAfterSeconds === undefined ? [] : [`retry-after: ${retryAfterSeconds}`]),
-      'connection: close',
-      '',
-      body,
-    ].join('\r\n'),
-  );
-  // Not `end`, after which the other side may stay for as long as it likes.
-  socket.destroySoon();
 }

@@ -65,6 +65,7 @@ const samples = () => ({
   id: acmeKeyId,
   org: acme.id,
   chatId: 'c1',
+  threadId: `th_${'0'.repeat(22)}`,
   label: 'v1',
 });
 

@@ -5,8 +5,9 @@ import type { DomainEntry } from '#shared/aggregates/directory/directory.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import type { InternalCall } from '#shared/contracts/internal/internal-call.ts';
 import { disconnectSignal } from '#shared/http/client-connection.ts';
-import { ApiError, errorCodes, type ErrorCode } from '#shared/http/errors.ts';
+import { ApiError, errorCodes, type ErrorCode, toApiError } from '#shared/http/errors.ts';
 import { type CallParts, callService, type ServiceAddress, type ServiceAnswer } from '#shared/http/internal-client.ts';
+import { takesUpload } from '#shared/http/slow-bodies.ts';
 import { addressHashOf, type RequestOrigin } from './audit/request-behind.ts';
 import { traceparentOf } from '#shared/runtime/tracing.ts';
 import { allowAnyOrigin, answerPreflight, checkOrigin } from './auth/cross-origin.ts';
@@ -79,7 +80,7 @@ export function routeErrors(declaration: RouteDeclaration): ErrorCode[] {
     plan !== undefined && ['plan_required'],
     params !== undefined && ['not_found'],
     (query !== undefined || headers !== undefined) && ['invalid_request'],
-    body !== undefined && ['too_large', 'unsupported_media_type'],
+    body !== undefined && ['request_timeout', 'too_large', 'unsupported_media_type'],
     body === 'archive' ? ['invalid_project'] : body !== undefined && ['invalid_json', 'invalid_request'],
     errors,
     // An address may have too many requests at once on any route.
@@ -138,14 +139,21 @@ declare module 'fastify' {
   }
 }
 
-/** Adds a route: credential, origin, plan, parameters, body, limits, in this order, then its handler. */
+/** Adds a route: credential, origin, plan, body, parameters, limits, in this order, then its handler. What is refused for its body counts. */
 export function addPublicRoute(app: FastifyInstance, context: GatewayContext, route: PublicRoute): void {
   const { declaration } = route;
   const { method, path, crossOrigin, answersHead, status = 200 } = declaration;
   const config = { declaration };
   const principals = new WeakMap<FastifyRequest, Known>();
+  /** Requests that were let in and are not counted yet, and how to count them. */
+  const uncounted = new WeakMap<FastifyRequest, () => Promise<void>>();
   void app.register(async (scope) => {
     addBodyParser(scope, declaration.body);
+    // What is refused for its body counts as well: it keeps us as busy as what is right.
+    scope.setErrorHandler(async (error, request) => {
+      if (bodyRefusals.has(toApiError(error).code)) await uncounted.get(request)?.();
+      throw error;
+    });
     if (crossOrigin) scope.options(path, { config }, answerPreflight);
     scope.route({
       method: answersHead ? [method, 'HEAD'] : method,
@@ -154,14 +162,21 @@ export function addPublicRoute(app: FastifyInstance, context: GatewayContext, ro
       onRequest: async (request, reply) => {
         if (crossOrigin) allowAnyOrigin(reply);
         const principal = await authenticate(context, declaration, request);
+        uncounted.set(request, async () => {
+          uncounted.delete(request);
+          const from = { principal, address: readerAddress(request, principal?.key) };
+          await takeRateLimits(context, reply, declaration.limits ?? [], from);
+        });
         if (principal === undefined) return;
         if (crossOrigin) checkOrigin(request, reply, principal.key);
         if (declaration.plan !== undefined) requirePlan(declaration.plan, principal);
         context.keyUses.note(principal.organization, principal.key.id);
         principals.set(request, { principal, keyEnded: endsWithKey(context, principal, reply) });
+        if (declaration.body === 'archive') takesUpload(request.raw);
       },
       handler: async (request, reply) => {
-        const read = readRequest(context, declaration, request, reply, principals.get(request));
+        const count = async () => await uncounted.get(request)?.();
+        const read = { ...readRequest(context, declaration, request, reply, principals.get(request)), count };
         if (declaration.limits !== undefined && !declaration.countsLater) await read.count();
         const answer = await route.handle(context, read as never);
         // A handler that sends a reply itself gives it back, and awaiting a reply waits until it is sent.
@@ -173,6 +188,12 @@ export function addPublicRoute(app: FastifyInstance, context: GatewayContext, ro
     });
   });
 }
+
+/** What is wrong with what a client sent, and not with who it is or what there is. */
+const bodyRefusals: ReadonlySet<ErrorCode> = new Set([
+  ...(['invalid_json', 'invalid_request', 'invalid_project'] as const),
+  ...(['too_large', 'unsupported_media_type'] as const),
+]);
 
 type Known = { principal: Principal; keyEnded: () => AbortSignal };
 
@@ -231,7 +252,7 @@ function readRequest(
   known: Known | undefined,
 ) {
   const principal = known?.principal;
-  const { limits = [], params, query, headers, body } = declaration;
+  const { params, query, headers, body } = declaration;
   const given = request.params as Record<string, string>;
   const origin: RequestOrigin = {
     actor: principal?.actor ?? { kind: 'operator', id: 'operator' },
@@ -249,7 +270,6 @@ function readRequest(
     headers: headers && parseInput(headers, headersAs(headers, request), 'headers'),
     body: body instanceof z.ZodType ? parseInput(body, request.body) : bodyAsItCame(body, request),
     origin,
-    count: () => takeRateLimits(context, reply, limits, { principal, address: readerAddress(request, principal?.key) }),
     ask: async <C extends InternalCall>(
       call: C,
       domain: DomainEntry,

@@ -10,6 +10,9 @@ export const hostName = z
 export const jobId = z
   .string()
   .regex(/^se_[0-9A-Za-z]{22}$/, 'must be the id of an export job: se_ and 22 letters or digits');
+export const threadId = z
+  .string()
+  .regex(/^th_[0-9A-Za-z]{22}$/, 'must be the id of a thread: th_ and 22 letters or digits');
 export const contentVersion = z.string().regex(/^cv_[0-9a-f]{32}$/, 'must be a content version: cv_ and 32 hex digits');
 export const rendererVersion = z.string().regex(/^r-[0-9a-f]{12}$/);
 export const sha256Hex = z.string().regex(/^[0-9a-f]{64}$/);

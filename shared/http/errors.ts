@@ -50,6 +50,11 @@ export const errorTable = {
     retry: false,
     sentence: 'The domain has as many labels as it may have. Remove one that nobody needs first.',
   },
+  request_timeout: {
+    status: 408,
+    retry: true,
+    sentence: 'The request took too long to arrive. Send it again, over a faster line.',
+  },
   too_large: { status: 413, retry: false, sentence: 'The body is too large.' },
   unsupported_media_type: {
     status: 415,

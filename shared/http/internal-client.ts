@@ -59,7 +59,7 @@ export async function callService<C extends InternalCall>(
     body?: unknown;
   };
   const url = new URL(
-    call.path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(parts.params?.[name] ?? '')),
+    call.path.replaceAll(/:(\w+)/g, (_, name: string) => segmentOf(parts.params?.[name] ?? '')),
     baseUrl,
   );
   for (const [name, value] of Object.entries(parts.query ?? {})) {
@@ -86,7 +86,8 @@ export async function callService<C extends InternalCall>(
     }
     const headers = call.answerHeaders?.safeParse(answer.headers);
     if (headers?.success === false) {
-      answer.body.destroy();
+      // What is destroyed half-way fails, and nobody else hears of it.
+      answer.body.on('error', () => {}).destroy();
       throw new WrongAnswer(`The ${call.service} answered with wrong headers: ${headers.error.message}`);
     }
     return {
@@ -107,6 +108,13 @@ export async function callService<C extends InternalCall>(
       ? error
       : new ServiceUnavailable(call.service, error);
   }
+}
+
+/** One segment of a path. Throws `not_found` for what is none, and would name another path: nothing has such an id. */
+function segmentOf(id: string): string {
+  if (/^(\.{0,2})$/.test(id) || !id.isWellFormed())
+    throw new ApiError('not_found', 'There is nothing of that name here.');
+  return encodeURIComponent(id);
 }
 
 function parseAnswer({ service, answer }: InternalCall, text: string): unknown {

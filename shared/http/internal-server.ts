@@ -15,7 +15,7 @@ import type { InternalCall, InternalCaller } from '#shared/contracts/internal/in
 import { traceparentOf } from '#shared/runtime/tracing.ts';
 import { addHealthRoutes, type ReadinessChecks } from '#shared/runtime/health-routes.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import { endStalledConnections } from './stalled-connections.ts';
+import { endSlowClients, headerTimeouts, takesUpload } from './slow-bodies.ts';
 import { detachedBody, disconnectSignal } from './client-connection.ts';
 import { ApiError, toApiError } from './errors.ts';
 import { parseRequest } from './field-problems.ts';
@@ -25,6 +25,8 @@ export const serviceTokenHeader = 'x-bindery-service-token';
 
 /** The gateway refuses more than 1 MiB before it gets here. */
 const mostJsonBytes = 2 * 1024 * 1024;
+/** The gateway takes no more than 300. */
+const longestParameter = 2_000;
 /** Longer than any pause in what the gateway sends or reads while it lives. */
 const stalledAfterMs = 120_000;
 /** The caller's header can hold the names of many groups. */
@@ -77,13 +79,18 @@ export function internalApp(service: InternalCall['service'], options: InternalS
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: 'idle',
     genReqId: (request) => requestIdIn(request.headers[callerHeader]),
-    http: { maxHeaderSize: mostHeaderBytes },
+    http: { ...headerTimeouts, maxHeaderSize: mostHeaderBytes },
+    // What an id may be is for the gateway to say: its limit is lower.
+    routerOptions: { maxParamLength: longestParameter },
   });
-  endStalledConnections(app.server, stalledAfterMs);
+  // A slow client's upload comes here as slowly; the gateway ends it.
+  endSlowClients(app.server, { stalledAfterMs, leastOfUpload: { bytes: 1, inMs: stalledAfterMs } });
   // The route that matched, not the address as it was written: there are many ways to write one.
   app.addHook('onRequest', async (request) => {
     const { call } = request.routeOptions.config;
-    if (call !== undefined) checkServiceToken(request, options.callerTokens, call);
+    if (call === undefined) return;
+    checkServiceToken(request, options.callerTokens, call);
+    if (call.body === 'stream') takesUpload(request.raw);
   });
   addHealthRoutes(app, service, options);
   app.addHook('onRoute', ({ method, url, config }) => {
@@ -144,7 +151,7 @@ export function answerCall<C extends InternalCall>(
       handler: async (request, reply) => {
         const answer = await handle({
           caller: callerOf(request),
-          params: call.params?.parse(request.params),
+          params: paramsOf(call, request.params),
           query: call.query && parseRequest(call.query, request.query, 'query'),
           headers: call.headers && parseRequest(call.headers, request.headers, 'headers'),
           body: bodyOf(call, request.body),
@@ -159,6 +166,13 @@ export function answerCall<C extends InternalCall>(
       },
     });
   });
+}
+
+/** A text that cannot be an id is the id of nothing. */
+function paramsOf({ service, params }: InternalCall, given: unknown): unknown {
+  const result = params?.safeParse(given);
+  if (result?.success === false) throw new ApiError('not_found', `The ${service} has nothing of that name.`);
+  return result?.data;
 }
 
 /** Only a service can have sent it, so the client is not at fault. */

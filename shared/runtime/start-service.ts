@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import { endSlowClients, headerTimeouts } from '#shared/http/slow-bodies.ts';
 import type { BusConnection, BusOf, BusParts } from '#shared/messaging/bus.ts';
 import { countDeadLetters } from '#shared/messaging/count-dead-letters.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
@@ -128,10 +129,15 @@ function healthApp(name: string, logger: Logger, health: Health): FastifyInstanc
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
+    http: headerTimeouts,
   });
+  endSlowClients(app.server, { stalledAfterMs: healthStalledAfterMs });
   addHealthRoutes(app, name, health);
   return app;
 }
+
+/** Whoever asks for health or metrics reads the answer at once. */
+const healthStalledAfterMs = 60_000;
 
 const graceMs = 5_000;
 

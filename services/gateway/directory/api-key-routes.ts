@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ApiKey } from '#shared/aggregates/directory/directory.ts';
+import { type ApiKey, apiKeySchema } from '#shared/aggregates/directory/directory.ts';
 import { createApiKey, revokeApiKey, revokeDescendants, rotateApiKey } from '#shared/aggregates/directory/decide.ts';
 import { goodDescendants } from '#shared/aggregates/directory/key-origins.ts';
 import { isShortLived } from '#shared/aggregates/directory/key-rights.ts';
@@ -22,7 +22,7 @@ import { appendToDirectory } from './append-to-directory.ts';
 import { type NewApiKey, newApiKey, renewedApiKey, shownOnce } from './new-api-key.ts';
 import { keyOriginsReader } from './read-key-origins.ts';
 
-const params = z.object({ id: z.string() });
+const params = z.object({ id: apiKeySchema.shape.id.meta({ title: 'API key' }) });
 const limits = [perHour('keys', 'keysPerHour')] as const;
 
 /** An organization's own API keys. */

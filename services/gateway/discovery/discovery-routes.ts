@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { dataStreamWire, uiMessageWire } from '#shared/contracts/http/answer-wire.ts';
 import { threadAnswerSchema } from '#shared/contracts/http/assistant.ts';
-import { domainName } from '#shared/contracts/identifiers.ts';
+import { domainName, threadId } from '#shared/contracts/identifiers.ts';
 import { assistant } from '#shared/contracts/internal/assistant.ts';
 import type { ApiKeyKind } from '#shared/http/api-key.ts';
 import { ApiError } from '#shared/http/errors.ts';
@@ -14,7 +14,7 @@ import { tokenBudget } from './token-budget.ts';
 import { changes, perAddressPerDay, perHour } from '../rate-limits.ts';
 
 const params = z.object({ domain: domainName });
-const threadParams = params.extend({ threadId: z.string().max(200).meta({ title: 'thread' }) });
+const threadParams = params.extend({ threadId: threadId.meta({ title: 'thread' }) });
 
 type AssistantCall = Exclude<
   (typeof assistant)[keyof typeof assistant],

@@ -1,0 +1,71 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { addressRange, covers, proxyRanges, withoutPort } from './address-ranges.ts';
+
+/** What a proxy says of the addresses that a request came through, as clients and proxies write it. */
+const header = 'x-forwarded-for';
+/** More proxies stand before nobody. */
+const mostEntries = 32;
+
+export type ForwardedAddresses = {
+  /** What stays of the header: addresses alone, without ports, brackets and zones. Undefined: nothing, the proxy's own address counts. */
+  addresses: string | undefined;
+  /** The entry at which it was cut, which is no address. */
+  wrong: string | undefined;
+};
+
+/**
+ * Reads `X-Forwarded-For` from its end, where the nearest proxy wrote, to its first entry that is no address: what is before that is no
+ * better than what a client made up. Empty entries are left out, as lists of HTTP may have them (RFC 9110, 5.6.1). Pure.
+ */
+export function readForwarded(text: string): ForwardedAddresses {
+  const kept: string[] = [];
+  for (const entry of text.split(',').toReversed()) {
+    const written = entry.trim();
+    if (written === '') continue;
+    const address = addressIn(written);
+    if (address === undefined) return { addresses: joined(kept), wrong: written };
+    kept.unshift(address);
+    if (kept.length === mostEntries) break;
+  }
+  return { addresses: joined(kept), wrong: undefined };
+}
+
+const joined = (addresses: readonly string[]): string | undefined =>
+  addresses.length === 0 ? undefined : addresses.join(', ');
+
+/** The address of an entry such as `192.0.2.7:50123`, `"[2001:db8::9]:443"` or `fe80::1%eth0`; undefined for any other text. */
+function addressIn(entry: string): string | undefined {
+  const unquoted = /^"(.*)"$/.exec(entry)?.[1] ?? entry;
+  // Which interface of its machine a proxy heard it on says nothing here.
+  const address = withoutPort(unquoted).replace(/%[^%\s]+$/, '');
+  return address.includes('/') || addressRange(address) === undefined ? undefined : address;
+}
+
+/**
+ * Makes the addresses that trusted proxies name such that the framework finds nothing but addresses in them: an entry that is none could be
+ * a new name with each request, for which limits count anew. Where one is, the address of the proxy that passed it on counts. It is said once
+ * in the log. `proxies` as in the setting; without any, the header counts for nothing anyway. To be added before what asks for the address.
+ */
+export function checkForwarded(
+  app: Pick<FastifyInstance, 'addHook'>,
+  proxies: readonly string[],
+  log: { warn: (what: object, line: string) => void },
+): void {
+  if (proxies.length === 0) return;
+  const ranges = proxies.flatMap(proxyRanges);
+  let wasSaid = false;
+  app.addHook('onRequest', async ({ raw: { headers }, socket }: FastifyRequest) => {
+    const text = headers[header];
+    if (text === undefined) return;
+    const peer = addressRange(socket.remoteAddress?.replace(/%.*$/, '') ?? '');
+    const { addresses, wrong } = readForwarded(String(text));
+    if (addresses === undefined) delete headers[header];
+    else headers[header] = addresses;
+    if (wrong === undefined || wasSaid || peer === undefined || !covers(ranges, peer)) return;
+    wasSaid = true;
+    log.warn(
+      { proxy: socket.remoteAddress, entry: wrong.slice(0, 100) },
+      'a trusted proxy sends an "X-Forwarded-For" with an entry that is no address; the requests count for the proxy itself. Let it write the address of its client there',
+    );
+  });
+}

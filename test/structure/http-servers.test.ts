@@ -1,0 +1,20 @@
+import { dirname } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { sourceFiles } from './source-files.ts';
+
+const program = [...sourceFiles()].filter(([file]) => /^(services|shared)\//.test(file) && !file.endsWith('.test.ts'));
+const httpServer = /\bFastify\(|from 'node:http'[^]*\bcreateServer\(/;
+
+describe('every HTTP server', () => {
+  const servers = program.filter(([, text]) => httpServer.test(text));
+
+  test('is known', () => {
+    expect(servers.length).toBeGreaterThan(4);
+  });
+
+  test.each(servers)('of %s gives slow clients no more time than the others', (file, text) => {
+    expect(text).toContain('headerTimeouts');
+    const beside = program.filter(([other]) => dirname(other) === dirname(file));
+    expect(beside.some(([, other]) => other.includes('endSlowClients('))).toBe(true);
+  });
+});
