@@ -4,6 +4,7 @@ import { withSnapshotSoon } from '#shared/docs/sandbox/child-snapshot.ts';
 import type { ChildProgram } from '#shared/docs/sandbox/child.ts';
 import { describeConfinement, kernelConfinement } from '#shared/docs/sandbox/confinement.ts';
 import { type Running, startService } from '#shared/runtime/start-service.ts';
+import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import type { PublisherConfig } from './config.ts';
 import { archiveReader, openUploads, prepareUploadFolder } from './project-files.ts';
 import { publisherApp } from './publisher-app.ts';
@@ -15,7 +16,8 @@ export function start(config: PublisherConfig): Promise<Running> {
   return startService('publisher', config, async (service) => {
     const callerTokens = { gateway: config.gatewayToken, housekeeper: config.housekeeperToken };
     const uploadFolder = join(config.dataFolder, 'uploads');
-    await prepareUploadFolder(uploadFolder, service.clock.now());
+    // The times of files are those of this machine.
+    await prepareUploadFolder(uploadFolder, systemClock.now());
     service.logger.info(`children that read tenants' bytes: ${describeConfinement(kernelConfinement())}`);
     const prepared = (program: ChildProgram) => withSnapshotSoon(program, service.logger, service.stopping);
     const pool = projectPool({ slots: config.slots }, await prepared(projectReader));

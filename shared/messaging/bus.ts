@@ -16,6 +16,7 @@ import type {
   RebuildRequest,
 } from '#shared/contracts/read-models.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
+import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { DeadLetterLog } from './dead-letters.ts';
 import type { DurableReader } from './durable-reader.ts';
 import type { EventLog, FactLog } from './event-log.ts';
@@ -114,6 +115,8 @@ export const busPartsOf = {
 export type BusOf<User extends BusUser> = Pick<BusParts, (typeof busPartsOf)[User][number]> & BusConnection;
 
 export type BusConnection = {
+  /** The time of the bus, by which all services count, whatever the clocks of their machines say. */
+  clock: Clock;
   /** Rejects with the reason when the bus does not answer within two seconds, or does not store what it is sent. */
   check(): Promise<void>;
   /** Resolves when the server has answered; rejects, or never ends, when there is none. */

@@ -12,7 +12,7 @@ import type { ConfigOf } from './config.ts';
 import { addHealthRoutes, type Health, type ReadinessChecks } from './health-routes.ts';
 import { type Metrics, serviceMetrics } from './metrics.ts';
 import { createLogger, type Logger } from './telemetry.ts';
-import { type Clock, randomBase62, type RandomDigits, systemClock } from './time-and-ids.ts';
+import { type Clock, randomBase62, type RandomDigits } from './time-and-ids.ts';
 
 /** What every service is given: who it is, its parts of the bus, the object store, and when to stop. */
 export type Service<Name extends BusUser> = {
@@ -69,14 +69,15 @@ export async function startService<Name extends BusUser>(
   const logger = createLogger(name, instance);
   const { natsUrl, natsPassword: password } = config;
   const bus = await connectBus({ service: name, instance, url: natsUrl, password, log: logger });
-  const objectStore = await openObjectStore(config);
+  const { clock } = bus;
+  const objectStore = await openObjectStore(config, clock);
   const stop = new AbortController();
   const checks = { bus: () => bus.check(), 'object store': () => objectStore.check() };
   let isLeaving = false;
   const draining = () => isLeaving;
   const metrics = serviceMetrics(name);
   measureBus(metrics, bus);
-  const tools = { logger, metrics, clock: systemClock, random: randomBase62 };
+  const tools = { logger, metrics, clock, random: randomBase62 };
   const parts = await open({ ...tools, name, instance, bus, objectStore, checks, draining, stopping: stop.signal });
   const setAside =
     'deadLetters' in bus

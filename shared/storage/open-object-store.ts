@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type ConfigOf, secretSetting, setting, webAddress, wholeNumber } from '#shared/runtime/config.ts';
 import type { FolderObjectStoreSettings } from './folder-object-store.ts';
+import { type Clock, systemClock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { S3ObjectStoreSettings } from './s3-client.ts';
 
@@ -58,9 +59,12 @@ export const linkSigningSettings = {
 
 export type ObjectStoreConfig = ConfigOf<typeof objectStoreSettings> & { linkSigningKey?: string | undefined };
 
-/** The object store that the configuration chooses. Nothing is contacted: `check` says whether it can be used. */
-export async function openObjectStore(config: ObjectStoreConfig): Promise<ObjectStore> {
-  const settings = objectStoreFromConfig(config);
+/**
+ * The object store that the configuration chooses. Nothing is contacted: `check` says whether it can be used. Links that it signs live by `clock`, by
+ * default that of this machine.
+ */
+export async function openObjectStore(config: ObjectStoreConfig, clock: Clock = systemClock): Promise<ObjectStore> {
+  const settings = { ...objectStoreFromConfig(config), clock };
   // Loaded when needed: the AWS SDK costs each process 40 MB and a tenth of a second.
   if (settings.kind === 's3') return (await import('./s3-object-store.ts')).s3ObjectStore(settings);
   return (await import('./folder-object-store.ts')).folderObjectStore(settings);

@@ -9,6 +9,7 @@ import { type BusConnection, type BusParts, BusUnavailable } from '#shared/messa
 import type { DeadLetterRecord } from '#shared/contracts/dead-letters.ts';
 import type { JobStatusDocument } from '#shared/contracts/read-models.ts';
 import { readModelsBy } from '#shared/messaging/read-models.ts';
+import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import { accessSubject, factSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { type MemoryDocuments, memoryDocuments } from './memory-documents.ts';
 import { type MemoryLog, memoryLog, type MemoryReader, memoryReader } from './memory-log.ts';
@@ -151,6 +152,7 @@ export function memoryBus(): MemoryBus {
     },
     check: gate,
     ping: gate,
+    clock: systemClock,
     traffic: () => ({ connected: true, disconnects: 0, messagesIn: 0, messagesOut: 0, bytesIn: 0, bytesOut: 0 }),
     close: async () => {},
   };

@@ -31,6 +31,7 @@ import {
   renderTaskSubject,
 } from '../subjects/subject-names.ts';
 import { type BucketRow, bucketRows, type BusUser, renderDurable } from '../subjects/subject-table.ts';
+import { busClock } from './bus-clock.ts';
 import { notProvisioned, openConnection, trafficOf } from './connection.ts';
 import { natsLiveUpdates, natsPresence } from './core-subjects.ts';
 import { natsDocumentStore } from './nats-document-store.ts';
@@ -165,12 +166,14 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
     },
     liveUpdates: () => natsLiveUpdates(connection, pointers),
   };
+  const clock = await busClock(connection, jsm, service, log);
   const checkWrites = writeReadiness(connection, js, service);
   const names: readonly (keyof BusParts)[] = busPartsOf[service];
   const parts = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await open[name]()] as const)));
 
   return {
     ...(parts as Pick<BusParts, (typeof busPartsOf)[User][number]>),
+    clock,
     async check() {
       const late = () => new BusUnavailable(`The bus did not answer within ${checkDeadlineMs} ms.`);
       await withDeadline(connection.rtt(), checkDeadlineMs, late);

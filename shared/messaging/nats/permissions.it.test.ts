@@ -92,10 +92,8 @@ function bucketCalls(row: BucketRow): Row[] {
         users: all.filter((user) => ofAllKeys.includes(user) || mayUse(user, key)),
       },
     ]),
-    ...['DIRECT.GET', 'STREAM.MSG.GET', 'STREAM.INFO'].map((verb) => ({
-      subject: call(verb, stream),
-      users: ofAllKeys,
-    })),
+    ...['DIRECT.GET', 'STREAM.MSG.GET'].map((verb) => ({ subject: call(verb, stream), users: ofAllKeys })),
+    { subject: call('STREAM.INFO', stream), users: ownKey === true ? writers : ofAllKeys },
     ...['CREATE', 'INFO', 'DELETE', 'MSG.NEXT'].map((verb) => ({
       subject: call(`CONSUMER.${verb}`, `${stream}.x`),
       users: watchers,

@@ -47,7 +47,7 @@ function permissionsOf(user: BusUser): Permissions {
     if (bucket.ownKey === true) {
       // The server sends what it answers to any subject that is asked for, whoever may write there: who could read back what it wrote could
       // have it written anywhere.
-      if (bucket.writers.includes(user)) publish.push(`$KV.${bucket.name}.${user}`);
+      if (bucket.writers.includes(user)) publish.push(`$KV.${bucket.name}.${user}`, `$JS.API.STREAM.INFO.${stream}`);
       continue;
     }
     const keys = bucket.keysOf?.[user] ?? ['>'];

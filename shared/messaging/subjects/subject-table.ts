@@ -54,7 +54,7 @@ export type BucketRow = {
   byKey?: readonly BusUser[];
   /** The keys, or filters of keys, that a user may write where these are not all. Who reads by key reads no others either. */
   keysOf?: Partial<Record<BusUser, readonly string[]>>;
-  /** Each writer writes the key of its own name alone, and reads none. */
+  /** Each writer writes the key of its own name alone, and reads none; it may ask for the state of the bucket, with which comes the time of the bus. */
   ownKey?: boolean;
   kept: string;
   ttlSeconds?: number;

@@ -1,0 +1,90 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { apiClient } from '#services/cli/api-client.ts';
+import { askQuestion } from '#services/cli/commands/ask.ts';
+import { downloadVerified, signBundleLink, startExport, waitForExport } from '#services/cli/export-client.ts';
+import { whenSearched } from '#services/cli/publish-project.ts';
+import { hourMs } from '#shared/runtime/time-and-ids.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { addOrganization, exportHistory, type Organization } from '../support/installation-exports.ts';
+import { startInstallation, type TestInstallation } from '../support/start-installation.ts';
+
+const minuteMs = 60_000;
+const preload = pathToFileURL(join(import.meta.dirname, '../support/shifted-clock.mjs'));
+/** An export may take an hour, and a link lives for a part of one. */
+const clocksAhead = {
+  gateway: -3 * hourMs,
+  orchestrator: 3 * hourMs,
+  projector: -26 * hourMs,
+  'link-signer': -5 * hourMs,
+  'page-renderer': 7 * hourMs,
+  bundler: -7 * hourMs,
+  publisher: 2 * hourMs,
+  indexer: -2 * hourMs,
+  assistant: 4 * hourMs,
+};
+
+describeWithServers(['nats-server'], 'services whose clocks are hours apart', () => {
+  let harness: TestInstallation;
+  let site: Organization;
+  let startedAt: number;
+
+  beforeAll(async () => {
+    for (const [service, ahead] of Object.entries(clocksAhead)) preload.searchParams.set(service, String(ahead));
+    harness = await startInstallation({
+      environment: { NODE_OPTIONS: `--import ${preload.href}` },
+      copies: { housekeeper: 0 },
+    });
+    startedAt = Date.now();
+    site = await addOrganization(harness, 'Wrong clocks', 12);
+  }, 3 * minuteMs);
+  afterAll(() => harness?.stop());
+
+  const isNow = (time: string | undefined) => {
+    const at = Date.parse(time ?? '');
+    return at > startedAt - minuteMs && at < Date.now() + minuteMs;
+  };
+
+  test('an export completes, all times of it are those of the bus, and its link works', async () => {
+    const { jobId } = await startExport(site.admin, { domain: site.domain });
+    const job = await waitForExport(site.admin, jobId, () => {});
+    expect(job).toMatchObject({ status: 'completed', pageCount: 12 });
+    expect([job.createdAt, job.updatedAt, job.completedAt].filter((time) => !isNow(time))).toEqual([]);
+    const { commits, problems } = await exportHistory(
+      { installation: harness.installation, organization: site.organization },
+      jobId,
+    );
+    expect(problems).toEqual([]);
+    const times = commits.map(({ time }) => time);
+    expect(times).toEqual(times.toSorted());
+
+    const link = await signBundleLink(site.admin, jobId);
+    expect(Date.parse(link.expiresAt)).toBeGreaterThan(Date.now());
+    const folder = await mkdtemp(join(tmpdir(), 'bindery-clocks-'));
+    expect(await downloadVerified(link, join(folder, 'site.tar.gz'))).toMatchObject({ problems: [] });
+  });
+
+  test(
+    'a key that lives for a day ends a day from now, and a question is answered',
+    async () => {
+      const { key, expiresAt } = await site.admin.json<{ key: string; expiresAt: string }>('/v1/api-keys', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: new Blob([JSON.stringify({ kind: 'admin', name: 'short', expiresInDays: 1 })]).stream(),
+      });
+      expect(isNow(new Date(Date.parse(expiresAt) - 24 * hourMs).toISOString())).toBe(true);
+      const { jobs } = await apiClient(harness.installation.baseUrl, key).json<{ jobs: unknown[] }>(
+        '/v1/static-export/jobs',
+      );
+      expect(jobs).toHaveLength(1);
+      const content = await harness.publish(join(import.meta.dirname, '../../infra/docs'));
+      await whenSearched(harness.admin, harness.domain, content.contentVersion);
+      const reader = apiClient(harness.installation.baseUrl, harness.assistantKey);
+      expect((await askQuestion(reader, harness.domain, 'What is a bundle?')).text).toContain('bundle');
+    },
+    3 * minuteMs,
+  );
+});
