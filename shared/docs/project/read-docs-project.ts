@@ -184,7 +184,10 @@ export async function readDocsProject(
     styles: entriesOf(ofKind('style')),
     scripts: entriesOf(scripts),
     synonyms: readSynonyms(config.value['search'], config.file, report),
-    redirects: readRedirects(config.value['redirects'], config.file, (path) => pageOf.has(path), report),
+    redirects: [
+      ...readRedirects(config.value['redirects'], config.file, (path) => pageOf.has(path), report),
+      ...redirectsOf(links),
+    ],
     diagnostics: all(),
   });
 }
@@ -200,6 +203,12 @@ function madeEntry(
   const read = { entry, frontmatter, groupsUnreadable: false, imports: [], linkTargets: [], undefinedVariables: [] };
   return pageEntry(path, read, places, indexing, [], made);
 }
+
+/** Links to a page that is only a link lead where that leads. */
+const redirectsOf = (links: ReadonlyMap<string, NavigationNode>): SiteModel['redirects'] =>
+  [...links].flatMap(([path, node]) =>
+    node.kind === 'link' ? [{ source: `/${path}`, destination: node.href, permanent: false }] : [],
+  );
 
 const entryOf = ({ path, sha256, sizeBytes }: ProjectFile): ProjectFile => ({ path, sha256, sizeBytes });
 

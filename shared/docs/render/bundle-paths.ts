@@ -6,10 +6,21 @@ export function pageFile(path: string): string {
   return `${path}.html`;
 }
 
-export const islandsFolder = '_bindery/islands/';
+const islandsFolder = '_bindery/islands/';
+
+const stylesFolder = '_bindery/styles/';
 
 /** File of the components of a page that run in the reader's browser. */
 export const islandsFile = (path: string): string => `${islandsFolder}${sha256Of(path).slice(0, 16)}.js`;
+
+/** File of the style sheets that a page has in itself. */
+export const stylesFile = (path: string): string => `${stylesFolder}${sha256Of(path).slice(0, 16)}.css`;
+
+/** Whether it can be a file that only some pages have. */
+export const isOfSomePage = (file: string): boolean => file.startsWith(islandsFolder) || file.startsWith(stylesFolder);
+
+/** The files that some pages have beside their HTML and Markdown, in this order. */
+export const filesOfSomePages = (path: string): string[] => [islandsFile(path), stylesFile(path)];
 
 /** Page paths that a target inside the site may mean, likeliest first: `guides/x.mdx` is `guides/x`, `guides` may be `guides/index`. */
 export function pageNames(path: string): string[] {
@@ -105,4 +116,10 @@ export function siteBase(settings: SiteSettings): string | undefined {
 export function siteAddress(settings: SiteSettings, path: string): string | undefined {
   const base = siteBase(settings);
   return base === undefined ? undefined : base + pageAddress(path);
+}
+
+/** A rooted target as the site has it, where it begins with the path at which the site is served: `/docs/x` is `/x` of `https://a.example/docs`. */
+export function withoutBase(target: string, siteUrl: string | undefined): string | undefined {
+  const base = siteUrl === undefined ? '/' : new URL(siteUrl).pathname;
+  return base !== '/' && target.startsWith(`${base}/`) ? target.slice(base.length) : undefined;
 }

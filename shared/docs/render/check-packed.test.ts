@@ -59,6 +59,25 @@ describe('a packed chunk', () => {
     await expect(checkPacked(honest, 'docs', paths)).resolves.toBeUndefined();
   });
 
+  it('passes with the files that only some pages have, and only in their order', async () => {
+    const source = `import { useState } from 'react';
+
+export const Counter = () => { const [count, setCount] = useState(1); return <button onClick={() => setCount(count + 1)}>{count}</button>; };
+
+<Counter />
+
+<style>
+.soft { color: red }
+</style>`;
+    const styled = (await testProject({ 'a.mdx': source })).render('a');
+    expect(styled.files).toHaveLength(4);
+    const segment = await packPages('docs', styled.files, [styled.page]);
+    await expect(checkPacked(segment, 'docs', ['a'])).resolves.toBeUndefined();
+    const [a, b, island, style] = styled.files;
+    const swapped = await packPages('docs', [a, b, style, island] as typeof styled.files, [styled.page]);
+    await expect(checkPacked(swapped, 'docs', ['a'])).rejects.toThrow('it packed other files than those of its pages');
+  });
+
   const lies: [string, () => PackedSegment | Promise<PackedSegment>][] = [
     ['has the file of another page', () => withFiles([{ path: 'index.html', body: 'x' }, markdown, ...rest])],
     ['has a file more', () => withFiles([...files, { path: 'index.html', body: 'x' }])],

@@ -7,7 +7,7 @@ import { inflatePieces } from '#shared/export/bundle/deflated-bytes.ts';
 import { archivePath } from '#shared/export/bundle/pack-export.ts';
 import { type PackedSegment, sidecarParts, textEnds, type TextKind } from '#shared/export/bundle/packed-segment.ts';
 import { tarHeader, tarPadding } from '#shared/export/bundle/tar-header.ts';
-import { islandsFile, islandsFolder } from './bundle-paths.ts';
+import { filesOfSomePages, isOfSomePage } from './bundle-paths.ts';
 
 /** Of the facts of a chunk's pages. */
 const mostValues = 2_000_000;
@@ -69,7 +69,7 @@ function checkNames(...names: readonly string[]): void {
   if (!names.every((name) => fileName.test(name))) throw new Misfit('it named a file that no page needs');
 }
 
-/** HTML and Markdown of each page, and a script where it has islands. */
+/** HTML and Markdown of each page, and what only some pages have. */
 function checkFiles({ files }: SegmentSidecar, domain: string, pages: readonly string[]): void {
   let at = 0;
   const isNext = (path: string): boolean => files[at]?.path === archivePath(domain, path);
@@ -78,13 +78,14 @@ function checkFiles({ files }: SegmentSidecar, domain: string, pages: readonly s
       if (!isNext(path)) throw new Misfit('it packed other files than those of its pages');
       at += 1;
     }
-    // Few pages have one, and its name takes a hash.
-    if (files[at]?.path.startsWith(archivePath(domain, islandsFolder)) === true && isNext(islandsFile(page))) at += 1;
+    // Few pages have some, and their names take a hash.
+    const mayBeOfPage = isOfSomePage(files[at]?.path.slice(archivePath(domain, '').length) ?? '');
+    for (const path of mayBeOfPage ? filesOfSomePages(page) : []) if (isNext(path)) at += 1;
   }
   if (at < files.length) throw new Misfit('it packed other files than those of its pages');
 }
 
-/** The files that a page always has in a bundle, in this order; a third may be its `islandsFile`. */
+/** The files that a page always has in a bundle, in this order; those of `filesOfSomePages` may follow. */
 export const filesOfPage = (page: string): [html: string, markdown: string] => [`${page}.html`, `${page}.md`];
 
 /** All at once: each by itself is checked when it is read. */

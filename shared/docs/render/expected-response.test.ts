@@ -49,6 +49,17 @@ describe('a rendering child', () => {
     expect(await response(isolated, (honest) => honest)).toMatchObject({ files: [{ path: 'images/x.svg' }] });
   });
 
+  it('may send what only some pages have', async () => {
+    const source = '<style>\n.soft { color: red }\n</style>\n\nText.';
+    const styled = await testProject({ 'a.mdx': source });
+    const asked = { ...page, slice: pageSlice(indexSite(styled.model), 'a', testOptions), source } as const;
+    const answer = await response(asked, (honest) => honest);
+    expect(answer).toMatchObject({
+      kind: 'page',
+      files: [{}, {}, { path: expect.stringMatching(/^_bindery\/styles\//) }],
+    });
+  });
+
   const lies: [string, RenderRequest, (honest: RenderResponse) => unknown][] = [
     ['respond with null', page, () => null],
     ['respond to another kind of request', page, () => ({ kind: 'closed', lost: [] })],
@@ -76,6 +87,7 @@ describe('a rendering child', () => {
     ['make a file outside of the bundle', site, more('/etc/passwd')],
     ['make the manifest', site, more('_bindery/manifest.json')],
     ['make the script of a page', site, more('_bindery/islands/0000000000000000.js')],
+    ['make the style sheet of a page', site, more('_bindery/styles/0000000000000000.css')],
     ['make a file of the closing segment', site, more('llms-full.txt')],
     ['isolate another file', isolated, () => ({ kind: 'files', files: [{ path: 'images/y.svg', body: bytes }] })],
     ['isolate a file more', isolated, more('images/y.svg')],

@@ -3,7 +3,7 @@ import { type PageText, renderedPageSchema } from '#shared/contracts/stored-obje
 import { answerer, type Answerer, type Expected } from '#shared/docs/sandbox/child-request.ts';
 import { Misfit } from '#shared/docs/sandbox/frames.ts';
 import { bundlePathProblem, notFoundFile } from '#shared/export/bundle/bundle-names.ts';
-import { islandsFile, islandsFolder } from './bundle-paths.ts';
+import { filesOfSomePages, isOfSomePage } from './bundle-paths.ts';
 import { checkPacked, filesOfPage } from './check-packed.ts';
 import type { ClosingQuestion, RenderRequest, RenderResponse } from './render-request.ts';
 import { namesOfSite } from './site-index.ts';
@@ -77,7 +77,8 @@ const of = <T>(schema: z.ZodType<T>, verify: NonNullable<Expected<T>['verify']>)
 function checkPage(answer: z.infer<typeof pageResponse>, path: string): void {
   if (answer.kind === 'page-failed') return;
   const named = answer.files.map((file) => file.path);
-  const known = [...filesOfPage(path), ...(named.length > 2 ? [islandsFile(path)] : [])];
+  const others = named.length > 2 ? filesOfSomePages(path).filter((file) => named.includes(file)) : [];
+  const known = [...filesOfPage(path), ...others];
   if (answer.page.path !== path || named.join('\n') !== known.join('\n')) {
     throw new Misfit('it answered for another page or with other files than it was asked for');
   }
@@ -105,7 +106,7 @@ function checkSite(
   const { names } = namesOfSite(model, exported && new Set(exported));
   const own = new Set<string>();
   for (const { path } of files) {
-    const isOwn = ownFile.test(path) && !closingFile.test(path) && !path.startsWith(islandsFolder);
+    const isOwn = ownFile.test(path) && !closingFile.test(path) && !isOfSomePage(path);
     const isNew = isOwn || path === notFoundFile ? !own.has(path) : names.take(path) === undefined;
     if (!isNew || path === fullTextFile) throw new Misfit('it made a file that is not one of its own');
     own.add(path);

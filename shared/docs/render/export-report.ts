@@ -99,7 +99,7 @@ export function* brokenLinks(
 
 /** `broken-link` or `broken-anchor`. `file`: the page's source. */
 export function brokenLinkDiagnostic({ line, target, reason, nearest }: BrokenLink, file: string): Diagnostic {
-  const [path = '', anchor = ''] = target.slice(0, 200).split('#');
+  const [path, anchor = ''] = cut(target.slice(0, 200));
   const found =
     reason === 'no such anchor'
       ? {
@@ -121,18 +121,24 @@ function problemOf(
   files: ReadonlySet<string>,
   redirects: SiteRedirects,
 ): Problem | undefined {
-  const [rooted = '', written] = target.split('#', 2);
+  const [rooted, written] = cut(target);
   const path = pagePathOfAddress(decoded(rooted));
   const own = namedPage(path, anchors);
-  const [end, endHash] = own === undefined ? (redirects.endOf(`/${path}`)?.split('#', 2) ?? []) : [own];
-  if (own === undefined && end === undefined) {
+  const [end, endHash] = own === undefined ? cut(redirects.endOf(`/${path}`) ?? '') : [own];
+  if (own === undefined && end === '') {
     return files.has(path) || files.has(pageFile(path)) ? undefined : { reason: 'no such page or file' };
   }
   const anchor = written ?? endHash ?? '';
   // Of what is elsewhere, nobody knows.
-  const names = anchors.get(end ?? '');
+  const names = anchors.get(end);
   if (names === undefined || isOfBrowser.test(anchor) || names.find(anchor) !== undefined) return undefined;
   return { reason: 'no such anchor', names, anchor };
+}
+
+/** Path and anchor, which may have a hash in it. */
+function cut(target: string): [path: string, anchor?: string] {
+  const at = target.indexOf('#');
+  return at < 0 ? [target] : [target.slice(0, at), target.slice(at + 1)];
 }
 
 /** Nothing, the top of a page, and a text in it lead somewhere without an id. */

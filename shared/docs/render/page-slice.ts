@@ -4,7 +4,7 @@ import type { PictureSize } from '#shared/docs/project/picture-size.ts';
 import type { PageEntry, SiteSettings } from '#shared/docs/project/site-model.ts';
 import { type PageReferenceInput, pageReferenceInput } from '#shared/docs/reference/page-reference.ts';
 import { type PlaygroundSettings, playgroundSettings } from '#shared/docs/reference/playground-settings.ts';
-import { pageFile, siteAddress, siteBase } from './bundle-paths.ts';
+import { pageFile, siteAddress, siteBase, withoutBase } from './bundle-paths.ts';
 import type { DivisionChoice, NavigationPlace, PlaceGroup } from './navigation-places.ts';
 import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
 import { folderPage, resolveTarget, type SiteIndex } from './site-index.ts';
@@ -67,10 +67,7 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
   const { settings } = index.model;
   const place = index.places.get(path) ?? index.defaultPlace;
   const language = page.language ?? languageOfPath(index, path);
-  // A link to a source file may mean its page.
-  const targets = page.linkTargets.flatMap((target) =>
-    /\.md$/i.test(target) ? [target, target.slice(0, -3)] : target,
-  );
+  const targets = page.linkTargets.flatMap((target) => otherNames(target, siteBase(settings)));
   const links = Object.fromEntries(targets.map((target) => [target, resolveTarget(index, target)]));
   const folders = targets.flatMap((target) => {
     const first = folderPage(index, target);
@@ -110,6 +107,12 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
       playground: reference && playgroundSettings(page.frontmatter, settings.api),
     }),
   };
+}
+
+/** A link may name a page by its source file, and by where the site is served. */
+function otherNames(target: string, siteUrl: string | undefined): string[] {
+  const names = [target, withoutBase(target, siteUrl) ?? target];
+  return [...new Set(names.flatMap((name) => (/\.md$/i.test(name) ? [name, name.slice(0, -3)] : [name])))];
 }
 
 function picturesAmong({ pictures }: SiteIndex, files: readonly (string | null)[]): PageSlice['pictures'] {

@@ -37,3 +37,9 @@ test('the nearest is said where one is much like it', () => {
   expect(names.nearest('rate-limits')).toBe('rate-limits-per-minute');
   expect(names.nearest('pricing')).toBeUndefined();
 });
+
+test('a field of an answer is known without the status', () => {
+  const names = namesOf('response-404-code', 'response-200-createdAt', 'response-201-createdAt');
+  expect(names.find('response-created-at')).toBe('response-200-createdAt');
+  expect(names.find('response-code')).toBeUndefined();
+});

@@ -64,8 +64,22 @@ function onlyByKey(ids: ReadonlySet<string>): Map<string, string | undefined> {
     const key = anchorKey(id);
     found.set(key, found.has(key) ? undefined : id);
   }
+  for (const [key, id] of fieldsOfAnswers(ids)) if (!found.has(key)) found.set(key, id);
   return found;
 }
+
+/** Other sites name a field of an answer without its status, which then is the first: `response-created-at` for `response-200-createdAt`. */
+function fieldsOfAnswers(ids: ReadonlySet<string>): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const id of ids) {
+    const field = fieldOfAnswer.exec(id)?.[1];
+    const key = field === undefined ? '' : anchorKey(`response${field}`);
+    if (key !== '' && !found.has(key)) found.set(key, id);
+  }
+  return found;
+}
+
+const fieldOfAnswer = /^response-2\d\d-(.+)$/;
 
 const mostCompared = 500;
 /** Shared pairs of letters, twice, by the pairs of both: below this, two names are no variants of each other. */

@@ -134,7 +134,7 @@ describe('links to folders', () => {
     const { files: made, page } = (await testProject(files)).render('page');
     expect(made[0]?.body).toContain('<a href="./guides/second.html">a</a>');
     expect(made[0]?.body).toContain('<a href="./guides/deep/a.html#part">b</a>');
-    expect(page.links).toEqual(['/guides/second', '/guides/deep/a#part', '/guides/none']);
+    expect(page.links).toEqual(['/guides/second', '/guides/deep/a', '/guides/none']);
     expect(page.diagnostics).toEqual([
       expect.objectContaining({
         code: 'folder-link',
@@ -181,6 +181,47 @@ test('a link follows redirects with wildcards to the page or the other site wher
   const others = [{ path: 'v2/en/start', links: [], anchors: new Set(['part']) }];
   const broken = [...brokenLinks(project.model, [...linked, ...others], new Set())];
   expect(broken.map(({ target }) => target)).toEqual(['/en/none']);
+});
+
+test('a link with the path at which the site is served leads to the page', async () => {
+  const docs = {
+    ...{ name: 'Test', theme: 'mint', colors: { primary: '#0f766e' }, navigation: { pages: ['page', 'guides/one'] } },
+    seo: { metatags: { canonical: 'https://a.example/docs' } },
+  };
+  const project = await testProject({
+    'docs.json': JSON.stringify(docs),
+    'page.mdx': '[a](/docs/guides/one#x) [b](/docs/none) [c](/other/guides/one)',
+    'guides/one.mdx': 'x',
+  });
+  const { files, page } = project.render('page');
+  expect(files[0]?.body).toContain('<a href="./guides/one.html#x">a</a>');
+  expect(page.links).toEqual(['/guides/one#x', '/docs/none', '/other/guides/one']);
+});
+
+test('a link to a page that is only a link leads where that leads', async () => {
+  const project = await testProject({
+    'page.mdx': '[a](/pricing) [b](/inner)',
+    'pricing.mdx': '---\ntitle: Pricing\nurl: https://a.example/pricing\n---\n',
+    'inner.mdx': '---\ntitle: Inner\nurl: /page\n---\n',
+  });
+  const { files, page } = project.render('page');
+  expect(hrefsIn(String(files[0]?.body).split('class="mdx-content"')[1] ?? '').slice(0, 2)).toEqual([
+    'https://a.example/pricing',
+    './page.html',
+  ]);
+  expect([...brokenLinks(project.model, [{ ...page, anchors: new Set() }], new Set())]).toEqual([]);
+});
+
+test('an anchor may have a hash in it', async () => {
+  const project = await testProject({
+    'page.mdx': '[a](#new-#channel) [b](/other#new-#channel)\n\n## New #channel',
+    'other.mdx': '## New #channel',
+  });
+  const linked = ['page', 'other'].map((path) => {
+    const { page } = project.render(path);
+    return { ...page, anchors: new Set(page.anchors) };
+  });
+  expect([...brokenLinks(project.model, linked, new Set())]).toEqual([]);
 });
 
 describe('names of links', () => {

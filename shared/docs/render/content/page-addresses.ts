@@ -1,5 +1,5 @@
 import type { Element } from 'hast';
-import { pageFile, pagePathOfAddress, relativeHref } from '../bundle-paths.ts';
+import { pageFile, pagePathOfAddress, relativeHref, withoutBase } from '../bundle-paths.ts';
 import { type Report, startOf } from '../findings.ts';
 import { languageOf } from '../interface-texts/language.ts';
 import type { PageSlice } from '../page-slice.ts';
@@ -54,10 +54,11 @@ export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report
         return ownAnchor(written, url.hash, element);
       case 'path': {
         if (url.path === '') return ownAnchor(written, url.hash, element);
-        const { target, file } = pageOf(url.path, element);
+        const { target, file, isFolder } = pageOf(url.path, element);
         if (file === pageFile(slice.path) && url.hash.length > 1)
           return hrefOf(file, url.query, ownAnchor(url.hash, url.hash, element, target));
-        add(target + url.hash, element);
+        // An anchor was meant for another page, and that is said already.
+        add(isFolder ? target : target + url.hash, element);
         return hrefOf(file, url.query, url.hash);
       }
     }
@@ -76,8 +77,12 @@ export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report
   }
 
   /** Where a path leads, and what is noted of it. A relative one to a source file means its page, and not the Markdown that stands beside that. */
-  function pageOf(path: string, element: Element): { target: string; file: string } {
-    const target = rooted(path, slice.file);
+  function pageOf(path: string, element: Element): { target: string; file: string; isFolder?: true } {
+    const written = rooted(path, slice.file);
+    const isMissing = known(written, slice.links) === null && known(written, slice.folders) === undefined;
+    const inSite = isMissing ? withoutBase(written, slice.settings.siteUrl) : undefined;
+    const isThere = inSite !== undefined && (known(inSite, slice.links) ?? known(inSite, slice.folders)) !== undefined;
+    const target = isThere ? inSite : written;
     const source = path.startsWith('/') ? undefined : /^(.+)\.md$/i.exec(target)?.[1];
     const page = source === undefined ? null : resolve(source);
     if (source !== undefined && page !== null && page.endsWith('.html')) return { target: source, file: page };
@@ -88,7 +93,7 @@ export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report
       `${quoted(target)} is a folder without a page of its own; the link leads to the first page in it, ${quoted(`/${folder}`)}. Link to a page.`,
       element,
     );
-    return { target: `/${folder}`, file: pageFile(folder) };
+    return { target: `/${folder}`, file: pageFile(folder), isFolder: true };
   }
 
   function source(written: string, element: Element): string | undefined {

@@ -8,7 +8,7 @@ import type {
   Super,
   VariableDeclarator,
 } from 'estree';
-import { type Frame, NotStatic, UndefinedName } from './evaluation.ts';
+import { type Frame, NotStatic } from './evaluation.ts';
 import { spreadObject } from './content-of-value.ts';
 import { firstValue, hookOf } from './first-values.ts';
 import { plainMethod } from './plain-methods.ts';
@@ -58,7 +58,7 @@ function evaluateKind(node: Expression | Super, frame: Frame): StaticValue {
         if (value instanceof Unknown) throw new NotStatic(`uses \`${node.name}\`, which ${value.why}`);
         return value;
       }
-      throw new UndefinedName(node.name);
+      throw new NotStatic(`uses \`${node.name}\`, which is not defined in this file`);
     case 'ArrayExpression': {
       const items: StaticValue[] = [];
       for (const element of node.elements) {

@@ -6,15 +6,8 @@ import { nodesOf, spreadObject } from './content-of-value.ts';
 import { evaluateElement, isBound } from './evaluate-element.ts';
 import type { Unread } from './evaluate-island.ts';
 import { evaluateExpression } from './evaluate-expression.ts';
-import {
-  type Evaluation,
-  type Frame,
-  type KnownComponents,
-  NotStatic,
-  PageFailed,
-  report,
-  UndefinedName,
-} from './evaluation.ts';
+import { namesIn } from './names-in.ts';
+import { type Evaluation, type Frame, type KnownComponents, NotStatic, PageFailed, report } from './evaluation.ts';
 import { type Module, Scope, type StaticObject } from './static-tree.ts';
 
 const maxTreeDepth = 200;
@@ -100,7 +93,7 @@ function shownExpression(node: MdxFlowExpression | MdxTextExpression, frame: Fra
     try {
       return nodesOf(evaluateExpression(expression, frame), frame.evaluation.budget);
     } catch (error) {
-      if (!(error instanceof UndefinedName) || isGivenProps(frame) || !isPlainText(expression)) throw error;
+      if (!(error instanceof NotStatic) || isGivenProps(frame) || !isWrittenText(expression, frame)) throw error;
       const message = `The expression is shown as it was written: it ${error.message}. Write \`\\{\` where no expression is meant.`;
       report(frame, error.code, message, node);
       return [{ type: 'text', value: `{${node.value}}` }];
@@ -113,6 +106,12 @@ function isGivenProps({ scope }: Frame): boolean {
   const props = scope.get('props');
   return props instanceof Map && props.size > 0;
 }
+
+/** A list such as `{1,3}` is none in JavaScript, and a name that nothing defines is none of code. */
+const isWrittenText = (expression: Node, { scope }: Frame): boolean =>
+  isPlainText(expression) &&
+  (expression.type === 'SequenceExpression' ||
+    [...namesIn(expression).used].some((name) => name !== 'undefined' && !scope.has(name)));
 
 /** Names, and what stands between them in words: nobody means to show a call, a function or an element. */
 function isPlainText(expression: Node, depth = 0): boolean {

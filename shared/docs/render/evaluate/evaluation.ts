@@ -143,10 +143,3 @@ export class NotStatic extends Error {
     this.code = code;
   }
 }
-
-/** An expression with a name that nothing defines. */
-export class UndefinedName extends NotStatic {
-  constructor(name: string) {
-    super(`uses \`${name}\`, which is not defined in this file`);
-  }
-}

@@ -23,6 +23,13 @@ describe('names that nothing defines', () => {
     );
   });
 
+  test('so is a list without a bracket', async () => {
+    const { content, codes } = await renderedContent('A number [0-9]{1,3} or {from, to}.');
+    expect(content).toBe('<p>A number [0-9]{1,3} or {from, to}.</p>');
+    // Of one line, the same finding is said once.
+    expect(codes).toEqual(['expression-not-static']);
+  });
+
   test('code is still left out', async () => {
     const { content } = await renderedContent('a{items.map((item) => <b>{item}</b>)}b{fetch(x)}c{<i>{y}</i>}d');
     expect(content).toBe('<p>abcd</p>');

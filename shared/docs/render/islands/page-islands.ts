@@ -1,6 +1,6 @@
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { iconForm } from '#shared/docs/icons/icon-form.ts';
-import { islandsFile, relativeHref } from '../bundle-paths.ts';
+import { islandsFile, pageFile, relativeHref } from '../bundle-paths.ts';
 import { iconElement } from '../content/icon.ts';
 import { writeContent } from '../content/write-content.ts';
 import type { Island, Module } from '../evaluate/static-tree.ts';
@@ -88,12 +88,13 @@ function modulesOf(islands: readonly Island[]): Set<Module> {
 }
 
 /** Where texts lead that are internal addresses: the code has them as written, and a folder has no other way to know. */
-function linksAmong(texts: readonly string[], { links, path }: PageSlice): Record<string, string> {
+function linksAmong(texts: readonly string[], { links, folders, path }: PageSlice): Record<string, string> {
   const found: Record<string, string> = {};
   for (const text of [...new Set(texts)].sort()) {
     if (!text.startsWith('/')) continue;
     const [target = '', hash] = text.split('#', 2);
-    const file = links[target] ?? links[text];
+    const folder = folders[target];
+    const file = links[target] ?? links[text] ?? (folder === undefined ? undefined : pageFile(folder));
     if (typeof file !== 'string') continue;
     found[text] = (/^https?:/.test(file) ? file : relativeHref(path, file)) + (hash === undefined ? '' : `#${hash}`);
   }

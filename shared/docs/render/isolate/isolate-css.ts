@@ -9,8 +9,21 @@ import { themeSheet } from '../site/browser-files.ts';
  */
 export function isolateCss(text: string): string | undefined {
   const body = withinScope(text.replace(/^\ufeff/, ''));
-  return body === undefined ? undefined : `@scope (.mdx-content, .aside-content) {\n${body}\n}\n`;
+  return body === undefined ? undefined : `@scope (.mdx-content, .aside-content) {\n${withDark(body)}\n}\n`;
 }
+
+/**
+ * In a scope, what stands first in a selector is looked for inside of it, unless the scope is named. The mark of the dark mode is on the root of the page.
+ * What a rule reaches stays inside, whatever its selector says.
+ */
+const withDark = (css: string): string =>
+  css.replace(darkFirst, (written: string, mark: string, at: number) => {
+    let before = at - 1;
+    while (/\s/.test(css[before] ?? '')) before -= 1;
+    return before < 0 || /[{};,/]/.test(css[before] ?? '') ? `${mark} :where(:scope) ` : written;
+  });
+
+const darkFirst = /((?:html|:root)?\.dark)\s+(?=[^\s{},;>+~])/g;
 
 /** Rules that hold style rules, or that have a name, which is looked at. */
 const scopedRules = /^@(media|supports|container|scope|layer|starting-style|font-face|(-[a-z]+-)?keyframes)$/;

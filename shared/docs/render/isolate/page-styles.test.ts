@@ -76,6 +76,15 @@ describe('a <style> in a page', () => {
     if (sheet === undefined) expect(page.diagnostics.map(({ code }) => code)).toContain('style-left-out');
   });
 
+  test('rules for the dark mode, whose mark is outside of the content', async () => {
+    const { sheet } = await sheetOf(
+      '<style>\n.dark .a, html.dark .b { color: red }\n/* x */ :root.dark .c { color: red } .x .dark .d, .dark, .dark > .e, .darker .f { color: red }\n</style>',
+    );
+    expect(sheet?.body).toContain('.dark :where(:scope) .a, html.dark :where(:scope) .b {');
+    expect(sheet?.body).toContain('/* x */ :root.dark :where(:scope) .c {');
+    expect(sheet?.body).toContain('.x .dark .d, .dark, .dark > .e, .darker .f {');
+  });
+
   test('the search does not read it', async () => {
     const { page } = await renderedContent('<style>\n.soft { color: red }\n</style>\n\nText.');
     expect(page.search).toBe('[["","","Text."]]');

@@ -1,7 +1,6 @@
 import { resolvePath } from '#shared/docs/project/project-files.ts';
 import { classifyUrl } from '#shared/docs/project/url-policy.ts';
-import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import { encodePath } from '../bundle-paths.ts';
+import { encodePath, stylesFile } from '../bundle-paths.ts';
 import type { Report } from '../findings.ts';
 import type { PageSlice } from '../page-slice.ts';
 import { isolateCss } from './isolate-css.ts';
@@ -32,9 +31,8 @@ export function pageStyles(
     } else text += sheet;
   }
   if (text === '') return undefined;
-  const styles = `_bindery/styles/${sha256Of(path).slice(0, 16)}.css`;
   return {
-    path: styles,
+    path: stylesFile(path),
     text: text.replace(address, (whole, quote: string, named: string) => fromSheet(whole, quote, named)),
   };
 

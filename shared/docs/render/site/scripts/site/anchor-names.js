@@ -18,8 +18,13 @@ function elementNamed(anchor) {
 /** @param {string} name @returns {HTMLElement | undefined} */
 function onlyNamed(name) {
   var key = anchorKey(name);
-  var alike = all('.mdx-content [id], .aside-content [id]').filter(function (element) {
-    return key !== '' && anchorKey(element.id) === key;
+  if (key === '') return undefined;
+  var named = all('.mdx-content [id], .aside-content [id]');
+  var alike = named.filter((element) => anchorKey(element.id) === key);
+  if (alike.length > 0) return alike.length === 1 ? alike[0] : undefined;
+  // A field of an answer, without its status.
+  return named.find(function (element) {
+    var field = /^response-2\d\d-(.+)$/.exec(element.id);
+    return field !== null && anchorKey('response' + field[1]) === key;
   });
-  return alike.length === 1 ? alike[0] : undefined;
 }
