@@ -1,17 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
 import type { Installation } from '#infra/supervisor/run-installation.ts';
 import { processEnvironment, type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import { callTokenVariable } from '#shared/contracts/internal/internal-calls.ts';
 import { provision } from '#shared/messaging/nats/provision.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
+import { folderOfVersion, git } from './version-folder.ts';
 
-const root = resolve(import.meta.dirname, '../..');
-const lockFile = 'package-lock.json';
 /** Every version has this file, and a change of it is what two versions must get along with. */
 const events = 'shared/aggregates/export-job/export-job.ts';
 /** What a line that declares an event has. Other changes of the file are not what two versions differ in. */
@@ -28,9 +26,6 @@ export type OlderVersion = {
   remove(): Promise<void>;
 };
 
-const git = (...args: string[]): string =>
-  execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim();
-
 /** The commit of the older version; undefined where the history is not there, as in a package or a shallow clone. */
 export function olderCommit(): string | undefined {
   try {
@@ -43,17 +38,7 @@ export function olderCommit(): string | undefined {
 
 /** Takes the older version out of the history, with its own packages. */
 export async function checkOutOlder(commit: string): Promise<OlderVersion> {
-  const folder = await mkdtemp(join(tmpdir(), 'bindery-older-'));
-  const archive = execFileSync('git', ['archive', '--format=tar', commit], { cwd: root, maxBuffer: 1 << 30 });
-  execFileSync('tar', ['-x', '-C', folder], { input: archive });
-  if (git('diff', '--name-only', commit, 'HEAD', '--', lockFile) === '') {
-    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
-  } else {
-    execFileSync('npm', ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'], {
-      cwd: folder,
-      stdio: 'pipe',
-    });
-  }
+  const folder = await folderOfVersion(commit);
   const versionFile = join(folder, 'shared/docs/render/renderer-version.ts');
   const print = `console.log(await (await import(${JSON.stringify(versionFile)})).rendererVersion())`;
   const rendererVersion = execFileSync(process.execPath, ['--input-type=module', '-e', print], {
