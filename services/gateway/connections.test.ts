@@ -46,7 +46,8 @@ async function open() {
     text += String(chunk);
   });
   socket.on('error', () => {});
-  const closed = once(socket, 'close');
+  // What is written to a connection that was ended fails, which ends it as well.
+  const closed = new Promise((resolve) => socket.once('close', resolve));
   await once(socket, 'connect');
   return {
     socket,
@@ -151,7 +152,7 @@ describe('what stands still', () => {
 });
 
 describe('what arrives too slowly', () => {
-  beforeEach(() => start({ BINDERY_BODY_WITHIN_SECONDS: '1' }));
+  beforeEach(() => start({ BINDERY_BODY_WITHIN_SECONDS: '1', BINDERY_LIMIT_STARTS_PER_HOUR: '3' }));
 
   /** Sends a byte every few milliseconds, until it is told to stop. */
   const trickle = ({ socket }: Awaited<ReturnType<typeof open>>, bytes = 'x') => {
@@ -175,6 +176,22 @@ describe('what arrives too slowly', () => {
     // An answer that did not wait for the body was given before.
     expect(client.text()).toMatch(/^HTTP\/1\.1 (408 [^]*"code":"request_timeout"|200 |401 |404 )/);
     expect(client.text().match(/^HTTP/gm)).toHaveLength(1);
+  });
+
+  test('counts for the limit of its route', async () => {
+    const start = async () => {
+      const client = await open();
+      client.head('POST', '/v1/static-export/jobs', { ...json, 'content-length': 100 });
+      trickle(client);
+      await client.ended();
+      return client.text().slice(9, 12);
+    };
+    expect(await Promise.all([start(), start(), start()])).toEqual(['408', '408', '408']);
+    const counted = async () => {
+      const right = { method: 'POST', url: '/v1/static-export/jobs', payload: { domain: 'docs' } } as const;
+      return (await gateway.app.inject({ ...right, headers: { authorization: `Bearer ${acme.adminKey}` } })).statusCode;
+    };
+    await expect.poll(counted).toBe(429);
   });
 
   test('is not ended: an upload that goes on', async () => {

@@ -149,9 +149,10 @@ export function addPublicRoute(app: FastifyInstance, context: GatewayContext, ro
   const uncounted = new WeakMap<FastifyRequest, () => Promise<void>>();
   void app.register(async (scope) => {
     addBodyParser(scope, declaration.body);
-    // What is refused for its body counts as well: it keeps us as busy as what is right.
+    // What is refused for its body counts as well, and what is cut off before its body is whole: it keeps us as busy as what is right.
     scope.setErrorHandler(async (error, request) => {
-      if (bodyRefusals.has(toApiError(error).code)) await uncounted.get(request)?.();
+      const isCutOff = request.raw.destroyed && !request.raw.complete;
+      if (isCutOff || bodyRefusals.has(toApiError(error).code)) await uncounted.get(request)?.();
       throw error;
     });
     if (crossOrigin) scope.options(path, { config }, answerPreflight);
