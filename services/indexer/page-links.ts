@@ -39,7 +39,8 @@ function linkOf({ properties, children }: Element, file: string): WrittenLink | 
   if (url.kind !== 'path' || url.path === '') return undefined;
   const text = toText(children).replace(/\s+/g, ' ').trim();
   if (text === '' || text.length > mostLinkCharacters) return undefined;
-  const target = rooted(url.path, file);
+  // A relative one to a source file means its page, as in an export.
+  const target = rooted(url.path.startsWith('/') ? url.path : url.path.replace(/\.md$/i, ''), file);
   return target.length > mostTargetCharacters ? undefined : { target, text };
 }
 

@@ -14,6 +14,15 @@ test('words of badges, keys and tooltips are none of their neighbours', () => {
   expect(sections[0]?.text).toMatch(/^beta paid Press Ctrl K\.\nCall the API What programs use \.$/);
 });
 
+test('relative links to source files are links to their pages', () => {
+  const { links } = read('[one](./guides/a.md) [two](b.mdx) [three](/c.md)');
+  expect(links).toEqual([
+    { target: '/guides/a', text: 'one' },
+    { target: '/b.mdx', text: 'two' },
+    { target: '/c.md', text: 'three' },
+  ]);
+});
+
 test('sections have the text that readers see, with snippets and variables', () => {
   const { sections, markdown } = read(
     [
