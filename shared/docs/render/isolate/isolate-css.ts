@@ -23,7 +23,7 @@ const withDark = (css: string): string =>
     return before < 0 || /[{};,/]/.test(css[before] ?? '') ? `${mark} :where(:scope) ` : written;
   });
 
-const darkFirst = /((?:html|:root)?\.dark)\s+(?=[^\s{},;>+~])/g;
+const darkFirst = /((?:html|:root)?\.dark)\s+(?=[^\s{},;>+~)])/g;
 
 /** Rules that hold style rules, or that have a name, which is looked at. */
 const scopedRules = /^@(media|supports|container|scope|layer|starting-style|font-face|(-[a-z]+-)?keyframes)$/;

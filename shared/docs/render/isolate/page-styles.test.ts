@@ -76,6 +76,21 @@ describe('a <style> in a page', () => {
     if (sheet === undefined) expect(page.diagnostics.map(({ code }) => code)).toContain('style-left-out');
   });
 
+  test.each([
+    ['an escaped quotation mark', 'url("a\\")b") } body { color: red } .x { content: "'],
+    ['the end of a comment', '( /* url(x*/../b) { } body { color: red }'],
+    ['the mark of the dark mode', 'url(/.dark ) }'],
+  ])('an address with %s stays as it is', async (_name, css) => {
+    const { sheet } = await sheetOf(`<style>\n.a { background: ${css} }\n</style>`);
+    expect(sheet === undefined || sheet.body.includes(css)).toBe(true);
+  });
+
+  test('an address keeps what follows its path', async () => {
+    const { sheet } = await sheetOf('<style>\n.a { fill: url(a.svg#b) } .c { background: url(/d.png?e=1) }\n</style>');
+    expect(sheet?.body).toContain('url(../../guides/a.svg#b)');
+    expect(sheet?.body).toContain('url(../../d.png?e=1)');
+  });
+
   test('rules for the dark mode, whose mark is outside of the content', async () => {
     const { sheet } = await sheetOf(
       '<style>\n.dark .a, html.dark .b { color: red }\n/* x */ :root.dark .c { color: red } .x .dark .d, .dark, .dark > .e, .darker .f { color: red }\n</style>',

@@ -40,8 +40,14 @@ export function pageStyles(
   function fromSheet(whole: string, quote: string, named: string): string {
     const url = classifyUrl(named);
     const target = url.kind === 'path' && url.path !== '' ? resolvePath(url.path, file) : undefined;
-    return target === undefined ? whole : `url(${quote}../../${encodePath(target)}${quote})`;
+    return target === undefined
+      ? whole
+      : `url(${quote}../../${encodePath(target)}${url.kind === 'path' ? url.query + url.hash : ''}${quote})`;
   }
 }
 
-const address = /\burl\(\s*(["']?)([^"'()\s]+)\1\s*\)/gi;
+/**
+ * Addresses of characters that mean nothing to CSS, so that a sheet keeps its parts where one takes the place of another: an escape, or the end of a
+ * comment in one, would not.
+ */
+const address = /\burl\(\s*(["']?)([\w./@%+~?#=&-]+)\1\s*\)/gi;
