@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import type { ExportPlan, PlanChunk } from '#shared/contracts/stored-objects.ts';
 import type { FileEntry, SiteModel } from '#shared/docs/project/site-model.ts';
+import { leftOutOperations } from '#shared/docs/render/left-out-operations.ts';
 import { pageSlice } from '#shared/docs/render/page-slice.ts';
 import { assetsKey, chunkKey, closingKey, pageKey, siteKey } from '#shared/docs/render/segment-keys.ts';
 import { exportedPages, indexSite, type SiteIndex } from '#shared/docs/render/site-index.ts';
@@ -59,9 +60,10 @@ export async function makePlan(input: PlanInput): Promise<MadePlan> {
 }
 
 function assetChunks({ domain, rendererVersion, options }: PlanInput, index: SiteIndex): PlanChunk[] {
+  const leftOut = leftOutOperations(index.model, options.groups);
   return cutChunks(exportedFiles(index, options.allowTenantScripts), assetChunkLimits).map((files) => ({
     kind: 'assets',
-    key: assetsKey(rendererVersion, domain, files, options),
+    key: assetsKey(rendererVersion, domain, files, options, leftOut),
     paths: files.map(({ path }) => path),
   }));
 }

@@ -1,11 +1,11 @@
 import type { FailedPage } from '#shared/contracts/export-facts.ts';
 import type { PlanChunk } from '#shared/contracts/stored-objects.ts';
-import { isIsolated } from '#shared/docs/render/isolate/isolate-file.ts';
+import { leftOutOperations } from '#shared/docs/render/left-out-operations.ts';
 import type { StoredFile } from '#shared/export/bundle/pack-export.ts';
 import { packPages } from '#shared/export/bundle/packed-segment.ts';
 import { readSegmentDigest } from '#shared/export/export-objects.ts';
 import type { RendererContext } from './context.ts';
-import { isolateFiles } from './isolate-files.ts';
+import { changedFiles } from './changed-files.ts';
 import type { PlannedSite } from './planned-sites.ts';
 import { chunkInput, renderPages, renderTogether, runChild } from './render-pages.ts';
 import { existingSegment, storeAssets, storeSegment } from './store-segment.ts';
@@ -60,10 +60,10 @@ async function renderSite(context: RendererContext, { plan, index, exported }: P
   return files;
 }
 
-/** Files of the project; where its scripts are not allowed, with the bytes that take the place of those which could run something. */
+/** Files of the project, some with the bytes that take their place. */
 async function filesOf(
   context: RendererContext,
-  { plan, files }: PlannedSite,
+  { plan, files, index }: PlannedSite,
   paths: readonly string[],
   signal: AbortSignal,
 ): Promise<StoredFile[]> {
@@ -72,12 +72,8 @@ async function filesOf(
     if (file === undefined) throw new Error(`the content version has no file ${path}, which the plan names`);
     return file;
   });
-  if (plan.allowTenantScripts) return named;
-  const isolated = await isolateFiles(
-    context,
-    plan.organization,
-    named.filter(({ path }) => isIsolated(path)),
-    signal,
-  );
-  return named.map((file) => ({ ...file, ...isolated.get(file.path) }));
+  const { organization, allowTenantScripts, groups } = plan;
+  const rules = { allowTenantScripts, groups, leftOut: leftOutOperations(index.model, groups) };
+  const changed = await changedFiles(context, organization, named, rules, signal);
+  return named.map((file) => ({ ...file, ...changed.get(file.path) }));
 }

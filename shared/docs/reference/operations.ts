@@ -56,7 +56,7 @@ const pathItemKeys = [...methods, 'parameters', 'servers', 'x-hidden', 'x-exclud
 const mostReferences = 20;
 
 /** A path item may be a reference to one of the components. Many may refer to one that is large, so only what is read of it is copied. */
-function pathItemOf(specification: JsonObject, item: JsonObject[string]): JsonObject {
+export function pathItemOf(specification: JsonObject, item: JsonObject[string]): JsonObject {
   const written = objectOf(item);
   if (written['$ref'] === undefined) return written;
   const parts = followed(specification, written).items;

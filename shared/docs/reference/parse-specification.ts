@@ -44,6 +44,24 @@ export function parseSpecification(bytes: Uint8Array, file: string): JsonObject 
   );
 }
 
+/** What a file has, in the words of its author and whatever it says of itself, with the digits of its numbers if it is JSON. Throws as `parseSpecification`. */
+export function readWritten(bytes: Uint8Array, file: string): JsonValue {
+  const { text } = decodeSource(bytes, file);
+  const parsed = parse(text, file);
+  // JSON has no aliases, and a copy would lose digits.
+  if (!file.toLowerCase().endsWith('.json')) return plainCopy(parsed);
+  return JSON.parse(text, keepDigits) as JsonValue;
+}
+
+/** The programs that read it may know larger numbers than JavaScript. */
+function keepDigits(_key: string, value: unknown, context?: { source?: string }): unknown {
+  const { rawJSON } = JSON as { rawJSON?: (text: string) => unknown };
+  const source = context?.source;
+  if (typeof value !== 'number' || source === undefined || source === String(value) || rawJSON === undefined)
+    return value;
+  return rawJSON(source);
+}
+
 /** YAML 1.2 has no `<<`, but its authors do. The parser bounds what they add. */
 const schema = CORE_SCHEMA.withTags(mergeTag);
 

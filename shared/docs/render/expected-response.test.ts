@@ -16,6 +16,12 @@ const slice = pageSlice(indexSite(model), 'a', testOptions);
 const page = { kind: 'page', slice, source: '# A', dependencies: {}, options: testOptions } as const;
 const site = { kind: 'site', model, options: { ...testOptions, domain: 'docs' } } as const;
 const isolated = { kind: 'isolated-file', path: 'images/x.svg', source: Buffer.from('<svg/>') } as const;
+const described = {
+  kind: 'description',
+  path: 'api.json',
+  source: Buffer.from('{}'),
+  readers: { groups: [], leftOut: [] },
+} as const;
 const plan = { domain: 'docs', contentVersion: model.contentVersion, rendererVersion: 'r-000000000000' };
 const closing: Extract<RenderRequest, { kind: 'closing' }> = {
   kind: 'closing',
@@ -47,6 +53,7 @@ describe('a rendering child', () => {
     expect(await response(page, (honest) => honest)).toMatchObject({ kind: 'page', page: { path: 'a' } });
     expect(await response(site, (honest) => honest)).toMatchObject({ kind: 'files' });
     expect(await response(isolated, (honest) => honest)).toMatchObject({ files: [{ path: 'images/x.svg' }] });
+    expect(await response(described, (honest) => honest)).toMatchObject({ files: [] });
   });
 
   it('may send what only some pages have', async () => {
@@ -92,6 +99,8 @@ describe('a rendering child', () => {
     ['isolate another file', isolated, () => ({ kind: 'files', files: [{ path: 'images/y.svg', body: bytes }] })],
     ['isolate a file more', isolated, more('images/y.svg')],
     ['isolate no file', isolated, () => ({ kind: 'files', files: [] })],
+    ['describe another file', described, more('other.json')],
+    ['describe no file of none', { ...described, source: undefined }, () => ({ kind: 'files', files: [] })],
   ];
   it.each(lies)('may not %s', async (_what, request, lie) => {
     await expect(response(request, lie)).rejects.toThrow(/^it [a-z]/);

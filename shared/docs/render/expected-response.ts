@@ -14,7 +14,7 @@ import { namesOfSite } from './site-index.ts';
  */
 
 /** The response to a request of this kind. */
-export type ResponseTo<R extends RenderRequest> = R['kind'] extends 'site' | 'isolated-file'
+export type ResponseTo<R extends RenderRequest> = R['kind'] extends 'site' | 'isolated-file' | 'description'
   ? Extract<RenderResponse, { kind: 'files' }>
   : R['kind'] extends 'closing'
     ? Extract<RenderResponse, { kind: 'closed' }>
@@ -64,6 +64,12 @@ function expected(request: RenderRequest) {
     case 'isolated-file':
       return of(filesResponse, ({ files }) => {
         if (files.length !== 1 || files[0]?.path !== request.path) throw new Misfit('it answered for another file');
+      });
+    case 'description':
+      return of(filesResponse, ({ files }) => {
+        // None: the file stays as it is.
+        const isIts = files.length === 0 ? request.source !== undefined : files.length === 1;
+        if (!isIts || files.some(({ path }) => path !== request.path)) throw new Misfit('it answered for another file');
       });
     case 'closing':
       return of(closedResponse, ({ lost }) => {

@@ -2,6 +2,7 @@ import type { SegmentSidecar } from '#shared/contracts/stored-objects.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { type PackedSegment, packPages } from '#shared/export/bundle/packed-segment.ts';
 import { isolateFile } from './isolate/isolate-file.ts';
+import { type DescriptionReaders, publishedDescription } from '#shared/docs/reference/published-description.ts';
 import type { Ask } from '#shared/docs/sandbox/child-server.ts';
 import { PageFailed } from './evaluate/evaluation.ts';
 import type { ClosingStore, StoredText } from './closing-store.ts';
@@ -26,6 +27,8 @@ export type RenderRequest =
   | { kind: 'site'; model: SiteModel; options: SiteRenderOptions; exported?: readonly string[] }
   /** A file of the project where its scripts are not allowed; without a source, what stands for one that cannot be read. */
   | { kind: 'isolated-file'; path: string; source: Uint8Array | undefined }
+  /** An API description as a bundle may have it: no file when it may be there as it is. Without a source, what stands for one that cannot be read. */
+  | { kind: 'description'; path: string; source: Uint8Array | undefined; readers: DescriptionReaders }
   /** The child asks for sidecars, and gives the files, by `ClosingQuestion`. */
   | ({ kind: 'closing' } & ClosingInput);
 
@@ -77,6 +80,11 @@ export async function handleRenderRequest(request: unknown, ask: Ask): Promise<R
       return { kind: 'files', files: renderSite(asked.model, asked.options, asked.exported) };
     case 'isolated-file':
       return { kind: 'files', files: [{ path: asked.path, body: isolateFile(asked.path, asked.source) }] };
+    case 'description': {
+      const { path, source, readers } = asked;
+      const body = source === undefined ? Buffer.from('{}\n') : publishedDescription(source, path, readers);
+      return { kind: 'files', files: body === undefined ? [] : [{ path, body }] };
+    }
     case 'closing':
       return { kind: 'closed', ...(await renderClosing(asked, askingStore(ask))) };
   }

@@ -37,16 +37,28 @@ export function siteKey(
   return sha256Of(JSON.stringify({ kind: 'site', rendererVersion, slice: siteSlice(model, options, exported) }));
 }
 
-/** Of a segment of project files, in bundle order. Where the project's scripts are not allowed, some of them are changed. */
+/**
+ * Of a segment of project files, in bundle order. Where the project's scripts are not allowed, some of them are changed. `leftOut`: what API
+ * descriptions are written without, by path.
+ */
 export function assetsKey(
   rendererVersion: string,
   domain: string,
   files: readonly FileEntry[],
-  { allowTenantScripts }: Pick<RenderOptions, 'allowTenantScripts'>,
+  { allowTenantScripts, groups }: Pick<RenderOptions, 'allowTenantScripts' | 'groups'>,
+  leftOut: ReadonlyMap<string, readonly string[]>,
 ): string {
   const listed = files.map(({ path, sha256 }) => [path, sha256]);
   const isolated = !allowTenantScripts && files.some(({ path }) => isIsolated(path));
-  return sha256OfJson({ kind: 'assets', rendererVersion, domain, files: listed, ...(isolated && { isolated }) });
+  const described = files.flatMap(({ path }) => (leftOut.has(path) ? [[path, leftOut.get(path)]] : []));
+  return sha256OfJson({
+    kind: 'assets',
+    rendererVersion,
+    domain,
+    files: listed,
+    ...(isolated && { isolated }),
+    ...(described.length > 0 && { described, groups: [...groups].sort() }),
+  });
 }
 
 /** Of the closing segment: what all other segments hold, and what the manifest says about the plan. */

@@ -9,7 +9,7 @@ import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { localChildren } from '../../test/support/local-children.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
-import { isolateFiles } from './isolate-files.ts';
+import { changedFiles } from './changed-files.ts';
 
 const { signal } = new AbortController();
 let folder: string;
@@ -22,17 +22,28 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** Children that fail so, one after the other, and then work. */
-function isolate(files: Parameters<typeof isolateFiles>[2], ...failures: Error[]) {
+const isolating = { allowTenantScripts: false, groups: [], leftOut: new Map<string, readonly string[]>() };
+
+function isolate(files: Parameters<typeof changedFiles>[2], ...failures: Error[]) {
+  return change(isolating, files, ...failures);
+}
+
+function change(
+  rules: Parameters<typeof changedFiles>[3],
+  files: Parameters<typeof changedFiles>[2],
+  ...failures: Error[]
+) {
   const pool = localChildren((request) => {
     const failure = failures.shift();
     if (failure !== undefined) throw failure;
     return handleRenderRequest(request, () => Promise.reject(new Error('nobody answers')));
   });
   const retry = { firstPauseMs: 1, longestPauseMs: 1, giveUpAfterMs: 0 };
-  return isolateFiles(
+  return changedFiles(
     { objectStore, pool, freshPool: () => pool, pageDeadlineMs: 10_000, retry },
     'acme',
     files,
+    rules,
     signal,
   );
 }
@@ -42,7 +53,7 @@ const stored = async (path: string, text: string) => {
   await objectStore.put(blobKey('acme', sha256), Buffer.from(text));
   return { path, sha256, sizeBytes: Buffer.byteLength(text) };
 };
-const textOf = (made: Awaited<ReturnType<typeof isolateFiles>>, path: string) =>
+const textOf = (made: Awaited<ReturnType<typeof changedFiles>>, path: string) =>
   Buffer.from(made.get(path)?.body ?? '').toString();
 
 const picture = '<svg onload="x()"><path d="M0 0"/></svg>';

@@ -1,0 +1,98 @@
+import { blobKey } from '#shared/contracts/stored-objects.ts';
+import { isIsolated, maxIsolatedBytes } from '#shared/docs/render/isolate/isolate-file.ts';
+import type { RenderRequest } from '#shared/docs/render/render-request.ts';
+import { maxSpecificationBytes } from '#shared/docs/reference/parse-specification.ts';
+import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
+import { ChildDied, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
+import { retryUnavailable } from '#shared/runtime/retry.ts';
+import type { StoredFile } from '#shared/export/bundle/pack-export.ts';
+import type { RendererContext } from './context.ts';
+import { inFreshChild, runChild } from './render-pages.ts';
+
+type Context = Pick<RendererContext, 'objectStore' | 'pool' | 'freshPool' | 'pageDeadlineMs' | 'retry'>;
+
+/** Which files of a project a bundle does not have as they are. */
+export type FileRules = {
+  allowTenantScripts: boolean;
+  groups: readonly string[];
+  /** What API descriptions are written without, by path. */
+  leftOut: ReadonlyMap<string, readonly string[]>;
+};
+
+/**
+ * What takes the place of files, by path: of API descriptions with parts that not everybody may read, and, where the project's scripts are not
+ * allowed, of files that could run something. A file that no child can read within its deadline and memory, twice, is replaced by what says so:
+ * it cannot stop the export. Rejects when a file is gone, and with the reason of `signal`.
+ */
+export async function changedFiles(
+  context: Context,
+  organization: string,
+  files: readonly StoredFile[],
+  { allowTenantScripts, groups, leftOut }: FileRules,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, { body: Uint8Array }>> {
+  const made = new Map<string, { body: Uint8Array }>();
+  for (const file of files) {
+    const { path } = file;
+    const without = leftOut.get(path);
+    const isChanged = !allowTenantScripts && isIsolated(path);
+    if (without === undefined && !isChanged) continue;
+    const mostBytes = without === undefined ? maxIsolatedBytes : maxSpecificationBytes;
+    // No page is made of a larger one.
+    if (without !== undefined && file.sizeBytes > mostBytes) continue;
+    const source = file.sizeBytes > mostBytes ? undefined : await sourceOf(context, organization, file, signal);
+    const requestOf = (from: Uint8Array | undefined): FileRequest =>
+      without === undefined
+        ? { kind: 'isolated-file', path, source: from }
+        : { kind: 'description', path, source: from, readers: { groups, leftOut: without } };
+    const body = await bodyOf(context, organization, requestOf, source, signal);
+    if (body !== undefined) made.set(path, { body });
+  }
+  return made;
+}
+
+type FileRequest = Extract<RenderRequest, { kind: 'isolated-file' | 'description' }>;
+
+async function sourceOf(
+  { objectStore, retry }: Context,
+  organization: string,
+  { path, sha256 }: StoredFile,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const source = await retryUnavailable(retry, signal, () =>
+    objectStore.get(blobKey(organization, sha256), { signal }),
+  );
+  if (source === undefined) throw new Error(`the file ${path} of the content version is gone`);
+  return source;
+}
+
+/** Undefined: the file stays as it is. */
+async function bodyOf(
+  context: Context,
+  organization: string,
+  requestOf: (source: Uint8Array | undefined) => FileRequest,
+  source: Uint8Array | undefined,
+  signal: AbortSignal,
+): Promise<Uint8Array | undefined> {
+  const options = { deadlineMs: context.pageDeadlineMs, affinity: organization, signal };
+  const run = async (pool: ChildPool, from: Uint8Array | undefined): Promise<Uint8Array | undefined> => {
+    const { files } = await runChild(pool, requestOf(from), options);
+    return files[0]?.body;
+  };
+  const attempts = [
+    () => run(context.pool, source),
+    () => inFreshChild(context, (pool) => run(pool, source)),
+    () => run(context.pool, undefined),
+  ];
+  let last: unknown;
+  for (const attempt of attempts) {
+    try {
+      return await attempt();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof ChildTimedOut || error instanceof ChildDied)) throw error;
+      last = error;
+    }
+  }
+  throw last;
+}

@@ -1,0 +1,123 @@
+import { load } from 'js-yaml';
+import { expect, test } from 'vitest';
+import { publishedDescription } from './published-description.ts';
+
+const schema = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const answer = (name: string) => ({
+  responses: { 200: { description: 'ok', content: { 'application/json': { schema: schema(name) } } } },
+});
+const description = () => ({
+  openapi: '3.1.0',
+  info: { title: 'T', version: '1' },
+  tags: [{ name: 'Users' }, { name: 'Internal', description: 'What the secret team does' }],
+  paths: {
+    '/users': {
+      summary: 'Users',
+      get: {
+        operationId: 'listUsers',
+        tags: ['Users'],
+        responses: {
+          200: {
+            description: 'ok',
+            content: { 'application/json': { schema: schema('User') } },
+            links: { next: { operationId: 'secretOperation' }, same: { operationId: 'listUsers' } },
+          },
+        },
+      },
+      post: { operationId: 'makeUser', tags: ['Users'], 'x-mint': { groups: ['admins'] }, ...answer('Draft') },
+    },
+    '/secret': { get: { operationId: 'secretOperation', tags: ['Internal'], 'x-excluded': true, ...answer('Secret') } },
+    '/all': { 'x-excluded': true, get: { operationId: 'all', ...answer('User') } },
+    '/left': { get: { operationId: 'left', ...answer('Left') } },
+  },
+  webhooks: { secretHook: { post: { 'x-excluded': true, operationId: 'secretHook' } } },
+  components: {
+    schemas: {
+      User: { type: 'object', properties: { name: { type: 'string' }, pet: schema('Pet') } },
+      Pet: { oneOf: [schema('Dog')], discriminator: { propertyName: 'kind', mapping: { dog: 'Dog' } } },
+      Dog: { type: 'object' },
+      Secret: { type: 'object', properties: { inner: schema('SecretInner'), user: schema('User') } },
+      SecretInner: { type: 'object' },
+      Draft: { type: 'object' },
+      Left: { type: 'object' },
+      Orphan: { type: 'object', properties: { part: schema('OrphanPart') } },
+      OrphanPart: { maximum: 9007199254740993 },
+    },
+    securitySchemes: { key: { type: 'http', scheme: 'bearer' } },
+  },
+});
+
+type Described = ReturnType<typeof description>;
+const publish = (document: object, readers: { groups?: string[]; leftOut?: string[] } = {}) => {
+  const made = publishedDescription(Buffer.from(JSON.stringify(document)), 'a.json', {
+    groups: readers.groups ?? [],
+    leftOut: readers.leftOut ?? [],
+  });
+  return made && (JSON.parse(Buffer.from(made).toString()) as Described);
+};
+
+test('excluded operations, those of other groups, and what only they refer to are not in the file', () => {
+  const made = publish(description(), { leftOut: ['GET /left'] });
+  expect(JSON.stringify(made)).not.toMatch(/secret|Internal|Draft|Left|makeUser/i);
+  expect(Object.keys(made?.paths ?? {})).toEqual(['/users']);
+  expect(made?.paths['/users']).toMatchObject({ summary: 'Users', get: { operationId: 'listUsers' } });
+  expect(Object.keys(made?.components.schemas ?? {})).toEqual(['User', 'Pet', 'Dog', 'Orphan', 'OrphanPart']);
+  expect(made?.components.securitySchemes).toEqual(description().components.securitySchemes);
+  expect(made?.tags).toEqual([{ name: 'Users' }]);
+  expect(made?.paths['/users'].get.responses[200].links).toEqual({ same: { operationId: 'listUsers' } });
+});
+
+test('operations of groups that were asked for stay', () => {
+  const made = publish(description(), { groups: ['admins'] });
+  expect(Object.keys(made?.paths ?? {})).toEqual(['/users', '/left']);
+  expect(made?.paths['/users'].post.operationId).toBe('makeUser');
+  expect(made?.components.schemas).toHaveProperty('Draft');
+});
+
+test('a schema whose pages are all left out goes, unless something else refers to it', () => {
+  const { paths, ...rest } = description();
+  const open = { ...rest, webhooks: {}, paths: { '/users': { get: paths['/users'].get } } };
+  const made = publish(open, { leftOut: ['Orphan', 'Dog'] });
+  expect(Object.keys(made?.components.schemas ?? {})).not.toContain('Orphan');
+  expect(Object.keys(made?.components.schemas ?? {})).toContain('Dog');
+});
+
+test('a file with nothing to leave out, and one that nobody can read, stay as they are', () => {
+  const { '/users': users } = description().paths;
+  expect(publish({ ...description(), webhooks: {}, paths: { '/users': { get: users.get } } })).toBeUndefined();
+  const readers = { groups: [], leftOut: [] };
+  expect(publishedDescription(Buffer.from('{"openapi": "3.1.0", "x-excluded"'), 'a.json', readers)).toBeUndefined();
+});
+
+test('digits of numbers stay, and keys that are names of prototypes', () => {
+  const text = JSON.stringify(description()).replace('9007199254740992', '9007199254740993');
+  const odd = text.replace(
+    '"/users":',
+    '"__proto__":{"get":{"x-excluded":true},"put":{"operationId":"kept"}},"/users":',
+  );
+  const made = publishedDescription(Buffer.from(odd), 'a.json', { groups: [], leftOut: [] });
+  const written = Buffer.from(made ?? '').toString();
+  expect(written).toContain('"maximum": 9007199254740993');
+  expect(written).toMatch(/"__proto__": \{\s+"put": \{\s+"operationId": "kept"/);
+});
+
+test('YAML, Swagger 2 and AsyncAPI are written without it, too', () => {
+  const yaml = `swagger: '2.0'
+paths:
+  /a: { get: { responses: { '200': { description: ok, schema: { $ref: '#/definitions/A' } } } } }
+  /b: { get: { x-excluded: true, responses: { '200': { description: ok, schema: { $ref: '#/definitions/B' } } } } }
+definitions: { A: { type: object }, B: { type: object } }
+`;
+  const made = publishedDescription(Buffer.from(yaml), 'a.yaml', { groups: [], leftOut: [] });
+  expect(load(Buffer.from(made ?? '').toString())).toMatchObject({
+    paths: { '/a': { get: {} } },
+    definitions: { A: { type: 'object' } },
+  });
+  expect(Buffer.from(made ?? '').toString()).not.toMatch(/\/b|B:/);
+  const channels = publish({
+    asyncapi: '3.0.0',
+    channels: { open: { address: 'open' }, secret: { address: 'hush', 'x-excluded': true } },
+    operations: { sendHush: { action: 'send', channel: { $ref: '#/channels/secret' } } },
+  });
+  expect(channels).toEqual({ asyncapi: '3.0.0', channels: { open: { address: 'open' } }, operations: {} });
+});
