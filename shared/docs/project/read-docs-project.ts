@@ -18,6 +18,7 @@ import {
 } from './project-files.ts';
 import { checkIcons } from './read-icons.ts';
 import { pictureSizes } from './picture-size.ts';
+import { namedFiles } from './named-files.ts';
 import { readFonts } from './read-fonts.ts';
 import { readConfig, readIgnoreFile } from './read-config.ts';
 import { readNavigation, withTitles } from './read-navigation.ts';
@@ -183,6 +184,7 @@ export async function readDocsProject(
     assets: assets.map((file) => ({ ...file, picture: pictures.get(file.path) })),
     styles: entriesOf(ofKind('style')),
     scripts: entriesOf(scripts),
+    namedFiles: await namedFiles(named, usable),
     synonyms: readSynonyms(config.value['search'], config.file, report),
     redirects: [
       ...readRedirects(config.value['redirects'], config.file, (path) => pageOf.has(path), report),

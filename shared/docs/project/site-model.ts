@@ -164,6 +164,8 @@ export const siteModelSchema = z.object({
   /** The project's own .css and .js files, in the order in which every page loads them. */
   styles: z.array(fileEntrySchema),
   scripts: z.array(fileEntrySchema),
+  /** Files that style sheets, scripts and HTML files name, sorted; a superset. Earlier models do not say. */
+  namedFiles: z.array(z.string()).optional(),
   /** Groups of words and phrases that mean the same in this documentation, for its search. Earlier models have none. */
   synonyms: z.array(z.array(z.string())).optional(),
   redirects: z.array(z.object({ source: z.string(), destination: z.string(), permanent: z.boolean() })),

@@ -2,7 +2,10 @@ import type { SegmentSidecar } from '#shared/contracts/stored-objects.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { type PackedSegment, packPages } from '#shared/export/bundle/packed-segment.ts';
 import { isolateFile } from './isolate/isolate-file.ts';
-import { type DescriptionReaders, publishedDescription } from '#shared/docs/reference/published-description.ts';
+import {
+  type DescriptionReaders,
+  publishedDescription,
+} from '#shared/docs/reference/published/published-description.ts';
 import type { Ask } from '#shared/docs/sandbox/child-server.ts';
 import { PageFailed } from './evaluate/evaluation.ts';
 import type { ClosingStore, StoredText } from './closing-store.ts';

@@ -5,6 +5,7 @@ import { pageFile, namedPage, pagePathOfAddress } from './bundle-paths.ts';
 import { type NavigationPlace, navigationPlaces, type Sidebar } from './navigation-places.ts';
 import { decoded } from '#shared/docs/project/url-policy.ts';
 import { type SiteRedirects, siteRedirects } from './redirects.ts';
+import { usedFiles } from './used-files.ts';
 
 /** The site model in maps, for many slices. It refers to the model, which must not change afterwards. */
 export type SiteIndex = {
@@ -94,7 +95,8 @@ const wholeSites = new WeakMap<SiteModel, Pick<BundledFiles<PageEntry, FileEntry
 
 /** The same, with the names that are taken by them. */
 export function namesOfSite(model: SiteModel, exported?: ReadonlySet<string>): BundledFiles<PageEntry, FileEntry> {
-  const files = [...model.assets, ...model.styles, ...model.scripts, ...model.specs];
+  const isUsed = exported === undefined ? () => true : usedFiles(model, exported);
+  const files = [...model.assets, ...model.styles, ...model.scripts, ...model.specs].filter(isUsed);
   const pages = model.pages.filter(({ path }) => exported?.has(path) ?? true);
   return bundledFiles(pages, [...new Map(files.map((file) => [file.path, file])).values()]);
 }

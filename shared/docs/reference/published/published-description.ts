@@ -8,8 +8,8 @@ import {
   textOf,
   textsOf,
 } from '#shared/docs/project/json-values.ts';
-import { metadataOf, methods, pathItemOf } from './operations.ts';
-import { maxSpecificationBytes, readWritten, SpecificationRefused } from './parse-specification.ts';
+import { metadataOf, methods, pathItemOf } from '../operations.ts';
+import { maxSpecificationBytes, readWritten, SpecificationRefused } from '../parse-specification.ts';
 
 /** Whom an API description is for: the groups that were asked for, and what has only pages that are left out, named as slices are. */
 export type DescriptionReaders = { groups: readonly string[]; leftOut: readonly string[] };

@@ -1,0 +1,78 @@
+import { posix } from 'node:path';
+import type { JsonValue } from '#shared/docs/project/json-values.ts';
+import type { FileEntry, NavigationNode, PageEntry, SiteModel } from '#shared/docs/project/site-model.ts';
+import { decoded } from '#shared/docs/project/url-policy.ts';
+import { pagePathOfAddress } from './bundle-paths.ts';
+
+/**
+ * Which files of the project a bundle with these pages has. A file that pages name which are left out, and nothing else does, would tell of
+ * them; so would what lies beside it and nobody names. Pages name files as targets, in their frontmatter, and by the API descriptions that they
+ * show; docs.json, style sheets and scripts name files, too. All others stay: somebody may link to them from elsewhere. Models that were published
+ * earlier do not say what style sheets and scripts name, and have all files. Pure.
+ */
+export function usedFiles(model: SiteModel, exported: ReadonlySet<string>): (file: Pick<FileEntry, 'path'>) => boolean {
+  const leftOut = model.pages.filter(({ path }) => !exported.has(path));
+  if (leftOut.length === 0 || model.namedFiles === undefined) return () => true;
+  const shown = namesOf(model.pages.filter(({ path }) => exported.has(path)));
+  const { settings, navigation, redirects } = model;
+  for (const text of textsIn([settings, shownNodes(navigation, exported), redirects] as JsonValue))
+    addName(shown, text, '');
+  for (const path of [
+    ...model.namedFiles,
+    ...model.styles.map((file) => file.path),
+    ...model.scripts.map((file) => file.path),
+  ])
+    shown.add(path);
+  const hidden = namesOf(leftOut);
+  const files = [...model.assets, ...model.specs].map(({ path }) => path);
+  const ofShown = new Set(files.filter((path) => shown.has(path)).map(folderOf));
+  const ofHidden = new Set(files.filter((path) => hidden.has(path) && !shown.has(path)).map(folderOf));
+  return ({ path }) => {
+    if (shown.has(path)) return true;
+    if (hidden.has(path)) return false;
+    const folder = folderOf(path);
+    return folder === '.' || ofShown.has(folder) || !ofHidden.has(folder);
+  };
+}
+
+/** A navigation without left-out pages, and without groups that have nothing else. */
+function shownNodes(nodes: readonly NavigationNode[], exported: ReadonlySet<string>): NavigationNode[] {
+  return nodes.flatMap((node): NavigationNode[] => {
+    if (node.kind === 'page') return exported.has(node.path) ? [node] : [];
+    if (node.kind === 'link') return [node];
+    const children = shownNodes(node.children, exported);
+    const hasRoot = 'root' in node && node.root !== undefined && exported.has(node.root);
+    return children.length > 0 || hasRoot || ('href' in node && node.href !== undefined) ? [{ ...node, children }] : [];
+  });
+}
+
+const folderOf = (path: string): string => posix.dirname(path);
+
+/** All that these pages name: files, pages and what is neither, without a slash in front. */
+function namesOf(pages: readonly PageEntry[]): Set<string> {
+  const names = new Set<string>();
+  for (const { file, linkTargets, frontmatter, reference } of pages) {
+    for (const target of linkTargets) names.add(pagePathOfAddress(decoded(target)));
+    for (const text of textsIn(frontmatter)) addName(names, text, folderOf(file));
+    if (reference !== undefined) names.add(reference.slice(0, reference.indexOf('#')));
+  }
+  return names;
+}
+
+/** A text of settings that may be a path: from the root of the project, or from the folder of the file. */
+function addName(names: Set<string>, text: string, folder: string): void {
+  const [path = ''] = text.split(/[?#]/, 1);
+  if (path === '' || path.length > 500) return;
+  for (const each of new Set([path, decoded(path)])) {
+    names.add(posix.normalize(pagePathOfAddress(each)));
+    if (!each.startsWith('/')) names.add(posix.join(folder, each));
+  }
+}
+
+/** The texts in a value, and those between their spaces: `openapi: file.json GET /users`. */
+function* textsIn(value: JsonValue | undefined): Generator<string> {
+  if (typeof value === 'string') {
+    yield value;
+    if (/\s/.test(value)) yield* value.split(/[\s"'()]+/);
+  } else if (typeof value === 'object' && value !== null) for (const item of Object.values(value)) yield* textsIn(item);
+}
