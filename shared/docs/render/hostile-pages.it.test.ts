@@ -100,7 +100,7 @@ describe('what authors may not write', () => {
 
   test('ids that stand in front of what scripts use', async () => {
     const project = await testProject({
-      'page.mdx': '# location\n\n# \\_\\_proto\\_\\_\n\n<a id="binderyConfig">x</a>\n\n# Fine\n',
+      'page.mdx': '## location\n\n# \\_\\_proto\\_\\_\n\n<a id="binderyConfig">x</a>\n\n# Fine\n',
     });
     const { page } = project.render('page');
     expect(page.anchors).toEqual(['location', 'h-__proto__', 'h-binderyConfig', 'fine']);
