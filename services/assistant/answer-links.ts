@@ -50,7 +50,7 @@ export function ownLinks(
     // Whole addresses only: `https://a.example` is no beginning of `https://a.example.net`.
     if (/^(?:https?|ftp):\/\//i.test(url)) return passages.some(({ text }) => namesAddress(text, url));
     if (url.startsWith('mailto:')) return passages.some(({ text }) => namesMail(text, url.slice('mailto:'.length)));
-    const path = /^\/(?![/\\])/.test(url) ? pagePathOf(url) : undefined;
+    const path = leadsToSite(url) ? pagePathOf(url) : undefined;
     if (path === undefined) return false;
     const answer = known.get(path) ?? isPage(path);
     known.set(path, answer);
@@ -58,7 +58,17 @@ export function ownLinks(
   };
 }
 
+const anySite = 'http://site.invalid';
+
+/** Whether a browser stays on the site, wherever that is: it takes `\\` for `/`, and leaves out tabs and ends of lines. */
+function leadsToSite(url: string): boolean {
+  return /^\/[^\\\p{Cc}]*$/u.test(url) && URL.parse(url, anySite)?.origin === anySite;
+}
+
+const mailForm = /^[-.\w+]+@[-.\w]+$/;
+
 function namesMail(text: string, mail: string): boolean {
+  if (!mailForm.test(mail)) return false;
   for (let at = text.indexOf(mail); at !== -1; at = text.indexOf(mail, at + 1)) {
     const [before = '', after] = [text[at - 1], text.slice(at + mail.length)];
     if (!/[-.\w+]/.test(before) && !/^\.*[-\w]/.test(after)) return true;

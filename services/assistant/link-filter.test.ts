@@ -44,8 +44,8 @@ test.each([
 test.each([
   ['a definition', '[x][1]\n\n[1]: javascript:alert(1)', '[x][1]\n\n[1]\\: javascript:alert(1)'],
   ['brackets in brackets', '[a [b [c] d] e](//evil.example/x)', 'a [b [c] d] e'],
-  ['a text that is too long', `[${'t'.repeat(2_100)}](//evil.example)`, `[${'t'.repeat(2_100)}]\\(//evil.example)`],
-  ['a bracket in code', '[a `]` b](//evil.example)', '[a `]` b]\\(//evil.example)'],
+  ['a text that is too long', `[${'t'.repeat(2_100)}](//evil.example)`, `[${'t'.repeat(2_100)}]\\(\`//evil.example\`)`],
+  ['a bracket in code', '[a `]` b](//evil.example)', '[a `]` b]\\(`//evil.example`)'],
   ['a page and more behind it', '[a](</guides/x#) [b](//evil.example/>)', '[a](/guides/x#%29%20[b]%28//evil.example/)'],
   ['code in an address', '[a](/guides/x#`) ` [b](//evil.example) `', '[a](/guides/x#%60) ` [b](//evil.example) `'],
   ['code over paragraphs', '`a\n\nb` ` [x](//evil.example)`', '\\`a\n\nb` ` x\\`'],
@@ -61,7 +61,7 @@ test.each([
   ['a text that begins code', '[~~~](//evil.example)\na\n~~~\n', '\\~~~\na\n~~~\n'],
   ['no text before code', '[](//e)~~~\n[x](//evil.example)', '…~~~\nx'],
   ['a text that begins a list', '[-](//e) ~~~\n[1](//e). ~~~', '\\- ~~~\n\\[1\\]. ~~~'],
-  ['a text in a tag', '<[img](//e) src=//evil.example/?q>', '\\<img src=//evil.example/?q>'],
+  ['a text in a tag', '<[img](//e) src=//evil.example/?q>', '\\<img src=`//evil.example/?q`>'],
   ['a tag that begins in a text', '[<](//e)img src=x>', '\\<img src=x>'],
   ['an address from a text on', '[https:](//e)//evil.example/a b', '`https://evil.example/a` b'],
   ['an address into a text', 'https:[//evil.example](//e) b', 'https:`//evil.example` b'],
@@ -75,7 +75,7 @@ test.each([
     'https&colon;//a www&#46;b &amp; &lt;',
     'https\\&colon;//a www\\&#46;b &amp; &lt;',
   ],
-  ['a character reference over texts', 'https&co[lon](//e);//evil.example', 'https\\&colon;//evil.example'],
+  ['a character reference over texts', 'https&co[lon](//e);//evil.example', 'https\\&colon;`//evil.example`'],
   ['a character reference in a link', '[a](/guides/&sol;x)', '[a](/guides/%26sol;x)'],
   ['another protocol', 'ftp://evil.example/a', '`ftp://evil.example/a`'],
   [

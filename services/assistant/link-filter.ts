@@ -9,11 +9,22 @@ const longestLink = 2_000;
 const deepestBrackets = 8;
 
 // Readers of GFM make links of what escaped marks and character references show, too.
-const special = /[\\`[\]!<&@\n]|(?:https?|ftp)\\?:\\?\/\\?\/|www\\?\./i;
-/** What may be the beginning of an address. */
-const addressBegins = /(?:h|ht|htt|https?|f|ft|ftp|(?:https?|ftp)(?:\\|\\?:\\?\/?\\?)|w|ww|www\\?)$/i;
-const escapedAddressBegins = /^\\(?:h|ht|htt|https?|f|ft|ftp|(?:https?|ftp)(?:\\|\\?:\\?\/?\\?)|w|ww|www\\?)?$/i;
-const address = /^(?:(?:https?|ftp)\\?:\\?\/\\?\/|www\\?\.)[^\s<>()[\]"'`|]*/i;
+const special = /[\\`[\]!<&@\n]|(?:https?|ftp)\\?:\\?\/\\?\/|www\\?\.|\/\\?\//i;
+/** Of the name of a host. */
+const label = String.raw`[-\p{L}\p{N}]`;
+/** What may be the beginning of an address: of one with a protocol, of `www.`, or of a host behind two slashes, which has that of the page. */
+const begins = [
+  String.raw`h|ht|htt|https?|f|ft|ftp|(?:https?|ftp)(?:\\|\\?:\\?\/?\\?)|w|ww|www\\?`,
+  String.raw`(?<![:/])\/(?:\\|\\?\/${label}*(?:\\?\.|\\)?)?`,
+].join('|');
+const addressBegins = new RegExp(`(?:${begins})$`, 'iu');
+const escapedAddressBegins = new RegExp(String.raw`^\\(?:${begins})?$`, 'iu');
+const address = new RegExp(
+  String.raw`^(?:(?:https?|ftp)\\?:\\?\/\\?\/|www\\?\.|\/\\?\/(?=${label}+\\?\.${label}))[^\s<>()\[\]"'\x60|]*`,
+  'iu',
+);
+/** What may stand between an address and the next blank, and is no part of it. */
+const trailing = /^[!"'()*,.:;?_~\]]*$/;
 /** A character by its number or name; the names are those of what addresses are made of. */
 const reference = /^&(?:#(\d{1,7})|#x([\da-f]{1,6})|(?:colon|sol|period|commat|lowbar|UnderBar|plus));/i;
 const referenceBegins = /^&#?\w{0,40}!?$/;
@@ -158,12 +169,17 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
       return /^\][(:]/.test(rest) ? `${take(1)}\\${take(1)}` : take(1);
     }
     if (first === '[' || first === '!') return await link(isLast);
+    // Behind another protocol or a third slash it is none, nor without a dot: comments of code begin so.
+    if (first === '/' && (/[:/]$/.test(said) || !address.test(rest))) return take(1);
     const [url = ''] = address.exec(rest) ?? [];
-    if (url.length === rest.length && !isLast && url.length < longestLink) return undefined;
+    const [whole = ''] = /^\S*/.exec(rest) ?? [];
+    if (whole.length === rest.length && !isLast && whole.length < longestLink) return undefined;
     const shown = url.replace(/[.,;:!?*_\\]+$/, '');
     take(shown.length);
     const meant = withoutEscapes(shown);
-    return (await isAllowed(meant)) ? shown : `\`${meant}\``;
+    // For readers of GFM all up to a blank belongs to it, and a backslash escapes nothing there.
+    const endsThere = trailing.test(whole.slice(shown.length));
+    return endsThere && (await isAllowed(meant)) ? shown : `\`${meant}\``;
   }
 
   /** An address that began before a link that is none goes on here: this part of it becomes code. '': there is none. */

