@@ -65,11 +65,13 @@ export function siteInBrowser(files: Record<string, string | Uint8Array>, option
       await page.goto(address, { waitUntil: 'load' });
       return page;
     },
-    async keepPicture(page, name) {
-      const pictures = process.env.BINDERY_SCREENSHOTS;
-      if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
-    },
+    keepPicture,
   };
+}
+
+export async function keepPicture(page: Page, name: string): Promise<void> {
+  const pictures = process.env.BINDERY_SCREENSHOTS;
+  if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
 }
 
 /** Where the site differs from that of other tests. */

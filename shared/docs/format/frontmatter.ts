@@ -11,7 +11,7 @@ export const frontmatterSupport: SupportTable = {
   lastUpdatedDate: done,
   related: not('pages list nothing by themselves: write cards'),
   rss: not('pages with `Update` have a feed, and their head names it'),
-  contextual: not('no page has it'),
+  contextual: done,
   url: done,
   ...allDone('hidden noindex searchable'),
   boost: done,

@@ -68,6 +68,12 @@ export const settingExamples: Record<string, Example> = {
   'banner.dismissible': banner({ dismissible: true }),
   'banner.type': banner({ type: 'warning' }),
   'banner.color': banner({ color: '#aa0000' }),
+  'interaction.drilldown': on({ interaction: { drilldown: true } }),
+  'contextual.options': on({ contextual: { options: ['copy'] } }),
+  'contextual.display': on(
+    { contextual: { options: ['copy'], display: 'toc' } },
+    { contextual: { options: ['copy'] } },
+  ),
   'redirects[].source': on({ redirects: [{ source: '/a', destination: '/index' }] }),
   'redirects[].destination': on(
     { redirects: [{ source: '/a', destination: '/more' }] },
@@ -370,6 +376,7 @@ export const frontmatterExamples: Record<string, [on: string, off?: string]> = {
   hideFooterPagination: ['hideFooterPagination: true'],
   timestamp: ['timestamp: true\nlastUpdatedDate: 2026-01-02', 'lastUpdatedDate: 2026-01-02'],
   lastUpdatedDate: ['timestamp: true\nlastUpdatedDate: 2026-01-02', 'timestamp: true'],
+  contextual: ['contextual:\n  options: [copy]'],
   url: ['url: https://a.example'],
   hidden: ['hidden: true'],
   noindex: ['noindex: true'],

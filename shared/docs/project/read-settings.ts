@@ -14,6 +14,7 @@ import {
 } from './json-values.ts';
 import { readAnalytics } from './read-analytics.ts';
 import { iconOf } from './read-icons.ts';
+import { readPageMenu } from './read-page-menu.ts';
 import { isSafeHref } from './url-policy.ts';
 import type { SiteSettings } from './site-model.ts';
 
@@ -94,6 +95,9 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
   const seo = objectOf(config['seo']);
   readAnalytics(config['integrations'], (message) =>
     report({ severity: 'info', code: 'unused-integration', message, file }),
+  );
+  readPageMenu(config['contextual'], '', (message) =>
+    report({ severity: 'info', code: 'setting-without-effect', message, file }),
   );
   const notFound = objectOf(objectOf(config['errors'])['404']);
 
@@ -177,6 +181,7 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
     },
     timestamp: objectOf(config['metadata'])['timestamp'] === true,
     contextual: config['contextual'],
+    drilldown: objectOf(config['interaction'])['drilldown'] === true ? true : undefined,
     api: config['api'],
     integrations: config['integrations'],
     markdownInstructions: listOf(objectOf(config['markdown'])['instructions']).flatMap((item) => textsOf(item)),

@@ -66,6 +66,8 @@ export const siteSettingsSchema = z.object({
   notFound: z.object({ redirect: z.boolean(), title: optionalText, description: optionalText }),
   timestamp: z.boolean(),
   contextual: z.json().optional(),
+  /** A group that opens leads to its first page. Earlier models do not say. */
+  drilldown: z.boolean().optional(),
   api: z.json().optional(),
   integrations: z.json().optional(),
   markdownInstructions: z.array(z.string()),

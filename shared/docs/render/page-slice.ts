@@ -1,6 +1,7 @@
 import type { ExportOptions } from '#shared/contracts/stored-objects.ts';
 import { isJsonObject, listOf, textOf, withoutUndefined } from '#shared/docs/project/json-values.ts';
 import type { PictureSize } from '#shared/docs/project/picture-size.ts';
+import { type PageMenu, readPageMenu } from '#shared/docs/project/read-page-menu.ts';
 import type { PageEntry, SiteSettings } from '#shared/docs/project/site-model.ts';
 import { type PageReferenceInput, pageReferenceInput } from '#shared/docs/reference/page-reference.ts';
 import { type PlaygroundSettings, playgroundSettings } from '#shared/docs/reference/playground-settings.ts';
@@ -33,6 +34,8 @@ export type PageSlice = {
   settings: PageChrome;
   sidebar: string;
   choices: DivisionChoice[];
+  /** What the page offers to do with it. */
+  menu?: PageMenu;
   /** The same page in the languages of the site, itself included; the default language first. None if there is no other. */
   translations: { language: string; path: string }[];
   groups: PlaceGroup[];
@@ -101,6 +104,7 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
       searchLanguage: page.language,
       searchVersion: page.version,
       canonical: siteAddress(settings, path),
+      menu: readPageMenu(page.frontmatter['contextual'] ?? settings.contextual, path),
       previous: place.previous === undefined ? undefined : pageLink(index, place.previous),
       next: place.next === undefined ? undefined : pageLink(index, place.next),
       reference,

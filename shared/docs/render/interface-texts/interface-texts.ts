@@ -19,8 +19,8 @@ export type InterfaceTexts = {
   onThisPage: string;
   previous: string;
   next: string;
-  copyPage: string;
-  viewMarkdown: string;
+  /** The menu of a page, its name first. In `openIn`, `{name}` is an assistant of others. */
+  page: Record<'menu' | 'copy' | 'view' | 'openIn', string>;
   /** `{date}` is a whole date, such as 5 January 2026. */
   lastModified: string;
   /** A mark beside the title of a page. */

@@ -11,9 +11,9 @@ const codes =
 const placeholders = (text: string): string[] => (text.match(/\{\w+\}/g) ?? []).sort();
 
 const pairs = (texts: InterfaceTexts): [key: string, text: string][] => {
-  const { scripts, reference, playground, ...frame } = texts;
+  const { scripts, reference, playground, page, ...frame } = texts;
   const { results, assistant, ...words } = scripts;
-  return [frame, reference, playground, assistant, words].flatMap((part) => Object.entries(part));
+  return [frame, page, reference, playground, assistant, words].flatMap((part) => Object.entries(part));
 };
 
 describe.each(codes)('texts in %s', (code) => {

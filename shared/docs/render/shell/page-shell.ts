@@ -10,6 +10,7 @@ import type { DivisionChoice } from '../navigation-places.ts';
 import type { Endpoint } from '#shared/docs/reference/open-slice.ts';
 import type { PageSlice, ChromeLink } from '../page-slice.ts';
 import { writeContent } from '../content/write-content.ts';
+import { menuList } from './menu-list.ts';
 import { lastModifiedLine } from './last-modified.ts';
 import { pageHead } from './page-head.ts';
 import type { PlaygroundParts } from './playground-parts.ts';
@@ -79,7 +80,7 @@ ${siteHeader(slice, texts, id)}
 <script src="${relativeHref(path, `_bindery/navigation/${slice.sidebar}.js`)}"></script>
 <script src="${top}_bindery/sidebar.js"></script>
 <main${id(parts.ids.has('content-area') ? 'main' : 'content-area')} class="content-area">
-${isBlank ? html`<header${id('header')} class="page-header"><h1${id('page-title')} class="sr-only">${slice.title}</h1></header>` : pageTop(slice, parts, texts, id)}
+${isBlank ? html`<header${id('header')} class="page-header"><h1${id('page-title')} class="sr-only">${slice.title}</h1></header>` : pageTop(slice, parts, texts, id, hasToc)}
 ${parts.aside && html`<div${id('content-side-layout')} class="page-aside"><div class="aside-content">${parts.aside}</div></div>`}
 <div class="content-box"><div${id('content')} class="mdx-content">
 ${parts.content}
@@ -88,7 +89,7 @@ ${!isBlank && lastModifiedLine(slice)}
 ${!isBlank && pagination(slice, texts, id)}
 ${mode !== 'custom' && siteFooter(slice, id)}
 </main>
-${hasToc && tableOfContents(parts.toc, texts, id)}
+${hasToc && tableOfContents(slice, parts.toc, texts, id)}
 </div>
 ${textsName !== undefined && html`<script src="${top}_bindery/texts/${textsName}.js"></script>\n`}<script src="${top}_bindery/site.js"></script>
 ${parts.hasDiagrams && html`<script src="${top}_bindery/diagrams.js"></script>\n`}${parts.islands !== undefined && html`<script src="${top}_bindery/islands.js" data-islands="${relativeHref(path, parts.islands)}"></script>\n`}${slice.scripts.map((script) => html`<script src="${relativeHref(path, script)}"></script>\n`)}</body>
@@ -105,17 +106,32 @@ function pageTop(
   { toc, description, endpoint, playground }: PageParts,
   texts: InterfaceTexts,
   id: IdOf,
+  hasContents: boolean,
 ): SafeHtml {
-  const { path, title, deprecated, frontmatter } = slice;
+  const { title, deprecated, frontmatter } = slice;
   const eyebrow = eyebrowOf(slice, texts);
   return html`<header${id('header')} class="page-header">
 ${eyebrow !== undefined && html`<div class="eyebrow">${eyebrow}</div>`}
 <div class="page-title-row"><h1${id('page-title')} class="page-title">${title}${deprecated && html` <span class="badge" data-color="orange">${texts.deprecatedPage}</span>`}</h1>
-<div class="page-actions"><button type="button" class="copy-page" hidden>${frameIcon('copy')}<span>${texts.copyPage}</span></button><a class="view-markdown" href="${relativeHref(path, `${path}.md`)}">${texts.viewMarkdown}</a></div></div>
+${pageActions(slice, hasContents, texts, id)}</div>
 ${description && html`<p class="page-description">${description.html}</p>`}
 ${endpointBox(endpoint ?? endpointOf(frontmatter), playground)}
 </header>
-${toc.length > 0 && html`<details class="toc-inline"><summary>${frameIcon('list')}${texts.onThisPage}</summary>${tocList(toc)}</details>`}`;
+${toc.length > 0 && html`<details class="toc-inline"><summary>${frameIcon('list')}${texts.onThisPage}</summary>${tocList(toc)}${hasContents && menuBesideContents(slice, texts)}</details>`}`;
+}
+
+/** The menu of the page, or only the way to its Markdown. Where the menu is beside the contents, they are here without them. */
+function pageActions(slice: PageSlice, hasContents: boolean, texts: InterfaceTexts, id: IdOf): SafeHtml | undefined {
+  const { path, menu } = slice;
+  if (menu === undefined)
+    return html`<div class="page-actions"><a class="view-markdown" href="${relativeHref(path, `${path}.md`)}">${texts.page.view}</a></div>`;
+  if (menu.place === 'toc' && hasContents) return undefined;
+  return html`<div class="page-actions with-menu"><details${id('page-context-menu')} class="switcher page-menu"><summary${id('page-context-menu-button')} aria-label="${texts.page.menu}">${frameIcon('ellipsis')}</summary>${menuList(slice, texts, writtenIcon)}</details></div>`;
+}
+
+function menuBesideContents(slice: PageSlice, texts: InterfaceTexts, id?: SafeHtml): SafeHtml | undefined {
+  if (slice.menu?.place !== 'toc') return undefined;
+  return html`<nav${id} class="page-menu" aria-label="${texts.page.menu}">${menuList(slice, texts, writtenIcon)}</nav>`;
 }
 
 /** The section of the page, or the trail of groups to it; a group leads to its first page. */
@@ -143,8 +159,8 @@ function endpointBox(endpoint: Endpoint | undefined, playground: PlaygroundParts
   return html`<div class="endpoint"><span class="method method-${kind}">${method}</span><code tabindex="0">${address}</code>${playground?.button}</div>${playground?.form}`;
 }
 
-function tableOfContents(toc: readonly TocEntry[], texts: InterfaceTexts, id: IdOf): SafeHtml {
-  return html`<aside${id('table-of-contents')} class="table-of-contents"><nav${id('table-of-contents-content')} aria-label="${texts.onThisPage}"><p class="toc-title">${texts.onThisPage}</p>${tocList(toc)}</nav></aside>`;
+function tableOfContents(slice: PageSlice, toc: readonly TocEntry[], texts: InterfaceTexts, id: IdOf): SafeHtml {
+  return html`<aside${id('table-of-contents')} class="table-of-contents"><nav${id('table-of-contents-content')} aria-label="${texts.onThisPage}"><p class="toc-title">${texts.onThisPage}</p>${tocList(toc)}</nav>${menuBesideContents(slice, texts, id('page-context-menu'))}</aside>`;
 }
 
 function tocList(toc: readonly TocEntry[]): SafeHtml {

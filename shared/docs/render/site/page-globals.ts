@@ -24,6 +24,8 @@ export type SidebarFile = {
   entries: SidebarEntry[];
   /** The icons that the entries name: a drawing, a picture (an address, or a path from the top of the bundle), or an emoji. */
   icons: Record<string, SidebarIcon>;
+  /** A group that opens leads to its first page. */
+  drilldown?: true;
 };
 
 /** `_bindery/config.js`. After `site.js` ran it has only values that can be used: what lacks one is off. */

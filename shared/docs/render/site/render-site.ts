@@ -127,7 +127,12 @@ function navigationScript({ links, entries }: Sidebar, index: SiteIndex): string
       const target = linkTarget(h, index);
       return target === undefined ? [] : [{ ...made, ...target }];
     });
-  const file: SidebarFile = { links: cleaned(links), entries: cleaned(entries), icons };
+  const file: SidebarFile = {
+    links: cleaned(links),
+    entries: cleaned(entries),
+    icons,
+    ...(index.model.settings.drilldown === true && { drilldown: true }),
+  };
   return `window.binderyNavigation = ${scriptJson(file)};\n`;
 }
 

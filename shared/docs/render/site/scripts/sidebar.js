@@ -59,6 +59,15 @@
     return entry.p === current || entry.r === current || (entry.c || []).some(holds);
   }
 
+  /** @param {SidebarEntry} entry @returns {string | undefined} */
+  function firstPage(entry) {
+    var found = entry.r === undefined ? entry.p : entry.r;
+    (entry.c || []).forEach(function (inner) {
+      if (found === undefined) found = firstPage(inner);
+    });
+    return found;
+  }
+
   /** @param {SidebarEntry[]} entries @param {number} depth */
   function list(entries, depth) {
     var ul = make('ul', 'sidebar-list');
@@ -92,6 +101,11 @@
     // @ts-expect-error the page of a group is an entry as the others
     var inside = entry.r === undefined ? entry.c : [{ t: entry.t, p: entry.r }].concat(entry.c);
     details.append(summary, list(inside, depth));
+    if (navigation.drilldown)
+      summary.addEventListener('click', function () {
+        var first = firstPage(entry);
+        if (!details.open && first !== undefined && !holds(entry)) location.href = pageAddress(first);
+      });
     return details;
   }
 

@@ -12,3 +12,73 @@ document.addEventListener('keydown', function (event) {
     menuOpen.querySelector('summary').focus();
   });
 });
+// The menu of a page. What cannot work here stays hidden: the assistant where it is off, other sites behind walls, or when nobody knows where this page is.
+all('.page-menu').forEach(function (menu) {
+  /** @type {HTMLLinkElement} */
+  var alternate = document.querySelector('link[rel="alternate"][type="text/markdown"]');
+  var isServed = /^https?:$/.test(location.protocol);
+  function close() {
+    if (menu.open) menu.open = false;
+  }
+  /** Its Markdown, or from a folder, where a script may read no files, its words. */
+  function markdown() {
+    var shown = all('.page-header h1, .mdx-content')
+      .map(function (part, at) {
+        return (at === 0 ? '# ' : '') + part.innerText;
+      })
+      .join('\n\n');
+    if (!isServed) return Promise.resolve(shown);
+    return fetch(alternate.href).then(function (answer) {
+      return answer.ok ? answer.text() : shown;
+    });
+  }
+  all('[data-menu]', menu).forEach(function (entry) {
+    var kind = entry.dataset.menu;
+    var item = entry.parentElement;
+    if (kind === 'copy') {
+      item.hidden = false;
+      var words = entry.textContent;
+      entry.addEventListener('click', function () {
+        markdown()
+          .then(function (text) {
+            copy(text, entry, function () {
+              var label = entry.querySelector('span');
+              label.textContent = texts.copied;
+              setTimeout(function () {
+                label.textContent = words;
+                close();
+              }, 1200);
+            });
+          })
+          .catch(function (error) {
+            console.warn(error);
+          });
+      });
+      return;
+    }
+    if (kind === 'assistant') {
+      item.hidden = !config.features.assistant;
+      entry.addEventListener('click', function () {
+        close();
+        window.binderyOpenAssistant({}).catch(function (error) {
+          console.warn(error);
+        });
+      });
+      return;
+    }
+    entry.addEventListener('click', close);
+    var isWalled = config.deployment === 'air-gapped';
+    if (kind !== 'service') {
+      item.hidden = isWalled;
+      return;
+    }
+    if (isServed && item.hidden)
+      entry.setAttribute(
+        'href',
+        entry.dataset.base + encodeURIComponent(entry.dataset.question.replace('{address}', alternate.href)),
+      );
+    item.hidden = isWalled || (item.hidden && !isServed);
+  });
+  // A menu of which nothing works is none.
+  if (!menu.querySelector('li:not([hidden])')) menu.hidden = true;
+});

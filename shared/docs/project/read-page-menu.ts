@@ -1,0 +1,103 @@
+import { isJsonObject, type JsonValue, listOf, objectOf, objectsOf, textOf } from './json-values.ts';
+import { classifyUrl } from './url-policy.ts';
+
+/** What a page offers to do with it. `link` leads to another site, with what is asked there about the page. */
+export type PageMenuItem =
+  | { kind: 'copy' }
+  | { kind: 'view' }
+  | { kind: 'assistant' }
+  | { kind: 'service'; name: string; base: string }
+  | { kind: 'link'; title: string; description?: string; icon?: string; href: string };
+
+export type PageMenu = { place: 'header' | 'toc'; items: PageMenuItem[] };
+
+/** Assistants of others that take a question in their address, which begins with this. */
+const services: Record<string, { name: string; base: string }> = {
+  chatgpt: { name: 'ChatGPT', base: 'https://chatgpt.com/?hints=search&q=' },
+  claude: { name: 'Claude', base: 'https://claude.ai/new?q=' },
+  perplexity: { name: 'Perplexity', base: 'https://www.perplexity.ai/search?q=' },
+  grok: { name: 'Grok', base: 'https://grok.com/?q=' },
+  aistudio: { name: 'Google AI Studio', base: 'https://aistudio.google.com/prompts/new_chat?prompt=' },
+};
+const ownKinds = ['copy', 'view', 'assistant'] as const;
+/** Options of the format that a page cannot offer, and why. */
+const impossible: Record<string, string> = {
+  'download-pdf': 'browsers save what they print as PDF',
+  'download-spec': 'a page has the part of the description that it is about, in words',
+  ...Object.fromEntries(
+    ['mcp', 'add-mcp', 'cursor', 'vscode', 'devin-mcp'].map((name) => [name, 'the platform has no MCP server']),
+  ),
+  ...Object.fromEntries(['devin', 'devin-desktop'].map((name) => [name, 'it takes no question in an address'])),
+};
+const mostItems = 20;
+const longestText = 200;
+
+/**
+ * `contextual` of docs.json, or that of a page. Undefined: it offers nothing. `onProblem` gets a sentence for each option that cannot be offered.
+ * In the address of an option of the project `$path` stands for the path of the page.
+ */
+export function readPageMenu(
+  contextual: JsonValue | undefined,
+  path: string,
+  onProblem: (problem: string) => void = () => undefined,
+): PageMenu | undefined {
+  const { options, display } = objectOf(Array.isArray(contextual) ? { options: contextual } : contextual);
+  const items = listOf(options)
+    .slice(0, mostItems)
+    .flatMap((option): PageMenuItem[] => {
+      const name = textOf(option) ?? '';
+      const own = ownKinds.find((kind) => kind === name);
+      if (own !== undefined) return [{ kind: own }];
+      if (isJsonObject(option)) return optionOf(option, path, onProblem);
+      const service = Object.hasOwn(services, name) ? services[name] : undefined;
+      if (service !== undefined) return [{ kind: 'service', ...service }];
+      const why = Object.hasOwn(impossible, name) ? impossible[name] : 'there is no such option';
+      onProblem(`"contextual.options": ${JSON.stringify(name.slice(0, 60))} has no effect: ${why}.`);
+      return [];
+    });
+  return items.length === 0 ? undefined : { place: display === 'toc' ? 'toc' : 'header', items };
+}
+
+function optionOf(
+  option: { [key: string]: JsonValue },
+  path: string,
+  onProblem: (problem: string) => void,
+): PageMenuItem[] {
+  const title = textOf(option['title'])?.slice(0, longestText);
+  const href = hrefOf(option['href']);
+  const url = href === undefined ? undefined : classifyUrl(href.replaceAll('$path', encodeURIComponent(`/${path}`)));
+  const named = JSON.stringify(title ?? '');
+  if (title === undefined || href === undefined || url?.kind !== 'external' || !/^https?:/.test(url.href)) {
+    onProblem(`"contextual.options": ${named} has no effect: it needs "title", and "href" with an https address.`);
+    return [];
+  }
+  if (/\$(?:page|mcp)\b/.test(decodeURIComponent(href.replaceAll(/%(?![0-9a-f]{2})/gi, '')))) {
+    onProblem(`"contextual.options": ${named} has no effect: addresses hold no whole pages. Use "$path".`);
+    return [];
+  }
+  const [description, icon] = [textOf(option['description'])?.slice(0, longestText), textOf(option['icon'])];
+  return [
+    {
+      kind: 'link',
+      title,
+      href: url.href,
+      ...(description !== undefined && { description }),
+      ...(icon !== undefined && { icon }),
+    },
+  ];
+}
+
+/** An address, or `{ base, query }`. */
+function hrefOf(written: JsonValue | undefined): string | undefined {
+  if (!isJsonObject(written)) return textOf(written);
+  const base = textOf(written['base']);
+  const query = objectsOf(written['query']).flatMap((pair) => {
+    const [key, value] = [textOf(pair['key']), textOf(pair['value'])];
+    // The names of what is put in stay as they are until then.
+    return key === undefined || value === undefined
+      ? []
+      : [`${encodeURIComponent(key)}=${encodeURIComponent(value).replaceAll('%24', '$')}`];
+  });
+  if (base === undefined || query.length === 0) return base;
+  return `${base}${base.includes('?') ? '&' : '?'}${query.join('&')}`;
+}

@@ -1,0 +1,169 @@
+import { rmSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { openBrowser } from '../support/open-browser.ts';
+import { keepPicture, serveFolder, siteFolder } from './site-folder.ts';
+
+const link = {
+  title: 'Report a problem',
+  description: 'Tell us what is wrong with this page.',
+  icon: 'flag',
+  href: { base: 'https://issues.example/new', query: [{ key: 'page', value: 'Docs: $path' }] },
+};
+const files = (contextual: object, more: object = {}) => ({
+  'docs.json': JSON.stringify({
+    name: 'Acme',
+    theme: 'mint',
+    colors: { primary: '#0f766e' },
+    navigation: {
+      groups: [
+        { group: 'Start', pages: ['index', { group: 'Folded', pages: [{ group: 'Deep', pages: ['guides/first'] }] }] },
+      ],
+    },
+    contextual,
+    ...more,
+  }),
+  'index.mdx':
+    '---\ntitle: Start here\ndescription: All that you need to begin.\n---\n\nSome **words** of the page.\n\n## One\n\nText.\n\n## Two\n\nText.\n',
+  'guides/first.mdx': '---\ntitle: First\ncontextual:\n  options: [view]\n---\n\nFirst page.\n',
+});
+const all = { options: ['copy', 'view', 'assistant', 'chatgpt', 'claude', 'perplexity', link] };
+
+describeWithServers(['chromium'], 'the menu of a page', () => {
+  let browser: Browser;
+  const closing: (() => Promise<unknown> | void)[] = [];
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+  afterAll(() => browser.close());
+
+  async function open(
+    project: Record<string, string>,
+    {
+      deployment = 'client-hosted',
+      served = true,
+      path = 'index.html',
+      ...context
+    }: {
+      deployment?: 'cloud' | 'client-hosted' | 'air-gapped';
+      served?: boolean;
+      path?: string;
+      viewport?: { width: number; height: number };
+      colorScheme?: 'dark';
+      javaScriptEnabled?: boolean;
+    } = {},
+  ): Promise<{ page: Page; home: string; problems: string[] }> {
+    const folder = await siteFolder(project, { deployment });
+    closing.push(() => rmSync(folder, { recursive: true }));
+    const host = served ? await serveFolder(folder) : undefined;
+    if (host) closing.push(() => host.close());
+    const home = host ? `${host.url}/docs/` : `file://${folder}/`;
+    const opened = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'], ...context });
+    closing.push(() => opened.close());
+    const page = await opened.newPage();
+    const problems: string[] = [];
+    page.on('pageerror', (error) => problems.push(error.message));
+    await page.goto(home + path);
+    return { page, home, problems };
+  }
+  const button = (page: Page) => page.getByLabel('Page menu').first();
+  const entries = (page: Page) => page.locator('.page-menu li:visible').allInnerTexts();
+  const addressOf = async (page: Page, name: string) =>
+    (await page.getByRole('link', { name }).getAttribute('href')) ?? '';
+
+  test('copies the page as Markdown, and leads to it and to others with its address', async () => {
+    const { page, home, problems } = await open(files(all));
+    await button(page).click();
+    expect(await entries(page)).toEqual([
+      'Copy page',
+      'View as Markdown',
+      'Open in ChatGPT',
+      'Open in Claude',
+      'Open in Perplexity',
+      'Report a problem\nTell us what is wrong with this page.',
+    ]);
+    expect(decodeURIComponent(await addressOf(page, 'Open in Claude'))).toBe(
+      `https://claude.ai/new?q=Read ${home}index.md so that I can ask questions about it.`,
+    );
+    expect(await addressOf(page, 'Report a problem')).toBe('https://issues.example/new?page=Docs%3A%20%2Findex');
+    await page.getByRole('button', { name: 'Copy page' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    await page.locator('.page-menu:not([open])').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(
+      /^# Start here[^]*Some \*\*words\*\* of the page\./,
+    );
+    await button(page).press('Enter');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Escape');
+    expect(await page.locator('.page-menu[open]').count()).toBe(0);
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('SUMMARY');
+    await page.goto(`${home}guides/first.html`);
+    await button(page).click();
+    expect(await entries(page)).toEqual(['View as Markdown']);
+    expect(problems).toEqual([]);
+  });
+
+  test('names the site where the project knows it, also in a folder; without that a folder leads nowhere else', async () => {
+    const seo = { metatags: { canonical: 'https://docs.acme.example' } };
+    const { page } = await open(files(all, { seo }), { served: false });
+    await button(page).click();
+    expect(decodeURIComponent(await addressOf(page, 'Open in ChatGPT'))).toContain(
+      'https://docs.acme.example/index.md',
+    );
+    const alone = await open(files(all), { served: false });
+    await button(alone.page).click();
+    expect(await entries(alone.page)).toEqual(['Copy page', 'View as Markdown', expect.stringContaining('Report')]);
+    await alone.page.getByRole('button', { name: 'Copy page' }).click();
+    await alone.page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(alone.problems).toEqual([]);
+  });
+
+  test('has no other sites in an air-gapped bundle, and is not there without anything', async () => {
+    const { page } = await open(files(all), { deployment: 'air-gapped' });
+    await button(page).click();
+    expect(await entries(page)).toEqual(['Copy page', 'View as Markdown']);
+    const empty = await open(files({ options: ['claude'] }), { deployment: 'air-gapped' });
+    expect(await empty.page.locator('.page-menu:visible').count()).toBe(0);
+  });
+
+  test('stands below the contents where the project says so, and at the top where they are not shown', async () => {
+    const { page } = await open(files({ ...all, display: 'toc' }), { viewport: { width: 1400, height: 900 } });
+    expect(await page.locator('.table-of-contents .page-menu li:visible').count()).toBe(6);
+    await keepPicture(page, 'page-menu-toc');
+    const other = await open(files({ ...all, display: 'toc' }), { viewport: { width: 390, height: 844 } });
+    await other.page.locator('.toc-inline summary').click();
+    expect(await other.page.locator('.toc-inline .page-menu li:visible').count()).toBe(6);
+    await keepPicture(other.page, 'page-menu-toc-phone');
+    const without = await open(files({ ...all, display: 'toc' }), { path: 'guides/first.html' });
+    await button(without.page).click();
+    expect(await entries(without.page)).toEqual(['View as Markdown']);
+  });
+
+  test.each([
+    ['desktop-light', { viewport: { width: 1280, height: 800 } }],
+    ['desktop-dark', { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' as const }],
+    ['phone-light', { viewport: { width: 390, height: 844 } }],
+    ['phone-dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' as const }],
+  ])('fits on the screen: %s', async (name, context) => {
+    const { page } = await open(files(all), context);
+    await button(page).click();
+    const box = await page.locator('.page-menu ul').first().boundingBox();
+    expect(box && box.x >= 0 && box.x + box.width <= context.viewport.width).toBe(true);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await keepPicture(page, `page-menu-${name}`);
+  });
+
+  test('a group that is opened leads to its first page where the project says so, and else only opens', async () => {
+    const { page, home } = await open(files(all, { interaction: { drilldown: true } }));
+    await page.locator('.sidebar-folder summary', { hasText: 'Folded' }).click();
+    await page.waitForURL(`${home}guides/first.html`);
+    const other = await open(files(all));
+    await other.page.locator('.sidebar-folder summary', { hasText: 'Folded' }).click();
+    await other.page.locator('.sidebar-folder summary', { hasText: 'Deep' }).waitFor();
+    expect(other.page.url()).toBe(`${other.home}index.html`);
+  });
+});
