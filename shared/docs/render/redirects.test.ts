@@ -56,7 +56,7 @@ test('the first that fits counts', () => {
 });
 
 describe('links of pages', () => {
-  const pages = new Set(['v2/en/start', 'v2/en/a b', 'moved']);
+  const pages = new Set(['v2/en/start', 'v2/en/a b', 'v3/index', 'moved']);
   const endOf = (path: string, ...rules: [source: string, destination: string][]) =>
     siteRedirects(
       rules.map(([source, destination]) => rule(source, destination)),
@@ -73,6 +73,8 @@ describe('links of pages', () => {
     ['/old', 'v2/en/start', ['/old', '/en/start'], ['/en/:a', '/v2/en/:a']],
     ['/old', 'moved', ['/:any', '/v2/en/start'], ['/old', '/moved']],
     ['/en/x', undefined, ['/en/:a', '/en/:a']],
+    ['/latest', 'v3/index#part', ['/latest', '/v3#part']],
+    ['/latest/index', 'v3/index', ['/latest/:slug*', '/v3/:slug*']],
     ['/en/x', 'v2/en/start', ['/en/x', '/v2/en/start'], ['/en/:a', '/moved']],
   ])('to %s lead to %s', (path, to, ...rules) => {
     expect(endOf(path, ...rules)).toBe(to);

@@ -31,7 +31,10 @@ export function siteRedirects(redirects: SiteModel['redirects'], isPage: (path: 
       if (url.kind === 'external') return url.href.startsWith('https:') ? url.href : undefined;
       if (url.kind !== 'path') return undefined;
       at = rooted(url.path);
-      if (isPage(pagePathOfAddress(at))) return pagePathOfAddress(at) + url.hash;
+      const path = pagePathOfAddress(at);
+      // A folder's own page is its index.
+      const page = [path, `${path}/index`].find(isPage);
+      if (page !== undefined) return page + url.hash;
     }
     return undefined;
   }
