@@ -54,7 +54,7 @@ export async function checkPages(
     const request = { kind: 'page', slice, source, dependencies, options } as const satisfies RenderRequest;
     try {
       const response = await pool.run(request, { expects: expectedResponse(request), deadlineMs: pageDeadlineMs });
-      return response.kind === 'page' ? response.page : notRendered(slice, response.reason);
+      return response.page;
     } catch (error) {
       if (!(error instanceof ChildDied || error instanceof ChildTimedOut || error instanceof ChildRequestFailed))
         throw error;

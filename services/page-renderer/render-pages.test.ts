@@ -64,12 +64,6 @@ test.each([
   expect(await renderPage(context, request, options)).toEqual({ kind: 'failed', reason, childDied });
 });
 
-test('a page that breaks a limit has failed at once', async () => {
-  const context = children({ kind: 'page-failed', code: 'page-too-large', reason: 'It is too large.' });
-  expect(await renderPage(context, request, options)).toMatchObject({ kind: 'failed', reason: 'It is too large.' });
-  expect(context.asked).toEqual(['used']);
-});
-
 test('our own fault fails the page and says so', async () => {
   const context = children(new ChildRequestFailed('TypeError', 'x is undefined'));
   expect(await renderPage(context, request, options)).toMatchObject({

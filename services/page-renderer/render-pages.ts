@@ -1,8 +1,9 @@
 import type { FailedPage } from '#shared/contracts/export-facts.ts';
 import { blobKey, type ExportPlan, type RenderedPage } from '#shared/contracts/stored-objects.ts';
-import type { RenderedText } from '#shared/docs/render/bundle-paths.ts';
+import type { RenderedFile, RenderedText } from '#shared/docs/render/bundle-paths.ts';
 import { type PageSlice, pageSlice, type RenderOptions } from '#shared/docs/render/page-slice.ts';
 import { expectedResponse, type ResponseTo } from '#shared/docs/render/expected-response.ts';
+import type { RenderedPageFiles } from '#shared/docs/render/render-page.ts';
 import type { RenderRequest, RenderResponse } from '#shared/docs/render/render-request.ts';
 import type { ChildPool, RunOptions } from '#shared/docs/sandbox/child-pool.ts';
 import { ChildDied, ChildMisbehaved, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
@@ -12,7 +13,7 @@ import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';
 import type { PlannedSite } from './planned-sites.ts';
 
-type RenderedChunk = { files: RenderedText[]; pages: RenderedPage[]; failedPages: FailedPage[] };
+type RenderedChunk = { files: (RenderedText | RenderedFile)[]; pages: RenderedPage[]; failedPages: FailedPage[] };
 
 const sourcesAtOnce = 8;
 
@@ -61,7 +62,7 @@ export async function renderTogether(
   try {
     const deadlineMs = context.pageDeadlineMs * togetherShare;
     const response = await runChild(context.pool, request, { deadlineMs, affinity: organization, signal });
-    return response.kind === 'packed' ? response : undefined;
+    return response;
   } catch (error) {
     signal.throwIfAborted();
     context.logger.info({ err: error }, 'the pages of a chunk are rendered one by one');
@@ -93,7 +94,7 @@ export async function renderPages(
         : first;
     if (shown.kind === 'failed') rendered.failedPages.push({ path: slice.path, reason: reason || shown.reason });
     else {
-      rendered.files.push(...shown.files);
+      rendered.files.push(...shown.files, ...(shown.pictures ?? []));
       rendered.pages.push(shown.page);
     }
   }
@@ -112,7 +113,7 @@ async function inputOf(context: RendererContext, organization: string, slice: Pa
 }
 
 type PageOutcome =
-  | { kind: 'page'; files: RenderedText[]; page: RenderedPage }
+  | ({ kind: 'page' } & RenderedPageFiles)
   /** `childDied`: the process died, because of the page or because no process can run here. One that misbehaved could run. */
   | { kind: 'failed'; reason: string; childDied: boolean };
 
@@ -151,7 +152,7 @@ export async function renderPage(
   return outcome;
 }
 
-type PageResponse = Extract<RenderResponse, { kind: 'page' | 'page-failed' }>;
+type PageResponse = Extract<RenderResponse, { kind: 'page' }>;
 /** Has a child render. Its response is that to this very request. Rejects as `ChildPool.run` does. */
 export function runChild<R extends RenderRequest>(
   pool: ChildPool,
@@ -168,7 +169,7 @@ async function attempt(
 ): Promise<PageOutcome | 'hung' | ChildDied> {
   try {
     const response = await run();
-    return response.kind === 'page' ? response : failed(response.reason);
+    return response;
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ChildTimedOut) return 'hung';

@@ -325,7 +325,7 @@ export function pageParserContract(parser: PageParser): void {
 
   describe('limits', () => {
     it.each([
-      ['page-too-large', 'x '.repeat(1_100_000)],
+      ['page-too-large', 'x '.repeat(4_400_000)],
       ['page-too-large', 'some words `of\n'.repeat(20_000)],
       ['page-too-large', `|${'a|'.repeat(2000)}\n|${'-|'.repeat(2000)}\n${'|b|\n'.repeat(200)}`],
       ['page-too-large', '> a\nb\n'.repeat(6000)],

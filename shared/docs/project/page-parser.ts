@@ -3,6 +3,7 @@ import { messageOf } from '#shared/runtime/failures.ts';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { decodeSource } from './decode-source.ts';
 import { droppedCells } from './dropped-cells.ts';
+import { takePictures } from './inline-pictures.ts';
 import { parseFrontmatter } from './parse-frontmatter.ts';
 import type { PageParser, ParsedPage, ParseOptions } from './parse-page.ts';
 import { Repairs, TooManyRepairs } from './lenient/repairs.ts';
@@ -33,13 +34,15 @@ function parse(toTree: ToTree, source: Uint8Array | string, file: string, option
   const tooLarge = sourceTooLarge(sizeBytes);
   if (tooLarge) return refused(tooLarge, { frontmatter: {}, diagnostics: [] }, file);
   const decoded = decodeSource(source, file);
-  const { data: frontmatter, body, diagnostics: found } = parseFrontmatter(decoded.text, file);
+  const { data: frontmatter, body: written, diagnostics: found } = parseFrontmatter(decoded.text, file);
+  const { text: body, pictures } = takePictures(written, options.pictureFolder ?? 'pictures');
   const prepared = prepareSource(body, file, options.variables ?? {});
   const { lines, fenced, headingIds } = prepared;
   const head = {
     frontmatter,
     diagnostics: [...decoded.diagnostics, ...found, ...prepared.diagnostics],
     ...(prepared.styles.length > 0 && { styles: prepared.styles }),
+    ...(pictures.size > 0 && { pictures }),
   };
   const broken = sourceTooLarge(bytesOf(lines)) ?? brokenLimit(lines, fenced);
   if (broken) return refused(broken, head, file);

@@ -3,6 +3,7 @@ import type { Root } from 'mdast';
 
 import type { Position } from 'unist';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import type { InlinePictures } from './inline-pictures.ts';
 import type { JsonObject } from './json-values.ts';
 
 export type ParseOptions = {
@@ -12,6 +13,8 @@ export type ParseOptions = {
   latex?: boolean | undefined;
   /** Whether a name with a capital is a component, where a page does not say so itself. Default: all are. */
   isComponent?: ((name: string) => boolean) | undefined;
+  /** Where pictures that stand in the source belong in the bundle. */
+  pictureFolder?: string | undefined;
   /** The slower one is for a page that the other one could not read without ending its process. Default: `satteri`. */
   parser?: 'satteri' | 'micromark' | undefined;
 };
@@ -37,6 +40,8 @@ export type ParsedPage = {
   /** Why the page must not be rendered: it breaks a limit (`page-too-large`, `nesting-too-deep`, `expression-too-deep`). The tree is empty then. */
   failure?: { code: string; message: string };
   diagnostics: Diagnostic[];
+  /** Pictures that stood in the source in base64; the tree has their paths, with a slash in front. */
+  pictures?: InlinePictures;
 };
 
 /**

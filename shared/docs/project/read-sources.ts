@@ -5,6 +5,7 @@ import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { decodeSource } from './decode-source.ts';
 import type { Report } from './diagnostics.ts';
 import { jsonCopy, type JsonObject } from './json-values.ts';
+import { withoutPictures } from './inline-pictures.ts';
 import { leadingTitle } from './leading-title.ts';
 import { type Frontmatter, parseFrontmatter } from './parse-frontmatter.ts';
 import { fencedLines, prepareSource } from './prepare-source.ts';
@@ -26,6 +27,8 @@ export type ReadSource = {
 };
 
 const parallelReads = 32;
+/** Larger ones are read one after the other: a process that reads projects has 512 MB. */
+const largeSourceBytes = 256 * 1024;
 
 /**
  * Reads pages, snippets and everything that they import: frontmatter, imports, link targets. Each file is read once. A file that cannot be
@@ -41,7 +44,11 @@ export async function readSources(
   const sources = new Map<string, ReadSource>();
   const asked = new Set(wanted);
   for (let open = [...asked]; open.length > 0; ) {
-    const read = await inParallel(open, parallelReads, (path) => readSource(project, entries, path, variables));
+    const isLarge = (path: string): boolean => (entries.get(path)?.sizeBytes ?? 0) > largeSourceBytes;
+    const readOne = (path: string) => readSource(project, entries, path, variables);
+    const small = open.filter((path) => !isLarge(path));
+    const read = await inParallel(small, parallelReads, readOne);
+    for (const path of open.filter(isLarge)) read.push(await readOne(path));
     open = [];
     for (const { source, diagnostics } of read) {
       for (const found of diagnostics) report(found);
@@ -80,7 +87,8 @@ async function readSource(
   const isCut = bytes.byteLength > maxSourceBytes;
   const decoded = decodeSource(bytes.subarray(0, maxSourceBytes), path);
   const frontmatter = isMarkdown ? parseFrontmatter(decoded.text, path) : noFrontmatter(decoded.text);
-  const { data, raw, broken, body } = frontmatter;
+  const { data, raw, broken } = frontmatter;
+  const body = withoutPictures(frontmatter.body);
   const variablesLeft = isMarkdown && body.includes('{{') ? prepareSource(body, path, variables).diagnostics : [];
   const scanned = scanSource(body, path);
   const has = (candidate: string): boolean => entries.has(candidate);

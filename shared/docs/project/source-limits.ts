@@ -3,7 +3,7 @@ import { isVoid } from './lenient/html-names.ts';
 import { inlineCodeSpans } from './prepare-source.ts';
 
 /** What a page may cost, known before any parser sees it. */
-export const maxSourceBytes = 2 * 1024 * 1024;
+export const maxSourceBytes = 8 * 1024 * 1024;
 /** A parser's time grows with the square of what stands without an empty line. */
 const maxParagraphCharacters = 256 * 1024;
 const maxTableCells = 50_000;

@@ -8,19 +8,31 @@ export function pageFile(path: string): string {
 
 const islandsFolder = '_bindery/islands/';
 
-const stylesFolder = '_bindery/styles/';
-
 /** File of the components of a page that run in the reader's browser. */
 export const islandsFile = (path: string): string => `${islandsFolder}${sha256Of(path).slice(0, 16)}.js`;
 
-/** File of the style sheets that a page has in itself. */
+const stylesFolder = '_bindery/styles/';
+const picturesFolder = '_bindery/pictures/';
+
+/** File of the styles that a page has itself. */
 export const stylesFile = (path: string): string => `${stylesFolder}${sha256Of(path).slice(0, 16)}.css`;
 
-/** Whether it can be a file that only some pages have. */
-export const isOfSomePage = (file: string): boolean => file.startsWith(islandsFolder) || file.startsWith(stylesFolder);
+/** Folder of the pictures that stand in the source of a page. */
+export const picturesFolderOf = (path: string): string => `${picturesFolder}${sha256Of(path).slice(0, 16)}`;
 
-/** The files that some pages have beside their HTML and Markdown, in this order. */
-export const filesOfSomePages = (path: string): string[] => [islandsFile(path), stylesFile(path)];
+/** Folders of files that only pages have. */
+export const isOfPages = (file: string): boolean =>
+  [islandsFolder, stylesFolder, picturesFolder].some((folder) => file.startsWith(folder));
+
+const pictureName = /^\/[0-9a-f]{32}\.(?:png|jpg|gif|webp|avif|svg)$/;
+
+/** Whether a file is one that the page may have beside its HTML and Markdown. */
+export function isOfPage(file: string, page: string): boolean {
+  if (!isOfPages(file)) return false;
+  if (file === islandsFile(page) || file === stylesFile(page)) return true;
+  const folder = picturesFolderOf(page);
+  return file.startsWith(folder) && pictureName.test(file.slice(folder.length));
+}
 
 /** Page paths that a target inside the site may mean, likeliest first: `guides/x.mdx` is `guides/x`, `guides` may be `guides/index`. */
 export function pageNames(path: string): string[] {

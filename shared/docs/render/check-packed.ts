@@ -7,11 +7,11 @@ import { inflatePieces } from '#shared/export/bundle/deflated-bytes.ts';
 import { archivePath } from '#shared/export/bundle/pack-export.ts';
 import { type PackedSegment, sidecarParts, textEnds, type TextKind } from '#shared/export/bundle/packed-segment.ts';
 import { tarHeader, tarPadding } from '#shared/export/bundle/tar-header.ts';
-import { filesOfSomePages, isOfSomePage } from './bundle-paths.ts';
+import { isOfPage } from './bundle-paths.ts';
 
 /** Of the facts of a chunk's pages. */
 const mostValues = 2_000_000;
-/** Of a chunk: 32 pages with 2 MB of HTML and 2 MB of Markdown each, and room for what is beside them. */
+/** Of a chunk: 32 pages with some megabytes each, or a large one with its pictures. */
 const mostRawBytes = 256 * 1024 * 1024;
 /** Names of files that the closing segment has where a page needs them. */
 const fileName = /^[\w-]{1,64}$/;
@@ -69,7 +69,7 @@ function checkNames(...names: readonly string[]): void {
   if (!names.every((name) => fileName.test(name))) throw new Misfit('it named a file that no page needs');
 }
 
-/** HTML and Markdown of each page, and what only some pages have. */
+/** HTML and Markdown of each page, and what it has beside them: a script for its islands, styles, pictures. */
 function checkFiles({ files }: SegmentSidecar, domain: string, pages: readonly string[]): void {
   let at = 0;
   const isNext = (path: string): boolean => files[at]?.path === archivePath(domain, path);
@@ -78,14 +78,19 @@ function checkFiles({ files }: SegmentSidecar, domain: string, pages: readonly s
       if (!isNext(path)) throw new Misfit('it packed other files than those of its pages');
       at += 1;
     }
-    // Few pages have some, and their names take a hash.
-    const mayBeOfPage = isOfSomePage(files[at]?.path.slice(archivePath(domain, '').length) ?? '');
-    for (const path of mayBeOfPage ? filesOfSomePages(page) : []) if (isNext(path)) at += 1;
+    const top = archivePath(domain, '');
+    const further = new Set<string>();
+    for (let file = files[at]?.path.slice(top.length); file !== undefined && isOfPage(file, page); ) {
+      if (!isNext(file) || further.has(file)) throw new Misfit('it packed a file twice');
+      further.add(file);
+      at += 1;
+      file = files[at]?.path.slice(top.length);
+    }
   }
   if (at < files.length) throw new Misfit('it packed other files than those of its pages');
 }
 
-/** The files that a page always has in a bundle, in this order; those of `filesOfSomePages` may follow. */
+/** The files that a page always has in a bundle, in this order; behind them come those that `isOfPage` names. */
 export const filesOfPage = (page: string): [html: string, markdown: string] => [`${page}.html`, `${page}.md`];
 
 /** All at once: each by itself is checked when it is read. */

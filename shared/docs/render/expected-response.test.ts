@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { localChildren } from '../../../test/support/local-children.ts';
+import { picturesFolderOf } from './bundle-paths.ts';
 import { closingAnswers, expectedResponse } from './expected-response.ts';
 import { pageSlice } from './page-slice.ts';
 import {
@@ -86,7 +87,18 @@ describe('a rendering child', () => {
     ['tell another length of a text', page, changed(({ page: told }) => ({ page: { ...told, fullTextBytes: 1 } }))],
     ['tell a negative length of a text', page, changed(({ page: told }) => ({ page: { ...told, searchBytes: -1 } }))],
     ['tell anchors that are none', page, changed(({ page: told }) => ({ page: { ...told, anchors: [{}] } }))],
-    ['give a reason that is no text', page, () => ({ kind: 'page-failed', code: 'x', reason: {} })],
+    [
+      'add the picture of another page',
+      page,
+      changed(() => ({
+        pictures: [{ path: `${picturesFolderOf('z')}/${'0'.repeat(32)}.png`, body: new Uint8Array() }],
+      })),
+    ],
+    [
+      'add a picture that is none',
+      page,
+      changed(() => ({ pictures: [{ path: `${picturesFolderOf('a')}/x.js`, body: new Uint8Array() }] })),
+    ],
     ['make the file of a page', site, more('a.html')],
     ['make a file of the project', site, more('images/x.svg')],
     ['make a file twice', site, more('_bindery/site.js')],

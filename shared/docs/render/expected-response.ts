@@ -3,7 +3,7 @@ import { type PageText, renderedPageSchema } from '#shared/contracts/stored-obje
 import { answerer, type Answerer, type Expected } from '#shared/docs/sandbox/child-request.ts';
 import { Misfit } from '#shared/docs/sandbox/frames.ts';
 import { bundlePathProblem, notFoundFile } from '#shared/export/bundle/bundle-names.ts';
-import { filesOfSomePages, isOfSomePage } from './bundle-paths.ts';
+import { isOfPage, isOfPages } from './bundle-paths.ts';
 import { checkPacked, filesOfPage } from './check-packed.ts';
 import type { ClosingQuestion, RenderRequest, RenderResponse } from './render-request.ts';
 import { namesOfSite } from './site-index.ts';
@@ -19,25 +19,24 @@ export type ResponseTo<R extends RenderRequest> = R['kind'] extends 'site' | 'is
   : R['kind'] extends 'closing'
     ? Extract<RenderResponse, { kind: 'closed' }>
     : R['kind'] extends 'chunk'
-      ? Extract<RenderResponse, { kind: 'packed' | 'not-packed' }>
-      : Extract<RenderResponse, { kind: 'page' | 'page-failed' }>;
+      ? Extract<RenderResponse, { kind: 'packed' }>
+      : Extract<RenderResponse, { kind: 'page' }>;
 
-const mostReason = 2_000;
+/** One for each 4 KB of a source of 8 MB, and of its snippets. */
+const mostPictures = 4_096;
 const bytes = z.instanceof(Uint8Array);
 const count = z.int().min(0);
 
-const pageResponse = z.discriminatedUnion('kind', [
-  z.strictObject({
-    kind: z.literal('page'),
-    files: z.array(z.strictObject({ path: z.string(), body: z.string() })).max(3),
-    page: renderedPageSchema,
-  }),
-  z.strictObject({ kind: z.literal('page-failed'), code: z.string().max(100), reason: z.string().max(mostReason) }),
-]);
-const chunkResponse = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('packed'), segment: bytes, sidecar: bytes }),
-  z.strictObject({ kind: z.literal('not-packed') }),
-]);
+const pageResponse = z.strictObject({
+  kind: z.literal('page'),
+  files: z.array(z.strictObject({ path: z.string(), body: z.string() })).max(4),
+  pictures: z
+    .array(z.strictObject({ path: z.string(), body: bytes }))
+    .max(mostPictures)
+    .optional(),
+  page: renderedPageSchema,
+});
+const chunkResponse = z.strictObject({ kind: z.literal('packed'), segment: bytes, sidecar: bytes });
 const filesResponse = z.strictObject({
   kind: z.literal('files'),
   files: z.array(z.strictObject({ path: z.string(), body: bytes })),
@@ -57,7 +56,7 @@ function expected(request: RenderRequest) {
     case 'chunk': {
       const { domain, pages } = request;
       const paths = pages.map(({ slice }) => slice.path);
-      return of(chunkResponse, (answer) => (answer.kind === 'packed' ? checkPacked(answer, domain, paths) : undefined));
+      return of(chunkResponse, (answer) => checkPacked(answer, domain, paths));
     }
     case 'site':
       return of(filesResponse, ({ files }) => checkSite(files, request));
@@ -81,11 +80,11 @@ function expected(request: RenderRequest) {
 const of = <T>(schema: z.ZodType<T>, verify: NonNullable<Expected<T>['verify']>): Expected<T> => ({ schema, verify });
 
 function checkPage(answer: z.infer<typeof pageResponse>, path: string): void {
-  if (answer.kind === 'page-failed') return;
-  const named = answer.files.map((file) => file.path);
-  const others = named.length > 2 ? filesOfSomePages(path).filter((file) => named.includes(file)) : [];
-  const known = [...filesOfPage(path), ...others];
-  if (answer.page.path !== path || named.join('\n') !== known.join('\n')) {
+  const named = [...answer.files, ...(answer.pictures ?? [])].map((file) => file.path);
+  const [html, markdown, ...further] = named;
+  const isKnown = [html, markdown].join('\n') === filesOfPage(path).join('\n');
+  const isOwn = new Set(further).size === further.length && further.every((file) => isOfPage(file, path));
+  if (answer.page.path !== path || !isKnown || !isOwn) {
     throw new Misfit('it answered for another page or with other files than it was asked for');
   }
   const { page } = answer;
@@ -112,7 +111,7 @@ function checkSite(
   const { names } = namesOfSite(model, exported && new Set(exported));
   const own = new Set<string>();
   for (const { path } of files) {
-    const isOwn = ownFile.test(path) && !closingFile.test(path) && !isOfSomePage(path);
+    const isOwn = ownFile.test(path) && !closingFile.test(path) && !isOfPages(path);
     const isNew = isOwn || path === notFoundFile ? !own.has(path) : names.take(path) === undefined;
     if (!isNew || path === fullTextFile) throw new Misfit('it made a file that is not one of its own');
     own.add(path);

@@ -83,18 +83,65 @@ test.each([
   expect(written[0]).toMatch(/^:is\(.*\) \.mt-1\{margin-top:0\.25rem;\}\n$/);
 });
 
-test('it says why a page breaks a limit, shows its source when asked, and renders the site', async () => {
-  const { model } = await testProject({ 'page.mdx': source });
-  const slice = pageSlice(indexSite(model), 'page', testOptions);
-  const large = Buffer.alloc(2 * 1024 * 1024 + 1, 'word ');
-  const failed = await ask({ kind: 'page', slice, source: large, dependencies: {}, options: testOptions });
-  expect(failed).toMatchObject({ kind: 'page-failed', code: 'page-too-large' });
-  const reason = failed.kind === 'page-failed' ? failed.reason : '';
-  expect(await ask({ kind: 'failed-page', slice, source: large, reason })).toMatchObject({
-    kind: 'page',
-    page: { failure: reason },
-  });
+test('a page that breaks a limit is its plain source with a notice, alone and in a chunk, whatever is done with pages that fail', async () => {
+  const { model } = await testProject({ 'page.mdx': source, 'second.mdx': 'Second' });
+  const [slice, second] = ['page', 'second'].map((path) => pageSlice(indexSite(model), path, testOptions));
+  if (slice === undefined || second === undefined) throw new Error('the project has two pages');
+  for (const [large, code] of [
+    [Buffer.alloc(8 * 1024 * 1024 + 1, 'word '), 'page-too-large'],
+    [Buffer.from(`|${'a|'.repeat(2000)}\n|${'-|'.repeat(2000)}\n${'|b|\n'.repeat(200)}`), 'page-too-large'],
+    [Buffer.from('{'.repeat(100_000)), 'expression-too-deep'],
+    [
+      Buffer.from('{[1,2,3,4,5,6,7,8,9].map((a) => [1,2,3,4,5,6,7,8,9].map((b) => "x"))}\n\n'.repeat(3_000)),
+      'page-too-large',
+    ],
+  ] as const) {
+    const asked = { kind: 'page', slice, source: large, dependencies: {}, options: testOptions } as const;
+    const answer = await ask(asked);
+    if (answer.kind !== 'page') throw new Error(`the child answered ${answer.kind}`);
+    expect(answer.page).toMatchObject({
+      failure: expect.stringMatching(/^This page is shown as plain text: /),
+      diagnostics: [{ severity: 'error', code, file: 'page.mdx' }],
+    });
+    expect(answer.files[0]?.body).toMatch(/could not be rendered.*<pre class="plain-source"/s);
+    expect(answer.files[0]?.body.length).toBeLessThan(1_000_000);
+    const pages = [asked, { slice: second, source: 'Second' }];
+    const chunk = await ask({ kind: 'chunk', domain: 'test', pages, texts: {}, options: testOptions });
+    expect(chunk.kind).toBe('packed');
+  }
+  const reason = 'it was not rendered within 10 s, twice';
+  expect(await ask({ kind: 'failed-page', slice, source, reason })).toMatchObject({ page: { failure: reason } });
   expect(await ask({ kind: 'site', model, options: testOptions })).toMatchObject({ kind: 'files' });
+});
+
+test('a source of several megabytes with pictures in it is rendered, and the pictures become files', async () => {
+  const { model } = await testProject({ 'page.mdx': 'x' });
+  const slice = pageSlice(indexSite(model), 'page', testOptions);
+  const [png, svg] = [
+    Buffer.alloc(2_900_000, 'picture'),
+    Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg"><script>1</script>${'<g/>'.repeat(2_000)}</svg>`),
+  ];
+  const inline = (type: string, bytes: Buffer) => `data:image/${type};base64,${bytes.toString('base64')}`;
+  const text = `## Before\n\n![plot](${inline('png', png)})\n\n<img src="${inline('svg+xml', svg)}" alt="d" />\n\n![plot](${inline('png', png)})\n\n## After\n\n\`\`\`html\n<img src="${inline('gif', svg)}">\n\`\`\`\n\n![html](${inline('bmp', svg)})\n`;
+  const options = { ...testOptions, allowTenantScripts: false };
+  const answer = await ask({ kind: 'page', slice, source: Buffer.from(text), dependencies: {}, options });
+  if (answer.kind !== 'page') throw new Error(`the child answered ${answer.kind}`);
+  const { page, files, pictures = [] } = answer;
+  expect(page.failure).toBeUndefined();
+  expect(page.anchors).toEqual(['before', 'after']);
+  expect(pictures.map(({ path }) => path)).toEqual([
+    expect.stringMatching(/^_bindery\/pictures\/[0-9a-f]{16}\/[0-9a-f]{32}\.png$/),
+    expect.stringMatching(/\.svg$/),
+  ]);
+  const [plot, drawing] = pictures;
+  expect(Buffer.from(plot?.body ?? []).equals(png)).toBe(true);
+  expect(Buffer.from(drawing?.body ?? []).toString()).not.toContain('script');
+  expect(files[0]?.body.split(`src="./${plot?.path}"`)).toHaveLength(3);
+  expect(files[0]?.body).toContain('data:image/gif;base64,');
+  expect(files[0]?.body).not.toContain('data:image/bmp');
+  expect(files[1]?.body).toContain(`![plot](/${plot?.path})`);
+  const chunk = await ask({ kind: 'chunk', domain: 'test', pages: [{ slice, source: text }], texts: {}, options });
+  expect(chunk.kind).toBe('packed');
 });
 
 test('a page of almost two megabytes is rendered in the memory of a child', async () => {

@@ -176,7 +176,7 @@ test('a slice is small and passes JSON', async () => {
 test('a page that breaks a limit throws, and can be shown as its source', async () => {
   const project = await testProject(files);
   const slice = pageSlice(indexSite(project.model), 'guides/one', testOptions);
-  const source = `---\ntitle: One\n---\n${'<b>word</b> '.repeat(180_000)}`;
+  const source = `---\ntitle: One\n---\n${'<b>word</b> '.repeat(720_000)}`;
   expect(() => renderPage({ slice, source, dependencies: {}, options: testOptions })).toThrow(/page-too-large/);
   const { files: made, page } = renderFailedPage({ slice, source }, 'It was too large.');
   expect(made[0]?.body).toContain('&lt;b&gt;word&lt;/b&gt;');

@@ -1,6 +1,8 @@
 import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
+import { type InlinePictures, withoutPictures } from '#shared/docs/project/inline-pictures.ts';
 import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
-import { pageAddress, pageFile, type RenderedText } from './bundle-paths.ts';
+import { pictureSize } from '#shared/docs/project/picture-size.ts';
+import { pageAddress, pageFile, picturesFolderOf, type RenderedFile, type RenderedText } from './bundle-paths.ts';
 import { componentRegistry } from './components/registry.ts';
 import { h } from './content/content-tree.ts';
 import { noteClass } from './content/content-context.ts';
@@ -14,6 +16,7 @@ import { evaluatePage } from './evaluate/evaluate-page.ts';
 import { PageFailed } from './evaluate/evaluation.ts';
 import { reportInto } from './findings.ts';
 import { type SafeHtml, scriptJson } from './html.ts';
+import { isIsolated, isolateFile } from './isolate/isolate-file.ts';
 import { type PageIslands, pageIslands } from './islands/page-islands.ts';
 import { languageOf } from './interface-texts/language.ts';
 import { type PageStyles, pageStyles } from './isolate/page-styles.ts';
@@ -36,11 +39,13 @@ export type PageInput = {
 };
 
 /** Files by their path inside the bundle's top folder, and what the closing segment needs of the page. */
-export type RenderedPageFiles = { files: RenderedText[]; page: RenderedPage };
+export type RenderedPageFiles = { files: RenderedText[]; pictures?: RenderedFile[]; page: RenderedPage };
 
 const maxDiagnostics = 300;
-const maxHtmlBytes = 2 * 1024 * 1024;
-const maxMarkdown = 2 * 1024 * 1024;
+const maxHtmlBytes = 8 * 1024 * 1024;
+const maxMarkdown = 8 * 1024 * 1024;
+/** What is shown of a source that is not rendered, in characters. */
+const maxPlainSource = 512 * 1024;
 
 /**
  * Renders one page: `<path>.html` and its Markdown twin `<path>.md`. The same input gives the same bytes. Problems of the page are in
@@ -50,7 +55,14 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
   const { variables, latex } = slice.settings;
   const evaluated = evaluatePage(
     { file: slice.file, source, dependencies },
-    { variables, latex, parser, allowsScripts: options.allowTenantScripts && isOfProject(slice), title: slice.title },
+    {
+      variables,
+      latex,
+      parser,
+      allowsScripts: options.allowTenantScripts && isOfProject(slice),
+      title: slice.title,
+      pictureFolder: picturesFolderOf(slice.path),
+    },
     componentRegistry,
   );
   const { diagnostics } = evaluated;
@@ -64,11 +76,11 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
   const withForm = slice.playground !== undefined;
   const page = withReference(evaluated, sliceText, { ...reference, texts, hasDescription, parser, withForm });
   const markdown = pageMarkdown(slice, page);
-  if (markdown.length > maxMarkdown) throw new PageFailed('page-too-large', 'its Markdown has more than 2 MB');
+  if (markdown.length > maxMarkdown) throw new PageFailed('page-too-large', 'its Markdown has more than 8 MB');
 
   const playground = page.form && slice.playground && playgroundParts(page.form, slice.playground, language);
   const content = toContent(page.tree, report, texts, slice.settings.iconLibrary);
-  const addresses = pageAddresses(slice, content.ids, report);
+  const addresses = pageAddresses(withSizes(slice, evaluated.pictures), content.ids, report);
   const main = writeContent(content.main, { addresses });
   const aside = writeContent(content.aside, { addresses });
   const ids = [...main.ids, ...aside.ids];
@@ -92,12 +104,13 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
     styles: styles?.path,
     endpoint: page.added?.endpoint,
   });
-  if (Buffer.byteLength(html) > maxHtmlBytes) throw new PageFailed('page-too-large', 'its HTML has more than 2 MB');
+  if (Buffer.byteLength(html) > maxHtmlBytes) throw new PageFailed('page-too-large', 'its HTML has more than 8 MB');
   for (const name of islands?.classes ?? []) noteClass(name, content);
   return renderedFiles(slice, description?.text, html, {
     markdown: withAnchors(markdown, addresses.healed),
     islands,
     styles,
+    pictures: picturesIn(html, evaluated.pictures, options.allowTenantScripts),
     sections: [...main.sections, ...aside.sections],
     links: [...links.keys()],
     ...(links.size > 0 && { linkLines: [...links.values()] }),
@@ -112,16 +125,39 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
   });
 }
 
+/** The files of pictures that a page shows; a drawing runs nothing where scripts of the project are not allowed. */
+function picturesIn(html: string, pictures: InlinePictures, allowsScripts: boolean): RenderedFile[] {
+  const shown = [...pictures].filter(([path]) => html.includes(path));
+  return shown.map(([path, body]) => ({
+    path,
+    body: !allowsScripts && isIsolated(path) ? isolateFile(path, body) : body,
+  }));
+}
+
+/** With the sizes of the pictures that stand in its source. */
+function withSizes(slice: PageSlice, pictures: InlinePictures): PageSlice {
+  if (pictures.size === 0) return slice;
+  const sizes = [...pictures].flatMap(([path, bytes]) => {
+    const size = pictureSize(bytes);
+    return size === undefined ? [] : [[path, size] as const];
+  });
+  return { ...slice, pictures: { ...slice.pictures, ...Object.fromEntries(sizes) } };
+}
+
 /**
  * The content of a page that is made from an API description is from the description's author, who may be somebody else than the author of the
  * project: nothing of it runs.
  */
 const isOfProject = ({ file }: PageSlice): boolean => /\.mdx?$/i.test(file);
 
-/** The page with its title and plain source, for `onPageError: "report"`. `reason` says why, as a sentence. */
+/**
+ * The page with its title and plain source: it breaks a limit, or it crashed or hung and `onPageError` is "report". `reason` says why, as a
+ * sentence, `code` which limit.
+ */
 export function renderFailedPage(
   { slice, source }: Pick<PageInput, 'slice' | 'source'>,
   reason: string,
+  code = 'page-not-rendered',
 ): RenderedPageFiles {
   const text = plainSource(source);
   const note = languageOf(slice.language).texts.pageNotRendered;
@@ -151,7 +187,7 @@ export function renderFailedPage(
     links: [],
     anchors: [],
     classes: [],
-    diagnostics: [{ severity: 'error', code: 'page-not-rendered', message: failure, file: slice.file }],
+    diagnostics: [{ severity: 'error', code, message: failure, file: slice.file }],
     failure,
     feedItems: [],
   });
@@ -174,6 +210,7 @@ type PageContent = Pick<
   markdown: string;
   islands?: PageIslands | undefined;
   styles?: PageStyles | undefined;
+  pictures?: RenderedFile[];
   sections: readonly Section[];
 };
 
@@ -182,7 +219,7 @@ function renderedFiles(
   { path, title, canonical = pageAddress(path) }: PageSlice,
   description: string | undefined,
   html: string,
-  { markdown, islands, styles, sections, ...facts }: PageContent,
+  { markdown, islands, styles, pictures = [], sections, ...facts }: PageContent,
 ): RenderedPageFiles {
   const fullText = fullTextPart(canonical, markdown);
   const found = sections.map(({ anchor, heading, text }) => [
@@ -198,6 +235,7 @@ function renderedFiles(
       ...(islands ? [{ path: islands.path, body: islands.script }] : []),
       ...(styles ? [{ path: styles.path, body: styles.text }] : []),
     ],
+    ...(pictures.length > 0 && { pictures }),
     page: {
       path,
       title,
@@ -214,12 +252,12 @@ function renderedFiles(
 
 function plainSource(source: string | Uint8Array): string {
   const text = typeof source === 'string' ? source.toWellFormed() : new TextDecoder().decode(source);
-  const shown = text
+  const shown = withoutPictures(text)
     .replace(/^\ufeff/, '')
     .replace(/\r\n?/g, '\n')
     .replace(/^---\n[\s\S]*?\n---(\n|$)/, '')
     .replaceAll('\0', '\ufffd');
-  return shown.length > maxMarkdown / 4 ? `${shown.slice(0, maxMarkdown / 4).toWellFormed()}\n…` : shown;
+  return shown.length > maxPlainSource ? `${shown.slice(0, maxPlainSource).toWellFormed()}\n…` : shown;
 }
 
 /** One line of Markdown from the settings. */

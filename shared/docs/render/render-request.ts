@@ -35,13 +35,10 @@ export type RenderRequest =
   /** The child asks for sidecars, and gives the files, by `ClosingQuestion`. */
   | ({ kind: 'closing' } & ClosingInput);
 
-/** The answer. A page that breaks a limit is `page-failed`, with a sentence for its author: another attempt would not help. */
+/** The answer. A page that breaks a limit is its plain source, with a finding for its author. */
 export type RenderResponse =
   | ({ kind: 'page' } & RenderedPageFiles)
-  | { kind: 'page-failed'; code: string; reason: string }
   | ({ kind: 'packed' } & PackedSegment)
-  /** A page of the chunk is `page-failed`: they must be rendered one by one. */
-  | { kind: 'not-packed' }
   | { kind: 'files'; files: RenderedFile[] }
   /** `lost`: segments without a sidecar; then the files are not whole. */
   | { kind: 'closed'; lost: number[] };
@@ -64,19 +61,9 @@ export async function handleRenderRequest(request: unknown, ask: Ask): Promise<R
   const asked = request as RenderRequest;
   switch (asked.kind) {
     case 'page':
-      try {
-        return { kind: 'page', ...renderPage(asked) };
-      } catch (error) {
-        if (error instanceof PageFailed) return { kind: 'page-failed', code: error.code, reason: error.reason };
-        throw error;
-      }
+      return { kind: 'page', ...renderWithinLimits(asked) };
     case 'chunk':
-      try {
-        return { kind: 'packed', ...(await renderChunk(asked)) };
-      } catch (error) {
-        if (error instanceof PageFailed) return { kind: 'not-packed' };
-        throw error;
-      }
+      return { kind: 'packed', ...(await renderChunk(asked)) };
     case 'failed-page':
       return { kind: 'page', ...renderFailedPage(asked, asked.reason) };
     case 'site':
@@ -93,15 +80,25 @@ export async function handleRenderRequest(request: unknown, ask: Ask): Promise<R
   }
 }
 
+/** The page, or its plain source with a notice where it breaks a limit: no site waits for its largest page. */
+function renderWithinLimits(page: PageInput): RenderedPageFiles {
+  try {
+    return renderPage(page);
+  } catch (error) {
+    if (!(error instanceof PageFailed)) throw error;
+    return renderFailedPage(page, `This page is shown as plain text: ${error.reason}`, error.code);
+  }
+}
+
 async function renderChunk(asked: Extract<RenderRequest, { kind: 'chunk' }>): Promise<PackedSegment> {
   const { domain, pages, texts, options } = asked;
   const rendered = pages.map(({ slice, source }) => {
     // No others: the key of a segment is made from those.
     const own = slice.dependencies.map(({ path }) => [path, texts[path] ?? '']);
     const dependencies = Object.fromEntries(own) as PageInput['dependencies'];
-    return renderPage({ slice, source, dependencies, options });
+    return renderWithinLimits({ slice, source, dependencies, options });
   });
-  const files = rendered.flatMap((page) => page.files);
+  const files = rendered.flatMap((page) => [...page.files, ...(page.pictures ?? [])]);
   return packPages(
     domain,
     files,

@@ -5,6 +5,7 @@ import type { Declaration, Directive, ModuleDeclaration, Program, Statement } fr
 import type { Nodes, Root } from 'mdast';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { micromarkPageParser } from '#shared/docs/project/micromark-page-parser.ts';
+import type { InlinePictures } from '#shared/docs/project/inline-pictures.ts';
 import { leadingTitleOf } from '#shared/docs/project/leading-title.ts';
 import type { ParsedPage, ParseOptions } from '#shared/docs/project/parse-page.ts';
 import { resolvePath } from '#shared/docs/project/project-files.ts';
@@ -22,7 +23,7 @@ import {
   type Frame,
   type KnownComponents,
   maxNodes,
-  maxText,
+  maxPageText,
   NotStatic,
   PageFailed,
   report,
@@ -52,6 +53,8 @@ export type EvaluatedPage = {
   islands: Island[];
   /** Text of the `<style>` elements of the page and of the snippets that it imports. */
   styles: string[];
+  /** Pictures that stand in the source of the page and of its snippets. */
+  pictures: InlinePictures;
   /** The text of the page, and the nodes of its tree. Those among them that are in the evaluated tree are as they are in the text. */
   source?: { text: string; nodes: ReadonlySet<Nodes> };
 };
@@ -67,6 +70,7 @@ export function evaluatePage(
 ): EvaluatedPage {
   const parseOptions = { ...options, isComponent: (name: string) => components.has(name) };
   const parsed = parserOf(options).parse(source, file, parseOptions);
+  const pictures: InlinePictures = new Map(parsed.pictures);
   if (parsed.failure) throw new PageFailed(parsed.failure.code, parsed.failure.message);
   const evaluation: Evaluation = {
     budget: new Budget(),
@@ -78,7 +82,7 @@ export function evaluatePage(
     isFirstLook: false,
     ofFiles: [],
     styles: [...(parsed.styles ?? [])],
-    loadModule: moduleLoader(dependencies, parseOptions, () => evaluation),
+    loadModule: moduleLoader(dependencies, parseOptions, pictures, () => evaluation),
     evaluateJsx,
     evaluateSnippet,
   };
@@ -90,7 +94,7 @@ export function evaluatePage(
   measure(tree);
   const { text } = parsed;
   const { islands, styles } = evaluation;
-  const found = { tree, diagnostics: withoutRunning(evaluation), islands, styles };
+  const found = { tree, diagnostics: withoutRunning(evaluation), islands, styles, pictures };
   return text === undefined ? found : { ...found, source: { text, nodes: new Set<Nodes>(parsed.tree.children) } };
 }
 
@@ -133,7 +137,7 @@ function measure(tree: Root): void {
     nodes += 1;
     if ('value' in node) text += node.value.length;
     if (nodes > maxNodes) throw new PageFailed('page-too-large', `it has more than ${maxNodes} nodes`);
-    if (text > maxText) throw new PageFailed('page-too-large', `it has more than ${maxText} characters`);
+    if (text > maxPageText) throw new PageFailed('page-too-large', `it has more than ${maxPageText} characters`);
     if ('children' in node) for (const child of node.children) pending.push(child);
     if (node.type === 'staticElement') for (const value of node.props.values()) pending.push(...nodesIn(value));
   }
@@ -143,6 +147,7 @@ function measure(tree: Root): void {
 function moduleLoader(
   files: Readonly<Record<string, string>>,
   options: ParseOptions,
+  pictures: InlinePictures,
   evaluation: () => Evaluation,
 ): Evaluation['loadModule'] {
   const loaded = new Map<string, Module>();
@@ -161,6 +166,7 @@ function moduleLoader(
     } else {
       const parsed = parserOf(options).parse(source, path, options);
       module.tree = parsed.tree;
+      for (const [picture, bytes] of parsed.pictures ?? []) pictures.set(picture, bytes);
       evaluation().styles.push(...(parsed.styles ?? []));
       evaluation().diagnostics.push(...parsed.diagnostics.slice(0, 20));
       bindModule(module, evaluation());

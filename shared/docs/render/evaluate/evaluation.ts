@@ -66,8 +66,10 @@ export function report(
 const maxSteps = 100_000;
 export const maxNodes = 50_000;
 const maxDepth = 64;
-/** Characters of the strings that expressions make, and of the page that results. */
-export const maxText = 2_000_000;
+/** Characters of the strings that expressions make. */
+const maxText = 2_000_000;
+/** Characters of the page that results. */
+export const maxPageText = 8_000_000;
 const maxIncludes = 2_000;
 /** Parts of values that are looked at: a small page can make a value that has others in it again and again. */
 const maxLooks = 1_000_000;
