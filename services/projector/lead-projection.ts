@@ -17,6 +17,7 @@ import { foldArchived, followersOf } from './fill-generation.ts';
 import type { ProjectionRun } from './projection.ts';
 import {
   beginFilling,
+  beginLeading,
   beginRebuild,
   callOff,
   dropKept,
@@ -194,7 +195,7 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
   const steps = async () => {
     // One that ended between removing a reader and making it anew left it missing.
     for (const generation of generations) await bus.projections.makeReader(source.name, generation);
-    await save({ ...pointer, ...(await shapeAtFirst()), leader: instance });
+    await save(beginLeading({ ...pointer, ...(await shapeAtFirst()) }, instance, source.shape));
     while (!ended.aborted) await step();
   };
   const working = steps();

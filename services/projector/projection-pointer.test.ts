@@ -45,6 +45,22 @@ test('what has an older shape is rebuilt once, and the request before it stays m
   ).toBeUndefined();
 });
 
+test('what an older projector wrote among newer documents is rebuilt when a newer one leads again', () => {
+  const first = pointer.beginLeading({ ...pointer.firstPointer, shape: 3 }, 'newer', 3);
+  expect(pointer.rebuildForShape(first, 3)).toBeUndefined();
+  const again = pointer.beginLeading(first, 'its spare', 3);
+  expect(pointer.rebuildForShape(again, 3)).toBeUndefined();
+  // Versions before take away a field that they do not know.
+  const { leaderShape: _, ...unknown } = { ...again, leader: 'older' };
+  for (const older of [unknown, pointer.beginLeading(again, 'older', 2)]) {
+    const back = pointer.beginLeading(older, 'newer again', 3);
+    expect(pointer.rebuildForShape(back, 3)).toBe('shape-3');
+    expect(projectionPointerSchema.parse(back)).toEqual(back);
+  }
+  // The older one goes on with what is there.
+  expect(pointer.rebuildForShape(pointer.beginLeading(again, 'older', 2), 2)).toBeUndefined();
+});
+
 test('a rebuild that was called off leaves what is read as it was, and the request is met', () => {
   const begun = pointer.beginFilling(pointer.beginRebuild(pointer.firstPointer, 'r1', noon));
   const after = pointer.callOff(begun, 'r2', noon);

@@ -67,6 +67,19 @@ export function rebuildForShape(pointer: ProjectionPointer, shape: number): stri
   return (pointer.shape ?? 1) < shape && pointer.calledOff?.rebuildId !== id ? id : undefined;
 }
 
+/**
+ * A projector leads that writes this shape. The one before may have been of an older version, as after the way back to it, and have written documents
+ * of its shape among newer ones; then what is read counts as of the older shape. One that does not say what it wrote is older than this field.
+ */
+export function beginLeading(
+  { shape = 1, ...pointer }: ProjectionPointer,
+  leader: string,
+  leaderShape: number,
+): ProjectionPointer {
+  const wrote = pointer.leader === undefined ? shape : (pointer.leaderShape ?? 1);
+  return { ...pointer, shape: Math.min(shape, wrote), leader, leaderShape };
+}
+
 /** What was filled is thrown away, and nothing is rebuilt. */
 export function callOff({ rebuild, ...pointer }: ProjectionPointer, id: string, now: Date): ProjectionPointer {
   return {

@@ -178,6 +178,8 @@ export const projectionPointerSchema = z.object({
   shape: z.int().min(1).optional(),
   /** The projector that leads or led last: it writes its name before it does anything else, so a paused one before it notices. */
   leader: z.string().optional(),
+  /** The shape that the leader writes. A projector from before there was such a field takes it away when it leads. */
+  leaderShape: z.int().min(1).optional(),
   /** asked: the other generation has to be emptied. filling: it is empty or being filled. */
   rebuild: z.object({ id: z.string(), startedAt: timestamp, state: z.enum(['asked', 'filling']) }).optional(),
   /** The other generation was read until the last flip, and is written until then. */
