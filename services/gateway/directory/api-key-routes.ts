@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ApiKey, apiKeySchema } from '#shared/aggregates/directory/directory.ts';
+import { type ApiKey, apiKeySchema, type DirectoryState } from '#shared/aggregates/directory/directory.ts';
 import { createApiKey, revokeApiKey, revokeDescendants, rotateApiKey } from '#shared/aggregates/directory/decide.ts';
 import { goodDescendants } from '#shared/aggregates/directory/key-origins.ts';
 import { isShortLived } from '#shared/aggregates/directory/key-rights.ts';
@@ -12,7 +12,9 @@ import {
   rotateApiKeyBodySchema,
   toShownApiKey,
 } from '#shared/contracts/http/directory.ts';
+import type { EventMetadata } from '#shared/contracts/commit.ts';
 import { organizationKey } from '#shared/contracts/read-models.ts';
+import { Conflict } from '#shared/runtime/failures.ts';
 import { hourMs } from '#shared/runtime/time-and-ids.ts';
 import { askBus } from '../ask-bus.ts';
 import type { GatewayContext } from '../context.ts';
@@ -132,26 +134,38 @@ export const apiKeyRoutes = [
     },
     async (context, { principal: { organization }, params: { id }, query, origin }) => {
       // At once, however long the log is that says what the key made; and from then on it makes no more.
-      await appendToDirectory(context, organization, (state) => revokeApiKey(state, id), origin);
+      await despiteOthers(() => appendToDirectory(context, organization, (state) => revokeApiKey(state, id), origin));
       const readOrigins = keyOriginsReader(context, organization);
       let descendants = new Set<string>();
-      const { keys } = await appendToDirectory(
-        context,
-        organization,
-        async (state, { time }) => {
-          const origins = await readOrigins();
-          const found = state === undefined ? [] : goodDescendants(state, id, origins, time);
-          descendants = new Set(found.map((key) => key.id));
-          return query.descendants === 'revoke' ? revokeDescendants(state, found) : [];
-        },
-        origin,
-      );
+      const decide = async (state: DirectoryState | undefined, { time }: EventMetadata) => {
+        const origins = await readOrigins();
+        const found = state === undefined ? [] : goodDescendants(state, id, origins, time);
+        descendants = new Set(found.map((key) => key.id));
+        return query.descendants === 'revoke' ? revokeDescendants(state, found) : [];
+      };
+      const { keys } = await despiteOthers(() => appendToDirectory(context, organization, decide, origin));
       const revokedAt = keys.find((key) => key.id === id)?.revokedAt;
       if (revokedAt === undefined) throw new Error(`${id} was revoked, and is not`);
       return { id, revokedAt, descendants: keys.filter((key) => descendants.has(key.id)).map(toShownApiKey) };
     },
   ),
 ];
+
+const mostRounds = 10;
+
+/**
+ * Whoever has a stolen key could make others so fast that its revocation never finds the log as it was when it was decided. So a revocation tries
+ * ten times as often as what it has to overtake.
+ */
+async function despiteOthers<T>(append: () => Promise<T>): Promise<T> {
+  for (let round = 1; ; round += 1) {
+    try {
+      return await append();
+    } catch (error) {
+      if (!(error instanceof Conflict) || round === mostRounds) throw error;
+    }
+  }
+}
 
 /** When the life of a key began, if that may be before its creation and is needed to know how long it is. */
 async function beginOfLife(context: GatewayContext, organization: string, key: ApiKey): Promise<string | undefined> {

@@ -1,3 +1,4 @@
+import { ConcurrentAppend } from '#shared/messaging/event-log.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   bearer,
@@ -299,6 +300,21 @@ describe('the revocation of a key', () => {
     await storm;
     expect(await goodKeys()).toEqual([first.id]);
   });
+
+  test('comes through, however often others are faster', async () => {
+    const stolen = await made({});
+    const child = await made({}, stolen);
+    const { directory } = gateway.bus;
+    const append = directory.append.bind(directory);
+    let conflicts = 30;
+    directory.append = async (commit, after) => {
+      if (conflicts-- > 0) throw new ConcurrentAppend(commit.subject);
+      return append(commit, after);
+    };
+    const answer = await revoke(first, stolen, '?descendants=revoke');
+    expect([answer.statusCode, idsOf(answer.json().descendants)]).toEqual([200, [child.id]]);
+    expect(await goodKeys()).toEqual([first.id]);
+  }, 20_000);
 
   test('says what is wrong with its query', async () => {
     const answer = await revoke(first, first, '?descendants=all');
