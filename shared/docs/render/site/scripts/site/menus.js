@@ -37,22 +37,21 @@ all('.page-menu').forEach(function (menu) {
     var item = entry.parentElement;
     if (kind === 'copy') {
       item.hidden = false;
-      var words = entry.textContent;
-      entry.addEventListener('click', function () {
-        markdown()
-          .then(function (text) {
-            copy(text, entry, function () {
-              var label = entry.querySelector('span');
-              label.textContent = texts.copied;
-              setTimeout(function () {
-                label.textContent = words;
-                close();
-              }, 1200);
-            });
-          })
-          .catch(function (error) {
-            console.warn(error);
-          });
+      var label = entry.querySelector('span');
+      var words = label.textContent;
+      function toldOf() {
+        label.textContent = texts.copied;
+        setTimeout(function () {
+          label.textContent = words;
+          close();
+        }, 1200);
+      }
+      entry.addEventListener('click', async function () {
+        try {
+          copy(await markdown(), entry, toldOf);
+        } catch (error) {
+          console.warn(error);
+        }
       });
       return;
     }
