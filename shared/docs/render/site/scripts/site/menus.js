@@ -46,12 +46,11 @@ all('.page-menu').forEach(function (menu) {
           close();
         }, 1200);
       }
-      entry.addEventListener('click', async function () {
-        try {
-          copy(await markdown(), entry, toldOf);
-        } catch (error) {
-          console.warn(error);
-        }
+      async function copyPage() {
+        copy(await markdown(), entry, toldOf);
+      }
+      entry.addEventListener('click', function () {
+        copyPage().catch((error) => console.warn(error));
       });
       return;
     }
