@@ -7,6 +7,8 @@ import { type Container, helmChart, type Resource } from '../../test/support/hel
 const chart = helmChart('docs-site');
 
 type StatefulSet = Resource & { spec: { template: { spec: Pod } } };
+type Rule = { from?: object[] | null; to?: object[] | null; ports: { port: number }[] };
+type Policy = { spec: { podSelector: object; policyTypes: string[]; ingress: Rule[]; egress: Rule[] } };
 type Pod = { securityContext: object; containers: Container[]; volumes: { name: string }[] };
 
 const resources = (example: string | undefined, ...set: string[]) =>
@@ -60,7 +62,7 @@ describeWithServers(['helm'], 'the chart of the documentation host', () => {
       'staticExport.enabled=false',
       'staticExport.bundleUrl=https://objects.example.com/x',
     );
-    expect(list.map(({ kind }) => kind).toSorted()).toEqual(['Service', 'StatefulSet']);
+    expect(list.map(({ kind }) => kind).toSorted()).toEqual(['NetworkPolicy', 'Service', 'StatefulSet']);
     expect(JSON.stringify(list)).not.toContain('BUNDLE_URL');
   });
 
@@ -87,6 +89,80 @@ describeWithServers(['helm'], 'the chart of the documentation host', () => {
     expect(problem(link, 'login.type=basic')).toContain('login.existingSecret: the secret with users');
     expect(problem(link, 'login.type=oidc', 'login.existingSecret=x')).toContain('login.oidc.issuer');
     expect(problem(link, 'login.oidc.issuer=http://login.example.com')).toContain('/login/oidc/issuer');
+  });
+
+  /** Each rule as its ports, and whom it lets through: everybody where it names nobody. */
+  const rulesOf = (list: Resource[], direction: 'ingress' | 'egress') => {
+    const { spec } = list.find(({ kind }) => kind === 'NetworkPolicy') as unknown as Policy;
+    return spec[direction].map(({ from, to, ports }) => {
+      const peers = from ?? to ?? [];
+      return [ports.map(({ port }) => port), peers.length === 0 ? 'everybody' : JSON.stringify(peers)];
+    });
+  };
+  const inNamespace = (name: string): string =>
+    JSON.stringify([{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } } }]);
+  const names = [[53, 53], inNamespace('kube-system')];
+
+  test('readers come by the ingress alone, and a host asks only whom its settings name', () => {
+    const list = resources('link.yaml');
+    const policy = list.find(({ kind }) => kind === 'NetworkPolicy') as unknown as Policy;
+    const set = list.find(({ kind }) => kind === 'StatefulSet') as unknown as { spec: { selector: object } };
+    expect(policy.spec.podSelector).toEqual(set.spec.selector);
+    expect(policy.spec.policyTypes).toEqual(['Ingress', 'Egress']);
+    expect(rulesOf(list, 'ingress')).toEqual([
+      [[8080], inNamespace('ingress-nginx')],
+      [[8081], inNamespace('monitoring')],
+    ]);
+    expect(rulesOf(list, 'egress')).toEqual([names, [[443], 'everybody']]);
+  });
+
+  test.each<[string, string | undefined, string[], unknown[]]>([
+    ['whose bundle is on a volume', 'air-gapped.yaml', [], []],
+    ['that keeps its version', undefined, ['staticExport.enabled=false'], []],
+    [
+      'whose link has a port',
+      undefined,
+      ['staticExport.bundleUrl=http://minio.store:9000/x'],
+      [names, [[9000], 'everybody']],
+    ],
+    ['whose link is in a secret', undefined, ['staticExport.existingSecret=x'], [names, [[443], 'everybody']]],
+    [
+      'that follows exports',
+      undefined,
+      [
+        'platform.followExports=true',
+        'platform.url=http://gateway:8080',
+        'platform.domain=x',
+        'platform.existingSecret=x',
+      ],
+      [names, [[443], 'everybody'], [[8080], 'everybody']],
+    ],
+    [
+      'with a login and a Redis, whose addresses are narrowed',
+      undefined,
+      [
+        ...['staticExport.enabled=false', 'login.type=oidc', 'login.existingSecret=x', 'login.oidc.clientId=x'],
+        ...['login.oidc.issuer=https://login.example.com', 'site.url=https://docs.example.com'],
+        ...['login.redis.url=rediss://redis:6380', 'networkPolicy.redis.to[0].ipBlock.cidr=10.0.0.7/32'],
+        'networkPolicy.login.ports={443,8443}',
+      ],
+      [names, [[443, 8443], 'everybody'], [[6380], '[{"ipBlock":{"cidr":"10.0.0.7/32"}}]']],
+    ],
+  ])('a site %s reaches that and no more', (_what, example, set, egress) => {
+    expect(rulesOf(resources(example, ...set), 'egress')).toEqual(egress);
+  });
+
+  test('further rules are kept, readers may be everybody, and the policy may be left out', () => {
+    const kept = 'staticExport.enabled=false';
+    const more = 'networkPolicy.moreEgress[0].ports[0].port=4318';
+    const list = chart.resources({ set: [kept, more], setString: [] });
+    expect(rulesOf(list, 'egress')).toEqual([names, [[4318], 'everybody']]);
+    const open = resources(undefined, kept, 'networkPolicy.clients=null');
+    expect(rulesOf(open, 'ingress')[0]).toEqual([[8080], 'everybody']);
+    const without = resources(undefined, kept, 'networkPolicy.enabled=false');
+    expect(without.map(({ kind }) => kind)).not.toContain('NetworkPolicy');
+    expect(problem(kept, 'networkPolicy.clients[0].cidr=10.0.0.0/8')).toContain('/networkPolicy/clients/0');
+    expect(problem(kept, 'networkPolicy.redis.ports={0}')).toContain('/networkPolicy/redis/ports/0');
   });
 
   test('what is missing or wrong is said by its name', () => {
