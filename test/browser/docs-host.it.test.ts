@@ -134,7 +134,9 @@ describeWithServers(['chromium'], 'a site from the documentation host, in Chromi
     },
   );
 
-  test('texts that look like attributes stay texts, and nothing runs where the policy is off', async () => {
+  test('texts that look like attributes stay texts, and nothing runs where the policy is off', {
+    timeout: 60_000,
+  }, async () => {
     const data = mkdtempSync(join(tmpdir(), 'bindery-docs-host-'));
     try {
       listAllFiles(site.folder());
