@@ -13,6 +13,7 @@ export function plainJson(value: unknown, depth = 0): JsonValue {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   if (typeof value !== 'object' || depth >= maxDepth) return null;
+  if (isExactNumber(value)) return Number(JSON.stringify(value));
   if (Array.isArray(value)) return value.map((item) => plainJson(item, depth + 1));
   const copy: JsonObject = {};
   for (const [key, item] of Object.entries(value)) {
@@ -28,12 +29,19 @@ export function putValue(object: JsonObject, key: string, value: JsonValue): voi
 }
 
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
 }
+
+/** JSON of ECMAScript 2026, which the compiler's types do not have yet. */
+type RawJson = { isRawJSON: (value: unknown) => boolean };
+
+/** A number of an API description whose digits are kept, which only `exactNumber` makes. */
+export const isExactNumber = (value: unknown): boolean => (JSON as unknown as RawJson).isRawJSON(value);
 
 /** These functions read one value of a configuration. A value of another shape counts as absent. */
 export function textOf(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (value !== undefined && isExactNumber(value)) return JSON.stringify(value);
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 }
 

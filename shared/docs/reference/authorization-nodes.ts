@@ -6,15 +6,16 @@ import { addressList, code, paragraph, text } from './reference-nodes.ts';
 const maxAlternatives = 10;
 const maxScopes = 100;
 
-/** Which credentials go together: `One of: A + B, C`. */
-export function waysIn(label: string, alternatives: readonly SecurityScheme[][]): Nodes {
+/** Which credentials go together: `One of: A + B, C`. `orNone`: the words for a request that needs none. */
+export function waysIn(label: string, alternatives: readonly SecurityScheme[][], orNone: string | undefined): Nodes {
   const ways = alternatives.slice(0, maxAlternatives).map((schemes) =>
     schemes.slice(0, maxAlternatives).flatMap(({ scheme }, at) => {
       const { field, value } = credentialOf(scheme);
       return [...(at === 0 ? [] : [text(' + ')]), code(value === undefined ? field : `${field}: ${value}`)];
     }),
   );
-  const more = alternatives.length > maxAlternatives ? [text(', …')] : [];
+  const none = orNone === undefined ? [] : [text(`, ${orNone}`)];
+  const more = [...(alternatives.length > maxAlternatives ? [text(', …')] : []), ...none];
   return paragraph(text(`${label} `), ...ways.flatMap((way, at) => (at === 0 ? way : [text(', '), ...way])), ...more);
 }
 

@@ -10,7 +10,7 @@ import {
 } from '#shared/docs/project/json-values.ts';
 import { StaticNodes } from '#shared/docs/render/evaluate/static-tree.ts';
 import type { InterfaceTexts } from '#shared/docs/render/interface-texts/interface-texts.ts';
-import { exampleOfSchema } from './example-value.ts';
+import { madeExample } from './made-example.ts';
 import { credentialOf, type Endpoint, entriesOf, lineOf, namedIn, resolved } from './open-slice.ts';
 import { exampleFence } from './operation-examples.ts';
 import { inWords } from './operations.ts';
@@ -260,7 +260,7 @@ export class ChannelWriter {
       written?.['payload'] ??
       (payload === undefined
         ? undefined
-        : exampleOfSchema(this.#document, payload, side === 'send' ? 'request' : 'response'));
+        : madeExample(this.#document, payload, side === 'send' ? 'request' : 'response'));
     if (value === undefined) return;
     const fence = exampleFence(textOf(message['contentType']) ?? 'application/json', title, value);
     if (!fences.some((other) => other.meta === fence.meta && other.value === fence.value)) fences.push(fence);

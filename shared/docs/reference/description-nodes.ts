@@ -14,7 +14,7 @@ const recentNodes = new RecentValues<Nodes[]>(500_000);
 const marks = /[\\`*_[<&|#~\n\r\0]|:\/\/|www\.|@|^\s*(?:[-+>]|\d+[.)])/;
 
 /**
- * The Markdown of a description as nodes. HTML in it is left out, and what breaks a limit of pages is plain text. `isField`: its headings are
+ * The Markdown of a description as nodes. Tags of HTML in it are left out, and what breaks a limit of pages is plain text. `isField`: its headings are
  * bold lines, because a field is no section of the page.
  */
 export function descriptionNodes(written: string, parser: ParseOptions['parser'], isField: boolean): Nodes[] {
@@ -33,16 +33,16 @@ function parsedNodes(text: string, parser: ParseOptions['parser'], isField: bool
     parser === 'micromark'
       ? micromarkTree(source, 'html', false)
       : (markdownToMdast(source, { features: { frontmatter: false } }) as ReturnType<typeof micromarkTree>);
-  return withoutHtml(tree.children, isField);
+  return withoutHtml(tree.children, isField, true);
 }
 
 const plain = (value: string): Nodes => ({ type: 'paragraph', children: [{ type: 'text', value }] });
 
-function withoutHtml(nodes: readonly Nodes[], isField: boolean): Nodes[] {
+function withoutHtml(nodes: readonly Nodes[], isField: boolean, isFlow: boolean): Nodes[] {
   return nodes.flatMap((node): Nodes[] => {
-    if (node.type === 'html') return /^<br\s*\/?>/i.test(node.value) ? [{ type: 'break' }] : [];
+    if (node.type === 'html') return isFlow ? inParagraph(ofHtml(node.value)) : ofHtml(node.value);
     if (!('children' in node)) return [withoutPlace(node)];
-    const children = withoutHtml(node.children, isField);
+    const children = withoutHtml(node.children, isField, flowTypes.has(node.type));
     if (node.type === 'heading' && isField)
       return [{ type: 'paragraph', children: [{ type: 'strong', children: children as [] }] }];
     // The page's own sections are of the second level.
@@ -50,6 +50,30 @@ function withoutHtml(nodes: readonly Nodes[], isField: boolean): Nodes[] {
     return [{ ...withoutPlace(node), ...depth, children } as Nodes];
   });
 }
+
+/** Tags of HTML are left out, with what is code or a comment. What only looks like a tag, such as `<your-name>`, is text. */
+function ofHtml(html: string): Nodes[] {
+  if (/^<br\s*\/?>/i.test(html)) return [{ type: 'break' }];
+  const others = html.replaceAll(/<!--[\s\S]*?-->|<(script|style)\b[\s\S]*?(?:<\/\1\s*>|$)/gi, '');
+  const hasOther = [...others.matchAll(tag)].some(([, name = '']) => !isHtmlTag(name));
+  const shown = others.replaceAll(tag, (written, name: string) => (isHtmlTag(name) ? '' : written)).trim();
+  return hasOther ? [{ type: 'text', value: shown }] : [];
+}
+
+const inParagraph = (nodes: Nodes[]): Nodes[] =>
+  nodes.length === 0 ? [] : [{ type: 'paragraph', children: nodes as [] }];
+
+const flowTypes = new Set(['blockquote', 'listItem', 'footnoteDefinition']);
+const tag = /<\/?([a-z][\w.:-]*)\b[^>]*>/gi;
+
+const htmlTags = new Set(
+  `a abbr address area article aside audio b base bdi bdo blockquote body br button canvas caption center cite code col colgroup data datalist dd del
+  details dfn dialog div dl dt em embed fieldset figcaption figure font footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html i
+  iframe img input ins kbd label legend li link main map mark menu meta meter nav noscript object ol optgroup option output p param picture pre
+  progress q rp rt ruby s samp script search section select slot small source span strike strong style sub summary sup svg path table tbody td
+  template textarea tfoot th thead time title tr track tt u ul var video wbr`.split(/\s+/),
+);
+const isHtmlTag = (name: string): boolean => htmlTags.has(name.toLowerCase());
 
 /** Its lines are those of no page. */
 function withoutPlace<N extends Nodes>({ position: _, ...node }: N): N {

@@ -4,17 +4,23 @@ import {
   type JsonValue,
   objectOf,
   ownValue,
+  putValue,
   textOf,
 } from '#shared/docs/project/json-values.ts';
 import { shownValue } from './open-slice.ts';
-import type { SampleField } from './sample-request.ts';
-import { merge, shapeOf } from './schema-shape.ts';
+import type { SampleField } from './samples/sample-request.ts';
+import { merge, partType, shapeOf } from './schema-shape.ts';
 
 /** How a property of a form with parts is sent. `isFile`: a file of the reader's; of a list, each item. */
 type FormPart = { isFile: boolean; mimeType: string | undefined };
 
 /** Says it of a property by its schema and by `encoding` of the media type. */
-function formPart(document: JsonObject, media: JsonObject, name: string, schema: JsonValue | undefined): FormPart {
+export function formPart(
+  document: JsonObject,
+  media: JsonObject,
+  name: string,
+  schema: JsonValue | undefined,
+): FormPart {
   const encoding = objectOf(ownValue(objectOf(media['encoding']), name));
   const given = textOf(encoding['contentType'])?.split(/[,;]/)[0]?.trim();
   const written = given !== undefined && /^[\w.+-]+\/[\w.+-]+$/.test(given) ? given : undefined;
@@ -28,8 +34,26 @@ function formPart(document: JsonObject, media: JsonObject, name: string, schema:
   return { isFile, mimeType: written ?? (isFile ? kept : isObject ? 'application/json' : kept) };
 }
 
+/** The schema of a form with the media type of each part that has one, for those who read of its fields. */
+export function withPartTypes(document: JsonObject, mimeType: string, media: JsonObject): JsonValue | undefined {
+  const { schema } = media;
+  if (!/^multipart\//i.test(mimeType) || schema === undefined) return schema;
+  const properties: JsonObject = {};
+  for (const { name, schema: own } of shapeOf(document, schema).properties) {
+    const { isFile, mimeType: type = isFile ? 'application/octet-stream' : undefined } = formPart(
+      document,
+      media,
+      name,
+      own,
+    );
+    const isSaid = type === merge(document, own).merged['contentMediaType'];
+    if (type !== undefined && !isSaid) putValue(properties, name, { [partType]: type, allOf: [own] });
+  }
+  return Object.keys(properties).length === 0 ? schema : { allOf: [{ properties }, schema] };
+}
+
 /** A schema of bytes: OpenAPI 3.0 says so by its format, 3.1 by a media type without an encoding. */
-function isBinary({ format, contentMediaType, contentEncoding }: JsonObject): boolean {
+export function isBinary({ format, contentMediaType, contentEncoding }: JsonObject): boolean {
   if (format === 'binary') return true;
   return typeof contentMediaType === 'string' && contentEncoding === undefined && isFileType(contentMediaType);
 }

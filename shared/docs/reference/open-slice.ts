@@ -7,6 +7,7 @@ import {
   textOf,
   textsOf,
 } from '#shared/docs/project/json-values.ts';
+import { parseExactJson } from '#shared/docs/project/exact-numbers.ts';
 import { RecentValues } from '#shared/docs/render/recent-values.ts';
 import { type Operation, operationsOf, resolvePointer } from './operations.ts';
 import { linesOfSlice } from './slice-operation.ts';
@@ -44,14 +45,14 @@ const recentDefinitions = new RecentValues<JsonObject>(2_000_000);
 function readSlice(text: string): { document: unknown; hasSides: boolean } {
   const hasSides = text.includes('"readOnly":true') || text.includes('"writeOnly":true');
   const lines = linesOfSlice(text);
-  if (lines === undefined) return { document: JSON.parse(text), hasSides };
-  const document = JSON.parse(lines.document) as { components: { schemas: JsonObject } };
+  if (lines === undefined) return { document: parseExactJson(text), hasSides };
+  const document = parseExactJson(lines.document) as { components: { schemas: JsonObject } };
   for (const line of lines.definitions) {
     // No name has a quote in it.
     const name = line.slice(1, line.indexOf('"', 1));
     let value: JsonValue | undefined;
     const get = (): JsonValue => {
-      value ??= recentDefinitions.get(`{${line}}`, () => JSON.parse(`{${line}}`) as JsonObject)[name] ?? null;
+      value ??= recentDefinitions.get(`{${line}}`, () => parseExactJson(`{${line}}`) as JsonObject)[name] ?? null;
       return value;
     };
     Object.defineProperty(document.components.schemas, name, { get, enumerable: true });

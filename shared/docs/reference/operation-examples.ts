@@ -7,18 +7,23 @@ import {
   objectsOf,
   textOf,
 } from '#shared/docs/project/json-values.ts';
-import { exampleOf, type ExampleFields, type ExampleSettings, madeFile, namedExamples } from './example-value.ts';
+import { exampleOf, type ExampleSettings, namedExamples } from './example-value.ts';
+import type { ExampleFields } from './made-example.ts';
+import { madeFile } from './text-formats.ts';
 import { credentialOf, entriesOf, type OpenSlice, resolved, securityOf, serversOf } from './open-slice.ts';
 import type { Operation } from './operations.ts';
 import { headerValue, parameterPairs } from './parameter-style.ts';
-import { type CodeSample, requestSamples } from './request-samples.ts';
+import { type CodeSample, requestSamples } from './samples/request-samples.ts';
 import { formFieldsOf } from './form-parts.ts';
-import type { SampleRequest } from './sample-request.ts';
+import type { SampleRequest } from './samples/sample-request.ts';
 
 const longestExample = 5_000;
 const longestMadeBody = 400;
 /** A made answer that is longer goes less deep: its fields are beside it. */
 const longestMadeAnswer = 1_200;
+
+/** Hears where no example could be made that a schema allows. */
+export type Missing = (where: 'the request' | `the answer ${string}`) => void;
 
 /** The request in several languages: those that are written in the specification, or else made ones. None for what the server calls. */
 export function requestFences(
@@ -26,13 +31,14 @@ export function requestFences(
   operation: Operation,
   parameters: readonly JsonObject[],
   { languages, autogenerate, defaults }: ExampleSettings,
+  missing: Missing = () => {},
 ): Code[] {
   if (operation.kind === 'webhook') return [];
   const given = givenSamples(operation.written, languages);
   const samples =
     given.length > 0 || autogenerate === false
       ? given
-      : requestSamples(requestOf(slice, operation, parameters, defaults), languages);
+      : requestSamples(requestOf(slice, operation, parameters, defaults, missing), languages);
   return samples.map(({ language, title, code, shared }) => ({
     ...fence(language, title, code),
     ...(shared && { data: { shared } }),
@@ -44,6 +50,7 @@ function requestOf(
   { method, path, written }: Operation,
   parameters: readonly JsonObject[],
   defaults: ExampleSettings['defaults'],
+  missing: Missing,
 ): SampleRequest {
   const { document } = slice;
   const server = serversOf(slice)[0]?.url ?? 'https://api.example.com';
@@ -72,7 +79,11 @@ function requestOf(
     else if (place === 'cookie') request.cookies.push(pair);
   }
   const [media] = entriesOf(resolved(document, written['requestBody']).value['content']);
-  if (media) request.body = requestBody(document, sentType(media[0]), resolved(document, media[1]).value, defaults);
+  if (media) {
+    const facts = resolved(document, media[1]).value;
+    request.body = requestBody(document, sentType(media[0]), facts, defaults);
+    if (request.body === undefined && facts['schema'] !== undefined) missing('the request');
+  }
   return request;
 }
 
@@ -115,7 +126,7 @@ function requestBody(
 }
 
 /** Examples of the responses, those that are named each for itself, and one for all answers that look the same. */
-export function responseFences({ document }: OpenSlice, { written }: Operation): Code[] {
+export function responseFences({ document }: OpenSlice, { written }: Operation, missing: Missing = () => {}): Code[] {
   const fences = entriesOf(written['responses']).flatMap(([status, response]) => {
     const { value } = resolved(document, response);
     const [media] = entriesOf(value['content']);
@@ -124,6 +135,7 @@ export function responseFences({ document }: OpenSlice, { written }: Operation):
     const named = namedExamples(document, facts).slice(0, 4);
     if (named.length > 1) return named.map(([name, example]) => exampleFence(media[0], `${status} ${name}`, example));
     const example = shortAnswer(document, facts);
+    if (example === undefined && facts['schema'] !== undefined) missing(`the answer ${status}`);
     return example === undefined ? [] : [exampleFence(media[0], status, example)];
   });
   return withoutTwins(fences).slice(0, 8);

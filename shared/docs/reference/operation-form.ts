@@ -25,6 +25,7 @@ import {
   shownValue,
   writtenServersOf,
 } from './open-slice.ts';
+import { formPart, isBinary } from './form-parts.ts';
 import type { Operation } from './operations.ts';
 import { exampleIn, merge, shapeOf } from './schema-shape.ts';
 
@@ -137,9 +138,7 @@ function fieldOf(document: JsonObject, place: FormField['in'], name: string, sch
   const items = shape.items === undefined ? undefined : shapeOf(document, shape.items);
   const isList = items !== undefined || shape.firstItems.length > 0 || shape.type.endsWith('[]');
   const isObject = shape.properties.length > 0 || shape.additional !== undefined || /^object\b/.test(shape.type);
-  const isFile = (part: JsonObject): boolean =>
-    place === 'form' &&
-    (part['format'] === 'binary' || textOf(part['contentMediaType']) === 'application/octet-stream');
+  const isFile = (part: JsonObject): boolean => place === 'form' && isBinary(part);
   const hasFiles = isList && isFile(merge(document, shape.items).merged);
   const kind = hasFiles
     ? 'files'
@@ -159,8 +158,8 @@ function fieldOf(document: JsonObject, place: FormField['in'], name: string, sch
   if (shape.isDeprecated) field.deprecated = true;
   const example = shape.example ?? (kind === 'list' ? items?.example : undefined);
   if (example !== undefined) setExample(field, example);
-  if (shape.defaultValue !== undefined && typeof shape.defaultValue !== 'object')
-    field.fallback = String(shape.defaultValue).slice(0, longestValue).toWellFormed();
+  if (shape.defaultValue !== undefined && !isJsonObject(shape.defaultValue) && !Array.isArray(shape.defaultValue))
+    field.fallback = shownValue(shape.defaultValue).slice(0, longestValue).toWellFormed();
   return field;
 }
 
@@ -199,7 +198,7 @@ function bodiesOf(document: JsonObject, written: JsonObject): FormBody[] {
       const made: FormBody = { mimeType: mimeType.includes('*') ? 'application/octet-stream' : mimeType };
       if (body['required'] === true) made.required = true;
       if (/^multipart\/|form-urlencoded/i.test(mimeType)) made.fields = formFields(document, media);
-      else if (isBinary(document, mimeType, media)) made.file = true;
+      else if (isBinaryBody(document, mimeType, media)) made.file = true;
       else made.text = textOfExample(document, mimeType, media);
       return made;
     });
@@ -218,14 +217,15 @@ function formFields(document: JsonObject, media: JsonObject): FormField[] {
       if (isRequired) field.required = true;
       const example = ownValue(given, name);
       if (example !== undefined) setExample(field, example);
-      const mimeType = textOf(own['contentType'])?.split(',')[0]?.trim();
-      if (mimeType !== undefined && /^[\w.+-]+\/[\w.+-]+$/.test(mimeType)) field.mimeType = mimeType;
+      const part = formPart(document, media, name, schema);
+      if (part.isFile) field.kind = field.kind === 'list' || field.kind === 'files' ? 'files' : 'file';
+      else if (part.mimeType !== undefined) field.mimeType = part.mimeType;
       setStyle(field, own);
       return field;
     });
 }
 
-function isBinary(document: JsonObject, mimeType: string, media: JsonObject): boolean {
+function isBinaryBody(document: JsonObject, mimeType: string, media: JsonObject): boolean {
   if (/json|xml|yaml|csv|javascript|^text\//i.test(mimeType)) return false;
   const { merged } = merge(document, media['schema']);
   const isText = merged['format'] !== 'binary' && exampleIn(media) !== undefined;

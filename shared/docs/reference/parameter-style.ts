@@ -9,7 +9,7 @@ const mostItems = 10;
 export function parameterPairs(parameter: JsonObject, name: string, value: JsonValue): Pair[] {
   const style = typeof parameter['style'] === 'string' ? parameter['style'] : 'form';
   const isExploded = typeof parameter['explode'] === 'boolean' ? parameter['explode'] : style === 'form';
-  if (isMedia(parameter) || typeof value !== 'object' || value === null) return [[name, shownValue(value)]];
+  if (isMedia(parameter) || isScalar(value)) return [[name, shownValue(value)]];
   if (style === 'deepObject') return deepPairs(name, value).slice(0, mostItems);
   if (!isExploded) return [[name, flat(value).join(separators.get(style) ?? ',')]];
   if (Array.isArray(value)) return value.slice(0, mostItems).map((item) => [name, shownValue(item)]);
@@ -20,13 +20,16 @@ export function parameterPairs(parameter: JsonObject, name: string, value: JsonV
 
 /** A value of a header. */
 export function headerValue(parameter: JsonObject, value: JsonValue): string {
-  if (isMedia(parameter) || typeof value !== 'object' || value === null) return shownValue(value);
+  if (isMedia(parameter) || isScalar(value)) return shownValue(value);
   if (Array.isArray(value) || parameter['explode'] !== true) return flat(value).join(',');
   return Object.entries(value)
     .slice(0, mostItems)
     .map(([key, item]) => `${key}=${shownValue(item)}`)
     .join(',');
 }
+
+const isScalar = (value: JsonValue): value is string | number | boolean | null =>
+  !isJsonObject(value) && !Array.isArray(value);
 
 /** Its value is written as its media type says, which is JSON. */
 const isMedia = ({ content }: JsonObject): boolean => content !== undefined;

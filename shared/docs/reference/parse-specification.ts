@@ -1,7 +1,18 @@
 import { upgradeFromTwoToThree } from '@scalar/openapi-upgrader/2.0-to-3.0';
-import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
+import {
+  CORE_SCHEMA,
+  floatCoreTag,
+  intCoreTag,
+  load,
+  mapTag,
+  mergeTag,
+  NOT_RESOLVED,
+  type ScalarTagDefinition,
+} from 'js-yaml';
+import { exactNumber, parseExactJson } from '#shared/docs/project/exact-numbers.ts';
 import { decodeSource } from '#shared/docs/project/decode-source.ts';
 import {
+  isExactNumber,
   isJsonObject,
   type JsonObject,
   type JsonValue,
@@ -44,33 +55,35 @@ export function parseSpecification(bytes: Uint8Array, file: string): JsonObject 
   );
 }
 
-/** What a file has, in the words of its author and whatever it says of itself, with the digits of its numbers if it is JSON. Throws as `parseSpecification`. */
+/** What a file has, in the words of its author and whatever it says of itself, with the digits of its numbers. Throws as `parseSpecification`. */
 export function readWritten(bytes: Uint8Array, file: string): JsonValue {
-  const { text } = decodeSource(bytes, file);
-  const parsed = parse(text, file);
-  // JSON has no aliases, and a copy would lose digits.
-  if (!file.toLowerCase().endsWith('.json')) return plainCopy(parsed);
-  return JSON.parse(text, keepDigits) as JsonValue;
+  const parsed = parse(decodeSource(bytes, file).text, file);
+  // JSON has no aliases that a copy would have to count.
+  return file.toLowerCase().endsWith('.json') ? (parsed as JsonValue) : plainCopy(parsed);
 }
 
-/** The programs that read it may know larger numbers than JavaScript. */
-function keepDigits(_key: string, value: unknown, context?: { source?: string }): unknown {
-  const { rawJSON } = JSON as { rawJSON?: (text: string) => unknown };
-  const source = context?.source;
-  if (typeof value !== 'number' || source === undefined || source === String(value) || rawJSON === undefined)
-    return value;
-  return rawJSON(source);
-}
+const exact = (tag: ScalarTagDefinition<number>): ScalarTagDefinition => ({
+  ...tag,
+  resolve(source, ...rest) {
+    const value = tag.resolve(source, ...rest);
+    if (value !== NOT_RESOLVED) return exactNumber(source, value);
+    // Larger than any number of JavaScript.
+    return /^-?[1-9]\d*[eE]\+?\d+$/.test(source) ? exactNumber(source) : value;
+  },
+});
 
-/** YAML 1.2 has no `<<`, but its authors do. The parser bounds what they add. */
-const schema = CORE_SCHEMA.withTags(mergeTag);
+/** YAML 1.2 has no `<<`, but its authors do. The parser bounds what they add. Numbers keep their digits, and keys are texts. */
+const schema = CORE_SCHEMA.withTags(mergeTag, exact(intCoreTag), exact(floatCoreTag), {
+  ...mapTag,
+  addPair: (map, key, value) => mapTag.addPair(map, isExactNumber(key) ? JSON.stringify(key) : key, value),
+});
 
 function parse(text: string, file: string): unknown {
   const isJson = file.toLowerCase().endsWith('.json');
   try {
     if (!isJson) return load(text, { schema, maxAliases, maxDepth, json: true });
     if (isNestedTooDeep(text)) throw new Error(`it is nested deeper than ${maxNesting} levels`);
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch (error) {
     const { reason } = error as { reason?: unknown };
     const why = (typeof reason === 'string' ? reason : messageOf(error)).slice(0, 200);
@@ -96,7 +109,11 @@ function isNestedTooDeep(text: string): boolean {
 }
 
 /** A tree of JSON values. What YAML's aliases share is there as often as it is used, and counts each time. */
-function plainCopy(root: unknown, nameOf = (key: string): string => key): JsonValue {
+function plainCopy(
+  root: unknown,
+  nameOf = (key: string): string => key,
+  numbers?: 'as texts' | 'from texts',
+): JsonValue {
   let values = 0;
   let characters = 0;
   const count = (text: string): void => {
@@ -108,9 +125,16 @@ function plainCopy(root: unknown, nameOf = (key: string): string => key): JsonVa
     values += 1;
     if (values > maxValues) throw new SpecificationRefused('has more than a million values; split it');
     if (typeof value === 'string') count(value);
+    if (numbers === 'from texts' && typeof value === 'string' && value.startsWith(mark))
+      return exactNumber(value.slice(mark.length));
     if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
     if (typeof value === 'number') return Number.isFinite(value) ? value : null;
     if (typeof value !== 'object') return null;
+    if (isExactNumber(value)) {
+      const digits = JSON.stringify(value);
+      count(digits);
+      return numbers === 'as texts' ? mark + digits : (value as JsonValue);
+    }
     if (depth > maxDepth) throw new SpecificationRefused(`is nested deeper than ${maxDepth} levels; make it flatter`);
     if (Array.isArray(value)) return value.map((item) => copy(item, depth + 1));
     const made: JsonObject = {};
@@ -123,7 +147,7 @@ function plainCopy(root: unknown, nameOf = (key: string): string => key): JsonVa
   return copy(root, 0);
 }
 
-/** Names that reach prototypes have a mark in front while a library has them. */
+/** Names that reach prototypes, and numbers whose digits are kept, have a mark in front while a library has them. */
 const mark = '\u{f8ff}';
 const marked = (key: string): string => (/^(?:__proto__|constructor|prototype)$/.test(key) ? mark + key : key);
 const unmarked = (key: string): string => (key.startsWith(mark) ? key.slice(mark.length) : key);
@@ -131,8 +155,8 @@ const unmarked = (key: string): string => (key.startsWith(mark) ? key.slice(mark
 function fromSwagger(swagger: JsonObject): JsonObject {
   try {
     // A version may be written as a number.
-    const whole = withoutNothing({ ...(plainCopy(swagger, marked) as JsonObject), swagger: '2.0' });
-    return plainCopy(upgradeFromTwoToThree(whole), unmarked) as JsonObject;
+    const whole = withoutNothing({ ...(plainCopy(swagger, marked, 'as texts') as JsonObject), swagger: '2.0' });
+    return plainCopy(upgradeFromTwoToThree(whole), unmarked, 'from texts') as JsonObject;
   } catch (error) {
     if (error instanceof SpecificationRefused) throw error;
     throw new SpecificationRefused(`is Swagger 2 that cannot be read as OpenAPI 3: ${messageOf(error).slice(0, 200)}`);

@@ -261,6 +261,7 @@ properties:
       "components:\n  schemas:\n    Around: { prefixItems: [{ $ref: '#/components/schemas/Around' }] }\n",
     );
     expect(withoutCode.replaceAll(/\n+/g, '\n')).toContain(`- \`place\` ([number, number])
+  \`items: false\`
   - \`[0]\` (number)
     North
   - \`[1]\` (number)

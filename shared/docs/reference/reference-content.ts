@@ -1,10 +1,13 @@
 import type { Nodes, Root } from 'mdast';
 import { isJsonObject, type JsonObject, type JsonValue, objectOf, textOf } from '#shared/docs/project/json-values.ts';
 import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
+import type { Report } from '#shared/docs/render/findings.ts';
 import { type StaticElement, StaticNodes } from '#shared/docs/render/evaluate/static-tree.ts';
 import type { InterfaceTexts } from '#shared/docs/render/interface-texts/interface-texts.ts';
 import type { PlaygroundForm } from '#shared/docs/render/site/playground-form.ts';
-import { type ExampleUse, exampleOfSchema, namedExamples } from './example-value.ts';
+import { namedExamples } from './example-value.ts';
+import { madeExample } from './made-example.ts';
+import type { Direction } from './schema-fits.ts';
 import {
   credentialOf,
   type Endpoint,
@@ -19,8 +22,9 @@ import {
   serversOf,
 } from './open-slice.ts';
 import { flowAddresses, scopeNodes, waysIn } from './authorization-nodes.ts';
+import { withPartTypes } from './form-parts.ts';
 import { operationForm } from './operation-form.ts';
-import { exampleFence, requestFences, responseFences } from './operation-examples.ts';
+import { exampleFence, type Missing, requestFences, responseFences } from './operation-examples.ts';
 import { ChannelWriter } from './channel-content.ts';
 import { methods, type Operation } from './operations.ts';
 import type { PageReferenceInput } from './page-reference.ts';
@@ -45,6 +49,7 @@ export type ReferenceOptions = Omit<PageReferenceInput, 'path'> & {
   parser: ParseOptions['parser'];
   /** Readers can send requests from it. */
   withForm?: boolean;
+  report?: Report;
 };
 
 /**
@@ -128,8 +133,9 @@ class ReferenceWriter {
 
   #schema(): AddedNodes {
     const schema = this.#slice.schema ?? {};
-    const example = exampleOfSchema(this.#document, schema, 'response');
-    const examples = [exampleFence('application/json', this.#texts.example.replace(/\s*[:：]\s*$/u, ''), example)];
+    const example = madeExample(this.#document, schema, 'response');
+    const title = this.#texts.example.replace(/\s*[:：]\s*$/u, '');
+    const examples = example === undefined ? [] : [exampleFence('application/json', title, example)];
     const isOwn = this.#own.components.has('ResponseExample');
     const { description } = resolved(this.#document, schema).value;
     const isInHead = !this.#options.hasDescription && lineOf(description) !== undefined;
@@ -137,7 +143,7 @@ class ReferenceWriter {
       above: [],
       below: [
         ...this.#fields.body(schema, 'schema', 'schema', undefined, isInHead),
-        ...(isOwn ? [] : [element('ResponseExample', {}, examples)]),
+        ...(isOwn || examples.length === 0 ? [] : [element('ResponseExample', {}, examples)]),
       ],
     };
   }
@@ -212,7 +218,8 @@ class ReferenceWriter {
       });
     }
     if (shown.size === 0) return [];
-    const ways = alternatives.length > 1 ? [waysIn(this.#texts.oneOf, alternatives)] : [];
+    const orNone = alternatives.length < all.length ? this.#texts.orNone : undefined;
+    const ways = all.length > 1 ? [waysIn(this.#texts.oneOf, alternatives, orNone)] : [];
     return [heading(this.#texts.authorizations, 'authorizations'), ...ways, ...shown.values()];
   }
 
@@ -265,13 +272,13 @@ class ReferenceWriter {
   }
 
   /** The fields of a body; a tab for each media type, where there are several that differ. */
-  #media(media: [string, JsonValue][], id: string, use: ExampleUse, marks: Nodes[]): Nodes[] {
+  #media(media: [string, JsonValue][], id: string, use: Direction, marks: Nodes[]): Nodes[] {
     const anchor = id === 'body' ? 'request-body' : id.startsWith('response-') ? id : undefined;
     const fields = (schema: JsonValue | undefined, own: string): Nodes[] =>
       schema === undefined ? [] : this.#fields.body(schema, own, use, anchor);
     const groups = new Map<string, { types: string[]; schema: JsonValue | undefined }>();
     for (const [type, content] of media) {
-      const { schema } = resolved(this.#document, content).value;
+      const schema = withPartTypes(this.#document, type, resolved(this.#document, content).value);
       const key = JSON.stringify(schema) ?? '';
       const group = groups.get(key) ?? { types: [], schema };
       group.types.push(type);
@@ -387,9 +394,14 @@ class ReferenceWriter {
   }
 
   #examples(operation: Operation, parameters: JsonObject[]): Nodes[] {
+    const missing: Missing = (where) =>
+      this.#options.report?.(
+        'example-not-made',
+        `No example of ${where} of ${operation.method} ${operation.path} could be made that its schema allows. Write one in the description, or look whether the schema allows anything.`,
+      );
     const shown = {
-      RequestExample: () => requestFences(this.#slice, operation, parameters, this.#options.examples),
-      ResponseExample: () => responseFences(this.#slice, operation),
+      RequestExample: () => requestFences(this.#slice, operation, parameters, this.#options.examples, missing),
+      ResponseExample: () => responseFences(this.#slice, operation, missing),
     };
     return Object.entries(shown).flatMap(([name, make]) => {
       const fences = this.#own.components.has(name) ? [] : make();

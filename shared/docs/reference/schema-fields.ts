@@ -177,8 +177,8 @@ export class SchemaFields {
     }
     const isShort =
       example !== undefined && (typeof example !== 'object' || JSON.stringify(example).length < longestValue);
-    if (isShort && !isSame(example, shape.defaultValue) && example !== '')
-      lines.push(line([[code(shownValue(example))]], reference.example));
+    if (isShort && !isSame(example, shape.defaultValue))
+      lines.push(line([[code(shownDefault(example))]], reference.example));
     return lines;
   }
 

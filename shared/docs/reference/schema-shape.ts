@@ -1,11 +1,16 @@
 import {
+  isExactNumber,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   objectOf,
+  ownValue,
+  putValue,
   textOf,
   textsOf,
 } from '#shared/docs/project/json-values.ts';
+import { numberOf } from '#shared/docs/project/exact-numbers.ts';
+import { childIn, kindIn, mappedSchemas } from './discriminator.ts';
 import { nameOfReference, resolved, shownValue } from './open-slice.ts';
 
 /** One level of a schema, with its references followed and `allOf` put together. */
@@ -47,10 +52,13 @@ const maxParts = 200;
 const maxFirstItems = 20;
 const constraintKeys = [
   'minimum exclusiveMinimum maximum exclusiveMaximum multipleOf minLength maxLength pattern',
-  'minItems maxItems uniqueItems minProperties maxProperties contentMediaType contentEncoding',
+  'minItems maxItems uniqueItems minContains maxContains minProperties maxProperties contentMediaType contentEncoding',
 ]
   .join(' ')
   .split(' ');
+
+/** What a field of a form with parts says of itself, beside its schema. */
+export const partType = 'x-bindery-part-type';
 
 const kindsOfChoice = ['oneOf', 'anyOf'] as const;
 
@@ -98,7 +106,13 @@ function makeShape(document: JsonObject, schema: JsonValue | undefined): Shape {
   for (const kind of kindsOfChoice) {
     const written = merged[kind];
     const options = Array.isArray(written) ? written.filter((option) => !isNull(option)) : [];
-    if (options.length > 0) variants.push({ kind, options });
+    if (options.length > 0)
+      variants.push({ kind, options: options.map((option) => withKind(document, merged, option)) });
+  }
+  if (variants.length === 0) {
+    const mapped = mappedSchemas(merged).filter((reference) => !names.includes(reference));
+    const options = mapped.map((reference) => withKind(document, merged, { $ref: reference }));
+    if (options.length > 0) variants.push({ kind: 'oneOf', options });
   }
   const { additionalProperties } = merged;
   const mint = objectOf(merged['x-mint']);
@@ -112,7 +126,7 @@ function makeShape(document: JsonObject, schema: JsonValue | undefined): Shape {
     defaultValue: merged['x-default'] ?? merged['default'],
     example: exampleIn(merged),
     values: valuesOf(merged),
-    constraints: constraintsOf(merged),
+    constraints: constraintsOf(document, merged),
     properties: Object.entries(properties).map(([name, property]) => {
       return { name, schema: property, isRequired: required.has(name) };
     }),
@@ -132,14 +146,33 @@ function makeShape(document: JsonObject, schema: JsonValue | undefined): Shape {
   };
 }
 
-function constraintsOf(schema: JsonObject): string[] {
+function constraintsOf(document: JsonObject, schema: JsonObject): string[] {
   const constraints: string[] = [];
   for (const key of constraintKeys) {
     const value = schema[key];
-    if (value === undefined || value === null || typeof value === 'object' || value === false) continue;
+    if (value === undefined || value === null || isJsonObject(value) || Array.isArray(value) || value === false)
+      continue;
     constraints.push(`${key}: ${shownValue(value)}`);
   }
+  if (typeof schema[partType] === 'string') constraints.push(`contentType: ${schema[partType]}`);
+  for (const key of ['additionalProperties', 'unevaluatedProperties', 'additionalItems', 'items'])
+    if (schema[key] === false) constraints.push(`${key}: false`);
+  for (const key of ['dependentRequired', 'dependencies'])
+    for (const [name, needed] of Object.entries(objectOf(schema[key])))
+      if (Array.isArray(needed)) constraints.push(`${key}: ${name} → ${textsOf(needed).join(', ')}`);
+  for (const key of ['not', 'contains', 'propertyNames', 'if', 'then', 'else', 'dependentSchemas']) {
+    const value = schema[key];
+    if (value !== undefined) constraints.push(`${key}: ${briefly(document, value)}`);
+  }
   return constraints;
+}
+
+/** A schema in a few words: its type and what narrows it, or else its JSON. */
+function briefly(document: JsonObject, schema: JsonValue): string {
+  const reference = objectOf(schema)['$ref'];
+  if (typeof reference === 'string') return nameOfReference(reference);
+  const keys = isJsonObject(schema) ? Object.keys(schema) : [];
+  return keys.length === 1 && keys[0] === 'type' ? plainTypeOf(document, objectOf(schema)) : JSON.stringify(schema);
 }
 
 /** `items` of JSON Schema before 2020 may be a list of what is `prefixItems` today. `false`: there are no more. */
@@ -174,10 +207,13 @@ function mergeParts(document: JsonObject, schema: JsonValue | undefined): { merg
   const names = new Set<string>();
   let parts = 0;
   const of = (value: JsonValue | undefined, depth: number): JsonObject => {
-    const { value: own, names: through } = resolved(document, value);
+    const { value: found, names: through } = resolved(document, value);
     parts += 1;
     if (depth > 20 || parts > maxParts || through.some((name) => names.has(name))) return {};
-    for (const name of through) names.add(name);
+    // What is made of its parent is one of the parent's variants, and has none of them itself.
+    const child = depth === 0 ? undefined : (childIn(found, names) ?? kindlessChild(found, names));
+    const own = child === undefined ? found : asParent(found, child);
+    if (child === undefined) for (const name of through) names.add(name);
     const lone = loneOption(own);
     const { allOf } = own;
     const written = [...(Array.isArray(allOf) ? allOf : []), ...(lone === undefined ? [] : [lone])];
@@ -196,18 +232,68 @@ function mergeParts(document: JsonObject, schema: JsonValue | undefined): { merg
   return { merged, names: [...names] };
 }
 
+/** A parent with a discriminator need not name its children. */
+const kindlessChild = ({ discriminator }: JsonObject, names: ReadonlySet<string>): string | undefined =>
+  isJsonObject(discriminator) ? [...names][0] : undefined;
+
+/** A parent as a part of its child: without its variants, and with the value that says which of them the child is. */
+function asParent({ oneOf: _, anyOf: _2, discriminator, ...rest }: JsonObject, child: string): JsonObject {
+  const { propertyName } = objectOf(discriminator);
+  if (typeof propertyName !== 'string') return rest;
+  const properties = objectOf(rest['properties']);
+  const kind = kindIn(objectOf(discriminator), child, ownValue(properties, propertyName));
+  return kind === undefined ? rest : { ...rest, properties: { ...properties, [propertyName]: kind } };
+}
+
+/** A variant with the value that a discriminator has for it. */
+function withKind(document: JsonObject, { discriminator }: JsonObject, option: JsonValue): JsonValue {
+  const { propertyName } = objectOf(discriminator);
+  const { $ref: reference } = objectOf(option);
+  if (typeof propertyName !== 'string' || typeof reference !== 'string') return option;
+  const properties = objectOf(merge(document, option).merged['properties']);
+  const property = ownValue(properties, propertyName);
+  const kind =
+    property === undefined ? undefined : kindIn(objectOf(discriminator), reference, merge(document, property).merged);
+  return kind === undefined ? option : { allOf: [{ $ref: reference }], properties: { [propertyName]: kind } };
+}
+
 const isOfParts = ({ $ref, allOf, oneOf, anyOf }: JsonObject): boolean =>
   $ref !== undefined || allOf !== undefined || oneOf !== undefined || anyOf !== undefined;
 
 function both(first: JsonObject, second: JsonObject): JsonObject {
   const made: JsonObject = { ...second, ...first };
   if (first['properties'] !== undefined || second['properties'] !== undefined)
-    made['properties'] = { ...objectOf(second['properties']), ...objectOf(first['properties']) };
+    made['properties'] = bothProperties(objectOf(first['properties']), objectOf(second['properties']));
+  if (Array.isArray(first['enum']) && Array.isArray(second['enum'])) {
+    const others = new Set(second['enum'].map((value) => JSON.stringify(value)));
+    made['enum'] = first['enum'].filter((value) => others.has(JSON.stringify(value)));
+  }
+  for (const [keys, closer] of narrowing)
+    for (const key of keys) {
+      const [own, other] = [numberOf(first[key]), numberOf(second[key])];
+      if (own !== undefined && other !== undefined && closer(own, other) !== own) made[key] = second[key] ?? null;
+    }
   const required = [...textsOf(second['required']), ...textsOf(first['required'])];
   if (required.length > 0) made['required'] = [...new Set(required)];
   for (const kind of kindsOfChoice) {
     const [own, other] = [first[kind], second[kind]];
     if (Array.isArray(own) && Array.isArray(other)) made[kind] = [...own, ...other];
+  }
+  return made;
+}
+
+const narrowing: [keys: string[], closer: (own: number, other: number) => number][] = [
+  ['minimum exclusiveMinimum minLength minItems minProperties'.split(' '), Math.max],
+  ['maximum exclusiveMaximum maxLength maxItems maxProperties'.split(' '), Math.min],
+];
+
+/** What both say of a property holds; where they say the same thing differently, the first is shown. */
+function bothProperties(first: JsonObject, second: JsonObject): JsonObject {
+  const made: JsonObject = { ...second };
+  for (const [name, own] of Object.entries(first)) {
+    const other = ownValue(second, name);
+    const isOne = other === undefined || !isJsonObject(other) || !isJsonObject(own) || Object.keys(other).length === 0;
+    putValue(made, name, isOne || JSON.stringify(own) === JSON.stringify(other) ? own : { allOf: [own, other] });
   }
   return made;
 }
@@ -239,7 +325,7 @@ function valuesOf(schema: JsonObject): Shape['values'] {
 }
 
 /** What a reader sees as the type of a schema that is no reference and of no parts. */
-export const plainTypeOf = (document: JsonObject, schema: JsonObject): string =>
+const plainTypeOf = (document: JsonObject, schema: JsonObject): string =>
   typeOf(document, schema, variantsIn(schema), 0);
 
 /** Words for the type of a schema, from itself and the types right inside it. */
@@ -286,7 +372,8 @@ const variantsIn = (schema: JsonObject): Shape['variants'] =>
 
 const objectKeys = ['properties', 'patternProperties', 'additionalProperties'];
 
-const typeOfValue = (value: JsonValue): string => (value === null ? 'null' : typeof value);
+const typeOfValue = (value: JsonValue): string =>
+  value === null ? 'null' : isExactNumber(value) ? 'number' : typeof value;
 
 function typesWithoutName(
   document: JsonObject,
@@ -309,7 +396,8 @@ function typesWithoutName(
 
 /** What a reader calls one of several schemas: its title, or the name that it has in the specification, or its type. */
 export function nameOf(document: JsonObject, schema: JsonValue): string {
-  const reference = objectOf(schema)['$ref'];
+  const [part] = Array.isArray(objectOf(schema)['allOf']) ? (objectOf(schema)['allOf'] as JsonValue[]) : [];
+  const reference = objectOf(schema)['$ref'] ?? objectOf(part)['$ref'];
   const title = textOf(objectOf(schema)['title']);
   if (title !== undefined) return title;
   const shape = shapeOf(document, schema);

@@ -1,6 +1,13 @@
 import type { FileEntry } from '#shared/docs/project/site-model.ts';
 import { quoted, type Report } from '#shared/docs/project/diagnostics.ts';
-import { isJsonObject, type JsonObject, type JsonValue, objectOf, textOf } from '#shared/docs/project/json-values.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  objectOf,
+  plainJson,
+  textOf,
+} from '#shared/docs/project/json-values.ts';
 import type { ProjectFiles } from '#shared/docs/project/project-files.ts';
 import { scanSource } from '#shared/docs/project/read-sources.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
@@ -378,12 +385,13 @@ class Reference implements SiteReference {
     this.#pathOf.set(key, free);
     this.#wanted.set(wanted, count);
     const mint = objectOf(written['x-mint']);
-    const groups = mint['groups'] ?? metadataOf(written)['groups'];
+    const metadata = objectOf(plainJson(metadataOf(written)));
+    const groups = mint['groups'] === undefined ? metadata['groups'] : plainJson(mint['groups']);
     this.pages.set(free, {
       ...reference,
       path: free,
       source: this.#make(textOf(mint['content']) ?? ''),
-      frontmatter: { ...metadataOf(written), ...(groups !== undefined && { groups }), ...named },
+      frontmatter: { ...metadata, ...(groups !== undefined && { groups }), ...named },
     });
     return free;
   }

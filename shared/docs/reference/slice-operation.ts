@@ -116,7 +116,19 @@ export class Slicer {
         if (target !== undefined) made[key] = target;
         // The name says more than nothing.
         else if (value['title'] === undefined) made['title'] = lastName(item);
-      } else putValue(made, key, this.copy(item));
+      } else putValue(made, key, key === 'mapping' ? this.#mapping(item) : this.copy(item));
+    }
+    return made;
+  }
+
+  /** Schemas that a discriminator names are as good as referred to. */
+  #mapping(value: JsonValue): JsonValue {
+    if (!isJsonObject(value)) return this.copy(value);
+    const made: JsonObject = {};
+    for (const [kind, name] of Object.entries(value)) {
+      const reference = typeof name !== 'string' || name.startsWith('#/') ? name : `#/components/schemas/${name}`;
+      const isThere = typeof reference === 'string' && resolvePointer(this.#specification, reference) !== undefined;
+      putValue(made, kind, (isThere ? this.#target(reference) : undefined) ?? this.copy(name));
     }
     return made;
   }
@@ -202,7 +214,9 @@ const maxBriefText = 150;
 function briefly(schema: JsonValue): JsonValue {
   const { properties, items, ...rest } = objectOf(schema);
   const plain = Object.entries(rest).filter(
-    ([key, value]) => (typeof value !== 'object' || key === 'type') && JSON.stringify(value).length < maxBriefText,
+    ([key, value]) =>
+      ((!isJsonObject(value) && !Array.isArray(value)) || key === 'type') &&
+      JSON.stringify(value).length < maxBriefText,
   );
   const type = properties !== undefined ? 'object' : items !== undefined ? 'array' : undefined;
   return { ...(type !== undefined && { type }), ...Object.fromEntries(plain) };

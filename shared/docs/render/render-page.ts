@@ -74,7 +74,7 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
   const sliceText = sliceName === undefined ? undefined : dependencies[sliceName];
   const hasDescription = typeof slice.frontmatter.description === 'string';
   const withForm = slice.playground !== undefined;
-  const page = withReference(evaluated, sliceText, { ...reference, texts, hasDescription, parser, withForm });
+  const page = withReference(evaluated, sliceText, { ...reference, texts, hasDescription, parser, withForm, report });
   const markdown = pageMarkdown(slice, page);
   if (markdown.length > maxMarkdown) throw new PageFailed('page-too-large', 'its Markdown has more than 8 MB');
 

@@ -89,6 +89,8 @@ type ReferenceWord =
   | 'responses'
   | 'callbacks'
   | 'oneOf'
+  /** Behind a list of credentials. */
+  | 'orNone'
   | 'anyOf'
   | 'allowedValues'
   | 'example'

@@ -61,6 +61,7 @@ export const ar: InterfaceTexts = {
     responses: 'الاستجابات',
     callbacks: 'ردود النداء',
     oneOf: 'واحد من:',
+    orNone: 'أو لا شيء',
     anyOf: 'أي من:',
     allowedValues: 'القيم المسموح بها:',
     example: 'مثال:',

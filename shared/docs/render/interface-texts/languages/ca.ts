@@ -61,6 +61,7 @@ export const ca: InterfaceTexts = {
     responses: 'Respostes',
     callbacks: 'Crides de retorn',
     oneOf: 'Un de:',
+    orNone: 'o cap',
     anyOf: 'Qualsevol de:',
     allowedValues: 'Valors permesos:',
     example: 'Exemple:',

@@ -66,6 +66,7 @@ export const cs: InterfaceTexts = {
     responses: 'Odpovědi',
     callbacks: 'Zpětná volání',
     oneOf: 'Jedno z:',
+    orNone: 'nebo nic',
     anyOf: 'Kterékoli z:',
     allowedValues: 'Povolené hodnoty:',
     example: 'Příklad:',

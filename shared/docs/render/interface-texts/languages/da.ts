@@ -61,6 +61,7 @@ export const da: InterfaceTexts = {
     responses: 'Svar',
     callbacks: 'Tilbagekald',
     oneOf: 'En af:',
+    orNone: 'eller ingen',
     anyOf: 'Enhver af:',
     allowedValues: 'Tilladte værdier:',
     example: 'Eksempel:',

@@ -61,6 +61,7 @@ export const de: InterfaceTexts = {
     responses: 'Antworten',
     callbacks: 'Rückrufe',
     oneOf: 'Eines von:',
+    orNone: 'oder keines',
     anyOf: 'Beliebige von:',
     allowedValues: 'Erlaubte Werte:',
     example: 'Beispiel:',

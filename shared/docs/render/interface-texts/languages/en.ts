@@ -61,6 +61,7 @@ export const en: InterfaceTexts = {
     responses: 'Responses',
     callbacks: 'Callbacks',
     oneOf: 'One of:',
+    orNone: 'or none',
     anyOf: 'Any of:',
     allowedValues: 'Allowed values:',
     example: 'Example:',

@@ -61,6 +61,7 @@ export const es: InterfaceTexts = {
     responses: 'Respuestas',
     callbacks: 'Retrollamadas',
     oneOf: 'Uno de:',
+    orNone: 'o ninguna',
     anyOf: 'Cualquiera de:',
     allowedValues: 'Valores permitidos:',
     example: 'Ejemplo:',

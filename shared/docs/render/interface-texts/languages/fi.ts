@@ -61,6 +61,7 @@ export const fi: InterfaceTexts = {
     responses: 'Vastaukset',
     callbacks: 'Takaisinkutsut',
     oneOf: 'Yksi seuraavista:',
+    orNone: 'tai ei mitään',
     anyOf: 'Mikä tahansa seuraavista:',
     allowedValues: 'Sallitut arvot:',
     example: 'Esimerkki:',

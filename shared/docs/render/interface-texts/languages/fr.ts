@@ -61,6 +61,7 @@ export const fr: InterfaceTexts = {
     responses: 'Réponses',
     callbacks: 'Rappels',
     oneOf: 'L’un de :',
+    orNone: 'ou aucune',
     anyOf: 'Au moins un de :',
     allowedValues: 'Valeurs autorisées :',
     example: 'Exemple :',

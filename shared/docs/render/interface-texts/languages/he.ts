@@ -61,6 +61,7 @@ export const he: InterfaceTexts = {
     responses: 'תגובות',
     callbacks: 'קריאות חוזרות',
     oneOf: 'אחד מאלה:',
+    orNone: 'או ללא',
     anyOf: 'כל אחד מאלה:',
     allowedValues: 'ערכים מותרים:',
     example: 'דוגמה:',

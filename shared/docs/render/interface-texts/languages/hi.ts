@@ -61,6 +61,7 @@ export const hi: InterfaceTexts = {
     responses: 'प्रतिक्रियाएँ',
     callbacks: 'कॉलबैक',
     oneOf: 'इनमें से एक:',
+    orNone: 'या कोई नहीं',
     anyOf: 'इनमें से कोई भी:',
     allowedValues: 'अनुमत मान:',
     example: 'उदाहरण:',

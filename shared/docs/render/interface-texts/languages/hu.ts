@@ -66,6 +66,7 @@ export const hu: InterfaceTexts = {
     responses: 'Válaszok',
     callbacks: 'Visszahívások',
     oneOf: 'Ezek egyike:',
+    orNone: 'vagy semmi',
     anyOf: 'Ezek bármelyike:',
     allowedValues: 'Megengedett értékek:',
     example: 'Példa:',

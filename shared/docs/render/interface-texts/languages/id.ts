@@ -61,6 +61,7 @@ export const id: InterfaceTexts = {
     responses: 'Respons',
     callbacks: 'Callback',
     oneOf: 'Salah satu dari:',
+    orNone: 'atau tidak ada',
     anyOf: 'Sembarang dari:',
     allowedValues: 'Nilai yang diizinkan:',
     example: 'Contoh:',

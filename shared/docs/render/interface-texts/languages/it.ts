@@ -61,6 +61,7 @@ export const it: InterfaceTexts = {
     responses: 'Risposte',
     callbacks: 'Callback',
     oneOf: 'Uno tra:',
+    orNone: 'o nessuna',
     anyOf: 'Almeno uno tra:',
     allowedValues: 'Valori ammessi:',
     example: 'Esempio:',

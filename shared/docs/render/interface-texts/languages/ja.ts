@@ -61,6 +61,7 @@ export const ja: InterfaceTexts = {
     responses: 'レスポンス',
     callbacks: 'コールバック',
     oneOf: '次のいずれか 1 つ：',
+    orNone: 'または不要',
     anyOf: '次のいずれか：',
     allowedValues: '使用できる値：',
     example: '例：',
@@ -100,8 +101,7 @@ export const ja: InterfaceTexts = {
       'このページが読み取れるレスポンスを、ブラウザーは受け取れませんでした。サーバーに接続できないか、サーバーが {origin} のページにレスポンスの読み取りを許可していません (CORS)。どちらなのかはブラウザーからは分かりません。',
     noAnswerHelp:
       'アドレスと接続を確認するか、ターミナルでコマンドを実行してください。そこで成功する場合は、サーバーの管理者に {origin} を許可するよう依頼してください。',
-    redirected:
-      'サーバーはリダイレクトで応答しましたが、追跡しません。キーと入力内容は {server} の外に送られません。ブラウザーはリダイレクト先をページに知らせません。ターミナルでコマンドに --include を付けて実行すると、Location ヘッダーにアドレスが表示されます。',
+    redirected: 'リダイレクトは追跡しません。送信先は {server} のみです。--include で Location を確認できます。',
   },
   scripts: {
     openNavigation: 'ナビゲーションを開く',

@@ -61,6 +61,7 @@ export const ko: InterfaceTexts = {
     responses: '응답',
     callbacks: '콜백',
     oneOf: '다음 중 하나:',
+    orNone: '또는 없음',
     anyOf: '다음 중 하나 이상:',
     allowedValues: '허용되는 값:',
     example: '예:',
@@ -100,8 +101,7 @@ export const ko: InterfaceTexts = {
       '이 페이지가 읽을 수 있는 응답을 브라우저가 받지 못했습니다. 서버에 연결할 수 없거나, 서버가 {origin} 페이지에 응답 읽기를 허용하지 않습니다(CORS). 어느 쪽인지는 브라우저가 알려 주지 않습니다.',
     noAnswerHelp:
       '주소와 연결을 확인하거나 터미널에서 명령을 실행하세요. 거기서 작동한다면 서버 운영자에게 {origin} 허용을 요청하세요.',
-    redirected:
-      '서버가 리디렉션으로 응답했으며 따라가지 않습니다. 키와 입력한 내용은 {server} 밖으로 전송되지 않습니다. 브라우저는 리디렉션이 어디로 이어지는지 페이지에 알려 주지 않습니다. 터미널에서 명령에 --include를 붙여 실행하면 Location 헤더에 주소가 있습니다.',
+    redirected: '리디렉션을 따라가지 않습니다. 키는 {server}에만 갑니다. --include로 Location을 볼 수 있습니다.',
   },
   scripts: {
     openNavigation: '탐색 메뉴 열기',

@@ -61,6 +61,7 @@ export const lv: InterfaceTexts = {
     responses: 'Atbildes',
     callbacks: 'Atzvanīšana',
     oneOf: 'Viens no:',
+    orNone: 'vai neviens',
     anyOf: 'Jebkurš no:',
     allowedValues: 'Atļautās vērtības:',
     example: 'Piemērs:',

@@ -61,6 +61,7 @@ export const nl: InterfaceTexts = {
     responses: 'Antwoorden',
     callbacks: 'Callbacks',
     oneOf: 'Een van:',
+    orNone: 'of geen',
     anyOf: 'Een of meer van:',
     allowedValues: 'Toegestane waarden:',
     example: 'Voorbeeld:',

@@ -61,6 +61,7 @@ export const no: InterfaceTexts = {
     responses: 'Svar',
     callbacks: 'Tilbakekall',
     oneOf: 'En av:',
+    orNone: 'eller ingen',
     anyOf: 'Hvilken som helst av:',
     allowedValues: 'Tillatte verdier:',
     example: 'Eksempel:',

@@ -61,6 +61,7 @@ export const pl: InterfaceTexts = {
     responses: 'Odpowiedzi',
     callbacks: 'Wywołania zwrotne',
     oneOf: 'Jedno z:',
+    orNone: 'lub żadne',
     anyOf: 'Dowolne z:',
     allowedValues: 'Dozwolone wartości:',
     example: 'Przykład:',

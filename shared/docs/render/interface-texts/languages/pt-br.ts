@@ -61,6 +61,7 @@ export const ptBr: InterfaceTexts = {
     responses: 'Respostas',
     callbacks: 'Callbacks',
     oneOf: 'Um de:',
+    orNone: 'ou nenhuma',
     anyOf: 'Qualquer um de:',
     allowedValues: 'Valores permitidos:',
     example: 'Exemplo:',

@@ -61,6 +61,7 @@ export const pt: InterfaceTexts = {
     responses: 'Respostas',
     callbacks: 'Chamadas de retorno',
     oneOf: 'Um de:',
+    orNone: 'ou nenhuma',
     anyOf: 'Qualquer um de:',
     allowedValues: 'Valores permitidos:',
     example: 'Exemplo:',

@@ -61,6 +61,7 @@ export const ro: InterfaceTexts = {
     responses: 'Răspunsuri',
     callbacks: 'Apeluri inverse',
     oneOf: 'Unul dintre:',
+    orNone: 'sau niciuna',
     anyOf: 'Oricare dintre:',
     allowedValues: 'Valori permise:',
     example: 'Exemplu:',

@@ -66,6 +66,7 @@ export const ru: InterfaceTexts = {
     responses: 'Ответы',
     callbacks: 'Обратные вызовы',
     oneOf: 'Один из:',
+    orNone: 'или ничего',
     anyOf: 'Любой из:',
     allowedValues: 'Допустимые значения:',
     example: 'Пример:',

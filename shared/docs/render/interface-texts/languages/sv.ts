@@ -61,6 +61,7 @@ export const sv: InterfaceTexts = {
     responses: 'Svar',
     callbacks: 'Återanrop',
     oneOf: 'En av:',
+    orNone: 'eller ingen',
     anyOf: 'Någon av:',
     allowedValues: 'Tillåtna värden:',
     example: 'Exempel:',

@@ -66,6 +66,7 @@ export const tr: InterfaceTexts = {
     responses: 'Yanıtlar',
     callbacks: 'Geri çağrılar',
     oneOf: 'Şunlardan biri:',
+    orNone: 'veya hiçbiri',
     anyOf: 'Şunlardan herhangi biri:',
     allowedValues: 'İzin verilen değerler:',
     example: 'Örnek:',

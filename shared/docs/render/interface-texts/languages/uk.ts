@@ -66,6 +66,7 @@ export const uk: InterfaceTexts = {
     responses: 'Відповіді',
     callbacks: 'Зворотні виклики',
     oneOf: 'Одне з:',
+    orNone: 'або нічого',
     anyOf: 'Будь-яке з:',
     allowedValues: 'Дозволені значення:',
     example: 'Приклад:',

@@ -66,6 +66,7 @@ export const uz: InterfaceTexts = {
     responses: 'Javoblar',
     callbacks: 'Qayta chaqiruvlar',
     oneOf: 'Quyidagilardan biri:',
+    orNone: 'yoki hech qaysi',
     anyOf: 'Quyidagilardan istalgani:',
     allowedValues: 'Ruxsat etilgan qiymatlar:',
     example: 'Misol:',

@@ -61,6 +61,7 @@ export const vi: InterfaceTexts = {
     responses: 'Phản hồi',
     callbacks: 'Lệnh gọi lại',
     oneOf: 'Một trong:',
+    orNone: 'hoặc không cần',
     anyOf: 'Bất kỳ trong:',
     allowedValues: 'Giá trị cho phép:',
     example: 'Ví dụ:',

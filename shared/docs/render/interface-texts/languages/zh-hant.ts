@@ -61,6 +61,7 @@ export const zhHant: InterfaceTexts = {
     responses: '回應',
     callbacks: '回呼',
     oneOf: '下列其一：',
+    orNone: '或無需',
     anyOf: '下列任一：',
     allowedValues: '允許的值：',
     example: '範例：',
@@ -99,8 +100,7 @@ export const zhHant: InterfaceTexts = {
       '瀏覽器沒有收到此頁面可以讀取的回應。可能是無法連線到伺服器，也可能是伺服器不允許 {origin} 的頁面讀取其回應 (CORS)。瀏覽器不會說明是哪一種。',
     noAnswerHelp:
       '請檢查位址和網路連線，或在終端機中執行該命令：如果在終端機中可以執行，請聯絡伺服器的維護者允許 {origin}。',
-    redirected:
-      '伺服器以重新導向回應，此處不會跟隨：您的金鑰和輸入的內容只會留在 {server}。瀏覽器不會告訴頁面重新導向的目的地。請在終端機中加上 --include 執行該命令：標頭 Location 中有位址。',
+    redirected: '未跟隨重新導向：金鑰和輸入只送往 {server}。加 --include 執行命令可見目標 (Location)。',
   },
   scripts: {
     openNavigation: '開啟導覽',

@@ -61,6 +61,7 @@ export const zh: InterfaceTexts = {
     responses: '响应',
     callbacks: '回调',
     oneOf: '以下之一：',
+    orNone: '或无需',
     anyOf: '以下任一：',
     allowedValues: '允许的值：',
     example: '示例：',
@@ -99,8 +100,7 @@ export const zh: InterfaceTexts = {
       '浏览器没有收到此页面可以读取的响应。可能是无法连接服务器，也可能是服务器不允许 {origin} 的页面读取其响应 (CORS)。浏览器不会说明是哪一种。',
     noAnswerHelp:
       '请检查地址和网络连接，或在终端中运行该命令：如果在终端中可以运行，请联系服务器的维护者允许 {origin}。',
-    redirected:
-      '服务器以重定向作答，此处不会跟随：您的密钥和输入的内容只会留在 {server}。浏览器不会告诉页面重定向的目标。请在终端中加上 --include 运行该命令：标头 Location 中有地址。',
+    redirected: '未跟随重定向：密钥和输入只发往 {server}。加 --include 运行命令可见目标 (Location)。',
   },
   scripts: {
     openNavigation: '打开导航',

@@ -1,0 +1,46 @@
+import { isJsonObject, type JsonObject, type JsonValue, objectOf } from '#shared/docs/project/json-values.ts';
+import { nameOfReference } from './open-slice.ts';
+
+/** References to schemas that a discriminator has values for. */
+export const mappedSchemas = ({ discriminator }: JsonObject): string[] => [
+  ...new Set(Object.values(objectOf(objectOf(discriminator)['mapping'])).flatMap((name) => referenceOf(name) ?? [])),
+];
+
+const referenceOf = (name: JsonValue): string | undefined =>
+  typeof name !== 'string' ? undefined : name.startsWith('#/') ? name : `#/components/schemas/${name}`;
+
+/** The value by which a discriminator knows a schema: the one that is mapped to it, or else its name. */
+export function kindOf({ mapping }: JsonObject, reference: string): string {
+  const mapped = Object.entries(objectOf(mapping)).find(([, name]) => referenceOf(name) === reference);
+  return mapped?.[0] ?? nameOfReference(reference);
+}
+
+/** The property that tells variants apart, with the value of one of them; undefined where the variant says another. */
+export function kindIn(
+  discriminator: JsonObject,
+  reference: string,
+  property: JsonValue | undefined,
+): JsonObject | undefined {
+  const value = kindOf(discriminator, reference);
+  const { const: constant, enum: values } = objectOf(property);
+  if (constant !== undefined || (Array.isArray(values) && (values.length === 1 || !values.includes(value))))
+    return undefined;
+  return {
+    ...(isJsonObject(property) && property['$ref'] === undefined ? property : {}),
+    ...alsoReferred(property),
+    const: value,
+  };
+}
+
+const alsoReferred = (property: JsonValue | undefined): JsonObject =>
+  isJsonObject(property) && property['$ref'] !== undefined ? { allOf: [property] } : {};
+
+/** The reference among those that led here that a schema has as a variant of itself. */
+export function childIn(parent: JsonObject, names: ReadonlySet<string>): string | undefined {
+  const options = ['oneOf', 'anyOf'].flatMap((kind) => {
+    const written = parent[kind];
+    return Array.isArray(written) ? written.map((option) => objectOf(option)['$ref']) : [];
+  });
+  const variants = new Set([...options, ...mappedSchemas(parent)]);
+  return [...names].find((name) => variants.has(name));
+}

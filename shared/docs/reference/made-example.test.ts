@@ -1,0 +1,168 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { JsonObject, JsonValue } from '#shared/docs/project/json-values.ts';
+import { madeExample } from './made-example.ts';
+import { fitsSchema } from './schema-fits.ts';
+
+const ajv = new Ajv2020({ strict: false, validateFormats: true });
+(addFormats as unknown as (to: Ajv2020) => void)(ajv);
+
+const made = (schema: JsonValue, schemas: JsonObject = {}, use: 'request' | 'response' = 'response') =>
+  madeExample({ components: { schemas } }, schema, use);
+
+describe('a made example is valid', () => {
+  test.each<[what: string, schema: JsonObject]>([
+    ['a multiple', { type: 'integer', exclusiveMinimum: 0, multipleOf: 5 }],
+    ['a multiple below zero', { type: 'number', maximum: -0.3, multipleOf: 0.25 }],
+    ['between close bounds', { type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 0.001 }],
+    ['no text', { not: { type: 'string' } }],
+    ['neither text nor number', { not: { type: ['string', 'number'] } }],
+    ['a tuple', { type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }], items: false }],
+    ['a tuple with more', { prefixItems: [{ const: 1 }], items: { type: 'boolean' }, minItems: 3 }],
+    ['a list of different items', { type: 'array', items: { type: 'integer' }, minItems: 3, uniqueItems: true }],
+    ['a list of different values', { type: 'array', items: { enum: ['a', 'b', 'c'] }, minItems: 2, uniqueItems: true }],
+    ['a list with one of a kind', { type: 'array', contains: { const: 'x' }, items: { type: 'string' } }],
+    ['a short text', { type: 'string', maxLength: 3 }],
+    ['a long text', { type: 'string', minLength: 30 }],
+    ['a text like a pattern', { type: 'string', pattern: '^[A-Z]{2}-\\d{4}(?:-x)?$' }],
+    ['a text like a pattern of a length', { type: 'string', pattern: '^[a-f0-9]+$', minLength: 24, maxLength: 24 }],
+    ['a date', { type: 'string', format: 'date' }],
+    ['an address of a machine', { type: 'string', format: 'ipv6' }],
+    ['null', { type: 'null' }],
+    ['maybe null', { type: ['string', 'null'], minLength: 2 }],
+    ['what needs another', { type: 'object', properties: { k: { type: 'string' } }, dependentRequired: { k: ['l'] } }],
+    ['an object of two', { type: 'object', minProperties: 2, additionalProperties: { type: 'integer' } }],
+    ['an object without others', { type: 'object', properties: { a: {} }, additionalProperties: false }],
+    ['a member without a schema', { type: 'object', required: ['a'] }],
+    [
+      'exactly one',
+      {
+        oneOf: [
+          { type: 'object', required: ['a'] },
+          { type: 'object', required: ['b'] },
+        ],
+      },
+    ],
+    ['all of them', { allOf: [{ type: 'integer', minimum: 3 }, { maximum: 5 }] }],
+    [
+      'if and then',
+      JSON.parse('{"properties":{"a":{"const":1}},"if":{"required":["a"]},"then":{"required":["b"]}}') as JsonObject,
+    ],
+    ['with a wrong default', { type: 'integer', default: 'none', example: 1.5 }],
+    ['with an empty text', { type: 'string', example: '' }],
+  ])('%s', (_what, schema) => {
+    const value = made(schema);
+    expect(value).toBeDefined();
+    expect(ajv.validate(schema, value), `${JSON.stringify(value)}: ${ajv.errorsText()}`).toBe(true);
+  });
+
+  test('or there is none', () => {
+    expect(made({ type: 'integer', minimum: 5, maximum: 4 })).toBeUndefined();
+    expect(made({ type: 'string', pattern: '^(?=a)b$' })).toBeUndefined();
+    expect(made({ type: 'object', required: ['a'], properties: { a: false } })).toBeUndefined();
+    expect(made({ type: 'object', properties: { a: false } })).toEqual({});
+  });
+
+  test('whatever its schema is made of', () => {
+    const leaf = fc.oneof(
+      fc.record({
+        type: fc.constant('integer'),
+        minimum: fc.integer({ min: -50, max: 50 }),
+        multipleOf: fc.integer({ min: 1, max: 9 }),
+      }),
+      fc.record({
+        type: fc.constant('string'),
+        minLength: fc.integer({ min: 0, max: 12 }),
+        maxLength: fc.integer({ min: 4, max: 20 }),
+      }),
+      fc.record({
+        type: fc.constant('string'),
+        pattern: fc.constantFrom('^a+$', '^\\w{3}$', 'x', '^(?:ab|cd)\\d*$', '[^a-z]'),
+      }),
+      fc.record({ enum: fc.array(fc.constantFrom(1, 'a', null, true), { minLength: 1 }) }),
+      fc.constant({ type: 'boolean' }),
+    );
+    const { schema } = fc.letrec<{ schema: JsonObject }>((tie) => ({
+      schema: fc.oneof(
+        { maxDepth: 3 },
+        leaf as fc.Arbitrary<JsonObject>,
+        fc.record({
+          type: fc.constant('array'),
+          items: tie('schema'),
+          minItems: fc.integer({ min: 0, max: 3 }),
+        }) as fc.Arbitrary<JsonObject>,
+        fc
+          .tuple(tie('schema'), tie('schema'), fc.subarray(['a', 'b', 'c']))
+          .map(([a, b, required]) => ({ type: 'object', properties: { a, b }, required })) as fc.Arbitrary<JsonObject>,
+        fc.tuple(tie('schema'), tie('schema')).map(([a, b]) => ({ anyOf: [a, b] })) as fc.Arbitrary<JsonObject>,
+        fc.tuple(tie('schema'), tie('schema')).map(([a, b]) => ({ oneOf: [a, b] })) as fc.Arbitrary<JsonObject>,
+      ),
+    }));
+    fc.assert(
+      fc.property(schema, (written) => {
+        const value = made(written);
+        if (value !== undefined) expect([written, value, ajv.validate(written, value)]).toEqual([written, value, true]);
+      }),
+      { numRuns: 300, seed: 20 },
+    );
+  });
+});
+
+describe('of schemas with variants', () => {
+  const schemas: JsonObject = {
+    Animal: {
+      type: 'object',
+      required: ['kind'],
+      properties: { kind: { type: 'string' } },
+      discriminator: { propertyName: 'kind', mapping: { dog: '#/components/schemas/Dog', cat: 'Cat' } },
+      oneOf: [{ $ref: '#/components/schemas/Dog' }, { $ref: '#/components/schemas/Cat' }],
+    },
+    Dog: { allOf: [{ $ref: '#/components/schemas/Animal' }, { properties: { name: { type: 'string' } } }] },
+    Cat: {
+      allOf: [{ $ref: '#/components/schemas/Animal' }, { properties: { lives: { type: 'integer', default: 9 } } }],
+    },
+    Mapped: {
+      type: 'object',
+      required: ['t'],
+      properties: { t: { type: 'string' } },
+      discriminator: { propertyName: 't', mapping: { one: '#/components/schemas/One' } },
+    },
+    One: {
+      allOf: [{ $ref: '#/components/schemas/Mapped' }, { required: ['x'], properties: { x: { type: 'integer' } } }],
+    },
+  };
+  const of = (name: string) => made({ $ref: `#/components/schemas/${name}` }, schemas);
+
+  test('has the value that says which one it is, and its own fields', () => {
+    expect(of('Animal')).toEqual({ kind: 'dog', name: '<string>' });
+    expect(of('Dog')).toEqual({ kind: 'dog', name: '<string>' });
+    expect(of('Cat')).toEqual({ kind: 'cat', lives: 9 });
+    expect(of('Mapped')).toEqual({ t: 'one', x: 123 });
+    expect(of('One')).toEqual({ t: 'one', x: 123 });
+    const both = {
+      type: 'array',
+      items: { oneOf: [{ $ref: '#/components/schemas/Dog' }, { $ref: '#/components/schemas/Cat' }] },
+    };
+    expect(made(both, schemas)).toEqual([{ kind: 'dog', name: '<string>' }]);
+  });
+
+  test('a variant is refused under the name of another', () => {
+    const document = { components: { schemas } };
+    const cat = { $ref: '#/components/schemas/Cat' };
+    expect(fitsSchema(document, cat, { kind: 'cat', lives: 3 })).toBe(true);
+    expect(fitsSchema(document, cat, { kind: 'dog', lives: 3 })).toBe(false);
+    expect(fitsSchema(document, { $ref: '#/components/schemas/Animal' }, { kind: 'cat', lives: 'x' })).toBe(false);
+  });
+});
+
+test('a request has what is sent alone, and so has an answer', () => {
+  const schema = {
+    type: 'object',
+    required: ['id', 'password'],
+    properties: { id: { type: 'string', readOnly: true }, password: { type: 'string', writeOnly: true } },
+  };
+  expect(made(schema, {}, 'request')).toEqual({ password: '<string>' });
+  expect(made(schema, {}, 'response')).toEqual({ id: '<string>' });
+});
