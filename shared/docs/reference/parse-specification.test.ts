@@ -98,6 +98,16 @@ securityDefinitions: { none: }
     expect(() => parse(`openapi: 3.1.0\na: &a { ${many} }\n${merges}\n`)).toThrow('merge keys exceeded');
   });
 
+  test('in YAML may end a list in brackets further out than it began, as other parsers read it', () => {
+    const list = (name: string) => `    ${name}:\n      enum: [\n        a,\n        { b: 1 },\n    ]\n`;
+    const { x } = parse(`openapi: 3.1.0\nx:\n  y:\n${list('one')}${list('two')}    z: |\n      ]\n`);
+    expect(x).toEqual({ y: { one: { enum: ['a', { b: 1 }] }, two: { enum: ['a', { b: 1 }] }, z: ']\n' } });
+    expect(() => parse('openapi: 3.1.0\nx:\n  y: [\n    a,\nb ]\n')).toThrow(/deficient indentation \(line 5\)/);
+    expect(() =>
+      parse(`openapi: 3.1.0\nx:\n  y:\n${Array.from({ length: 30 }, (_, n) => list(`n${n}`)).join('')}`),
+    ).toThrow(/deficient indentation \(line \d+\)/);
+  });
+
   const bomb = ['a: &a [1,1,1,1,1,1,1,1,1,1]'];
   for (let level = 1; level < 9; level += 1) {
     const before = String.fromCharCode(96 + level);

@@ -8,6 +8,7 @@ import {
   mergeTag,
   NOT_RESOLVED,
   type ScalarTagDefinition,
+  YAMLException,
 } from 'js-yaml';
 import { exactNumber, parseExactJson } from '#shared/docs/project/exact-numbers.ts';
 import { decodeSource } from '#shared/docs/project/decode-source.ts';
@@ -81,13 +82,38 @@ const schema = CORE_SCHEMA.withTags(mergeTag, exact(intCoreTag), exact(floatCore
 function parse(text: string, file: string): unknown {
   const isJson = file.toLowerCase().endsWith('.json');
   try {
-    if (!isJson) return load(text, { schema, maxAliases, maxDepth, json: true });
+    if (!isJson) return parseYaml(text);
     if (isNestedTooDeep(text)) throw new Error(`it is nested deeper than ${maxNesting} levels`);
     return parseExactJson(text);
   } catch (error) {
-    const { reason } = error as { reason?: unknown };
-    const why = (typeof reason === 'string' ? reason : messageOf(error)).slice(0, 200);
-    throw new SpecificationRefused(`is no valid ${isJson ? 'JSON' : 'YAML'}: ${why}`);
+    const why =
+      error instanceof YAMLException
+        ? `${error.reason}${error.mark === undefined ? '' : ` (line ${error.mark.line + 1})`}`
+        : messageOf(error);
+    throw new SpecificationRefused(`is no valid ${isJson ? 'JSON' : 'YAML'}: ${why.slice(0, 200)}`);
+  }
+}
+
+const mostReindented = 10;
+
+/**
+ * YAML asks that the end of a list in brackets is further in than what it belongs to. Other parsers do not insist, so such a line is moved in, up
+ * to ten of them.
+ */
+function parseYaml(text: string): unknown {
+  for (let mended = text, times = 0; ; times += 1) {
+    try {
+      return load(mended, { schema, maxAliases, maxDepth, json: true });
+    } catch (error) {
+      if (times === mostReindented || !(error instanceof YAMLException) || error.reason !== 'deficient indentation')
+        throw error;
+      const lines = mended.split('\n');
+      const at = error.mark?.line ?? 0;
+      const line = lines[at] ?? '';
+      if (!/^[ \t]*[\]}][\]},\s]*$/.test(line)) throw error;
+      lines[at] = (/^ */.exec(lines[at - 1] ?? '')?.[0] ?? '') + line.trim();
+      mended = lines.join('\n');
+    }
   }
 }
 
