@@ -59,7 +59,7 @@ describe('a packed chunk', () => {
     await expect(checkPacked(honest, 'docs', paths)).resolves.toBeUndefined();
   });
 
-  it('passes with the files that only some pages have, and only in their order', async () => {
+  it('passes with the files that only some pages have, and with each only once', async () => {
     const source = `import { useState } from 'react';
 
 export const Counter = () => { const [count, setCount] = useState(1); return <button onClick={() => setCount(count + 1)}>{count}</button>; };
@@ -73,9 +73,8 @@ export const Counter = () => { const [count, setCount] = useState(1); return <bu
     expect(styled.files).toHaveLength(4);
     const segment = await packPages('docs', styled.files, [styled.page]);
     await expect(checkPacked(segment, 'docs', ['a'])).resolves.toBeUndefined();
-    const [a, b, island, style] = styled.files;
-    const swapped = await packPages('docs', [a, b, style, island] as typeof styled.files, [styled.page]);
-    await expect(checkPacked(swapped, 'docs', ['a'])).rejects.toThrow('it packed other files than those of its pages');
+    const twice = await packPages('docs', [...styled.files, ...styled.files.slice(-1)], [styled.page]);
+    await expect(checkPacked(twice, 'docs', ['a'])).rejects.toThrow('it packed a file twice');
   });
 
   const lies: [string, () => PackedSegment | Promise<PackedSegment>][] = [

@@ -17,7 +17,7 @@ const mostRawBytes = 256 * 1024 * 1024;
 const fileName = /^[\w-]{1,64}$/;
 
 /**
- * Throws `Misfit` unless these are the bytes that `packPages` makes of the files of these pages, in their order, and of nothing else: they go to
+ * Throws `Misfit` unless these are the bytes that `packPages` makes of the files of these pages, page by page, and of nothing else: they go to
  * the bundle as they are. A child made them, which may have been taken over by a page: it can write what it likes into the files of the pages that it
  * was given, but no other file, and nothing into the files of others.
  */
