@@ -5,6 +5,7 @@ import pino from 'pino';
 import { expect, test, vi } from 'vitest';
 import { collectTraces, tracingOf } from './tracing.ts';
 
+// It has a process of its own: its tracer stays registered for all that runs after it.
 test('a collector that never answers does not keep a service from stopping', async () => {
   const asked: { isOpen: boolean }[] = [];
   const collector = createServer((request) => {
