@@ -141,4 +141,35 @@ describe('what is known of sessions', () => {
     expect([one.known(before), await other.stateOf(before)]).toEqual(['ended', 'ended']);
     expect(await other.stateOf(newSession('ada', 3_600, at))).toBe('lasts');
   });
+
+  test('is looked for again where the clock was set back', async () => {
+    let at = 3 * hour;
+    const kept = store();
+    const [one, other] = [endedSessions(kept, logger, () => at), endedSessions(kept, logger, () => at)];
+    const session = newSession('ada', 24 * 3_600, at);
+    expect(await one.stateOf(session)).toBe('lasts');
+    at -= hour;
+    await other.end(session);
+    expect(one.known(session)).toBeUndefined();
+    expect(await one.stateOf(session)).toBe('ended');
+  });
+
+  test('ends everybody once, not with each sign-out that follows', async () => {
+    let at = 5_000;
+    const kept = store();
+    const sessions = endedSessions(kept, logger, () => at);
+    kept.isAway = true;
+    for (let number = 0; number < 10_000; number += 1)
+      await sessions.end(newSession('ada', 3_600, at)).catch(() => undefined);
+    kept.isAway = false;
+    at += 1_000;
+    await sessions.end(newSession('ada', 3_600, at));
+    at += 1_000;
+    const bob = newSession('bob', 3_600, at);
+    await sessions.end(newSession('ada', 3_600, at));
+    at += 1_000;
+    expect(await sessions.stateOf(bob)).toBe('lasts');
+    await sessions.end(newSession('ada', 3_600, at));
+    expect(await sessions.stateOf(bob)).toBe('lasts');
+  });
 });

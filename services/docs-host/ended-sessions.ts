@@ -46,6 +46,8 @@ export function endedSessions(store: EndedSessionStore, logger: Logger, now: () 
   /** Ended here, and perhaps not to be read yet: until when they would have lasted, by id. */
   const own = new Map<string, number>();
   let problem: string | undefined;
+  /** Also where the clock was set back: then what was read is as old as it seems to be too new. */
+  const since = (at: number): number => Math.abs(now() - at);
 
   async function look(): Promise<void> {
     const at = now();
@@ -86,23 +88,27 @@ export function endedSessions(store: EndedSessionStore, logger: Logger, now: () 
     /** What is known without a look: undefined when the last one is older than a second. */
     known(session: ReaderSession): SessionState | undefined {
       if (hasEnded(session)) return 'ended';
-      return now() - readAt < lookEveryMs ? 'lasts' : undefined;
+      return since(readAt) < lookEveryMs ? 'lasts' : undefined;
     },
     /** Never rejects. */
     async stateOf(session: ReaderSession): Promise<SessionState> {
-      if (now() - triedAt >= lookEveryMs)
+      if (since(triedAt) >= lookEveryMs)
         looking ??= look().finally(() => {
           looking = undefined;
         });
       await looking;
       if (hasEnded(session)) return 'ended';
-      return now() - readAt < longestWithoutLookMs ? 'lasts' : 'unknown';
+      return since(readAt) < longestWithoutLookMs ? 'lasts' : 'unknown';
     },
     /** Ends a session, here at once. Rejects when other copies, or this one after a restart, may not learn of it. */
     async end({ id, until }: ReaderSession): Promise<void> {
       own.set(id, Number(until));
       if (known.size + own.size <= mostEnded) return await inTime(store.add(`${id}.${until}`, Number(until)));
       endedBefore = now();
+      // They all began before.
+      own.clear();
+      own.set(id, Number(until));
+      known = new Set();
       const last = endedBefore + longestSessionMs;
       await inTime(store.add(`all-${endedBefore}.${last}`, last));
       logger.warn(`more than ${mostEnded} sessions were ended early: all that have begun end now`);
