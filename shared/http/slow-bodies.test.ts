@@ -83,6 +83,26 @@ describe('a body', () => {
     expect(await client.ended()).toMatch(/^HTTP\/1\.1 200 OK[^]*early/);
   });
 
+  test.each([
+    ['is being sent', (response: ServerResponse) => response.write('begins'), /^HTTP\/1\.1 200 OK(?![^]*408)/],
+    ['is still being made', () => {}, /^$/],
+  ])('behind another request whose answer %s does not answer that', async (_name, handle, seen) => {
+    const open = await start({ bodyWithinMs: 100 }, (request, response) => {
+      if (request.method === 'GET') handle(response);
+      else read(request, response);
+    });
+    const client = await open(`GET / HTTP/1.1\r\nHost: x\r\n\r\n${put}`);
+    client.trickle();
+    expect(await client.ended()).toMatch(seen);
+  });
+
+  test('that is slow behind a request with a whole answer is answered with 408', async () => {
+    const open = await start({ bodyWithinMs: 100 }, read);
+    const client = await open(`${put.replace('100000', '3')}abc${put}`);
+    client.trickle();
+    expect(await client.ended()).toMatch(/^HTTP\/1\.1 200 OK[^]*whole(?=HTTP\/1\.1 408)/);
+  });
+
   test('while whose answer is being sent ends both', async () => {
     const open = await start({ bodyWithinMs: 100 }, (_request, response) => response.write('begins'));
     const client = await open(put);

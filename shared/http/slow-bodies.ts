@@ -35,19 +35,22 @@ export function endSlowClients(server: Server, options: SlowClients): void {
   const { stalledAfterMs, leastOfUpload = usualLeast } = options;
   const withinMs = options.bodyWithinMs ?? bodyWithinMs;
   const refuse = (socket: Socket, sentence: string): void => {
-    const { response } = underWay.get(socket) ?? {};
-    // Of an answer that has begun nothing can be made but an end.
-    if (response?.headersSent === true) socket.destroy();
+    const [first, ...further] = underWay.get(socket) ?? [];
+    // Of an answer that has begun nothing can be made but an end. What a client sends behind other requests has its answer behind theirs.
+    if (first?.headersSent === true || further.length > 0) socket.destroy();
     else answerAndClose(socket, new ApiError('request_timeout', sentence));
   };
-  const underWay = new WeakMap<Socket, { response: ServerResponse }>();
+  /** Answers that are not sent whole, in the order of their requests. */
+  const underWay = new WeakMap<Socket, Set<ServerResponse>>();
   endStalledConnections(server, stalledAfterMs, (socket) =>
     refuse(socket, `The body stopped arriving for ${stalledAfterMs / 1_000} seconds. Send it again.`),
   );
 
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
-    underWay.set(socket, { response });
+    const answers = underWay.get(socket) ?? new Set();
+    underWay.set(socket, answers.add(response));
+    response.once('finish', () => answers.delete(response));
     if (!hasBody(request)) return;
     const whole = (): void =>
       refuse(socket, `The body of the request took longer than ${withinMs / 1_000} seconds. Send it again, faster.`);
