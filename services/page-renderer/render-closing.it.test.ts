@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ExportPlan, type RenderedPage, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import { indexSite } from '#shared/docs/render/site-index.ts';
 import { childPool, type ChildPool } from '#shared/docs/sandbox/child-pool.ts';
+import { fitting } from '#shared/docs/sandbox/child-messages.ts';
 import { readSidecar, storedSegment } from '#shared/export/export-objects.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { type ObjectStore, ObjectStoreUnavailable } from '#shared/storage/object-store.ts';
@@ -103,6 +104,30 @@ test('a site whose text is many times the memory of its child is closed', { time
   expect(segment?.sizeBytes).toBe(sidecar?.sizeBytes);
   // The second time it is there.
   expect(await renderClosing(context(), site, signal)).toEqual({ ...outcome, reused: true });
+});
+
+/** A child that asks so and responds as if it had done its work, whatever it was answered. */
+const deafChild = (questions: readonly object[]): ChildPool => ({
+  async run(_request, { expects, answers }) {
+    for (const question of questions) await answers?.answer(question).catch(() => undefined);
+    return fitting(expects.schema, { kind: 'closed', lost: [] }, 'an answer');
+  },
+  drain: () => Promise.resolve(),
+  close: () => Promise.resolve(),
+});
+
+test.each([
+  ['ends no file', [{ kind: 'begin', path: 'llms-full.txt', size: 9 }], /in the middle of a file/],
+  [
+    'gives a file other bytes than it said',
+    [{ kind: 'begin', path: 'llms-full.txt', size: 9 }, { kind: 'bytes', bytes: Buffer.from('x') }, { kind: 'end' }],
+    /only 1 of 9 bytes/,
+  ],
+])('nothing is stored when a child %s', async (_what, questions, why) => {
+  pool = deafChild([{ kind: 'sidecar', segment: 0 }, ...questions]);
+  const site = await storedSite(2, 2, 100);
+  await expect(renderClosing(context(), site, signal)).rejects.toThrow(why);
+  expect(await readSidecar(objectStore, organization, site.plan.closingKey)).toBeUndefined();
 });
 
 test('missing sidecars are all named, and nothing is stored', async () => {

@@ -5,6 +5,7 @@ import { type ExportPlan, segmentKey, type SegmentSidecar, sidecarKey } from '#s
 import type { StoredText } from '#shared/docs/render/closing-store.ts';
 import { closingAnswers } from '#shared/docs/render/expected-response.ts';
 import type { ClosingQuestion } from '#shared/docs/render/render-request.ts';
+import { ChildMisbehaved } from '#shared/docs/sandbox/child.ts';
 import { Misfit } from '#shared/docs/sandbox/frames.ts';
 import { archivePath, packTo } from '#shared/export/bundle/pack-export.ts';
 import { readTexts, type TextKind } from '#shared/export/bundle/packed-segment.ts';
@@ -88,6 +89,8 @@ async function makeSegment(
           );
           const options = { deadlineMs: closingDeadlineMs, affinity: organization, signal, answers };
           ({ lost } = await runChild(context.pool, request, options));
+          if (lost.length === 0 && unanswered !== undefined) throw unanswered;
+          if (answers.isInFile()) throw new ChildMisbehaved('it responded in the middle of a file');
         } catch (error) {
           throw unanswered ?? error;
         } finally {

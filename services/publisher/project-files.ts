@@ -132,6 +132,8 @@ async function unpackInChild(
   await pool.run(request, run).catch((error: unknown) => {
     throw problem === undefined || signal.aborted ? refusalOf(error) : problem.cause;
   });
+  // Whatever the child says: bytes that were not written are not there.
+  if (problem !== undefined) throw problem.cause;
   return files.all();
 }
 

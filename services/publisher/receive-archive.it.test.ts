@@ -48,6 +48,15 @@ test('all files come back as they were, from one file on disk', async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
+test('an archive that did not arrive is none, whatever the child says of it', async () => {
+  const program = { entry: new URL('./test-children/deaf-unpacker.ts', import.meta.url) };
+  const deceived = openUploads({ folder, places: 1, program });
+  const packed = new Readable({ read: (): void => void packed.destroy(new Error('the client went away')) });
+  await expect(deceived.receive('acme', packed, never)).rejects.toThrow('the client went away');
+  await deceived.close();
+  expect(await readdir(folder)).toEqual([]);
+});
+
 /** So many files without a byte, as long as somebody asks. */
 function emptyFiles(count: number): { packed: Readable; sent: () => number } {
   let sent = 0;

@@ -137,12 +137,13 @@ const closingAnswersAtOnce = 4;
 /**
  * Answers the questions of a child that renders the closing segment, in the one order that makes sense: first all sidecars, then files of that
  * segment, one by one. `pages`: those of the export. `filesIn`: what a sidecar that was given names, by its paths in the bundle.
+ * `isInFile`: a file has begun and not ended.
  */
 export function closingAnswers(
   { segmentCount, pages }: { segmentCount: number; pages: ReadonlySet<string> },
   filesIn: (sidecar: unknown) => readonly string[],
   answer: (question: ClosingQuestion) => Promise<unknown>,
-): Answerer {
+): Answerer & { isInFile: () => boolean } {
   const asked = new Set<number>();
   const taken = new Set<string>();
   let given = 0;
@@ -185,7 +186,7 @@ export function closingAnswers(
     }
     return answered;
   };
-  return answerer(closingQuestion, checked, { atOnce: closingAnswersAtOnce });
+  return { ...answerer(closingQuestion, checked, { atOnce: closingAnswersAtOnce }), isInFile: () => isOpen };
 }
 
 function checkText(

@@ -53,9 +53,11 @@ export function sendRequest<T>(
   let open = 0;
   const waiting: { question: number; content?: unknown }[] = [];
   let answering = 0;
+  /** The response came while answers were being made. */
+  let onceAnswered: (() => void) | undefined;
 
   async function answerNext(): Promise<void> {
-    if (answering >= (answers?.atOnce ?? 1)) return;
+    if (answering >= (answers?.atOnce ?? 1) || child.isRefused()) return;
     const next = waiting.shift();
     if (next === undefined) return;
     answering += 1;
@@ -71,7 +73,20 @@ export function sendRequest<T>(
       else await child.send({ kind: 'no-answer', question, message: messageOf(error) });
     }
     answering -= 1;
+    if (answering === 0) onceAnswered?.();
     void answerNext();
+  }
+
+  /** What is being answered may still change what the response is compared with, such as what was kept of an upload. */
+  function takeOnceAnswered(response: unknown): void {
+    if (answering === 0) return take(response);
+    onceAnswered = () => {
+      try {
+        if (!child.isRefused()) take(response);
+      } catch (error) {
+        child.refuse(messageOf(error));
+      }
+    };
   }
 
   function take(response: unknown): void {
@@ -100,7 +115,9 @@ export function sendRequest<T>(
       return;
     }
     isAnswered = true;
-    if (message.kind === 'response') take(message.response);
+    // Nobody needs their answers any more.
+    waiting.length = 0;
+    if (message.kind === 'response') takeOnceAnswered(message.response);
     else settle({ failure: new ChildRequestFailed(message.name, message.message) });
   };
 }

@@ -81,6 +81,24 @@ describe('a child that', () => {
     expect(await pool.run('next', of('acme'))).toBe('next');
   });
 
+  it('responds while it is being answered is taken at its word when that answer is made, and gets no other', async () => {
+    const seen: string[] = [];
+    const another = Promise.withResolvers<void>();
+    const answer = async (): Promise<void> => {
+      seen.push('asked');
+      await another.promise;
+      seen.push('answered');
+    };
+    const answers = answerer(z.literal('x'), answer, { atOnce: 1 });
+    const expects = { schema: z.string(), verify: () => void seen.push('verified') };
+    const asked = pool.run('dishonest: responds while it is being answered;', { ...of('acme'), answers, expects });
+    // The other child answers some time after this one has written all.
+    expect(await pool.run('of globex', of('globex'))).toBe('of globex');
+    another.resolve();
+    expect(await asked).toBe('early');
+    expect(seen).toEqual(['asked', 'answered', 'verified']);
+  });
+
   it('asks what is no question is ended, and nobody is asked', async () => {
     const heard: unknown[] = [];
     const answers = answerer(z.literal('a file'), (content) => Promise.resolve(heard.push(content)));

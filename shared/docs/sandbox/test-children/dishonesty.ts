@@ -77,6 +77,15 @@ export const dishonesties = {
   'writes megabytes of errors': () => write(Buffer.alloc(3 * 2 ** 20, 'x'), 2),
 } satisfies Record<string, (id: number) => void>;
 
+/** They respond before what they asked is answered. */
+const impatience = {
+  'responds while it is being answered': (id) => {
+    question(id, 1);
+    question(id, 2);
+    say({ kind: 'response', id, response: 'early' });
+  },
+} satisfies Record<string, (id: number) => void>;
+
 /** They are no lies: they only end. */
 export const breaks = {
   'closes its pipe': () => closeSync(channelDescriptor),
@@ -107,7 +116,7 @@ export function dishonest(honest: Handler): Handler {
     requests += 1;
     const id = requests;
     const name = /dishonest: ([^;]+);/.exec(seenIn(request))?.[1] ?? '';
-    const lies: Record<string, ((id: number) => void) | undefined> = { ...dishonesties, ...breaks };
+    const lies: Record<string, ((id: number) => void) | undefined> = { ...dishonesties, ...impatience, ...breaks };
     if (lies[name] !== undefined) {
       lies[name](id);
       return never;
