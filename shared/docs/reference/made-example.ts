@@ -9,7 +9,7 @@ import {
   textsOf,
 } from '#shared/docs/project/json-values.ts';
 import { isBinary } from './form-parts.ts';
-import { type Direction, fitsSchema } from './schema-fits.ts';
+import { type Direction, fitsSchema, type StepsLeft } from './schema-fits.ts';
 import { merge, type Property, type Shape, shapeOf } from './schema-shape.ts';
 import { exampleOfFormat, madeFile } from './text-formats.ts';
 import { textForPattern } from './text-for-pattern.ts';
@@ -23,6 +23,8 @@ const mostOptional = 8;
 const maxDepth = 8;
 const mostOptions = 6;
 const mostItems = 20;
+/** Of all checks of one example together: schemas of choices in choices would take half a minute. */
+const mostSteps = 100_000;
 
 /** A value that its schema allows; undefined when none was found. The same input gives the same value. */
 export function madeExample(
@@ -36,9 +38,10 @@ export function madeExample(
     { ...fields, defaults: 'required' },
     { defaults: 'required', depth: maxDepth },
   ];
+  const left: StepsLeft = { count: mostSteps };
   for (const each of tries) {
-    const made = new Maker(document, use, each).make(schema, 0, new Set());
-    if (made !== undefined && fitsSchema(document, schema, made, use)) return made;
+    const made = new Maker(document, use, each, left).make(schema, 0, new Set());
+    if (made !== undefined && fitsSchema(document, schema, made, use, left)) return made;
   }
   return undefined;
 }
@@ -47,12 +50,14 @@ class Maker {
   readonly #document: JsonObject;
   readonly #use: Direction;
   readonly #fields: ExampleFields;
+  readonly #left: StepsLeft;
   #values = 0;
 
-  constructor(document: JsonObject, use: Direction, fields: ExampleFields) {
+  constructor(document: JsonObject, use: Direction, fields: ExampleFields, left: StepsLeft) {
     this.#document = document;
     this.#use = use;
     this.#fields = fields;
+    this.#left = left;
   }
 
   /** `active`: references around it, none of which is followed again. */
@@ -76,7 +81,7 @@ class Maker {
   }
 
   #first(part: JsonValue | undefined, candidates: readonly JsonValue[]): JsonValue | undefined {
-    return candidates.find((value) => fitsSchema(this.#document, part, value, this.#use));
+    return candidates.find((value) => fitsSchema(this.#document, part, value, this.#use, this.#left));
   }
 
   #ofType(type: string, part: JsonValue | undefined, merged: JsonObject, at: Place): JsonValue | undefined {
@@ -112,7 +117,7 @@ class Maker {
         const chosen = this.make(option, isBrief ? depth + 2 : depth + 1, inside);
         if (chosen === undefined) continue;
         const whole = isJsonObject(chosen) ? { ...before, ...chosen } : chosen;
-        if (fitsSchema(this.#document, part, whole, this.#use)) return whole;
+        if (fitsSchema(this.#document, part, whole, this.#use, this.#left)) return whole;
         found ??= whole;
       }
     }
@@ -131,7 +136,7 @@ class Maker {
     }
     this.#complete(made, shape, merged, at);
     const whole = shape.variants.length > 0 ? this.#option(part, made, at) : made;
-    if (whole !== undefined && fitsSchema(this.#document, part, whole, this.#use)) return whole;
+    if (whole !== undefined && fitsSchema(this.#document, part, whole, this.#use, this.#left)) return whole;
     // Some member that need not be there may be in the way.
     const needed = new Set(textsOf(merged['required']));
     const least = Object.fromEntries(Object.entries(objectOf(whole)).filter(([name]) => needed.has(name)));

@@ -16,35 +16,42 @@ import { isLikePattern } from './text-for-pattern.ts';
 export type Direction = 'request' | 'response';
 
 const maxSteps = 20_000;
+
+/** How many parts of schemas may still be compared with values, for many checks together. */
+export type StepsLeft = { count: number };
 const maxDepth = 60;
 
 /**
  * Whether a value is as a schema says, as far as that can be known: a value of which it cannot is none that fits. Schemas are those of OpenAPI 3.0
- * and 3.1 and of the drafts of JSON Schema since 4.
+ * and 3.1 and of the drafts of JSON Schema since 4. `left`: what checks that belong together may take; without it this one has its own bound.
  */
 export function fitsSchema(
   document: JsonObject,
   schema: JsonValue | undefined,
   value: JsonValue,
   direction?: Direction,
+  left: StepsLeft = { count: maxSteps },
 ): boolean {
-  return new Check(document, direction).fits(schema, value, 0, new Set());
+  return new Check(document, direction, left).fits(schema, value, 0, new Set());
 }
 
 class Check {
   readonly #document: JsonObject;
   readonly #unsent: 'readOnly' | 'writeOnly' | undefined;
+  readonly #left: StepsLeft;
   #steps = 0;
 
-  constructor(document: JsonObject, direction: Direction | undefined) {
+  constructor(document: JsonObject, direction: Direction | undefined, left: StepsLeft) {
     this.#document = document;
+    this.#left = left;
     this.#unsent = direction && (direction === 'request' ? 'readOnly' : 'writeOnly');
   }
 
   /** `active`: references that led here from the same value. A parent asks its variants, and they ask their parent: that was asked already. */
   fits(written: JsonValue | undefined, value: JsonValue, depth: number, active: ReadonlySet<string> = none): boolean {
     this.#steps += 1;
-    if (this.#steps > maxSteps || depth > maxDepth) return false;
+    this.#left.count -= 1;
+    if (this.#steps > maxSteps || this.#left.count < 0 || depth > maxDepth) return false;
     if (written === false) return false;
     if (!isJsonObject(written)) return true;
     const { value: schema, names } = resolved(this.#document, written);
