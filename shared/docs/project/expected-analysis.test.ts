@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { remoteFile } from '#shared/docs/reference/remote-files.ts';
 import { localChildren } from '../../../test/support/local-children.ts';
 import { memoryProject } from '../../../test/support/memory-project.ts';
 import { analysisQuestion, expectedAnalysis } from './expected-analysis.ts';
@@ -9,6 +10,7 @@ const description = {
   info: { title: 'Things', version: '1' },
   paths: { '/things': { get: { summary: 'List things', responses: { 200: { description: 'Things' } } } } },
 };
+const address = 'https://api.example.com/openapi.json';
 const files = memoryProject({
   'docs.json': JSON.stringify({
     name: 'Docs',
@@ -16,6 +18,7 @@ const files = memoryProject({
       groups: [
         { group: 'A', pages: ['a'] },
         { group: 'API', openapi: 'openapi.json' },
+        { group: 'More', openapi: address },
       ],
     },
   }),
@@ -24,6 +27,10 @@ const files = memoryProject({
   'snippets/x.mdx': 'x\n',
   'x.png': 'png',
   'openapi.json': JSON.stringify(description),
+  [remoteFile(address, 'json')]: JSON.stringify({
+    openapi: '3.1.0',
+    paths: { '/more': { get: { summary: 'Get more' } } },
+  }),
 });
 const made = new Map<string, number>();
 const honest = await readDocsProject(files, ({ sha256, text }) => {
@@ -40,7 +47,8 @@ const analyzed = (response: unknown) =>
 
 describe('a child that reads a project', () => {
   it('may say what is in it, with pages that it made', async () => {
-    expect(honest.pages.some(({ sha256 }) => made.has(sha256))).toBe(true);
+    const sources = honest.pages.filter(({ sha256 }) => made.has(sha256)).map(({ file }) => file);
+    expect(new Set(sources)).toEqual(new Set(['openapi.json', address]));
     expect(await analyzed({ project: honest })).toEqual({ project: honest });
   });
 
@@ -53,6 +61,12 @@ describe('a child that reads a project', () => {
     ],
     ['a page of another size', ({ pages }) => ({ pages: first(pages, { sizeBytes: 1 }) })],
     ['a page of a file that is not there', ({ pages }) => ({ pages: first(pages, { file: 'c.mdx' }) })],
+    [
+      'a page of an address that has no copy here',
+      ({ pages }) => ({
+        pages: pages.map((page) => (page.file === address ? { ...page, file: 'https://api.example.com/other' } : page)),
+      }),
+    ],
     ['a page by another path', ({ pages }) => ({ pages: first(pages, { path: 'c' }) })],
     ['a page by a path that climbs', ({ pages }) => ({ pages: first(pages, { path: '../../other/a' }) })],
     ['a page twice', ({ pages }) => ({ pages: [...pages, ...pages] })],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { copiesOf } from '#shared/docs/reference/remote-files.ts';
 import type { Expected } from '#shared/docs/sandbox/child-request.ts';
 import { Misfit } from '#shared/docs/sandbox/frames.ts';
 import { bundlePathProblem } from '#shared/export/bundle/bundle-names.ts';
@@ -57,6 +58,8 @@ function checkProject(project: DocsProject, files: readonly ProjectFile[], made:
     return file !== undefined && file.sha256 === sha256 && file.sizeBytes === sizeBytes;
   };
   const isMade = ({ sha256, sizeBytes }: Omit<ProjectFile, 'path'>): boolean => made.get(sha256) === sizeBytes;
+  /** A made page names the file that it was made from, or the address whose copy the project has. */
+  const isSource = (file: string): boolean => [file, ...copiesOf(file)].some((path) => fileOf.has(path));
   const { snippets, specs, assets, styles, scripts, operations = [], pages } = project;
   for (const entries of [snippets, specs, assets, styles, scripts]) {
     if (!entries.every(isOfProject)) throw new Misfit('it named a file that is not one of its project');
@@ -66,7 +69,7 @@ function checkProject(project: DocsProject, files: readonly ProjectFile[], made:
   const paths = new Set<string>();
   for (const { path, file, sha256, sizeBytes } of pages) {
     const isOwn = isOfProject({ path: file, sha256, sizeBytes }) && path === pagePathOf(file);
-    if (!isOwn && !(fileOf.has(file) && isMade({ sha256, sizeBytes }))) {
+    if (!isOwn && !(isSource(file) && isMade({ sha256, sizeBytes }))) {
       throw new Misfit('it named a page that is not one of its project');
     }
     if (paths.has(path) || bundlePathProblem(`${path}.html`) !== undefined) {

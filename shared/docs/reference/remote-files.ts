@@ -26,6 +26,12 @@ export type RemoteFormat = 'json' | 'yaml';
 export const remoteFile = (address: string, format: RemoteFormat): string =>
   `${folder}${sha256Of(address).slice(0, 32)}.${format}`;
 
+/** Project files that may hold the copy of an address; none for a text that is no address as it is asked. */
+export function copiesOf(address: string): string[] {
+  if (remoteAddress(address) !== address) return [];
+  return (['json', 'yaml'] as const).map((format) => remoteFile(address, format));
+}
+
 /** Whether one of `files` stands for this file of a project: the copy of an address may have been JSON, and be YAML now. */
 export function isReplaced(path: string, files: ReadonlyMap<string, unknown>): boolean {
   if (!isRemoteFile(path)) return files.has(path);

@@ -13,7 +13,7 @@ import {
   tagTitles,
 } from './operations.ts';
 import { parseSpecification, SpecificationRefused } from './parse-specification.ts';
-import { remoteAddress, remoteFile } from './remote-files.ts';
+import { copiesOf, remoteAddress } from './remote-files.ts';
 
 /** Where operations or channels are looked for: files and folders of the project, and the folder of the pages that are made. */
 export type SpecificationSource = { names: readonly string[]; directory: string };
@@ -121,8 +121,7 @@ export class SpecificationFiles {
   }
 
   #copyAt(address: string): { name: string; bytes: Uint8Array } | undefined {
-    for (const format of ['json', 'yaml'] as const) {
-      const name = remoteFile(address, format);
+    for (const name of copiesOf(address)) {
       const bytes = this.#remote.get(name);
       if (bytes !== undefined) return { name, bytes };
     }
