@@ -60,3 +60,10 @@ test(`a folder of shared/ has ${leastLines} lines or more, and sub-folders from 
   );
   expect(wrong).toEqual([]);
 });
+
+test('a unit test replaces no module: files share processes, in which one may be loaded already', () => {
+  const unit = [...sourceFiles()].filter(
+    ([file]) => /\.test\.(ts|mjs)$/.test(file) && !/\.it\.test\.|^test\/slow\//.test(file),
+  );
+  expect(unit.filter(([, source]) => source.includes('vi.mock(')).map(([file]) => file)).toEqual([]);
+});
