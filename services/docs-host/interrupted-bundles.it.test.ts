@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, watch } from 'node:fs';
-import { stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
@@ -125,6 +125,26 @@ describeWithSmallDisk('a disk that is full', () => {
       await hostReadiness({ url: running.insideUrl }, isWell);
       expect(await (await fetch(running.url)).text()).toContain('Version two');
       await running.stop();
+    }),
+  );
+
+  test(
+    'when a host starts on what another program prepared serves it all the same',
+    { timeout: 2 * minuteMs },
+    withDisk(async (disk) => {
+      await writeFile(mounted(), await exampleBundle('one', { 'large.js': `// ${noise(600_000)}` }));
+      const before = await host({ BINDERY_BUNDLE_PATH: mounted(), BINDERY_DATA: disk.folder });
+      await hostReadiness(before, isReady);
+      await before.stop();
+      const kept = join(disk.folder, 'docs-host/versions');
+      const [id = ''] = readdirSync(kept);
+      const listed = join(kept, id, 'site.json');
+      await writeFile(listed, (await readFile(listed, 'utf8')).replace(/"formatVersion":\d+/, '"formatVersion":0'));
+      disk.fill();
+      const after = await host({ BINDERY_STATIC_EXPORT_ENABLED: '0', BINDERY_DATA: disk.folder });
+      expect(await (await fetch(after.url)).text()).toContain('Version one');
+      expect(readdirSync(kept)).toEqual([id]);
+      await after.stop();
     }),
   );
 

@@ -6,7 +6,7 @@ import type { Logger } from '#shared/runtime/telemetry.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { BundleRefused } from './download-bundle.ts';
 import { type PreparedSite, prepareSite, readPreparedSite } from './prepared-site.ts';
-import { copyBundle, type UnpackedBundle } from './unpack-bundle.ts';
+import { checkBundle, copyBundle, type UnpackedBundle } from './unpack-bundle.ts';
 
 /** A version that can be served: its folder, and what is in it. */
 export type StoredVersion = { id: string; folder: string; site: PreparedSite; source: BundleSource };
@@ -87,7 +87,10 @@ export async function openSiteFolder(
       const site = await readPreparedSite(at);
       if (site?.base === base && site.isAirGapped === isAirGapped(site.manifest))
         return { id, folder: at, site, source };
-      return await add(source, (files) => copyBundle(join(at, 'files'), files));
+      return await add(source, (files) => copyBundle(join(at, 'files'), files)).catch((error: unknown) => {
+        if (!isFull(error)) throw error;
+        return addInPlace(id, source);
+      });
     } catch (error) {
       // What may be whole stays: there was no room to make it again, or it could not be read now.
       if (!(error instanceof BundleRefused) && errorCode(error) !== 'ENOENT') kept.add(id);
@@ -110,6 +113,14 @@ export async function openSiteFolder(
       await rm(unfinished, { recursive: true, force: true });
       throw error;
     }
+  }
+
+  /** Makes a version again where it is, for a disk that has no room for two. Until it is made the next start does the same: its files stay. */
+  async function addInPlace(id: string, source: BundleSource): Promise<StoredVersion> {
+    const at = join(versions, id);
+    const { manifest, found } = await checkBundle(join(at, 'files'));
+    const site = await prepareSite(at, { base, isAirGapped: isAirGapped(manifest) }, manifest, found);
+    return { id, folder: at, site, source };
   }
 
   async function activate(active: string, previous: string | undefined): Promise<void> {
@@ -146,3 +157,5 @@ export async function openSiteFolder(
 }
 
 export type SiteFolder = Awaited<ReturnType<typeof openSiteFolder>>;
+
+const isFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '');

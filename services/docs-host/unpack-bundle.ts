@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Readable, Transform } from 'node:stream';
+import { type Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { deploymentTypes } from '#shared/contracts/stored-objects.ts';
@@ -69,10 +69,19 @@ export async function copyBundle(unpacked: string, folder: string): Promise<Unpa
   return await checked(filesOfFolder(unpacked), folder);
 }
 
-async function checked(files: AsyncIterable<ArchiveFile>, folder: string): Promise<UnpackedBundle> {
+/** Checks an unpacked bundle in the same way, where it is. */
+export async function checkBundle(unpacked: string): Promise<UnpackedBundle> {
+  return await checked(filesOfFolder(unpacked), unpacked, (body) => measured(body));
+}
+
+async function checked(
+  files: AsyncIterable<ArchiveFile>,
+  folder: string,
+  keep: (body: Readable, file: string) => Promise<FoundFile> = store,
+): Promise<UnpackedBundle> {
   const found = new Map<string, FoundFile>();
   try {
-    for await (const { path, body } of files) found.set(path, await store(body, join(folder, path)));
+    for await (const { path, body } of files) found.set(path, await keep(body, join(folder, path)));
   } catch (error) {
     throw error instanceof ArchiveRefused
       ? new BundleRefused(`the bundle is not taken: ${error.message}`, { cause: error })
@@ -126,6 +135,12 @@ async function* filesOfFolder(folder: string, below = ''): AsyncGenerator<Archiv
 }
 
 async function store(body: Readable, file: string): Promise<FoundFile> {
+  await mkdir(dirname(file), { recursive: true });
+  // Names of an archive are unique, so a file that is there is not ours.
+  return await measured(body, createWriteStream(file, { flags: 'wx' }));
+}
+
+async function measured(body: Readable, to: Writable = new Writable({ write: (_chunk, _encoding, done) => done() })) {
   const hash = createHash('sha256');
   let size = 0;
   const meter = new Transform({
@@ -135,8 +150,6 @@ async function store(body: Readable, file: string): Promise<FoundFile> {
       done(null, chunk);
     },
   });
-  await mkdir(dirname(file), { recursive: true });
-  // Names of an archive are unique, so a file that is there is not ours.
-  await pipeline(body, meter, createWriteStream(file, { flags: 'wx' }));
+  await pipeline(body, meter, to);
   return { size, sha256: hash.digest('hex') };
 }
