@@ -43,6 +43,15 @@ export function pageParserContract(parser: PageParser): void {
       expect(nodes(page, 'heading')[0]?.position?.start).toMatchObject({ line: 5, column: 1 });
     });
 
+    it('that is repaired says what to write instead', () => {
+      const messages = (source: string): string =>
+        parse(source)
+          .diagnostics.map(({ message }) => message)
+          .join('\n');
+      expect(messages('<Card title=plain>\n\nx\n\n</Card>\n')).toContain('put quotes around it');
+      expect(messages('import things from the shelf.\n')).toContain('Let the line begin with another word');
+    });
+
     it('that is broken in more than 100 places is reported with line and column, and its tags are text', () => {
       const page = parse(`# Hi\n\n${'A <3 and {x\n\n'.repeat(51)}<Card>\n`, 'a.mdx');
       expect(page).toMatchObject({ format: 'markdown', diagnostics: [{ code: 'mdx-syntax', severity: 'error' }] });

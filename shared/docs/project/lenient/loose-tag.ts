@@ -141,7 +141,7 @@ function sentence(leftOut: readonly string[], hasUnquoted: boolean, isClosing: b
   if (isClosing) return 'has more than its name, which is left out';
   const shown = leftOut.map((part) => JSON.stringify(part.slice(0, 40))).slice(0, 3);
   const parts = [
-    ...(hasUnquoted ? ['has a value without quotes, which is read as text'] : []),
+    ...(hasUnquoted ? ['has a value without quotes, which is read as text (put quotes around it)'] : []),
     ...(shown.length > 0 ? [`has attributes that cannot be read (${shown.join(', ')}), which are left out`] : []),
   ];
   return parts.length > 0 ? parts.join(', and ') : 'is not written as JSX wants it';

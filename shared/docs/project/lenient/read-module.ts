@@ -41,7 +41,7 @@ export function readModule(repairs: Repairs, start: Point): ReadModule | undefin
   if (!isCode.test(head)) {
     repairs.note(
       start,
-      `This line begins with "${head.slice(0, 6)}" and is no JavaScript (${why}), so it is shown as text.`,
+      `This line begins with "${head.slice(0, 6)}" and is no JavaScript (${why}), so it is shown as text. Let the line begin with another word, or put the code in backticks.`,
     );
     return undefined;
   }
