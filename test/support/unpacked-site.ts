@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
 import type { RenderedFile, RenderedText } from '#shared/docs/render/bundle-paths.ts';
+import { drawCard } from '#shared/docs/render/card/draw-card.ts';
 import { renderPage } from '#shared/docs/render/render-page.ts';
 import { renderSite } from '#shared/docs/render/site/render-site.ts';
 import { filesOfSite, indexSite } from '#shared/docs/render/site-index.ts';
@@ -28,6 +29,7 @@ export async function unpackedSite(
   for (const path of index.exported) {
     const rendered = renderPage(await pageInput(index, path, testOptions));
     files.push(...rendered.files);
+    if (rendered.card) files.push({ path: rendered.card.path, body: await drawCard(rendered.card.svg) });
     pages.push(rendered.page);
   }
   for (const file of [...site, ...files, ...(await closingFiles(model, pages, { domain: 'test', site, files }))])

@@ -13,13 +13,11 @@ export const settingSupport: SupportTable = {
   ...allDone('styling.eyebrows styling.latex'),
   'colors.dark': partly('buttons have it under the pointer, where their text can be read on it'),
   'styling.codeblocks': not('one palette for light and dark has the contrast that readers need'),
-  'thumbnails.appearance': not(
-    'no cards are drawn: name a picture as `og:image` in the frontmatter or in `seo.metatags`',
+  'thumbnails.appearance': partly(
+    'pages get a card where `seo.metatags.canonical` says where the site is, they name no `og:image`, and their titles are in Latin, Greek or Cyrillic letters',
   ),
-  'thumbnails.background': not(
-    'no cards are drawn: name a picture as `og:image` in the frontmatter or in `seo.metatags`',
-  ),
-  'thumbnails.fonts': not('no cards are drawn'),
+  'thumbnails.background': not('cards have the colours of the site; a picture of your own can be the `og:image`'),
+  'thumbnails.fonts': partly('Roboto, Roboto Slab and Roboto Condensed; cards that name another font are in Roboto'),
   ...allDone('navbar.links[].type navbar.links[].label navbar.links[].href navbar.links[].icon'),
   'navbar.links[].iconType': done,
   ...allDone('navbar.primary.type navbar.primary.label navbar.primary.href footer.socials'),

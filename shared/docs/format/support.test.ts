@@ -83,7 +83,13 @@ async function rendered(config: object, index: string): Promise<string> {
     pages.map(({ page }) => page),
     { domain: 'test', site, files },
   );
-  return [...files, ...site, ...closing.filter(({ path }) => !/^_bindery\/(?:manifest|report)\.json$/.test(path))]
+  const cards = pages.flatMap(({ card }) => (card ? [{ path: card.path, body: card.svg }] : []));
+  return [
+    ...files,
+    ...cards,
+    ...site,
+    ...closing.filter(({ path }) => !/^_bindery\/(?:manifest|report)\.json$/.test(path)),
+  ]
     .map(({ path, body }) => `${path}\n${Buffer.from(body).toString('latin1')}`)
     .sort()
     .concat(`synonyms ${JSON.stringify(project.model.synonyms)}`)

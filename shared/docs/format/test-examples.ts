@@ -16,6 +16,10 @@ const primary = (more: object): Example => {
   return on({ navbar: { primary: { ...plain, ...more } } }, { navbar: { primary: plain } });
 };
 const api = (more: object, off?: object): Example => on({ api: more }, off && { api: off });
+const cards = (more: object): Example => {
+  const seo = { metatags: { canonical: 'https://a.example' } };
+  return on({ seo, thumbnails: more }, { seo, thumbnails: {} });
+};
 
 export const settingExamples: Record<string, Example> = {
   theme: on({ theme: 'maple' }),
@@ -45,6 +49,8 @@ export const settingExamples: Record<string, Example> = {
   'background.decoration': on({ background: { decoration: 'grid' } }),
   'background.color': on({ background: { color: { light: '#ffeeee', dark: '#110000' } } }),
   'background.image': on({ background: { image: '/logo.svg' } }),
+  'thumbnails.appearance': cards({ appearance: 'dark' }),
+  'thumbnails.fonts': cards({ fonts: { family: 'Roboto Slab' } }),
   'styling.eyebrows': on({ styling: { eyebrows: 'breadcrumbs' } }),
   'styling.latex': on({ styling: { latex: false } }),
   'navbar.links[].type': link({ type: 'github' }),

@@ -15,6 +15,7 @@ import {
 import { readAnalytics } from './read-analytics.ts';
 import { iconOf } from './read-icons.ts';
 import { readPageMenu } from './read-page-menu.ts';
+import { readThumbnails } from './read-thumbnails.ts';
 import { isSafeHref } from './url-policy.ts';
 import type { SiteSettings } from './site-model.ts';
 
@@ -99,6 +100,11 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
   readPageMenu(config['contextual'], '', (message) =>
     report({ severity: 'info', code: 'setting-without-effect', message, file }),
   );
+  const thumbnails = readThumbnails(
+    config['thumbnails'],
+    { appearance: textOf(appearance['default']), canonical: textOf(objectOf(seo['metatags'])['canonical']) },
+    (message) => report({ severity: 'info', code: 'setting-without-effect', message, file }),
+  );
   const notFound = objectOf(objectOf(config['errors'])['404']);
 
   const socials: Record<string, string> = {};
@@ -181,6 +187,7 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
     },
     timestamp: objectOf(config['metadata'])['timestamp'] === true,
     contextual: config['contextual'],
+    thumbnails,
     drilldown: objectOf(config['interaction'])['drilldown'] === true ? true : undefined,
     api: config['api'],
     integrations: config['integrations'],

@@ -5,6 +5,7 @@ import { siteModelKey } from '#shared/contracts/stored-objects.ts';
 import type { ObjectStore, ReadOptions } from '#shared/storage/object-store.ts';
 import { getJson } from '#shared/storage/stored-json.ts';
 import { pictureSizeSchema } from './picture-size.ts';
+import { thumbnailsSchema } from './read-thumbnails.ts';
 
 const optionalText = z.string().optional();
 const lightDark = z.object({ light: z.string(), dark: z.string() });
@@ -66,6 +67,8 @@ export const siteSettingsSchema = z.object({
   notFound: z.object({ redirect: z.boolean(), title: optionalText, description: optionalText }),
   timestamp: z.boolean(),
   contextual: z.json().optional(),
+  /** Pictures for links to pages in social networks are made. Earlier models do not say. */
+  thumbnails: thumbnailsSchema.optional(),
   /** A group that opens leads to its first page. Earlier models do not say. */
   drilldown: z.boolean().optional(),
   api: z.json().optional(),

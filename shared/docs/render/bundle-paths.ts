@@ -13,23 +13,27 @@ export const islandsFile = (path: string): string => `${islandsFolder}${sha256Of
 
 const stylesFolder = '_bindery/styles/';
 const picturesFolder = '_bindery/pictures/';
+const cardsFolder = '_bindery/cards/';
 
 /** File of the styles that a page has itself. */
 export const stylesFile = (path: string): string => `${stylesFolder}${sha256Of(path).slice(0, 16)}.css`;
+
+/** File of the picture with which social networks show a link to the page. */
+export const cardFile = (path: string): string => `${cardsFolder}${sha256Of(path).slice(0, 16)}.png`;
 
 /** Folder of the pictures that stand in the source of a page. */
 export const picturesFolderOf = (path: string): string => `${picturesFolder}${sha256Of(path).slice(0, 16)}`;
 
 /** Folders of files that only pages have. */
 export const isOfPages = (file: string): boolean =>
-  [islandsFolder, stylesFolder, picturesFolder].some((folder) => file.startsWith(folder));
+  [islandsFolder, stylesFolder, picturesFolder, cardsFolder].some((folder) => file.startsWith(folder));
 
 const pictureName = /^\/[0-9a-f]{32}\.(?:png|jpg|gif|webp|avif|svg)$/;
 
 /** Whether a file is one that the page may have beside its HTML and Markdown. */
 export function isOfPage(file: string, page: string): boolean {
   if (!isOfPages(file)) return false;
-  if (file === islandsFile(page) || file === stylesFile(page)) return true;
+  if ([islandsFile, stylesFile, cardFile].some((fileOf) => file === fileOf(page))) return true;
   const folder = picturesFolderOf(page);
   return file.startsWith(folder) && pictureName.test(file.slice(folder.length));
 }

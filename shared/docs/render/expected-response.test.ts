@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { localChildren } from '../../../test/support/local-children.ts';
-import { picturesFolderOf } from './bundle-paths.ts';
+import { cardFile, picturesFolderOf } from './bundle-paths.ts';
 import { closingAnswers, expectedResponse } from './expected-response.ts';
 import { pageSlice } from './page-slice.ts';
 import {
@@ -107,6 +107,12 @@ describe('a rendering child', () => {
     ['make the manifest', site, more('_bindery/manifest.json')],
     ['make the script of a page', site, more('_bindery/islands/0000000000000000.js')],
     ['make the style sheet of a page', site, more('_bindery/styles/0000000000000000.css')],
+    ['make the card of a page', site, more('_bindery/cards/0000000000000000.png')],
+    [
+      'add the card of another page',
+      page,
+      changed(() => ({ pictures: [{ path: cardFile('z'), body: new Uint8Array() }] })),
+    ],
     ['make a file of the closing segment', site, more('llms-full.txt')],
     ['isolate another file', isolated, () => ({ kind: 'files', files: [{ path: 'images/y.svg', body: bytes }] })],
     ['isolate a file more', isolated, more('images/y.svg')],

@@ -6,6 +6,7 @@ import type { PageEntry, SiteSettings } from '#shared/docs/project/site-model.ts
 import { type PageReferenceInput, pageReferenceInput } from '#shared/docs/reference/page-reference.ts';
 import { type PlaygroundSettings, playgroundSettings } from '#shared/docs/reference/playground-settings.ts';
 import { pageFile, siteAddress, siteBase, withoutBase } from './bundle-paths.ts';
+import { type CardStyle, cardStyle } from './card/card-style.ts';
 import type { DivisionChoice, NavigationPlace, PlaceGroup } from './navigation-places.ts';
 import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
 import { folderPage, resolveTarget, type SiteIndex } from './site-index.ts';
@@ -247,6 +248,8 @@ type PageChrome = {
   organization?: Organization;
   /** What the field of the search says before anybody types. */
   searchPrompt?: string;
+  /** How the pictures look with which social networks show links to pages; absent: there are none. */
+  card?: CardStyle;
   /** Pages show when they were last changed. */
   timestamp: boolean;
   variables: Record<string, string>;
@@ -295,6 +298,7 @@ function makeChrome(index: SiteIndex): PageChrome {
       primary: primaryLink && { ...primaryLink, ...(primary.type && { type: primary.type }) },
       banner: settings.banner,
       siteUrl: siteBase(settings),
+      card: cardStyle(settings),
       organization: organizationOf(settings.seo.organization),
       latex: settings.styling.latex,
       searchPrompt: settings.searchPrompt,

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'vitest';
 import { hostilePages } from '../../../test/hostile/pages.ts';
 import { childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { withSnapshot } from '#shared/docs/sandbox/child-snapshot.ts';
+import { drawCard } from './card/draw-card.ts';
 import { pageSlice } from './page-slice.ts';
 import { indexSite } from './site-index.ts';
 import { closingAnswers, expectedResponse } from './expected-response.ts';
@@ -29,7 +30,11 @@ test.each([
   ['that loaded its modules', pool],
   ['that started from a snapshot', fromSnapshot],
 ])('a child %s renders as this process does, down to the byte', async (_name, asked) => {
-  const project = await testProject({ 'page.mdx': source });
+  const docs = {
+    ...{ name: 'Test', theme: 'mint', colors: { primary: '#0f766e' }, navigation: { pages: ['page'] } },
+    ...{ thumbnails: {}, seo: { metatags: { canonical: 'https://acme.test' } } },
+  };
+  const project = await testProject({ 'page.mdx': source, 'docs.json': JSON.stringify(docs) });
   const slice = pageSlice(indexSite(project.model), 'page', testOptions);
   const answer = await ask(
     { kind: 'page', slice, source: Buffer.from(source), dependencies: {}, options: testOptions },
@@ -41,6 +46,8 @@ test.each([
   expect(answer.files.map(({ body }) => Buffer.from(body).toString())).toEqual(
     here.files.map(({ body }) => Buffer.from(body).toString()),
   );
+  const card = { path: here.card?.path, body: Buffer.from(await drawCard(here.card?.svg ?? '')) };
+  expect(answer.pictures?.map(({ path, body }) => ({ path, body: Buffer.from(body) }))).toEqual([card]);
 });
 
 test.each([

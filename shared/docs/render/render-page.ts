@@ -19,6 +19,7 @@ import { type SafeHtml, scriptJson } from './html.ts';
 import { isIsolated, isolateFile } from './isolate/isolate-file.ts';
 import { type PageIslands, pageIslands } from './islands/page-islands.ts';
 import { languageOf } from './interface-texts/language.ts';
+import { type PageCard, pageCard } from './card/page-card.ts';
 import { type PageStyles, pageStyles } from './isolate/page-styles.ts';
 import { pageMarkdown } from './markdown/page-markdown.ts';
 import { withAnchors } from './markdown/with-anchors.ts';
@@ -41,6 +42,9 @@ export type PageInput = {
 /** Files by their path inside the bundle's top folder, and what the closing segment needs of the page. */
 export type RenderedPageFiles = { files: RenderedText[]; pictures?: RenderedFile[]; page: RenderedPage };
 
+/** A page whose card is still to be drawn: that takes a library that loads later than the others. */
+type PageWithCard = RenderedPageFiles & { card?: PageCard };
+
 const maxDiagnostics = 300;
 const maxHtmlBytes = 8 * 1024 * 1024;
 const maxMarkdown = 8 * 1024 * 1024;
@@ -51,7 +55,7 @@ const maxPlainSource = 512 * 1024;
  * Renders one page: `<path>.html` and its Markdown twin `<path>.md`. The same input gives the same bytes. Problems of the page are in
  * its diagnostics; only a page that breaks a limit throws `PageFailed`.
  */
-export function renderPage({ slice, source, dependencies, options, parser }: PageInput): RenderedPageFiles {
+export function renderPage({ slice, source, dependencies, options, parser }: PageInput): PageWithCard {
   const { variables, latex } = slice.settings;
   const evaluated = evaluatePage(
     { file: slice.file, source, dependencies },
@@ -89,6 +93,10 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
   const styles = pageStyles([...evaluated.styles, ...content.styles], slice, report);
   const description = descriptionOf(slice, content.ids);
   for (const target of description?.links ?? []) if (!links.has(target)) links.set(target, 0);
+  const card = pageCard(slice, description?.text, (message) => {
+    if (diagnostics.length < maxDiagnostics)
+      diagnostics.push({ severity: 'info', code: 'card-left-out', message, file: slice.file });
+  });
   const html = pageShell(slice, {
     content: main.html,
     aside: aside.html.text === '' ? undefined : aside.html,
@@ -102,11 +110,12 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
     playground,
     islands: islands && islands.path,
     styles: styles?.path,
+    card: card?.path,
     endpoint: page.added?.endpoint,
   });
   if (Buffer.byteLength(html) > maxHtmlBytes) throw new PageFailed('page-too-large', 'its HTML has more than 8 MB');
   for (const name of islands?.classes ?? []) noteClass(name, content);
-  return renderedFiles(slice, description?.text, html, {
+  const rendered = renderedFiles(slice, description?.text, html, {
     markdown: withAnchors(markdown, addresses.healed),
     islands,
     styles,
@@ -123,6 +132,7 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
     ...(islands && { hasIslands: true }),
     ...(content.mathFonts.size > 0 && { mathFonts: [...content.mathFonts].sort() }),
   });
+  return { ...rendered, ...(card && { card }) };
 }
 
 /** The files of pictures that a page shows; a drawing runs nothing where scripts of the project are not allowed. */

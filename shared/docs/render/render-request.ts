@@ -7,6 +7,7 @@ import {
   publishedDescription,
 } from '#shared/docs/reference/published/published-description.ts';
 import type { Ask } from '#shared/docs/sandbox/child-server.ts';
+import { drawCard } from './card/draw-card.ts';
 import { PageFailed } from './evaluate/evaluation.ts';
 import type { ClosingStore, StoredText } from './closing-store.ts';
 import { type ClosingInput, renderClosing } from './render-closing.ts';
@@ -61,7 +62,7 @@ export async function handleRenderRequest(request: unknown, ask: Ask): Promise<R
   const asked = request as RenderRequest;
   switch (asked.kind) {
     case 'page':
-      return { kind: 'page', ...renderWithinLimits(asked) };
+      return { kind: 'page', ...(await renderWithinLimits(asked)) };
     case 'chunk':
       return { kind: 'packed', ...(await renderChunk(asked)) };
     case 'failed-page':
@@ -81,9 +82,12 @@ export async function handleRenderRequest(request: unknown, ask: Ask): Promise<R
 }
 
 /** The page, or its plain source with a notice where it breaks a limit: no site waits for its largest page. */
-function renderWithinLimits(page: PageInput): RenderedPageFiles {
+async function renderWithinLimits(page: PageInput): Promise<RenderedPageFiles> {
   try {
-    return renderPage(page);
+    const { card, ...rendered } = renderPage(page);
+    if (card === undefined) return rendered;
+    const picture = { path: card.path, body: await drawCard(card.svg) };
+    return { ...rendered, pictures: [...(rendered.pictures ?? []), picture] };
   } catch (error) {
     if (!(error instanceof PageFailed)) throw error;
     return renderFailedPage(page, `This page is shown as plain text: ${error.reason}`, error.code);
@@ -92,12 +96,13 @@ function renderWithinLimits(page: PageInput): RenderedPageFiles {
 
 async function renderChunk(asked: Extract<RenderRequest, { kind: 'chunk' }>): Promise<PackedSegment> {
   const { domain, pages, texts, options } = asked;
-  const rendered = pages.map(({ slice, source }) => {
+  const rendered: RenderedPageFiles[] = [];
+  for (const { slice, source } of pages) {
     // No others: the key of a segment is made from those.
     const own = slice.dependencies.map(({ path }) => [path, texts[path] ?? '']);
     const dependencies = Object.fromEntries(own) as PageInput['dependencies'];
-    return renderWithinLimits({ slice, source, dependencies, options });
-  });
+    rendered.push(await renderWithinLimits({ slice, source, dependencies, options }));
+  }
   const files = rendered.flatMap((page) => [...page.files, ...(page.pictures ?? [])]);
   return packPages(
     domain,

@@ -8,14 +8,14 @@ import { pageSlice, type SiteRenderOptions } from './page-slice.ts';
 import type { StoredText } from './closing-store.ts';
 import { type ClosingInput, renderClosing } from './render-closing.ts';
 import { indexSite } from './site-index.ts';
-import { type RenderedPageFiles, renderPage } from './render-page.ts';
+import { renderPage } from './render-page.ts';
 
 /** A docs project in memory, for tests. */
 export type TestProject = {
   model: SiteModel;
   text(path: string): string;
   bytes(path: string): Uint8Array;
-  render: (path: string, options?: SiteRenderOptions) => RenderedPageFiles;
+  render: (path: string, options?: SiteRenderOptions) => ReturnType<typeof renderPage>;
 };
 
 export const testOptions: SiteRenderOptions = {
@@ -52,7 +52,7 @@ function renderOne(
   textOf: (file: { path: string; sha256: string }) => string,
   path: string,
   options: SiteRenderOptions = testOptions,
-): RenderedPageFiles {
+): ReturnType<typeof renderPage> {
   const slice = pageSlice(indexSite(model), path, options);
   const dependencies = Object.fromEntries(slice.dependencies.map((file) => [file.path, textOf(file)]));
   const source = textOf({ path: slice.file, sha256: slice.sha256 });

@@ -1,5 +1,6 @@
 import { classifyUrl } from '#shared/docs/project/url-policy.ts';
 import { encodePath, pageAddress, pageHref, pictureHref, relativeHref } from '../bundle-paths.ts';
+import { cardSize } from '../card/card-style.ts';
 import { html, type SafeHtml } from '../html.ts';
 import { languageOf } from '../interface-texts/language.ts';
 import type { PageSlice } from '../page-slice.ts';
@@ -8,18 +9,20 @@ import { structuredData } from './structured-data.ts';
 /**
  * What a page says about itself to browsers, search engines and social networks, and its style sheets. Tags of the page win over those of
  * the site, and those over ours. `description`: without Markdown. `hasFeed`: there is a feed beside the page. `styles`: the page's own sheet.
+ * `card`: path in the bundle of the picture that was made for links to it.
  */
 export function pageHead(
   slice: PageSlice,
   description: string | undefined,
-  { hasFeed, hasMath, styles: own }: { hasFeed: boolean; hasMath: boolean; styles?: string | undefined },
+  parts: { hasFeed: boolean; hasMath: boolean; styles?: string | undefined; card?: string | undefined },
 ): SafeHtml {
   const { path, title, settings, noindex, frontmatter, styles, previous, next } = slice;
+  const { hasFeed, hasMath, styles: own, card } = parts;
   const robots = textOf(frontmatter['robots']) ?? (noindex ? 'noindex' : undefined);
   const keywords = keywordsOf(frontmatter);
   const canonical = canonicalAddress(slice);
   const name = title === settings.name ? title : `${title} - ${settings.name}`;
-  const tags = metaTags(slice, description, canonical);
+  const tags = metaTags(slice, { description, canonical, card });
   const picture = tags.get('og:image');
   return html`<title>${name}</title>
 ${description !== undefined && html`<meta name="description" content="${description}">\n`}${keywords.length > 0 && html`<meta name="keywords" content="${keywords.join(', ')}">\n`}${robots !== undefined && html`<meta name="robots" content="${robots}">\n`}${canonical !== undefined && html`<link rel="canonical" href="${canonical}">\n`}${languageLinks(slice)}${[...tags].map(([key, value]) => metaTag(key, value))}${!/\bnoindex\b/i.test(robots ?? '') && structuredData(slice, { canonical, description, keywords, picture })}${favicon(path, settings.favicon)}${hasFeed && html`<link rel="alternate" type="application/rss+xml" href="${relativeHref(path, `${path}/rss.xml`)}">\n`}<link rel="alternate" type="text/markdown" href="${relativeHref(path, `${path}.md`)}">
@@ -53,8 +56,7 @@ const picturesAndMedia = /(image|url|video|audio)(:url|:secure_url)?$/;
 /** By name; the last of a name counts. Pictures and addresses are absolute, or left out. */
 function metaTags(
   { title, settings, frontmatter }: PageSlice,
-  description: string | undefined,
-  canonical: string | undefined,
+  { description, canonical, card }: Record<'description' | 'canonical' | 'card', string | undefined>,
 ): Map<string, string> {
   const tags: [string, string | undefined][] = [
     ['application-name', settings.name],
@@ -64,6 +66,7 @@ function metaTags(
     ['og:site_name', settings.name],
     ['og:url', canonical],
     ['og:description', description],
+    ...cardTags(title, card),
     ...Object.entries(settings.metatags),
     ...Object.entries(frontmatter).filter(([key]) => /^(og|twitter|article|fb):/.test(key)),
   ].map(([key = '', value]): [string, string | undefined] => [key, textOf(value)]);
@@ -76,6 +79,18 @@ function metaTags(
   const hasPicture = known.has('og:image') || known.has('twitter:image');
   if (!known.has('twitter:card')) known.set('twitter:card', hasPicture ? 'summary_large_image' : 'summary');
   return known;
+}
+
+function cardTags(title: string, card: string | undefined): [string, string][] {
+  if (card === undefined) return [];
+  const size = { width: String(cardSize.width), height: String(cardSize.height) };
+  return [
+    ['og:image', card],
+    ['og:image:type', 'image/png'],
+    ['og:image:width', size.width],
+    ['og:image:height', size.height],
+    ['og:image:alt', title],
+  ];
 }
 
 /** Networks take only whole addresses. A file of the project has one where the site has one. */

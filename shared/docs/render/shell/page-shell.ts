@@ -35,6 +35,8 @@ type PageParts = {
   islands?: string | undefined;
   /** Path in the bundle of the page's own style sheet. */
   styles?: string | undefined;
+  /** Path in the bundle of the picture for links to it. */
+  card?: string | undefined;
   /** What the page describes; without it, what its frontmatter names. */
   endpoint?: Endpoint | undefined;
 };

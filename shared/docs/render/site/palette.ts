@@ -3,12 +3,18 @@ import type { SiteSettings } from '#shared/docs/project/site-model.ts';
 
 const fallbackPrimary: Oklch = { l: 0.55, c: 0.15, h: 250 };
 
+/** Colours of a site as CSS variables. */
+export function paletteCss(painted: Painted): string {
+  const { light, dark } = paletteOf(painted);
+  return `:root {\n${variables(light)}}\n\n:root.dark {\n${variables(dark)}}\n`;
+}
+
 /**
- * Colours of a site as CSS variables, all from the primary colour: two neutral ramps with a trace of its hue, and shades for text that
+ * Colours of a site by name, all from the primary colour: two neutral ramps with a trace of its hue, and shades for text that
  * have 4.5:1 on their background in both modes. The original stays for surfaces. Where a project names the colours of its background or
  * banner, the ramps start from them.
  */
-export function paletteCss({ colors, background, banner }: Painted): string {
+export function paletteOf({ colors, background, banner }: Painted) {
   const primary = fromHex(colors.primary) ?? fallbackPrimary;
   const onDark = fromHex(colors.light ?? '') ?? primary;
   const hue = primary.c < 0.01 ? 250 : primary.h;
@@ -51,7 +57,10 @@ export function paletteCss({ colors, background, banner }: Painted): string {
     ...signals(darkSignals, darkGrounds.bg, 'lighter'),
     ...bannerColors(banner, 'dark'),
   };
-  return `:root {\n${variables({ ...light, ...onSurface(primary, colors.dark) })}}\n\n:root.dark {\n${variables({ ...dark, ...onSurface(onDark, colors.dark) })}}\n`;
+  return {
+    light: { ...light, ...onSurface(primary, colors.dark) },
+    dark: { ...dark, ...onSurface(onDark, colors.dark) },
+  };
 }
 
 type Painted = Pick<SiteSettings, 'colors' | 'background' | 'banner'>;

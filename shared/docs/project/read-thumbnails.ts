@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { isJsonObject, type JsonValue, objectOf, textOf } from './json-values.ts';
+
+/** Fonts whose licence lets anybody's pictures be made with them; the first one is the default. */
+const cardFamilies = ['Roboto', 'Roboto Slab', 'Roboto Condensed'] as const;
+
+/** How the pictures look with which social networks show links to pages. */
+export const thumbnailsSchema = z.object({ appearance: z.enum(['light', 'dark']), family: z.enum(cardFamilies) });
+export type Thumbnails = z.infer<typeof thumbnailsSchema>;
+
+const addressNeeded =
+  '"thumbnails" has no effect: networks need whole addresses of pictures, and the project does not say where its site is. Name its address as "canonical" in "seo.metatags".';
+
+/**
+ * `thumbnails` of docs.json; undefined where it has none. `appearance` of the site counts where it names none of its own. `report` gets a sentence
+ * for each setting that has no effect.
+ */
+export function readThumbnails(
+  written: JsonValue | undefined,
+  site: { appearance: string | undefined; canonical: string | undefined },
+  report: (message: string) => void,
+): Thumbnails | undefined {
+  if (!isJsonObject(written)) return undefined;
+  if (!/^https?:\/\//i.test(site.canonical ?? '')) report(addressNeeded);
+  const family = textOf(objectOf(written['fonts'])['family']);
+  const known = cardFamilies.find((one) => one.toLowerCase() === family?.trim().toLowerCase());
+  if (family !== undefined && known === undefined) {
+    report(`"thumbnails.fonts.family" has no effect: cards are in ${cardFamilies.join(', ')}, and no other font.`);
+  }
+  const appearance = textOf(written['appearance']);
+  if (appearance !== undefined && !/^(light|dark)$/.test(appearance)) {
+    report('"thumbnails.appearance" has no effect: it can be light or dark.');
+  }
+  const isDark = /^(light|dark)$/.test(appearance ?? '') ? appearance === 'dark' : site.appearance === 'dark';
+  return { appearance: isDark ? 'dark' : 'light', family: known ?? cardFamilies[0] };
+}

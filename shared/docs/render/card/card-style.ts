@@ -1,0 +1,38 @@
+import type { Thumbnails } from '#shared/docs/project/read-thumbnails.ts';
+import type { SiteSettings } from '#shared/docs/project/site-model.ts';
+import { siteBase } from '../bundle-paths.ts';
+import { paletteOf } from '../site/palette.ts';
+
+/** Of the pictures with which networks show links, in pixels. */
+export const cardSize = { width: 1200, height: 630 };
+
+/** How the cards of a site look. Colours are in hex. */
+export type CardStyle = {
+  family: Thumbnails['family'];
+  background: string;
+  title: string;
+  muted: string;
+  accent: string;
+  onAccent: string;
+  accentText: string;
+};
+
+/**
+ * Undefined where the project wants no cards, where networks could not find them because the address of the site is not known, and where it has one
+ * picture for all pages.
+ */
+export function cardStyle(settings: SiteSettings): CardStyle | undefined {
+  const { thumbnails, seo } = settings;
+  if (thumbnails === undefined || siteBase(settings) === undefined || seo.metatags['og:image'] !== undefined)
+    return undefined;
+  const colors = paletteOf(settings)[thumbnails.appearance];
+  return {
+    family: thumbnails.family,
+    background: colors.bg,
+    title: colors.strong,
+    muted: colors.muted,
+    accent: colors.accent,
+    onAccent: colors['on-accent'],
+    accentText: colors['accent-text'],
+  };
+}
