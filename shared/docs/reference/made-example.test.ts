@@ -4,6 +4,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '#shared/docs/project/json-values.ts';
 import { madeExample } from './made-example.ts';
+import { openSlice } from './open-slice.ts';
+import { operationsOf } from './operations.ts';
+import { shapeOf } from './schema-shape.ts';
+import { sliceOperation } from './slice-operation.ts';
 import { fitsSchema } from './schema-fits.ts';
 
 const ajv = new Ajv2020({ strict: false, validateFormats: true });
@@ -45,6 +49,33 @@ describe('a made example is valid', () => {
         ],
       },
     ],
+    [
+      'with a member that an option asks for',
+      {
+        type: 'object',
+        additionalProperties: false,
+        properties: { urls: { type: 'array', items: { type: 'string' } }, ids: { type: 'array', minItems: 2 } },
+        anyOf: [{ required: ['urls'] }, { required: ['ids'] }],
+      },
+    ],
+    [
+      'with the member of one option alone',
+      {
+        type: 'object',
+        required: ['name'],
+        properties: { name: { type: 'string' }, url: { type: 'string' }, file: { type: 'integer' } },
+        oneOf: [{ required: ['url'] }, { required: ['file'] }],
+      },
+    ],
+    [
+      'told apart by what need not be there',
+      {
+        oneOf: [
+          { type: 'object', properties: { url: { type: 'string' } }, additionalProperties: false },
+          { type: 'object', properties: { file: { type: 'string' } }, additionalProperties: false },
+        ],
+      },
+    ],
     ['all of them', { allOf: [{ type: 'integer', minimum: 3 }, { maximum: 5 }] }],
     [
       'if and then',
@@ -53,9 +84,12 @@ describe('a made example is valid', () => {
     ['with a wrong default', { type: 'integer', default: 'none', example: 1.5 }],
     ['with an empty text', { type: 'string', example: '' }],
   ])('%s', (_what, schema) => {
-    const value = made(schema);
-    expect(value).toBeDefined();
-    expect(ajv.validate(schema, value), `${JSON.stringify(value)}: ${ajv.errorsText()}`).toBe(true);
+    for (const use of ['request', 'response'] as const)
+      for (const fields of [{}, { defaults: 'required' as const, depth: 0 }]) {
+        const value = madeExample({}, schema, use, fields);
+        expect(value).toBeDefined();
+        expect(ajv.validate(schema, value), `${JSON.stringify(value)}: ${ajv.errorsText()}`).toBe(true);
+      }
   });
 
   test('or there is none', () => {
@@ -165,4 +199,52 @@ test('a request has what is sent alone, and so has an answer', () => {
   };
   expect(made(schema, {}, 'request')).toEqual({ password: '<string>' });
   expect(made(schema, {}, 'response')).toEqual({ id: '<string>' });
+});
+
+test('of a schema for whose inside a page has no room, it has the least value', () => {
+  const long = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`field${at}`, { type: 'string' }]));
+  const schemas = {
+    Long: { type: 'object', properties: long },
+    Role: { type: 'string', enum: ['user', 'system'] },
+    Author: {
+      type: 'object',
+      required: ['role', 'code', 'secret'],
+      properties: {
+        role: { $ref: '#/components/schemas/Role' },
+        code: { type: 'string', pattern: '^[A-Z]{3}$' },
+        secret: { type: 'string', writeOnly: true },
+      },
+    },
+    Message: {
+      type: 'object',
+      required: ['author', 'role', 'none'],
+      properties: {
+        author: { $ref: '#/components/schemas/Author' },
+        role: { $ref: '#/components/schemas/Role' },
+        none: { type: 'null' },
+        impossible: { $ref: '#/components/schemas/Impossible' },
+      },
+    },
+    Impossible: { type: 'object', required: ['a'], properties: { a: { type: 'integer', minimum: 2, maximum: 1 } } },
+  };
+  const answer = {
+    type: 'object',
+    properties: { long: { $ref: '#/components/schemas/Long' }, message: { $ref: '#/components/schemas/Message' } },
+    required: ['message'],
+  };
+  const responses = { 200: { description: 'Fine', content: { 'application/json': { schema: answer } } } };
+  const specification: JsonObject = {
+    openapi: '3.1.0',
+    paths: { '/a': { get: { responses } } },
+    components: { schemas },
+  };
+  const [operation] = operationsOf(specification);
+  const slice = operation && openSlice(sliceOperation(specification, operation).text);
+  const author = shapeOf(slice?.document ?? {}, { $ref: '#/components/schemas/Author' });
+  // It is one of those that are cut, or this test would show nothing.
+  expect(author.properties).toEqual([]);
+  const example = madeExample(slice?.document ?? {}, answer, 'response', { defaults: 'required' });
+  expect(example).toEqual({
+    message: { author: { role: 'user', code: expect.stringMatching(/^[A-Z]{3}$/) }, role: 'user', none: null },
+  });
 });

@@ -4,13 +4,14 @@ import {
   type JsonObject,
   type JsonValue,
   objectOf,
+  ownValue,
   putValue,
   textOf,
   textsOf,
 } from '#shared/docs/project/json-values.ts';
 import { isBinary } from './form-parts.ts';
 import { type Direction, fitsSchema, type StepsLeft } from './schema-fits.ts';
-import { merge, type Property, type Shape, shapeOf } from './schema-shape.ts';
+import { leastValue, merge, type Property, type Shape, shapeOf } from './schema-shape.ts';
 import { exampleOfFormat, madeFile } from './text-formats.ts';
 import { textForPattern } from './text-for-pattern.ts';
 
@@ -37,6 +38,9 @@ export function madeExample(
     fields,
     { ...fields, defaults: 'required' },
     { defaults: 'required', depth: maxDepth },
+    // Where one of several schemas has to fit, only what need not be there may tell them apart.
+    { ...fields, defaults: 'all' },
+    { defaults: 'all', depth: maxDepth },
   ];
   const left: StepsLeft = { count: mostSteps };
   for (const each of tries) {
@@ -54,18 +58,21 @@ class Maker {
   #values = 0;
 
   constructor(document: JsonObject, use: Direction, fields: ExampleFields, left: StepsLeft) {
+    this.#left = left;
     this.#document = document;
     this.#use = use;
     this.#fields = fields;
-    this.#left = left;
   }
 
   /** `active`: references around it, none of which is followed again. */
   make(part: JsonValue | undefined, depth: number, active: ReadonlySet<string>): JsonValue | undefined {
     this.#values += 1;
+    this.#left.count -= 1;
+    if (this.#left.count <= 0) return undefined;
     const { merged, names } = merge(this.#document, part);
     const given = this.#first(part, givenIn(merged));
     if (given !== undefined) return given;
+    if (merged[leastValue] !== undefined) return this.#least(part, merged);
     const { depth: deepest = maxDepth } = this.#fields;
     const isInside = names.some((name) => active.has(name));
     // What has to be there is made a little deeper.
@@ -81,7 +88,17 @@ class Maker {
   }
 
   #first(part: JsonValue | undefined, candidates: readonly JsonValue[]): JsonValue | undefined {
-    return candidates.find((value) => fitsSchema(this.#document, part, value, this.#use, this.#left));
+    return candidates.find((value) => this.#fits(part, value));
+  }
+
+  #fits(part: JsonValue | undefined, value: JsonValue): boolean {
+    return fitsSchema(this.#document, part, value, this.#use, this.#left);
+  }
+
+  /** Of a schema that is known by its least value alone. A part of it may be known whole. */
+  #least(part: JsonValue | undefined, merged: JsonObject): JsonValue | undefined {
+    const value = ownValue(objectOf(merged[leastValue]), this.#use);
+    return value === undefined ? undefined : this.#first(part, [value]);
   }
 
   #ofType(type: string, part: JsonValue | undefined, merged: JsonObject, at: Place): JsonValue | undefined {
@@ -106,8 +123,9 @@ class Maker {
   }
 
   /** What one of several schemas allows, with the members that are there already. */
-  #option(part: JsonValue | undefined, made: JsonObject, { depth, inside, isBrief }: Place): JsonValue | undefined {
-    const { variants } = shapeOf(this.#document, part);
+  #option(part: JsonValue | undefined, made: JsonObject, at: Place): JsonValue | undefined {
+    const { depth, inside, isBrief } = at;
+    const { variants, properties, written } = shapeOf(this.#document, part);
     let found: JsonValue | undefined = made;
     for (const { options } of variants) {
       const before: JsonObject = objectOf(found);
@@ -116,8 +134,30 @@ class Maker {
       for (const option of all) {
         const chosen = this.make(option, isBrief ? depth + 2 : depth + 1, inside);
         if (chosen === undefined) continue;
-        const whole = isJsonObject(chosen) ? { ...before, ...chosen } : chosen;
-        if (fitsSchema(this.#document, part, whole, this.#use, this.#left)) return whole;
+        if (!isJsonObject(chosen)) {
+          if (this.#fits(part, chosen)) return chosen;
+          found ??= chosen;
+          continue;
+        }
+        const whole: JsonObject = { ...before, ...chosen };
+        const own = shapeOf(this.#document, option);
+        const isOwn = (name: string): boolean => own.properties.some((each) => each.name === name);
+        // An option may ask for a member whose schema stands outside of it.
+        const asked = textsOf(own.written['required']);
+        for (const { name, schema } of properties) {
+          if (!asked.includes(name) || isOwn(name)) continue;
+          const value = ownValue(before, name) ?? this.make(schema, depth + 1, inside);
+          if (value !== undefined) putValue(whole, name, value);
+        }
+        const kept = new Set([...textsOf(written['required']), ...asked]);
+        const others = new Set(
+          all
+            .flatMap((each) => textsOf(shapeOf(this.#document, each).written['required']))
+            .filter((name) => !kept.has(name)),
+        );
+        const without = Object.fromEntries(Object.entries(whole).filter(([name]) => !others.has(name)));
+        const fitting = this.#first(part, [whole, without]);
+        if (fitting !== undefined) return fitting;
         found ??= whole;
       }
     }
@@ -136,7 +176,7 @@ class Maker {
     }
     this.#complete(made, shape, merged, at);
     const whole = shape.variants.length > 0 ? this.#option(part, made, at) : made;
-    if (whole !== undefined && fitsSchema(this.#document, part, whole, this.#use, this.#left)) return whole;
+    if (whole !== undefined && this.#fits(part, whole)) return whole;
     // Some member that need not be there may be in the way.
     const needed = new Set(textsOf(merged['required']));
     const least = Object.fromEntries(Object.entries(objectOf(whole)).filter(([name]) => needed.has(name)));

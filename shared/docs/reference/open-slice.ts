@@ -10,7 +10,7 @@ import {
 import { parseExactJson } from '#shared/docs/project/exact-numbers.ts';
 import { RecentValues } from '#shared/docs/render/recent-values.ts';
 import { type Operation, operationsOf, resolvePointer } from './operations.ts';
-import { linesOfSlice } from './slice-operation.ts';
+import { linesOfSlice } from './slice-lines.ts';
 
 /** What the page of an operation, a schema or a channel is made from, opened. */
 export type OpenSlice = {

@@ -60,6 +60,9 @@ const constraintKeys = [
 /** What a field of a form with parts says of itself, beside its schema. */
 export const partType = 'x-bindery-part-type';
 
+/** What a slice says of a schema whose inside has no room in it: the least value of it in each direction. */
+export const leastValue = 'x-bindery-least';
+
 const kindsOfChoice = ['oneOf', 'anyOf'] as const;
 
 /** A schema in the document of a slice. Never throws: what a schema cannot say is left out. */

@@ -7,7 +7,10 @@ import {
   putValue,
   textOf,
 } from '#shared/docs/project/json-values.ts';
+import { madeExample } from './made-example.ts';
 import { type Operation, resolvePointer } from './operations.ts';
+import { leastValue } from './schema-shape.ts';
+import { withDefinitions } from './slice-lines.ts';
 
 const maxValues = 20_000;
 /** Of all keys and texts of a page. A text that has no room is empty. */
@@ -154,7 +157,7 @@ export class Slicer {
     for (const reference of this.#open) {
       const target = resolvePointer(this.#specification, reference) ?? {};
       const name = this.#names.get(reference) ?? '';
-      const copied = this.#copied < enough ? this.copy(target) : briefly(target);
+      const copied = this.#copied < enough ? this.copy(target) : briefly(this.#specification, target);
       definitions.push(`${JSON.stringify(name)}:${JSON.stringify(copied)}`);
     }
     const { title, version } = objectOf(this.#specification['info']);
@@ -190,36 +193,45 @@ export class Slicer {
   }
 }
 
-/** What stands around the definitions of a document, which are its last object. */
-const [beforeDefinitions, behindDefinitions] = ['"schemas":{', '}}}'];
+const maxBriefText = 150;
+const maxBriefValues = 1_000;
+const longestLeast = 1_000;
 
-const withDefinitions = (document: string, definitions: readonly string[]): string =>
-  definitions.length === 0
-    ? document
-    : [document.slice(0, -behindDefinitions.length), definitions.join('\n,'), behindDefinitions].join('\n');
-
-/** The document of a slice without its definitions, and each of them as `"name":value`; undefined: they do not stand in lines. */
-export function linesOfSlice(text: string): { document: string; definitions: string[] } | undefined {
-  const [head = '', ...lines] = text.split('\n');
-  if (lines.pop() !== behindDefinitions || !head.endsWith(beforeDefinitions)) return undefined;
-  return {
-    document: head + behindDefinitions,
-    definitions: lines.map((line) => (line.startsWith(',') ? line.slice(1) : line)),
-  };
+/** A schema without anything inside it: its type, title, description and values, and for examples the least value that it allows. */
+function briefly(specification: JsonObject, schema: JsonValue): JsonValue {
+  if (!isJsonObject(schema)) return schema;
+  const { properties, items, ...rest } = schema;
+  const isKept = ([key, value]: [string, JsonValue]): boolean =>
+    key === 'enum'
+      ? JSON.stringify(value).length < maxBriefValues
+      : ((!isJsonObject(value) && !Array.isArray(value)) || key === 'type') &&
+        JSON.stringify(value).length < maxBriefText;
+  const plain = Object.entries(rest).filter(isKept);
+  const type = properties !== undefined ? 'object' : items !== undefined ? 'array' : undefined;
+  const made: JsonObject = { ...(type !== undefined && { type }), ...Object.fromEntries(plain) };
+  const isWhole = type === undefined && plain.length === Object.keys(rest).length;
+  return isWhole ? made : { ...made, [leastValue]: leastOf(specification, schema) };
 }
 
-const maxBriefText = 150;
+const leasts = new WeakMap<JsonObject, WeakMap<JsonObject, JsonObject>>();
 
-/** A schema without anything inside it: its type, title and description. */
-function briefly(schema: JsonValue): JsonValue {
-  const { properties, items, ...rest } = objectOf(schema);
-  const plain = Object.entries(rest).filter(
-    ([key, value]) =>
-      ((!isJsonObject(value) && !Array.isArray(value)) || key === 'type') &&
-      JSON.stringify(value).length < maxBriefText,
-  );
-  const type = properties !== undefined ? 'object' : items !== undefined ? 'array' : undefined;
-  return { ...(type !== undefined && { type }), ...Object.fromEntries(plain) };
+/** By direction; nothing where there is none, or only a long one. Operations of an interface share their schemas. */
+function leastOf(specification: JsonObject, schema: JsonObject): JsonObject {
+  let known = leasts.get(specification);
+  if (known === undefined) {
+    known = new WeakMap();
+    leasts.set(specification, known);
+  }
+  let made = known.get(schema);
+  if (made === undefined) {
+    made = {};
+    for (const use of ['request', 'response'] as const) {
+      const value = madeExample(specification, schema, use, { defaults: 'required', depth: 0 });
+      if (value !== undefined && JSON.stringify(value).length <= longestLeast) made[use] = value;
+    }
+    known.set(schema, made);
+  }
+  return made;
 }
 
 /** The same, with its kind where it is no schema: a page shows names of schemas, and a response may have the name of one. */
