@@ -22,6 +22,9 @@ test.each([
   ['<a href="x.md">', '<a href="/guides/x.md">'],
   ['<a href="/guides/x.html">', '<a href="/guides/x">'],
   ['<a href="missing.html">', '<a href="/guides/missing.html">'],
+  ['<a href="/%2Fx.example/a">', '<a href="/x.example/a">'],
+  ['<a href="/%2F/..//x.example/a">', '<a href="/x.example/a">'],
+  ['<a href="../.well-known/a.json">', '<a href="/.well-known/a.json">'],
   ['<img alt="a > b" src="../logo.svg">', '<img alt="a > b" src="/_bindery/@d4/logo.svg">'],
   [
     '<img srcset="../logo.svg 1x, ../logo.svg 2x">',
@@ -57,6 +60,7 @@ test.each([
   '<a href="#part">',
   '<a href="mailto:a@example.com">',
   '<a href="../../outside.html">',
+  `<a href="${'../'.repeat(200_000)}">`,
   '<a href="%zz">',
   '<a title="href=../index.html">',
   '<script>var a = \'<a href="../index.html">\';</script>',

@@ -136,14 +136,18 @@ function addressesOn(file: string, site: SiteAddresses): (written: string, form:
   }
 
   return (written, form) => {
-    if (written === '' || isExternalHref(written) || /^[#?]/.test(written)) return undefined;
+    if (written === '' || written.length > longestAddress || /^[#?]/.test(written)) return undefined;
+    if (isExternalHref(written)) return undefined;
     const end = /[?#]/.exec(written)?.index ?? written.length;
     const path = inBundle(folder, written.slice(0, end));
     return path === undefined ? undefined : target(path, form) + written.slice(end);
   };
 }
 
-/** The path in the bundle that an address of a page in `folder` names; undefined for one outside of it. */
+/** No page of ours has a longer one, and the time that a path takes grows with the square of its length. */
+const longestAddress = 8_192;
+
+/** The path in the bundle that an address of a page in `folder` names; undefined for one outside of it. No slash is in front, which could make it a host. */
 function inBundle(folder: string, written: string): string | undefined {
   let path: string;
   try {
@@ -153,7 +157,8 @@ function inBundle(folder: string, written: string): string | undefined {
   }
   const joined = path.startsWith('/') ? path.slice(1) : posix.join(folder, path);
   const clean = posix.normalize(joined);
-  return clean.startsWith('../') || clean === '..' ? undefined : clean.replace(/^\.\/?/, '');
+  if (clean.startsWith('../') || clean === '..') return undefined;
+  return clean.replace(/^(?:\.\/?$|\/+)/, '');
 }
 
 /** Elements that a head may have. The first other one begins the body. */

@@ -71,7 +71,7 @@ function optionOf(
     onProblem(`"contextual.options": ${named} has no effect: it needs "title", and "href" with an https address.`);
     return [];
   }
-  if (/\$(?:page|mcp)\b/.test(decodeURIComponent(href.replaceAll(/%(?![0-9a-f]{2})/gi, '')))) {
+  if (/(?:\$|%24)(?:page|mcp)\b/.test(href)) {
     onProblem(`"contextual.options": ${named} has no effect: addresses hold no whole pages. Use "$path".`);
     return [];
   }
@@ -92,7 +92,7 @@ function hrefOf(written: JsonValue | undefined): string | undefined {
   if (!isJsonObject(written)) return textOf(written);
   const base = textOf(written['base']);
   const query = objectsOf(written['query']).flatMap((pair) => {
-    const [key, value] = [textOf(pair['key']), textOf(pair['value'])];
+    const [key, value] = [textOf(pair['key'])?.toWellFormed(), textOf(pair['value'])?.toWellFormed()];
     // The names of what is put in stay as they are until then.
     return key === undefined || value === undefined
       ? []

@@ -91,6 +91,20 @@ describe('a <style> in a page', () => {
     expect(sheet?.body).toContain('url(../../d.png?e=1)');
   });
 
+  test('an address with escapes names the file, and ends nothing', async () => {
+    const css = [
+      '.a { background: url(a%20b.png) }',
+      ".b { background: url('c%27%29%7d.png') }",
+      '/* url(%2a/d.png) } */ .c { background: url(%28e%29.png) }',
+    ];
+    const { sheet } = await sheetOf(`<style>\n${css.join('\n')}\n</style>`);
+    expect(sheet?.body).toContain('url(../../guides/a%20b.png)');
+    expect(sheet?.body).toContain("url('../../guides/c%27%29%7D.png')");
+    expect(sheet?.body).toContain(
+      '/* url(../../guides/%2A/d.png) } */ .c { background: url(../../guides/%28e%29.png) }',
+    );
+  });
+
   test('rules for the dark mode, whose mark is outside of the content', async () => {
     const { sheet } = await sheetOf(
       '<style>\n.dark .a, html.dark .b { color: red }\n/* x */ :root.dark .c { color: red } .x .dark .d, .dark, .dark > .e, .darker .f { color: red }\n</style>',

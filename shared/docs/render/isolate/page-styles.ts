@@ -1,5 +1,5 @@
 import { resolvePath } from '#shared/docs/project/project-files.ts';
-import { classifyUrl } from '#shared/docs/project/url-policy.ts';
+import { classifyUrl, decoded } from '#shared/docs/project/url-policy.ts';
 import { encodePath, stylesFile } from '../bundle-paths.ts';
 import type { Report } from '../findings.ts';
 import type { PageSlice } from '../page-slice.ts';
@@ -39,12 +39,16 @@ export function pageStyles(
   /** Addresses are seen from the page, and from the top of the site. */
   function fromSheet(whole: string, quote: string, named: string): string {
     const url = classifyUrl(named);
-    const target = url.kind === 'path' && url.path !== '' ? resolvePath(url.path, file) : undefined;
+    const target = url.kind === 'path' && url.path !== '' ? resolvePath(decoded(url.path), file) : undefined;
     return target === undefined
       ? whole
-      : `url(${quote}../../${encodePath(target)}${url.kind === 'path' ? url.query + url.hash : ''}${quote})`;
+      : `url(${quote}../../${plain(encodePath(target))}${url.kind === 'path' ? url.query + url.hash : ''}${quote})`;
   }
 }
+
+/** Escapes could stand for what CSS reads: the end of a comment, of an address or of a text. */
+const plain = (path: string): string =>
+  path.replaceAll(/[*'()]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /**
  * Addresses of characters that mean nothing to CSS, so that a sheet keeps its parts where one takes the place of another: an escape, or the end of a
