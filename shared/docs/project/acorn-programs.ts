@@ -78,15 +78,24 @@ export function readExpression(text: string): { length: number } | { problem: st
   }
 }
 
+/** Micromark asks a mistake for its place, and goes on. This one has none, and ends the reading of the expression. */
+class TooMuchJavaScript extends SyntaxError {
+  readonly reason = 'the expressions of the page are too long';
+
+  get pos(): number {
+    throw this;
+  }
+}
+
 /**
  * Acorn for micromark, which calls it at each closing brace with all that stands before it, so that a small text could take minutes. It refuses
  * expressions when a text has had more than real ones need.
  */
 export function boundedAcorn(text: string): typeof Parser {
-  let left = 20 * text.length + 3_000_000;
+  let left = Math.min(20 * text.length + 1_000_000, 20_000_000);
   const spend = (characters: number): void => {
     left -= characters;
-    if (left < 0) throw new SyntaxError('the expressions of the page are too long');
+    if (left < 0) throw new TooMuchJavaScript('the expressions of the page are too long');
   };
   const bounded: Pick<typeof Parser, 'parse' | 'parseExpressionAt'> = {
     parse(code, settings) {

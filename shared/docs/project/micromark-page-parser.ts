@@ -3,11 +3,9 @@ import { fromMarkdown, type Options } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { mdxFromMarkdown } from 'mdast-util-mdx';
 import { gfm } from 'micromark-extension-gfm';
-import { mdxjs } from 'micromark-extension-mdxjs';
 import { cjkFriendlyExtension } from 'micromark-extension-cjk-friendly';
-import { boundedAcorn } from './acorn-programs.ts';
 import { lenientElements } from './lenient/lenient-elements.ts';
-import { lenientMdx } from './lenient/lenient-syntax.ts';
+import { lenientMdx, strictMdx } from './lenient/lenient-syntax.ts';
 import { mathBlocks, mathFromMarkdown, mathSyntax } from './math-syntax.ts';
 import { pageParser, type ToTree } from './page-parser.ts';
 import type { PageParser } from './parse-page.ts';
@@ -19,11 +17,7 @@ export const micromarkTree: ToTree = (text, format, math, repairs): Root => {
   const markdown = [gfm(), cjkFriendlyExtension()];
   if (format === 'mdx') {
     return fromMarkdown(text, {
-      extensions: [
-        ...markdown,
-        repairs ? lenientMdx(repairs) : mdxjs({ acorn: boundedAcorn(text) }),
-        ...mathExtensions,
-      ],
+      extensions: [...markdown, repairs ? lenientMdx(repairs) : strictMdx(text), ...mathExtensions],
       mdastExtensions: [
         gfmFromMarkdown(),
         mdxFromMarkdown(),

@@ -366,6 +366,19 @@ export function pageParserContract(parser: PageParser): void {
     });
   });
 
+  it.each([
+    ['comments that never end', '{/*}\n\n'.repeat(6_000)],
+    ['expressions behind one that is none', `{x y}\n\n${'a {1} b\n\n'.repeat(4_000)}`],
+    [
+      'tags of a name that is made at the end',
+      `{x y}\n\n${'<Made a=b/>\n\n'.repeat(2_000)}${'words '.repeat(30_000)}\n\nexport const Made = () => 1;\n`,
+    ],
+  ])('reads a page of %s before anybody has gone', (_name, source) => {
+    const page = parse(source, 'a.mdx', { isComponent: () => false });
+    expect(page.format).not.toBe('none');
+    expect(page.diagnostics.map(({ code }) => code)).toContainEqual(expect.stringMatching(/^mdx-(?:repaired|syntax)$/));
+  });
+
   it('gives the same tree for bytes and text, CRLF and LF', () => {
     const source = '---\ntitle: T\n---\n\n# Hi {#a}\n\n<Note>x</Note>\n';
     const page = parse(source);

@@ -191,16 +191,29 @@ export function inlineCodeSpans(line: string): [number, number][] {
   if (line.length > maxLine || !line.includes('`')) return [];
   const runs = [...line.matchAll(/`+/g)].map((run) => ({ start: run.index, length: run[0].length }));
   const spans: [number, number][] = [];
+  const next = nextOfLength(runs);
   for (let open = 0; open < runs.length; open += 1) {
     const opening = runs[open];
     if (!opening || line[opening.start - 1] === '\\') continue;
-    const close = runs.findIndex((run, index) => index > open && run.length === opening.length);
+    const close = next[open] ?? -1;
     const closing = runs[close];
     if (!closing) continue;
     spans.push([opening.start, closing.start + closing.length]);
     open = close;
   }
   return spans;
+}
+
+/** For each run the place of the next one with its length. */
+function nextOfLength(runs: readonly { length: number }[]): (number | undefined)[] {
+  const last = new Map<number, number>();
+  const next: (number | undefined)[] = [];
+  for (let at = runs.length - 1; at >= 0; at -= 1) {
+    const length = runs[at]?.length ?? 0;
+    next[at] = last.get(length);
+    last.set(length, at);
+  }
+  return next;
 }
 
 function inSpan(spans: readonly [number, number][], offset: number): boolean {

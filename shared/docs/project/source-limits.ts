@@ -141,10 +141,13 @@ function elementNesting(lines: readonly string[], fenced: readonly boolean[]): B
 }
 
 function withoutInlineCode(line: string): string {
-  let text = line;
-  for (const [start, end] of inlineCodeSpans(line))
-    text = text.slice(0, start) + ' '.repeat(end - start) + text.slice(end);
-  return text;
+  let text = '';
+  let at = 0;
+  for (const [start, end] of inlineCodeSpans(line)) {
+    text += line.slice(at, start) + ' '.repeat(end - start);
+    at = end;
+  }
+  return text + line.slice(at);
 }
 
 /** Short rows of a table are filled up to the width of its head, so a small source can make a huge table. */

@@ -62,6 +62,31 @@ export function lenientMdx(repairs: Repairs): Syntax {
   };
 }
 
+/**
+ * The syntax of MDX. A brace that begins no expression is refused at once: micromark would look at each later brace of the page for its end, in time
+ * that grows with the square of the page.
+ */
+export function strictMdx(text: string): Syntax {
+  const strict = mdxjs({ acorn: boundedAcorn(text) });
+  const refusing = (construct: Construct): Construct => ({
+    ...construct,
+    tokenize(effects, ok, nok) {
+      const { line, column, offset } = this.now();
+      const read = isInQuote(text, offset) ? undefined : readExpression(text.slice(offset));
+      if (read !== undefined && 'problem' in read) {
+        const reason = `This brace begins no expression (${read.problem}).`;
+        throw Object.assign(new SyntaxError(reason), { reason, line, column });
+      }
+      return construct.tokenize.call(this, effects, ok, nok);
+    },
+  });
+  return {
+    ...strict,
+    flow: { ...strict.flow, [openBrace]: only(strict.flow, openBrace).map(refusing) },
+    text: { ...strict.text, [openBrace]: only(strict.text, openBrace).map(refusing) },
+  };
+}
+
 function only(constructs: Constructs | undefined, code: number): Construct[] {
   const found = constructs?.[code] ?? [];
   return Array.isArray(found) ? found : [found];
@@ -148,9 +173,15 @@ function isInQuote(text: string, offset: number): boolean {
 
 /** A block that is never closed would take the lines of the rest of the page, lists and quotes included. */
 const readsBraces =
-  ({ text }: Repairs) =>
-  (offset: number): boolean =>
-    isInQuote(text, offset) || 'length' in readExpression(text.slice(offset));
+  (repairs: Repairs) =>
+  (offset: number): boolean => {
+    const { text } = repairs;
+    if (isInQuote(text, offset)) return true;
+    const read = readExpression(text.slice(offset));
+    if ('length' in read) return true;
+    repairs.spendOn(read.problem, text.length - offset);
+    return false;
+  };
 
 const readsTag =
   (repairs: Repairs) =>
@@ -177,7 +208,10 @@ function isTag(text: string, offset: number, repairs: Repairs): boolean {
     if (character === '>') return true;
     if (character === '{') {
       const read = readExpression(text.slice(stop));
-      if (!('length' in read)) return spend();
+      if (!('length' in read)) {
+        repairs.spendOn(read.problem, text.length - stop);
+        return spend();
+      }
       at = stop + read.length;
     } else {
       const close = text.indexOf(character ?? '', stop + 1);

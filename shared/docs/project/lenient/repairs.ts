@@ -32,6 +32,8 @@ export class Repairs {
   readonly #found = new Map<number, Diagnostic>();
   readonly #textRanges: [number, number][] = [];
   readonly #looseTags = new Map<number, LooseTag | null>();
+  /** Names that the page was searched for, and whether it makes them. */
+  readonly #madeNames = new Map<string, boolean>();
   #voids = 0;
   #work: number;
 
@@ -88,14 +90,23 @@ export class Repairs {
     if (this.#work < 0) throw new TooManyRepairs('Its repair would take too long.', this.diagnostics[0]);
   }
 
+  /** An expression that cannot be read. What is never ended was looked for to the end of the page. */
+  spendOn(problem: string, characters: number): void {
+    this.spend(problem.startsWith('Unterminated') ? Math.ceil(characters / 20) : 1);
+  }
+
   /** A component of ours, or a name that the page imports or makes itself. */
   isComponent(name: string): boolean {
     const [first = ''] = name.split('.');
     if (this.#isComponent(first)) return true;
-    return (
-      /^[\w$]+$/.test(first) &&
-      new RegExp(`^(?:import|export)\\b.*\\b${first.replaceAll('$', '\\$')}\\b`, 'm').test(this.text)
-    );
+    let isMade = this.#madeNames.get(first);
+    if (isMade === undefined) {
+      isMade =
+        /^[\w$]+$/.test(first) &&
+        new RegExp(`^(?:import|export)\\b.*\\b${first.replaceAll('$', '\\$')}\\b`, 'm').test(this.text);
+      this.#madeNames.set(first, isMade);
+    }
+    return isMade;
   }
 
   #add(offset: number, { line, column }: Pick<Point, 'line' | 'column'>, message: string): void {
