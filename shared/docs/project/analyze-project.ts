@@ -1,3 +1,4 @@
+import { fromProjectChildLimits } from '#shared/docs/sandbox/child-messages.ts';
 import { ChildDied, type ChildProgram, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import { briefly, type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { answerer } from '#shared/docs/sandbox/child-request.ts';
@@ -31,7 +32,10 @@ const defaultDeadlineMs = 60_000;
 const answersAtOnce = 2;
 
 /** What the children of `projectPool` run. */
-export const projectReader: ChildProgram = { entry: new URL('./project-child.ts', import.meta.url) };
+export const projectReader: ChildProgram = {
+  entry: new URL('./project-child.ts', import.meta.url),
+  limits: fromProjectChildLimits,
+};
 
 /** Child processes that read uploads. A service makes the pool once and drains it when it stops. */
 export function projectPool(

@@ -35,10 +35,14 @@ export const mostOpenQuestions = 8;
 const mb = 1024 * 1024;
 
 /**
- * Of one message of a child. The largest honest ones are the model of a site of 100,000 pages as JSON, and the packed pages of a chunk as bytes.
- * They bound what a child can make its service hold: 20 or so times the JSON at worst.
+ * Limits of one message of a child. They bound what a child can make its service hold, 20 or so times the JSON at worst, and how long it can make it
+ * stand still: a million values with names of their own take about two seconds. The largest honest messages are the packed pages of a chunk as bytes
+ * and the passages of large pages as JSON.
  */
-export const fromChildLimits: FrameLimits = { jsonBytes: 128 * mb, bytes: 256 * mb, values: 8_000_000 };
+export const fromChildLimits: FrameLimits = { jsonBytes: 64 * mb, bytes: 256 * mb, values: 400_000 };
+
+/** Limits for a child that answers with the model of a whole site, of 100,000 pages at most. */
+export const fromProjectChildLimits: FrameLimits = { jsonBytes: 128 * mb, bytes: 256 * mb, values: 8_000_000 };
 
 /** A service is trusted: it may have read files of any size. */
 export const toChildLimits: FrameLimits = { jsonBytes: 2 ** 32, bytes: 2 ** 32, values: Infinity };

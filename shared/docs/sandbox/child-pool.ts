@@ -136,7 +136,7 @@ const unasked = (): never => {
 
 /** Killable child processes for work on tenants' bytes. Parsers and highlighters can hang so that only SIGKILL ends them. */
 export function childPool(options: ChildPoolOptions): ChildPool {
-  const { entry, addons, snapshot, slots, warmSpares = 1, parked = slots, warmUp } = options;
+  const { entry, addons, limits, snapshot, slots, warmSpares = 1, parked = slots, warmUp } = options;
   const {
     calmAfterMs = 3_000,
     idleAfterMs = 60_000,
@@ -171,7 +171,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
 
   function start(): void {
     // A child that did not start may have met a damaged snapshot: the next one does without.
-    const program = { entry, addons, snapshot: failedStarts === 0 ? snapshot : undefined };
+    const program = { entry, addons, limits, snapshot: failedStarts === 0 ? snapshot : undefined };
     const member: Member = {
       child: startChild({ ...program, memoryLimitMb, confinement }, (message) => member.onMessage(message)),
       state: 'starting',

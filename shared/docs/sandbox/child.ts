@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import { channelDescriptor, type FromChild, fromChild, fromChildLimits, type ToChild } from './child-messages.ts';
 import { type Confinement, kernelConfinement } from './confinement.ts';
-import { frameOf, frameReader } from './frames.ts';
+import { type FrameLimits, frameOf, frameReader } from './frames.ts';
 
 /** What children run. */
 export type ChildProgram = {
@@ -15,6 +15,8 @@ export type ChildProgram = {
   entry: URL;
   /** Its modules load native code while it starts; later it can load none. Default: it can load none at all. */
   addons?: boolean | undefined;
+  /** How large its messages may be. Default: `fromChildLimits`. */
+  limits?: FrameLimits | undefined;
   /** A file that `withSnapshot` made of it. Children start from it, unless it is gone. */
   snapshot?: string | undefined;
 };
@@ -69,7 +71,7 @@ exit $?`;
  * that no signal to a group crosses between it and us. `onMessage` gets all its messages.
  */
 export function startChild(options: StartOptions, onMessage: (message: FromChild) => void): Child {
-  const { entry, memoryLimitMb, confinement = kernelConfinement() } = options;
+  const { entry, memoryLimitMb, confinement = kernelConfinement(), limits = fromChildLimits } = options;
   const guarded = existsSync(shell);
   const readable = readablePaths(entry);
   const command = confinement.wrap([process.execPath, ...nodeArguments(options, readable)], readable);
@@ -94,7 +96,7 @@ export function startChild(options: StartOptions, onMessage: (message: FromChild
     channel?.destroy();
     kill();
   };
-  const read = frameReader(fromChildLimits, (message) => onMessage(fromChild(message)));
+  const read = frameReader(limits, (message) => onMessage(fromChild(message)));
   const listen = (): void => {
     channel?.on('data', (piece: Buffer) => {
       if (misfit !== undefined) return;

@@ -52,7 +52,8 @@ export const dishonesties = {
   'sends an empty frame': () => write(prefix(0, 0)),
   'promises four gigabytes': () => write(prefix(0xffffffff, 0xffffffff)),
   'promises four gigabytes of bytes': () => write(prefix(20, 0xffffffff)),
-  'sends ten million values': () => text(`[[${'0,'.repeat(10_000_000)}0],[]]`),
+  'sends a million values': () => text(`[[${'0,'.repeat(1_000_000)}0],[]]`),
+  'names half a million places': () => text(`[[],[${'[["a"],0],'.repeat(500_000)}[["a"],0]]]`),
   'sends lists in lists': () => text(`[${'['.repeat(100_000)}${']'.repeat(100_000)},[]]`),
   'sends bytes for a prototype': (id) =>
     say({ kind: 'response', id, response: {} }, [[['__proto__', 'polluted'], 1]], Buffer.from('x')),
