@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readArchive } from '#shared/export/bundle/read-archive.ts';
 import { verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
 import { segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
@@ -67,20 +69,18 @@ describeWithServers(['nats-server'], 'an export over a real bus', () => {
     expect(types).toContain('SegmentLost');
   });
 
-  test('a page that cannot be rendered fails the job by name; with "report" its source is shown', async () => {
+  test('a page over a limit is shown as its source and named in the report, and fails no job', async () => {
     const long = `${'> '.repeat(500)}too deep\n`;
     const contentVersion = await harness.publish([...pages(3), { path: 'broken', text: long }]);
-    const failed = await harness.until(await harness.request(contentVersion), ended);
-    expect(failed.data.state).toMatchObject({ phase: 'failed', failedPageCount: 1 });
-    expect(failed.data.state.error).toMatch(/^1 page could not be rendered: broken \(/);
-    const options = {
-      groups: [],
-      deployment: 'cloud' as const,
-      onPageError: 'report' as const,
-      allowTenantScripts: true,
-    };
-    const reported = await harness.until(await harness.request(contentVersion, { options }), ended);
-    expect(reported.data.state).toMatchObject({ phase: 'completed', pageCount: 4 });
+    const whole = await harness.until(await harness.request(contentVersion), ended);
+    expect(whole.data.state).toMatchObject({ phase: 'completed', pageCount: 4 });
+    const files = new Map<string, string>();
+    const budgets = { packedBytes: 1e7, unpackedBytes: 1e8, entries: 1e4, ratio: 1e4 };
+    for await (const { path, body } of readArchive(Readable.from([await bundleOf(whole)]), budgets))
+      files.set(path.slice(path.indexOf('/') + 1), await text(body));
+    const report = JSON.parse(files.get('_bindery/report.json') ?? '') as { failedPages: object[] };
+    expect(report.failedPages).toMatchObject([{ path: 'broken', reason: expect.stringContaining('nested') as string }]);
+    expect(files.get('broken.html')).toContain('too deep');
   });
 
   test('content that is gone fails the job with the reason', async () => {
