@@ -17,13 +17,16 @@ export type SidebarEntry = {
   g?: string;
 };
 
-export type SidebarIcon = { svg: string } | { picture: string } | { text: string };
+/** A drawing is the shapes inside of an `svg` element; `frame` is the place of the element's start tag in `frames`. */
+export type SidebarIcon = { shapes: string; frame: number } | { picture: string } | { text: string };
 
 export type SidebarFile = {
   links: SidebarEntry[];
   entries: SidebarEntry[];
   /** The icons that the entries name: a drawing, a picture (an address, or a path from the top of the bundle), or an emoji. */
   icons: Record<string, SidebarIcon>;
+  /** Start tags of the drawings. All icons of a library have the same, so each is here once. */
+  frames: string[];
   /** A group that opens leads to its first page. */
   drilldown?: true;
 };

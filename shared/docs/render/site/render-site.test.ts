@@ -107,12 +107,15 @@ describe('site segment', () => {
       'pictures/b.svg': '<svg/>',
     });
     const made = named(renderSite(model, testOptions));
-    const window: { binderyNavigation?: { icons: unknown } } = {};
+    const window: { binderyNavigation?: unknown } = {};
     runInNewContext(made.get('_bindery/navigation/main.js') ?? '', { window });
-    expect(JSON.parse(JSON.stringify(window.binderyNavigation?.icons))).toEqual({
-      rocket: { svg: expect.stringMatching(/^<svg class="icon" viewBox="0 0 24 24" .*<\/svg>$/) as string },
-      '/pictures/b.svg': { picture: 'pictures/b.svg' },
-      '🚀': { text: '🚀' },
+    expect(JSON.parse(JSON.stringify(window.binderyNavigation))).toMatchObject({
+      frames: [expect.stringMatching(/^<svg class="icon" viewBox="0 0 24 24" [^>]*>$/)],
+      icons: {
+        rocket: { frame: 0, shapes: expect.stringMatching(/^<path d="[^]*<\/path>$/) as string },
+        '/pictures/b.svg': { picture: 'pictures/b.svg' },
+        '🚀': { text: '🚀' },
+      },
     });
     expect(made.get('_bindery/third-party.txt')).toMatch(/Lucide[^]*Font Awesome[^]*creativecommons[^]*Tabler/);
   });

@@ -113,11 +113,12 @@ function indexable({ model }: SiteSlice, { contentVersion }: Pick<SiteModel, 'co
 /** `_bindery/navigation/<id>.js`: the sidebar that the pages of one division share, with its icons. */
 function navigationScript({ links, entries }: Sidebar, index: SiteIndex): string {
   const icons: SidebarFile['icons'] = {};
+  const frames: string[] = [];
   const cleaned = (list: readonly SidebarEntry[]): SidebarEntry[] =>
     list.flatMap((entry) => {
       const { i, h, c, ...rest } = entry;
       const made: SidebarEntry = rest;
-      const found = i === undefined ? undefined : sidebarIcon(i, index);
+      const found = i === undefined ? undefined : sidebarIcon(i, index, frames);
       if (i !== undefined && found !== undefined) {
         icons[i] = found;
         made.i = i;
@@ -131,13 +132,14 @@ function navigationScript({ links, entries }: Sidebar, index: SiteIndex): string
     links: cleaned(links),
     entries: cleaned(entries),
     icons,
+    frames,
     ...(index.model.settings.drilldown === true && { drilldown: true }),
   };
   return `window.binderyNavigation = ${scriptJson(file)};\n`;
 }
 
-/** Undefined for an icon that no library has, and for a picture that is not in the bundle. */
-function sidebarIcon(written: string, { model, files }: SiteIndex): SidebarIcon | undefined {
+/** Undefined for an icon that no library has, and for a picture that is not in the bundle. Adds a new start tag to `frames`. */
+function sidebarIcon(written: string, { model, files }: SiteIndex, frames: string[]): SidebarIcon | undefined {
   const form = iconForm({ name: written }, model.settings.iconLibrary);
   if (form.kind === 'emoji') return { text: form.text };
   if (form.kind === 'picture') {
@@ -146,7 +148,11 @@ function sidebarIcon(written: string, { model, files }: SiteIndex): SidebarIcon 
     return isThere ? { picture } : undefined;
   }
   const [drawn] = iconElement(form, '');
-  return drawn && { svg: writeContent([drawn]).html.text };
+  if (drawn === undefined) return undefined;
+  const text = writeContent([drawn]).html.text;
+  const start = text.slice(0, text.indexOf('>') + 1);
+  if (!frames.includes(start)) frames.push(start);
+  return { shapes: text.slice(start.length, text.lastIndexOf('</svg>')), frame: frames.indexOf(start) };
 }
 
 /** An address elsewhere, or a page of the site. */

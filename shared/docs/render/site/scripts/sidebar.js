@@ -10,7 +10,7 @@
   function icon(name) {
     if (!navigation.icons || !Object.prototype.hasOwnProperty.call(navigation.icons, name)) return null;
     var known = navigation.icons[name];
-    if ('svg' in known) return drawn(known.svg);
+    if ('shapes' in known) return drawn(navigation.frames[known.frame] + known.shapes + '</svg>');
     var made = make('picture' in known ? 'img' : 'span', 'picture' in known ? 'icon' : 'icon emoji');
     if ('picture' in known) {
       made.setAttribute('alt', '');
