@@ -72,8 +72,8 @@ export async function checkPages(
     for (const { path } of pages.filter(({ feedItems }) => feedItems.length > 0)) files.add(`${path}/rss.xml`);
     files.add('llms-full.txt');
     const fileOf = new Map(slices.map(({ path, file }) => [path, file]));
-    const linked = pages.map(({ path, links, linkLines, anchors }) => {
-      return { path, links, linkLines, anchors: new Set(anchors) };
+    const linked = pages.map(({ path, links, linkLines, linkColumns, anchors }) => {
+      return { path, links, linkLines, linkColumns, anchors: new Set(anchors) };
     });
     return [
       ...foundOnce(results.flatMap((result) => ('path' in result ? result.diagnostics : [result]))),

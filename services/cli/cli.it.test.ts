@@ -55,8 +55,11 @@ test('check says what publication would say, without a server', async () => {
       await writeFile(join(folder, `${page}.mdx`), 'import S from "/snippets/s.mdx";\n\n<S />');
     const rendered = await runCommand(['check', folder, '--pages']);
     expect(rendered.stdout).toMatch(/^b\.mdx:5:1: warning unknown-component: /m);
-    expect(rendered.stdout).toMatch(/^broken-anchor +warning +1 +1 +There is a page "\/index", but it has no "#none"/m);
-    expect(rendered.stdout).toMatch(/^b\.mdx:5: warning broken-link: There is no page or file "\/c"/m);
+    expect(rendered.stdout).toMatch(
+      /^b\.mdx:5:22: warning broken-anchor: The link to "\/index#none" leads to the page /m,
+    );
+    expect(rendered.stdout).toMatch(/^broken-anchor +warning +1 +1 +The link to "\/index#none" leads to the page/m);
+    expect(rendered.stdout).toMatch(/^b\.mdx:5:42: warning broken-link: There is no page or file "\/c"/m);
     expect(rendered.stdout).toMatch(/^broken-link +warning +1 +1 +/m);
     expect(rendered.stdout.match(/^snippets\/s\.mdx:1:1: warning unknown-component: /gm)).toHaveLength(1);
     await writeFile(join(folder, 'docs.json'), '{"navigation": ');

@@ -142,6 +142,8 @@ export const pageFactsSchema = z.object({
   links: z.array(z.string()),
   /** The line of each in the page's source, 0 where it is not known; absent: no line is known. */
   linkLines: z.array(z.int().min(0)).optional(),
+  /** The column of each in that line, 0 where it is not known; absent: no column is known. */
+  linkColumns: z.array(z.int().min(0)).optional(),
   anchors: z.array(z.string()),
   /** Class names used in the page's own content. */
   classes: z.array(z.string()),

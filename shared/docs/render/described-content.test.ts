@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { brokenLinkDiagnostic, brokenLinks } from './export-report.ts';
 import { testOptions, testProject } from './test-project.ts';
 
 /** The page of an operation with such `x-mint.content`, in a project with components of its own. */
@@ -20,7 +21,7 @@ async function pageWith(content: string) {
   });
   const { files, page } = project.render('api-reference/a', testOptions);
   const html = Buffer.from(files[0]?.body ?? '').toString();
-  return { html, names: files.map(({ path }) => path), codes: page.diagnostics.map(({ code }) => code), page };
+  return { html, names: files.map(({ path }) => path), codes: page.diagnostics.map(({ code }) => code), page, project };
 }
 
 const counter = `export const Counter = () => {
@@ -54,6 +55,28 @@ describe('content that an API description brings along', () => {
     expect(names).toHaveLength(2);
     expect(html).not.toContain('>42<');
     expect(codes).toContain('import-not-found');
+  });
+
+  test('has findings that name the operation, and count lines in its content', async () => {
+    const { page, project } = await pageWith(
+      'Text.\n\n<Unknown>x</Unknown>\n\n[a](javascript:x) [b](/none) [c](#none)',
+    );
+    const linked = [{ ...page, anchors: new Set(page.anchors) }];
+    const links = [...brokenLinks(project.model, linked, new Set())];
+    const found = [...page.diagnostics, ...links.map((link) => brokenLinkDiagnostic(link, 'openapi.json'))];
+    const place = (line: number) => `line ${line} of the x-mint.content of GET /a.`;
+    expect(found.map(({ code, message }) => [code, message.split(/It is in |The link is in /)[1]])).toEqual([
+      ['unknown-component', place(3)],
+      ['address-not-allowed', place(5)],
+      ['broken-link', place(5)],
+      ['broken-anchor', place(5)],
+    ]);
+    for (const finding of found) {
+      expect(finding).toMatchObject({ file: 'openapi.json' });
+      expect(finding).not.toHaveProperty('line');
+      expect(finding).not.toHaveProperty('column');
+    }
+    for (const link of links) expect(link).not.toHaveProperty('line');
   });
 
   test.each([

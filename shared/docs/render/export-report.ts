@@ -1,16 +1,19 @@
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import type { DiagnosticTally } from '#shared/contracts/diagnostic-tally.ts';
+import { withoutUndefined } from '#shared/docs/project/json-values.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { decoded } from '#shared/docs/project/url-policy.ts';
 import { pageFile, namedPage, pagePathOfAddress } from './bundle-paths.ts';
 import { AnchorNames } from './content/anchor-names.ts';
+import { isOfProject, placeInDescription } from './described-place.ts';
 import { type SiteRedirects, siteRedirects } from './redirects.ts';
 
-/** `linkLines`: the line of each link, 0 where it is not known. */
+/** `linkLines`, `linkColumns`: the place of each link, 0 where it is not known. */
 type LinkedPage = {
   path: string;
   links: readonly string[];
   linkLines?: readonly number[] | undefined;
+  linkColumns?: readonly number[] | undefined;
   anchors: ReadonlySet<string>;
 };
 
@@ -25,12 +28,18 @@ type ReportedSite = {
   notListed: number;
 };
 
-/** `nearest`: the anchor of the page that is most like the one that is not there. */
+/**
+ * `place`: where the link is, if not in a file of the project. `leadsTo`: the page that has no such anchor, with the anchor. `nearest`: the anchor of that page which
+ * is most like the one that is not there.
+ */
 type BrokenLink = {
   page: string;
   line?: number;
+  column?: number;
+  place?: string;
   target: string;
   reason: 'no such page or file' | 'no such anchor';
+  leadsTo?: string;
   nearest?: string;
 };
 
@@ -77,42 +86,58 @@ export function exportReport(model: SiteModel, site: ReportedSite, files: Readon
 
 /** Links to pages, files and anchors that are not there, in the order of the pages. `files`: paths of all files of the bundle. */
 export function* brokenLinks(
-  model: Pick<SiteModel, 'redirects'>,
+  model: Pick<SiteModel, 'pages' | 'redirects'>,
   pages: readonly LinkedPage[],
   files: ReadonlySet<string>,
 ): Generator<BrokenLink> {
   const anchors = new Map(pages.map((page) => [page.path, new AnchorNames(page.anchors)]));
+  const described = new Map(model.pages.flatMap((page) => (isOfProject(page) ? [] : [[page.path, page] as const])));
   let nearestLeft = mostNearest;
   const redirects = siteRedirects(model.redirects, (path) => anchors.has(path));
   for (const page of pages) {
     for (const [at, target] of page.links.entries()) {
       const problem = problemOf(target, anchors, files, redirects);
-      const line = page.linkLines?.[at] ?? 0;
       if (problem === undefined) continue;
-      const { reason, names, anchor } = problem;
+      const { reason, names, anchor, leadsTo } = problem;
       const nearest = names === undefined || nearestLeft === 0 ? undefined : names.nearest(anchor);
       if (names !== undefined && nearestLeft > 0) nearestLeft -= 1;
-      yield { page: page.path, ...(line > 0 && { line }), target, reason, ...(nearest !== undefined && { nearest }) };
+      const place = placeOf(described.get(page.path), page.linkLines?.[at] ?? 0, page.linkColumns?.[at] ?? 0);
+      yield { page: page.path, ...place, target, reason, ...withoutUndefined({ leadsTo, nearest }) };
     }
   }
 }
 
+/** As `line` and `column` of a page's own file, or as the `place` in an API description. */
+function placeOf(
+  described: SiteModel['pages'][number] | undefined,
+  line: number,
+  column: number,
+): Pick<BrokenLink, 'line' | 'column' | 'place'> {
+  if (line === 0) return {};
+  const place = described && placeInDescription(described, line);
+  return place === undefined ? { line, ...(column > 0 && { column }) } : { place };
+}
+
 /** `broken-link` or `broken-anchor`. `file`: the page's source. */
-export function brokenLinkDiagnostic({ line, target, reason, nearest }: BrokenLink, file: string): Diagnostic {
-  const [path, anchor = ''] = cut(target.slice(0, 200));
+export function brokenLinkDiagnostic(link: BrokenLink, file: string): Diagnostic {
+  const { line, column, place, reason, leadsTo, nearest } = link;
+  const target = link.target.slice(0, 200);
+  const [end, anchor = ''] = cut((leadsTo ?? '').slice(0, 200));
+  const page = end === `/${link.page}` ? 'this page' : `the page ${JSON.stringify(end)}`;
   const found =
     reason === 'no such anchor'
       ? {
           code: 'broken-anchor',
-          message: `There is a page ${JSON.stringify(path)}, but it has no ${JSON.stringify(`#${anchor}`)}.${nearest === undefined ? '' : ` The nearest is ${JSON.stringify(`#${nearest}`)}.`}`,
+          message: `The link to ${JSON.stringify(target)} leads to ${page}, which has no anchor ${JSON.stringify(`#${anchor}`)}.${nearest === undefined ? '' : ` The nearest is ${JSON.stringify(`#${nearest}`)}.`}`,
         }
-      : { code: 'broken-link', message: `There is no page or file ${JSON.stringify(path)} in this export.` };
-  return { severity: 'warning', ...found, file, ...(line !== undefined && { line }) };
+      : { code: 'broken-link', message: `There is no page or file ${JSON.stringify(cut(target)[0])} in this export.` };
+  const message = place === undefined ? found.message : `${found.message} The link is in ${place}.`;
+  return { severity: 'warning', code: found.code, message, file, ...withoutUndefined({ line, column }) };
 }
 
 type Problem = { reason: BrokenLink['reason'] } & (
-  | { names: AnchorNames; anchor: string }
-  | { names?: undefined; anchor?: undefined }
+  | { names: AnchorNames; anchor: string; leadsTo: string }
+  | { names?: undefined; anchor?: undefined; leadsTo?: undefined }
 );
 
 function problemOf(
@@ -132,7 +157,7 @@ function problemOf(
   // Of what is elsewhere, nobody knows.
   const names = anchors.get(end);
   if (names === undefined || isOfBrowser.test(anchor) || names.find(anchor) !== undefined) return undefined;
-  return { reason: 'no such anchor', names, anchor };
+  return { reason: 'no such anchor', names, anchor, leadsTo: `/${end}#${anchor}` };
 }
 
 /** Path and anchor, which may have a hash in it. */

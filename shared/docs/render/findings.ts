@@ -1,6 +1,6 @@
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 
-type Start = { line: number; column: number };
+export type Start = { line: number; column: number };
 
 /** A node of a tree of Markdown or HTML, or one of an expression. */
 export type Place = { position?: { start: Start } | undefined } | { loc?: { start: Start } | null | undefined };

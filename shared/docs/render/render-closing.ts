@@ -99,6 +99,7 @@ type KnownPage = Pick<PageFacts, 'path' | 'title' | 'description' | 'searchChara
   fullText: StoredText;
   links: readonly string[];
   linkLines?: readonly number[];
+  linkColumns?: readonly number[];
   anchors: ReadonlySet<string>;
   feed?: PageFacts;
 };
@@ -154,7 +155,7 @@ async function readSite(domain: string, segmentCount: number, store: ClosingStor
     let searchAt = 0;
     let fullTextAt = 0;
     for (const page of sidecarPages) {
-      const { path, title, description, searchCharacters, links, linkLines } = page;
+      const { path, title, description, searchCharacters, links, linkLines, linkColumns } = page;
       const searchEnd = searchAt + page.searchBytes + textEnds.search.length;
       const fullTextEnd = fullTextAt + page.fullTextBytes + textEnds.fullText.length;
       const search: StoredText = { segment, of: 'search', begin: searchAt, end: searchEnd };
@@ -170,6 +171,7 @@ async function readSite(domain: string, segmentCount: number, store: ClosingStor
         anchors: new Set(page.anchors),
         ...(description !== undefined && { description }),
         ...(linkLines && { linkLines }),
+        ...(linkColumns && { linkColumns }),
         ...(page.feedItems.length > 0 && { feed: page }),
       });
       if (page.hasDiagrams === true) site.hasDiagrams = true;

@@ -23,6 +23,7 @@ import { type PageCard, pageCard } from './card/page-card.ts';
 import { type PageStyles, pageStyles } from './isolate/page-styles.ts';
 import { pageMarkdown } from './markdown/page-markdown.ts';
 import { withAnchors } from './markdown/with-anchors.ts';
+import { isOfProject, withPlacesInDescription } from './described-place.ts';
 import type { PageSlice, RenderOptions } from './page-slice.ts';
 import { maxSearchSection } from './search-index-files.ts';
 import { fullTextPart } from './site/crawler-files.ts';
@@ -63,6 +64,7 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
       variables,
       latex,
       parser,
+      // The author of an API description may be somebody else than the author of the project: nothing of its content runs.
       allowsScripts: options.allowTenantScripts && isOfProject(slice),
       title: slice.title,
       pictureFolder: picturesFolderOf(slice.path),
@@ -83,16 +85,17 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
   if (markdown.length > maxMarkdown) throw new PageFailed('page-too-large', 'its Markdown has more than 8 MB');
 
   const playground = page.form && slice.playground && playgroundParts(page.form, slice.playground, language);
-  const content = toContent(page.tree, report, texts, slice.settings.iconLibrary);
+  const content = toContent(page.tree, report, texts, slice.settings.iconLibrary, page.titleHeading);
   const addresses = pageAddresses(withSizes(slice, evaluated.pictures), content.ids, report);
   const main = writeContent(content.main, { addresses });
   const aside = writeContent(content.aside, { addresses });
-  const ids = [...main.ids, ...aside.ids];
+  const { titleId } = content;
+  const ids = [...(titleId === undefined ? [] : [titleId]), ...main.ids, ...aside.ids];
 
   const { links } = addresses;
   const styles = pageStyles([...evaluated.styles, ...content.styles], slice, report);
   const description = descriptionOf(slice, content.ids);
-  for (const target of description?.links ?? []) if (!links.has(target)) links.set(target, 0);
+  for (const target of description?.links ?? []) if (!links.has(target)) links.set(target, {});
   const card = pageCard(slice, description?.text, (message) => {
     if (diagnostics.length < maxDiagnostics)
       diagnostics.push({ severity: 'info', code: 'card-left-out', message, file: slice.file });
@@ -100,6 +103,7 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
   const html = pageShell(slice, {
     content: main.html,
     aside: aside.html.text === '' ? undefined : aside.html,
+    titleId,
     toc: content.toc,
     ids: new Set(ids),
     banner: banner(slice),
@@ -122,10 +126,13 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
     pictures: picturesIn(html, evaluated.pictures, options.allowTenantScripts),
     sections: [...main.sections, ...aside.sections],
     links: [...links.keys()],
-    ...(links.size > 0 && { linkLines: [...links.values()] }),
+    ...(links.size > 0 && {
+      linkLines: Array.from(links.values(), ({ line = 0 }) => line),
+      linkColumns: Array.from(links.values(), ({ column = 0 }) => column),
+    }),
     anchors: ids,
     classes: [...content.classes].sort(),
-    diagnostics,
+    diagnostics: withPlacesInDescription(slice, diagnostics),
     feedItems: content.feedItems,
     ...(content.hasDiagrams && { hasDiagrams: true }),
     ...(playground?.isInteractive === true && { playground: language.textsName ?? 'en' }),
@@ -153,12 +160,6 @@ function withSizes(slice: PageSlice, pictures: InlinePictures): PageSlice {
   });
   return { ...slice, pictures: { ...slice.pictures, ...Object.fromEntries(sizes) } };
 }
-
-/**
- * The content of a page that is made from an API description is from the description's author, who may be somebody else than the author of the
- * project: nothing of it runs.
- */
-const isOfProject = ({ file }: PageSlice): boolean => /\.mdx?$/i.test(file);
 
 /**
  * The page with its title and plain source: it breaks a limit, or it crashed or hung and `onPageError` is "report". `reason` says why, as a
@@ -197,7 +198,7 @@ export function renderFailedPage(
     links: [],
     anchors: [],
     classes: [],
-    diagnostics: [{ severity: 'error', code, message: failure, file: slice.file }],
+    diagnostics: withPlacesInDescription(slice, [{ severity: 'error', code, message: failure, file: slice.file }]),
     failure,
     feedItems: [],
   });
@@ -207,6 +208,7 @@ type PageContent = Pick<
   RenderedPage,
   | 'links'
   | 'linkLines'
+  | 'linkColumns'
   | 'anchors'
   | 'classes'
   | 'diagnostics'

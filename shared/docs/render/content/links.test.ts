@@ -78,8 +78,14 @@ describe('anchors of other sluggers', () => {
       ['/a#x-y', undefined],
     ]);
     expect(found.map((link) => brokenLinkDiagnostic(link, 'a.mdx').message)[0]).toBe(
-      'There is a page "/b", but it has no "#rate-limit". The nearest is "#rate-limits".',
+      'The link to "/b#rate-limit" leads to the page "/b", which has no anchor "#rate-limit". The nearest is "#rate-limits".',
     );
+    expect(found.map((link) => brokenLinkDiagnostic(link, 'a.mdx'))[2]).toEqual({
+      severity: 'warning',
+      code: 'broken-anchor',
+      message: 'The link to "/a#x-y" leads to this page, which has no anchor "#x-y".',
+      ...{ file: 'a.mdx', line: 1, column: 100 },
+    });
   });
 });
 
@@ -134,7 +140,7 @@ describe('links to folders', () => {
     const { files: made, page } = (await testProject(files)).render('page');
     expect(made[0]?.body).toContain('<a href="./guides/second.html">a</a>');
     expect(made[0]?.body).toContain('<a href="./guides/deep/a.html#part">b</a>');
-    expect(page.links).toEqual(['/guides/second', '/guides/deep/a', '/guides/none']);
+    expect(page.links).toEqual(['/guides/second', '/guides/deep/a#part', '/guides/none']);
     expect(page.diagnostics).toEqual([
       expect.objectContaining({
         code: 'folder-link',
@@ -143,6 +149,22 @@ describe('links to folders', () => {
           '"/guides" is a folder without a page of its own; the link leads to the first page in it, "/guides/second". Link to a page.',
       }),
       expect.objectContaining({ code: 'folder-link', line: 3 }),
+    ]);
+  });
+
+  test('an anchor that the first page does not have is broken', async () => {
+    const project = await testProject({ ...files, 'page.mdx': 'See [b](/guides/deep#17-other).' });
+    const linked = ['page', 'guides/deep/a'].map((path) => {
+      const { page } = project.render(path);
+      return { ...page, anchors: new Set(page.anchors) };
+    });
+    const found = [...brokenLinks(project.model, linked, new Set())];
+    expect(found.map((link) => brokenLinkDiagnostic(link, 'page.mdx'))).toEqual([
+      expect.objectContaining({
+        ...{ code: 'broken-anchor', line: 1, column: 5 },
+        message:
+          'The link to "/guides/deep/a#17-other" leads to the page "/guides/deep/a", which has no anchor "#17-other".',
+      }),
     ]);
   });
 
@@ -222,6 +244,41 @@ test('an anchor may have a hash in it', async () => {
     return { ...page, anchors: new Set(page.anchors) };
   });
   expect([...brokenLinks(project.model, linked, new Set())]).toEqual([]);
+});
+
+describe('the leading heading that is the title', () => {
+  const brokenIn = async (files: Record<string, string>) => {
+    const project = await testProject(files);
+    const pages = Object.keys(files).map((file) => project.render(file.replace('.mdx', '')));
+    const linked = pages.map(({ page }) => ({ ...page, anchors: new Set(page.anchors) }));
+    const html = pages.map(({ files: [file] }) => String(file?.body));
+    return { html, broken: [...brokenLinks(project.model, linked, new Set())].map(({ target }) => target) };
+  };
+
+  test('is where links to its anchor lead', async () => {
+    const { html, broken } = await brokenIn({
+      'a.mdx': '# Set up *now*\n\n[top](#set-up-now) [other slugger](#set_up_now)\n\n## Next',
+      'b.mdx': '[a](/a#set-up-now) [c](/c#named)',
+      'c.mdx': '# Other {#named}\n\nText.',
+    });
+    expect(broken).toEqual([]);
+    expect(html[0]).toContain('<h1 id="page-title" class="page-title"><span id="set-up-now">Set up now</span></h1>');
+    expect(html[0]).toContain('<a href="#set-up-now">other slugger</a>');
+    expect(html[2]).toContain('<span id="named">Other</span>');
+  });
+
+  test('leaves its anchor to a section that has the same, and takes it from the frame of the page', async () => {
+    const { html, broken } = await brokenIn({
+      'a.mdx': '# Usage\n\n[usage](#usage)\n\n## Usage',
+      'b.mdx': '# Header\n\n[header](#header)',
+      'c.mdx': '---\nmode: custom\n---\n\n# Blank\n\n[blank](#blank)',
+    });
+    expect(broken).toEqual([]);
+    expect(html[0]).toContain('class="page-title">Usage</h1>');
+    expect(html[0]).toContain('<h2 id="usage">');
+    expect(html[1]?.match(/id="header"/g)).toHaveLength(1);
+    expect(html[2]).toContain('class="sr-only"><span id="blank">Blank</span></h1>');
+  });
 });
 
 describe('names of links', () => {

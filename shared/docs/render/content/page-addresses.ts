@@ -1,6 +1,6 @@
 import type { Element } from 'hast';
 import { pageFile, pagePathOfAddress, relativeHref, withoutBase } from '../bundle-paths.ts';
-import { type Report, startOf } from '../findings.ts';
+import { type Report, type Start, startOf } from '../findings.ts';
 import { languageOf } from '../interface-texts/language.ts';
 import type { PageSlice } from '../page-slice.ts';
 import { AnchorNames } from './anchor-names.ts';
@@ -11,10 +11,10 @@ import { classifyUrl, decoded, isInlineImage } from '#shared/docs/project/url-po
 /** Turns the addresses that an author wrote into those of the bundle, and collects what they lead to. */
 type PageAddresses = Addresses & {
   /**
-   * The internal targets with their anchors, each starting with a slash, and the line of the first link to each; 0: it is not known. Which of
+   * The internal targets with their anchors, each starting with a slash, and the place of the first link to each, as far as it is known. Which of
    * them are broken shows when all pages are there.
    */
-  links: Map<string, number>;
+  links: Map<string, Partial<Start>>;
   /** Anchors of links inside the page whose authors wrote another one than the page has: as written, with a hash in front → as it is. */
   healed: ReadonlyMap<string, string>;
 };
@@ -25,10 +25,10 @@ type PageAddresses = Addresses & {
  */
 export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report: Report): PageAddresses {
   const names = new AnchorNames(ids);
-  const links = new Map<string, number>();
+  const links = new Map<string, Partial<Start>>();
   const healed = new Map<string, string>();
   const add = (target: string, element: Element): void => {
-    if (!links.has(target)) links.set(target, startOf(element).line ?? 0);
+    if (!links.has(target)) links.set(target, startOf(element));
   };
   return {
     links,
@@ -54,11 +54,10 @@ export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report
         return ownAnchor(written, url.hash, element);
       case 'path': {
         if (url.path === '') return ownAnchor(written, url.hash, element);
-        const { target, file, isFolder } = pageOf(url.path, element);
+        const { target, file } = pageOf(url.path, element);
         if (file === pageFile(slice.path) && url.hash.length > 1)
           return hrefOf(file, url.query, ownAnchor(url.hash, url.hash, element, target));
-        // An anchor was meant for another page, and that is said already.
-        add(isFolder ? target : target + url.hash, element);
+        add(target + url.hash, element);
         return hrefOf(file, url.query, url.hash);
       }
     }
@@ -77,7 +76,7 @@ export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report
   }
 
   /** Where a path leads, and what is noted of it. A relative one to a source file means its page, and not the Markdown that stands beside that. */
-  function pageOf(path: string, element: Element): { target: string; file: string; isFolder?: true } {
+  function pageOf(path: string, element: Element): { target: string; file: string } {
     const written = rooted(path, slice.file);
     const isMissing = known(written, slice.links) === null && known(written, slice.folders) === undefined;
     const inSite = isMissing ? withoutBase(written, slice.settings.siteUrl) : undefined;
@@ -93,7 +92,7 @@ export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report
       `${quoted(target)} is a folder without a page of its own; the link leads to the first page in it, ${quoted(`/${folder}`)}. Link to a page.`,
       element,
     );
-    return { target: `/${folder}`, file: pageFile(folder), isFolder: true };
+    return { target: `/${folder}`, file: pageFile(folder) };
   }
 
   function source(written: string, element: Element): string | undefined {

@@ -24,12 +24,14 @@ import { contentElements, drawnElements, strippedElements } from '#shared/docs/r
 import { PageMath } from '#shared/docs/render/math/page-math.ts';
 import type { Report } from '../findings.ts';
 import { filled, type InterfaceTexts } from '../interface-texts/interface-texts.ts';
-import { Anchors, type ContentContext, writtenClasses } from './content-context.ts';
+import { anchorOf, Anchors, type ContentContext, writtenClasses } from './content-context.ts';
 import { h, toText, type Typeset } from './content-tree.ts';
 import { withFixedColumns } from './table-columns.ts';
 
 type Content = Pick<ContentContext, 'toc' | 'feedItems' | 'aside' | 'classes' | 'styles'> & {
   main: ElementContent[];
+  /** The id of the heading that is the title of the page; undefined: there is none, or something in the content has it. */
+  titleId: string | undefined;
   /** All that links may name in it. */
   ids: ReadonlySet<string>;
   /** Names of the font files that its formulas need. */
@@ -43,9 +45,16 @@ const maxDepth = 250;
 
 /**
  * HTML tree of a static page, to be written by `writeContent`: components rendered, headings with their ids. `texts` are in its language.
- * Icons that authors name are looked up in the library, or left out where none is given.
+ * Icons that authors name are looked up in the library, or left out where none is given. `titleHeading` is shown as the title of the page: links
+ * may name it as any other heading.
  */
-export function toContent(tree: Root, report: Report, texts: InterfaceTexts, iconLibrary?: IconLibrary): Content {
+export function toContent(
+  tree: Root,
+  report: Report,
+  texts: InterfaceTexts,
+  iconLibrary?: IconLibrary,
+  titleHeading?: Heading,
+): Content {
   let depth = 0;
   let state: State | undefined;
   const context: ContentContext = {
@@ -126,6 +135,7 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts, ico
   const options = {
     handlers: {
       root(pageState: State) {
+        state = pageState;
         // A copy of each node's place is not needed.
         pageState.patch = (from, made) => {
           if (from.position && made.type !== 'typeset' && made.type !== 'repeated') made.position = from.position;
@@ -151,11 +161,12 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts, ico
   const made = toHast({ type: 'root', children: definitionsIn(tree) }, options);
   const main = (made.type === 'root' ? made.children : [made]) as ElementContent[];
   context.toc.splice(maxHeadingsInToc);
+  const titleId = titleHeading && context.anchors.claimIfFree(idOfTitle(titleHeading, context));
   for (const { name, element } of context.linkNames) element.properties.id = context.anchors.claimIfFree(name);
   const { toc, feedItems, classes, styles, aside, diagrams } = context;
   const mathFonts = context.math.fonts;
   const { ids } = context.anchors;
-  return { main, aside, toc, feedItems, classes, styles, ids, mathFonts, hasDiagrams: diagrams.count > 0 };
+  return { main, titleId, aside, toc, feedItems, classes, styles, ids, mathFonts, hasDiagrams: diagrams.count > 0 };
 }
 
 const withoutEffect = propertiesWithoutEffect();
@@ -217,6 +228,10 @@ function headingElement(
     : [h('a', { className: ['heading-anchor'], href: `#${id}`, ariaLabel: context.texts.linkToSection })];
   return h(`h${depth}`, { id }, [...children, ...link]);
 }
+
+/** The id that the heading would have in the content. */
+const idOfTitle = ({ children, data }: Heading, context: ContentContext): string =>
+  data?.id ?? anchorOf(data?.name ?? toText(context.children(children)).trim());
 
 /** An element of HTML that an author wrote. Its attributes are checked with all others, when it is written. */
 function htmlElement(element: StaticElement, context: ContentContext): ElementContent[] {

@@ -2,7 +2,7 @@ import { Parser } from 'acorn';
 import { transformSync } from 'oxc-transform';
 import jsx from 'acorn-jsx';
 import type { Declaration, Directive, ModuleDeclaration, Program, Statement } from 'estree';
-import type { Nodes, Root } from 'mdast';
+import type { Heading, Nodes, Root } from 'mdast';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { micromarkPageParser } from '#shared/docs/project/micromark-page-parser.ts';
 import type { InlinePictures } from '#shared/docs/project/inline-pictures.ts';
@@ -48,6 +48,8 @@ type PageSource = {
 
 export type EvaluatedPage = {
   tree: Root;
+  /** The heading that gave the page its title, and is not in the tree. */
+  titleHeading?: Heading;
   diagnostics: Diagnostic[];
   /** What runs in the reader's browser; the islands of the tree have their numbers. */
   islands: Island[];
@@ -90,25 +92,30 @@ export function evaluatePage(
   page.tree = parsed.tree;
   evaluation.active.push(page);
   bindModule(page, evaluation);
-  const tree = withoutTitle(evaluateModule(page, evaluation), parsed, options.title, { file, source });
+  const whole = evaluateModule(page, evaluation);
+  const titleHeading = titleHeadingOf(whole, parsed, options.title, { file, source });
+  const tree = titleHeading === undefined ? whole : { ...whole, children: whole.children.slice(1) };
   measure(tree);
   const { text } = parsed;
   const { islands, styles } = evaluation;
-  const found = { tree, diagnostics: withoutRunning(evaluation), islands, styles, pictures };
+  const found = {
+    ...{ tree, diagnostics: withoutRunning(evaluation), islands, styles, pictures },
+    ...(titleHeading && { titleHeading }),
+  };
   return text === undefined ? found : { ...found, source: { text, nodes: new Set<Nodes>(parsed.tree.children) } };
 }
 
 /** The heading that gave the page its title is shown above the content, not in it. */
-function withoutTitle(
+function titleHeadingOf(
   tree: Root,
   { frontmatter }: Pick<ParsedPage, 'frontmatter'>,
   title: string | undefined,
   { file, source }: Pick<PageSource, 'file' | 'source'>,
-): Root {
-  const [first, ...children] = tree.children;
+): Heading | undefined {
+  const [first] = tree.children;
   if (first?.type !== 'heading' || first.depth !== 1 || title === undefined || frontmatter['title'] !== undefined)
-    return tree;
-  return leadingTitleOf(source, file) === title ? { ...tree, children } : tree;
+    return undefined;
+  return leadingTitleOf(source, file) === title ? first : undefined;
 }
 
 /** What was found while the page was read. Files of which something runs in the browser have all of their code there. */

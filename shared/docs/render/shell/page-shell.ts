@@ -19,6 +19,8 @@ type PageParts = {
   /** Sanitized and serialized. */
   content: SafeHtml;
   aside: SafeHtml | undefined;
+  /** What links to the heading that became the title name; undefined: the title has no other id than that of the shell. */
+  titleId?: string | undefined;
   toc: readonly TocEntry[];
   /** Ids of the content: an element of the shell gives up its own where the content has it. */
   ids: ReadonlySet<string>;
@@ -82,7 +84,7 @@ ${siteHeader(slice, texts, id)}
 <script src="${relativeHref(path, `_bindery/navigation/${slice.sidebar}.js`)}"></script>
 <script src="${top}_bindery/sidebar.js"></script>
 <main${id(parts.ids.has('content-area') ? 'main' : 'content-area')} class="content-area">
-${isBlank ? html`<header${id('header')} class="page-header"><h1${id('page-title')} class="sr-only">${slice.title}</h1></header>` : pageTop(slice, parts, texts, id, hasToc)}
+${isBlank ? html`<header${id('header')} class="page-header"><h1${id('page-title')} class="sr-only">${pageTitle(slice, parts)}</h1></header>` : pageTop(slice, parts, texts, id, hasToc)}
 ${parts.aside && html`<div${id('content-side-layout')} class="page-aside"><div class="aside-content">${parts.aside}</div></div>`}
 <div class="content-box"><div${id('content')} class="mdx-content">
 ${parts.content}
@@ -101,20 +103,19 @@ ${parts.hasDiagrams && html`<script src="${top}_bindery/diagrams.js"></script>\n
 
 export const themeName = (written: string): string => (/^[a-z]{2,20}$/.test(written) ? written : 'mint');
 
+function pageTitle({ title }: PageSlice, { titleId }: PageParts): SafeHtml | string {
+  return titleId === undefined ? title : html`<span id="${titleId}">${title}</span>`;
+}
+
 type IdOf = (name: string) => SafeHtml | undefined;
 
-function pageTop(
-  slice: PageSlice,
-  { toc, description, endpoint, playground }: PageParts,
-  texts: InterfaceTexts,
-  id: IdOf,
-  hasContents: boolean,
-): SafeHtml {
-  const { title, deprecated, frontmatter } = slice;
+function pageTop(slice: PageSlice, parts: PageParts, texts: InterfaceTexts, id: IdOf, hasContents: boolean): SafeHtml {
+  const { toc, description, endpoint, playground } = parts;
+  const { deprecated, frontmatter } = slice;
   const eyebrow = eyebrowOf(slice, texts);
   return html`<header${id('header')} class="page-header">
 ${eyebrow !== undefined && html`<div class="eyebrow">${eyebrow}</div>`}
-<div class="page-title-row"><h1${id('page-title')} class="page-title">${title}${deprecated && html` <span class="badge" data-color="orange">${texts.deprecatedPage}</span>`}</h1>
+<div class="page-title-row"><h1${id('page-title')} class="page-title">${pageTitle(slice, parts)}${deprecated && html` <span class="badge" data-color="orange">${texts.deprecatedPage}</span>`}</h1>
 ${pageActions(slice, hasContents, texts, id)}</div>
 ${description && html`<p class="page-description">${description.html}</p>`}
 ${endpointBox(endpoint ?? endpointOf(frontmatter), playground)}

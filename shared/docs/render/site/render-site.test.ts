@@ -268,9 +268,11 @@ describe('closing segment', () => {
     );
     expect(report['byCode']).toContainEqual(expect.objectContaining({ code: 'broken-anchor', count: 2, files: 1 }));
     expect(report['brokenLinks']).toEqual([
-      { page: 'start', line: 6, target: '/nowhere', reason: 'no such page or file' },
-      { page: 'start', line: 6, target: '/deep/one#none', reason: 'no such anchor' },
-      { page: 'start', line: 6, target: '/old#none', reason: 'no such anchor' },
+      { page: 'start', line: 6, column: 1, target: '/nowhere', reason: 'no such page or file' },
+      ...[
+        { column: 18, target: '/deep/one#none', leadsTo: '/deep/one#none' },
+        { column: 63, target: '/old#none', leadsTo: '/start#none' },
+      ].map((link) => ({ page: 'start', line: 6, ...link, reason: 'no such anchor' })),
     ]);
     const listed = Object.values(report['pages'] as Record<string, { severity: string; code: string }[]>).flat();
     expect(listed.filter(({ code }) => code.startsWith('broken'))).toEqual([]);
