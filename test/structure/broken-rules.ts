@@ -136,7 +136,7 @@ const patterns = [
   /\bimport\s*\(\s*['"]([^'"]+)['"]/g,
 ];
 
-/** What a file imports, types and dynamic imports included. `file` is a path from the root of the repository. */
+/** The imports of a file, types and dynamic imports included. `file` is a path from the root of the repository. */
 export function importsOf(file: string, source: string): Import[] {
   return patterns
     .flatMap((pattern) => [...source.matchAll(pattern)])

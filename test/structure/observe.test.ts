@@ -63,7 +63,7 @@ test('a service that is gone altogether is an alert: then there is no address th
   expect(rules.find(({ alert }) => alert === 'BinderyServiceGone')?.expr).toMatch(/last_over_time\(.*unless/);
   const down = rules.find(({ alert }) => alert === 'BinderyServiceDown')?.expr ?? '';
   const [, pattern = ''] = /job=~"([^"]+)"/.exec(down) ?? [];
-  // Of Compose, and of a PodMonitor: its namespace and name.
+  // Compose names its one job; a PodMonitor names its namespace and itself.
   for (const job of ['bindery', 'bindery-gateway', 'docs/bindery', 'docs/bindery-gateway'])
     expect(job).toMatch(new RegExp(`^(?:${pattern})$`));
 });
@@ -78,7 +78,7 @@ test('every service is read', () => {
 
 test('commands that runbooks name are those of the command line, and files that Compose hands out are there', () => {
   const commands = text('infra/docs/reference/commands.mdx');
-  // A line of its own: a group of commands such as "projections" does nothing by itself.
+  // A command has a line of its own. A group such as "projections" is none.
   for (const { annotations } of rules)
     for (const [, command = ''] of (annotations.runbook ?? '').matchAll(/"bindery ([a-z]+(?: [a-z]+)?)/g))
       expect(commands).toMatch(new RegExp(`^bindery ${command}(?: [<[].*)?$`, 'm'));

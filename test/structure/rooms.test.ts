@@ -31,7 +31,7 @@ test('no import leads back to where it came from, types included', () => {
     ),
   ).toEqual([['a', 'b', 'a']]);
   const graph = new Map(
-    // What is imported at run time only when it is needed makes no circle.
+    // An import at run time, when its module is needed, makes no circle.
     sources.map(([file, source]) => [
       file,
       importsOf(file, source).flatMap(({ path, dynamic }) => (dynamic ? [] : (path ?? []))),

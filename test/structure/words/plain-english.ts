@@ -1,0 +1,43 @@
+import { toString } from 'nlcst-to-string';
+import retextEnglish from 'retext-english';
+import { unified } from 'unified';
+import { visit } from 'unist-util-visit';
+import type { Passage } from './passages.ts';
+
+export type Problem = { line: number; sentence: string; advice: string };
+
+const english = unified().use(retextEnglish).freeze();
+
+/** Sentences of a comment begin with their subject or with when it holds. */
+const clipped = /^(?:Of|What|Who|Whose|Whoever|Whether|Not|No|Nor)\b/;
+
+/** Each is a way of speech that needs a second reading, with what to write instead. */
+const phrases: readonly [RegExp, string][] = [
+  [/\bwho(?:ever|soever)\b/i, 'name the person or the program'],
+  [/\bwhat (?:is|are|it|they|was|were|has|have)\b/i, 'name the thing'],
+  [/\bof (?:which|whom)\b/i, 'make two sentences, or use "whose" or "with"'],
+  [/\bso long\b/i, 'say the time, or name the grace period, timeout or lease'],
+  [/\bby (?:itself|themselves)\b/i, 'leave it out, or say "alone" or "automatically"'],
+  [/\bas (?:it|they) stands?\b/i, 'say "unchanged" or "current"'],
+];
+
+/** The sentences of a passage that a colleague would not say so. Questions may ask "what is". */
+export function problemsIn({ kind, line, text }: Passage): Problem[] {
+  const tree = english.parse(text);
+  const problems: Problem[] = [];
+  const at = (offset: number): number => line + text.slice(0, offset).split('\n').length - 1;
+  visit(tree, 'SentenceNode', (node) => {
+    const sentence = toString(node).replaceAll(/\s+/g, ' ').trim();
+    const start = at(node.position?.start.offset ?? 0);
+    if (/\?["”)]*$/.test(sentence)) return;
+    if (kind === 'comment' && clipped.test(sentence))
+      problems.push({
+        line: start,
+        sentence,
+        advice: "begin with the subject: a whole sentence, with the field's term",
+      });
+    for (const [pattern, advice] of phrases)
+      if (pattern.test(sentence)) problems.push({ line: start, sentence, advice });
+  });
+  return problems;
+}
