@@ -29,23 +29,43 @@ const project: Record<string, string> = {
       tabs: [
         { tab: 'Home', pages: ['index', 'plans/secret'] },
         { tab: 'API', openapi: 'openapi.json' },
+        { tab: 'Hushed tab', pages: ['plans/hushed-tab', 'plans/link'] },
       ],
     },
   }),
   'index.mdx': '---\ntitle: Start\n---\n\n![Open](/images/open.svg)\n',
   'plans/secret.mdx': '---\ntitle: Plan\ngroups: ["admins"]\n---\n\n![Plan](/images/hushed-plan.svg)\n',
+  'plans/hushed-tab.mdx':
+    '---\ntitle: Tab\ngroups: ["admins"]\nicon: no-such-hushed-icon\nopenapi: "hushed.json GET /a"\n---\n',
+  'plans/link.mdx': '---\ntitle: Hushed link\nurl: https://hushed.example\ngroups: ["admins"]\n---\n',
+  'plans/toml.mdx': '---toml\ngroups = ["admins"]\n---\n\nHushed words.\n',
+  'plans/tagged.mdx': '---\ntitle: Tagged\ngroups: !x ["admins"]\n---\n\nHushed words.\n',
+  'hushed.json': JSON.stringify({
+    openapi: '3.1.0',
+    info: { title: 'Hushed', version: '1' },
+    paths: { '/a': { get: operation('hushedAlone', 'Nothing') } },
+  }),
   'images/open.svg': '<svg xmlns="http://www.w3.org/2000/svg"><circle r="1"/></svg>',
   'images/hushed-plan.svg': '<svg xmlns="http://www.w3.org/2000/svg"><text>hushed</text></svg>',
   'openapi.json': JSON.stringify({
     openapi: '3.1.0',
     info: { title: 'Parts', version: '1' },
     paths: {
-      '/open': { get: operation('openOperation', 'Open') },
-      '/secret': { get: operation('secretOperation', 'SecretAnswer', { 'x-excluded': true }) },
+      '/open': {
+        get: operation('openOperation', 'Open', {
+          callbacks: {
+            told: { '{$url}': { post: operation('secretOperation', 'SecretAnswer', { 'x-excluded': true }) } },
+          },
+        }),
+      },
+      '/secret': {
+        get: operation('secretOperation', 'SecretAnswer', { 'x-excluded': true, security: [{ hushedKey: [] }] }),
+      },
       '/admins': { get: operation('hushedOperation', 'HushedAnswer', { 'x-mint': { groups: ['admins'] } }) },
     },
     components: {
       schemas: { Open: { type: 'object' }, SecretAnswer: { type: 'object' }, HushedAnswer: { type: 'object' } },
+      securitySchemes: { hushedKey: { type: 'apiKey', in: 'header', name: 'hushed' } },
     },
   }),
 };

@@ -24,6 +24,13 @@ it.each<[string, JsonObject, PagePlace[], 'navigable' | 'all', object]>([
     'navigable',
     { inNavigation: false, hidden: false, noindex: false, searchable: false },
   ],
+  [
+    'words in quotes',
+    { hidden: 'true', noindex: 'false', searchable: 'False' },
+    shown,
+    'navigable',
+    { hidden: true, noindex: true, searchable: false },
+  ],
   ['noindex: true', { noindex: true }, shown, 'navigable', { hidden: false, noindex: true, searchable: false }],
   [
     'searchable: false',

@@ -1,4 +1,4 @@
-import { type JsonObject, textOf, textsOf } from './json-values.ts';
+import { type JsonObject, type JsonValue, textOf, textsOf } from './json-values.ts';
 import { titleFromPath } from './project-files.ts';
 import { iconOf } from './read-icons.ts';
 import type { PagePlace } from './read-navigation.ts';
@@ -7,7 +7,7 @@ import type { PageEntry } from './site-model.ts';
 import type { PageReference } from '#shared/docs/reference/site-reference.ts';
 
 /** The group of pages whose frontmatter may name groups but cannot be read. Nobody is in it. */
-const unreadableGroup = 'unreadable-frontmatter';
+export const unreadableGroup = 'unreadable-frontmatter';
 
 /**
  * What the site model says about one page. `dependencies`: project files that its bytes may depend on, in any order. `reference`: what it shows
@@ -32,7 +32,7 @@ export function pageEntry(
     description: textOf(data['description']) ?? reference?.description,
     icon: iconOf(data),
     tag: textOf(data['tag']),
-    deprecated: (data['deprecated'] ?? reference?.isDeprecated) === true || data['deprecated'] === 'true',
+    deprecated: truthOf(data['deprecated']) ?? reference?.isDeprecated === true,
     ...pageVisibility(data, places, indexing),
     groups: groupsUnreadable ? [unreadableGroup] : groupsOf(data),
     keywords: textsOf(data['keywords']).flatMap((text) => text.split(/\s*,\s*/)),
@@ -44,6 +44,12 @@ export function pageEntry(
     linkTargets: reference ? [...new Set([...linkTargets, ...reference.linkTargets])].sort() : linkTargets,
   };
 }
+
+/** Quoted words count, too: who writes them does not want the opposite. */
+const truthOf = (value: JsonValue | undefined): boolean | undefined => {
+  const text = textOf(value)?.toLowerCase();
+  return text === 'true' ? true : text === 'false' ? false : undefined;
+};
 
 /** Who may see the page. Groups that cannot be read close the page; they must not open it to everyone. */
 function groupsOf(data: JsonObject): string[] {
@@ -64,7 +70,9 @@ export function pageVisibility(
   places: readonly PagePlace[],
   indexing: 'navigable' | 'all',
 ): PageVisibility {
-  const { hidden, noindex, searchable } = frontmatter;
+  const hidden = truthOf(frontmatter['hidden']);
+  const noindex = truthOf(frontmatter['noindex']);
+  const searchable = truthOf(frontmatter['searchable']);
   const inNavigation = places.length > 0;
   const shown = places.filter((place) => !place.hidden);
   const hiddenByPlace = inNavigation && shown.length === 0;

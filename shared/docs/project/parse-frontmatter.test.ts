@@ -89,6 +89,48 @@ describe('frontmatter', () => {
     expect(codes(found)).toEqual(['bad-frontmatter']);
   });
 
+  it.each([
+    ['a flow mapping that is broken', '---\n{title: T, groups: [admins], x: "}\n---\n'],
+    ['TOML', '---toml\ntitle = "T"\ngroups = ["admins"]\n---\n'],
+    ['JSON', '---json\n{"title":"T","groups":["admins"]}\n---\n'],
+    ['a value with an unknown tag', '---\ngroups: !secret [admins]\n---\n'],
+    ['a key with an unknown tag', '---\n!!x groups: [admins]\n---\n'],
+    ['an explicit key', '---\n? groups\n: [admins]\nbad: : :\n---\n'],
+    ['another case', '---\nGroups: [admins]\n---\n'],
+    ['a block under an empty line', '\n---\ntitle: T\ngroups: [admins]\n---\n'],
+    ['an indented block', ' ---\ntitle: T\ngroups: [admins]\n---\n'],
+    ['a block of four dashes', '----\ntitle: T\ngroups: [admins]\n----\n'],
+    ['a long block without end', `---\ntitle: T\n${'k: aaaaaaaaaaaaaaaaaaaaa\n'.repeat(300)}groups: [admins]\n`],
+  ])('closes a page whose groups are in %s', (_what, source) => {
+    const found = read(`${source}\nText\n`);
+    expect(found.groupsUnreadable).toBe(true);
+  });
+
+  it.each([
+    '---\ntitle: Managing groups: a guide\n---\n',
+    '---\ntitle: T\nx: !thing 1\n---\n\ngroups: [a]\n',
+    '---\ntitle: T\nuser-groups: !thing 1\n---\n',
+    '---\ngroups: []\n---\n',
+    '----\nSome groups: more\n----\n',
+  ])('leaves a page open that names none: %j', (source) => {
+    expect(read(source).groupsUnreadable).toBe(false);
+  });
+
+  it('that does not begin in the first line is text, and reported with its line', () => {
+    const found = read('\n\n---\ntitle: T\n---\n\nText\n');
+    expect(found).toMatchObject({ data: {}, body: '\n\n---\ntitle: T\n---\n\nText\n' });
+    expect(found.diagnostics).toMatchObject([{ code: 'bad-frontmatter', line: 3 }]);
+  });
+
+  it.each([
+    ['a line of dashes', '-'.repeat(60_000)],
+    ['empty lines', '\n'.repeat(60_000)],
+    ['commas and spaces', `---\na: [\n${', '.repeat(30_000)}\n---\n`],
+    ['indented lines', `----\n${' \t'.repeat(30_000)}\n`],
+  ])('is looked for in linear time in %s', { timeout: 2_000 }, (_what, source) => {
+    expect(read(source).groupsUnreadable).toBe(false);
+  });
+
   it.each(['\n<Card title="A">text</Card>\n', 'Some words: more of them\n', '# Title\n\n<Card />\n', ''])(
     'is none where a rule above the text is all there is: %j',
     (rest) => {

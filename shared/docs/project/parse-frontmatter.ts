@@ -1,14 +1,16 @@
 import { CORE_SCHEMA, defineMappingTag, defineScalarTag, defineSequenceTag, load, type LoadOptions } from 'js-yaml';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
-import { isJsonObject, type JsonObject, plainJson } from './json-values.ts';
+import { isJsonObject, type JsonObject, plainJson, textsOf } from './json-values.ts';
 
 export type Frontmatter = {
   data: JsonObject;
-  /** The text between the fences as written; '' if there is none. If the block is never closed: its first 4 KB, which are also in `body`. */
+  /** The text between the fences as written; '' if there is none. If the block is never closed, or does not begin in the first line: its first 64 KB, which are also in `body`. */
   raw: string;
   /** The block is there but could not be read: `data` holds at most title and description. */
   broken: boolean;
+  /** It names groups, or seems to, and which ones cannot be read: the page must not be open to everyone. */
+  groupsUnreadable: boolean;
   /** What follows the block, after as many empty lines as the block had: line numbers stay those of the file. */
   body: string;
   diagnostics: Diagnostic[];
@@ -16,18 +18,35 @@ export type Frontmatter = {
 
 const maxFrontmatterBytes = 64 * 1024;
 const maxDepth = 20;
-const maxUnclosed = 4096;
 
 /**
  * Takes the YAML block off the start of a page. `text` comes from `decodeSource`. In the YAML 1.2 core schema dates stay text; aliases, merge
  * keys and language tags are refused. Never throws: problems are reported as `bad-frontmatter`.
  */
 export function parseFrontmatter(text: string, file: string): Frontmatter {
-  const none: Frontmatter = { data: {}, raw: '', broken: false, body: text, diagnostics: [] };
+  const found = blockOf(text, file);
+  return { ...found, groupsUnreadable: losesGroups(found) };
+}
+
+type Block = Omit<Frontmatter, 'groupsUnreadable'>;
+
+const noBlock = (body: string): Block => ({ data: {}, raw: '', broken: false, body, diagnostics: [] });
+
+/** How a block in any language begins the entry: on a line of its own or in braces, quoted or not, with a tag or without. */
+const groupsKey = /(?:^[ \t]*|[{,?]\s*)(?:[!&]\S*[ \t]+)?["']?groups["']?\s*[:=]/im;
+
+function losesGroups({ data, raw, broken, diagnostics }: Block): boolean {
+  const written = Object.keys(data).find((key) => key.trim().toLowerCase() === 'groups');
+  if (written !== undefined && written !== 'groups') return true;
+  if (textsOf(data['groups']).length > 0) return false;
+  return (broken || diagnostics.length > 0) && groupsKey.test(raw);
+}
+
+function blockOf(text: string, file: string): Block {
+  const none = noBlock(text);
   const opening = /^---([^\n]*)(?:\n|$)/.exec(text);
-  if (!opening) return none;
-  const language = (opening[1] ?? '').trim();
-  if (language !== '' && !/^[A-Za-z]+$/.test(language)) return none;
+  const language = (opening?.[1] ?? '').trim();
+  if (!opening || (language !== '' && !/^[A-Za-z]+$/.test(language))) return misplacedBlock(text, file) ?? none;
   const report = (message: string, line = 1): Diagnostic => ({
     severity: 'warning',
     code: 'bad-frontmatter',
@@ -39,7 +58,7 @@ export function parseFrontmatter(text: string, file: string): Frontmatter {
   const start = opening[0].length;
   const closing = /^---[ \t]*$/m.exec(text.slice(start));
   if (!closing) {
-    const head = text.slice(start, start + maxUnclosed);
+    const head = text.slice(start, start + maxFrontmatterBytes);
     if (!startsLikeYaml(head)) return none;
     const diagnostics = [report('The frontmatter is never closed. Add a line "---" after it.')];
     return { ...none, raw: head, broken: true, diagnostics };
@@ -57,6 +76,18 @@ export function parseFrontmatter(text: string, file: string): Frontmatter {
   return { ...readYaml(raw, report), raw, body };
 }
 
+/** A block that does not begin in the first line, or not with three dashes alone, is text. Its author took it for frontmatter. */
+function misplacedBlock(text: string, file: string): Block | undefined {
+  const head = text.slice(0, maxFrontmatterBytes);
+  const [, above = '', raw = ''] = /^(\s*)-{3}[^\n]*\n(.*?)\n[ \t]*(?:-{3,}|\.{3})[ \t]*(?:\n|$)/s.exec(head) ?? [];
+  if (!/^["']?(?:title|sidebarTitle|description|groups)["']?[ \t]*:/im.test(raw)) return undefined;
+  const message =
+    'This is not read as frontmatter. Begin the file with it, and write "---" alone in its first line and in its last.';
+  const line = above.split('\n').length;
+  const found: Diagnostic = { severity: 'warning', code: 'bad-frontmatter', message, file, line };
+  return { ...noBlock(text), raw, broken: true, diagnostics: [found] };
+}
+
 /** The first line that is no comment names a key. Otherwise a "---" that is never closed is a thematic break above the text. */
 function startsLikeYaml(head: string): boolean {
   const line = head.split('\n').find((each) => each.trim() !== '' && !each.startsWith('#')) ?? '';
@@ -66,7 +97,7 @@ function startsLikeYaml(head: string): boolean {
 function readYaml(
   raw: string,
   report: (message: string, line?: number) => Diagnostic,
-): Pick<Frontmatter, 'data' | 'broken' | 'diagnostics'> {
+): Pick<Block, 'data' | 'broken' | 'diagnostics'> {
   if (!/^[^\n#]*[^\s#]/m.test(raw)) return { data: {}, broken: false, diagnostics: [] };
   const simple = quotedLines(raw);
   if (simple !== undefined) return { data: plainJson(simple) as JsonObject, broken: false, diagnostics: [] };

@@ -202,9 +202,12 @@ describe('groups of a page', () => {
     ['groups: [admin', ['unreadable-frontmatter']],
     ['title: a: b\ngroups: [admin]', ['unreadable-frontmatter']],
     ['groups: {admin: true}', ['unreadable-frontmatter']],
+    ['groups: !x [admin]', ['unreadable-frontmatter']],
   ])('of %j are %j', async (yaml, groups) => {
     const model = await read({ 'docs.json': docs({ pages: ['a'] }), 'a.mdx': `---\n${yaml}\n---\n\nSecret\n` });
     expect(page(model, 'a')?.groups).toEqual(groups);
+    const isClosed = groups.includes('unreadable-frontmatter');
+    expect(model.diagnostics.some(({ code }) => code === 'groups-not-read')).toBe(isClosed);
   });
 
   it('stay closed when the frontmatter is never ended', async () => {

@@ -1,10 +1,11 @@
+import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { byPath } from '#shared/export/bundle/archive-names.ts';
 import { reportedFiles } from './bundled-files.ts';
 import { diagnosticList, InvalidProject, type Report } from './diagnostics.ts';
 import { ignoreRules } from './ignore-rules.ts';
 import { jsonCopy, textOf } from './json-values.ts';
 import { isSafeHref } from './url-policy.ts';
-import { pageEntry } from './page-entry.ts';
+import { pageEntry, unreadableGroup } from './page-entry.ts';
 import {
   fileKind,
   filesByPagePath,
@@ -122,6 +123,7 @@ export async function readDocsProject(
   addOperations((path) => written.get(path)?.file);
   const found: PageEntry[] = [];
   const links = new Map<string, NavigationNode>();
+  const hiddenLinks = new Set<string>();
   for (const [file, source] of sourcesOfPages) {
     const path = pagePathOf(file);
     const included = reachableImports(file, importsOf);
@@ -138,15 +140,19 @@ export async function readDocsProject(
       included,
       written.get(path),
     );
+    if (entry.groups.includes(unreadableGroup)) report(closedPage(file));
     const url = textOf(source.frontmatter['url']);
     if (url === undefined || !isSafeHref(url)) found.push(entry);
-    else
+    else if (entry.groups.length > 0) report(closedLink(file));
+    else {
+      if (entry.hidden) hiddenLinks.add(path);
       links.set(path, {
         kind: 'link' as const,
         title: entry.sidebarTitle ?? entry.title,
         href: url,
         icon: entry.icon,
       });
+    }
   }
   for (const made of reference.pages.values()) {
     noted(made);
@@ -161,7 +167,7 @@ export async function readDocsProject(
     throw new InvalidProject('no-pages', config.file, message);
   }
   const pageOf = new Map(pages.map((page) => [page.path, page]));
-  const navigation = withTitles(nodes, pageOf, links);
+  const navigation = withTitles(nodes, pageOf, new Map([...links].filter(([path]) => !hiddenLinks.has(path))));
   const carriedPaths = new Set(carriedFiles.map(({ path }) => path));
   const assets = entriesOf(ofKind('asset'));
   const pictures = await pictureSizes(assets, usable);
@@ -193,6 +199,22 @@ export async function readDocsProject(
     diagnostics: all(),
   });
 }
+
+const closedPage = (file: string): Diagnostic => ({
+  severity: 'warning',
+  code: 'groups-not-read',
+  message:
+    'Nobody can see this page: the groups in its frontmatter cannot be read. Write them as "groups: [staff, admins]".',
+  file,
+});
+
+/** The navigation and the redirects are for everyone, and a link has no page that could be kept from some. */
+const closedLink = (file: string): Diagnostic => ({
+  severity: 'warning',
+  code: 'link-of-groups',
+  message: 'This link is left out, because only pages can be kept to groups. Write it in a page of these groups.',
+  file,
+});
 
 /** The entry of a page that is made from a specification. */
 function madeEntry(

@@ -17,7 +17,7 @@ export type ReadSource = {
   frontmatter: JsonObject;
   /** The heading that it begins with, which is its title where the frontmatter has none. */
   leadingTitle?: string | undefined;
-  /** Its frontmatter cannot be read and seems to name groups. */
+  /** Its frontmatter seems to name groups, and which ones cannot be read. */
   groupsUnreadable: boolean;
   /** Project files that it imports or includes itself. */
   imports: string[];
@@ -87,7 +87,7 @@ async function readSource(
   const isCut = bytes.byteLength > maxSourceBytes;
   const decoded = decodeSource(bytes.subarray(0, maxSourceBytes), path);
   const frontmatter = isMarkdown ? parseFrontmatter(decoded.text, path) : noFrontmatter(decoded.text);
-  const { data, raw, broken } = frontmatter;
+  const { data, groupsUnreadable } = frontmatter;
   const body = withoutPictures(frontmatter.body);
   const variablesLeft = isMarkdown && body.includes('{{') ? prepareSource(body, path, variables).diagnostics : [];
   const scanned = scanSource(body, path);
@@ -99,7 +99,7 @@ async function readSource(
   return {
     source: {
       entry,
-      groupsUnreadable: broken && /^\s*["']?groups["']?\s*:/m.test(raw),
+      groupsUnreadable,
       imports: [...new Set(imports)].sort(),
       leadingTitle: isMarkdown && data['title'] === undefined ? leadingTitle(body) : undefined,
       undefinedVariables: variablesLeft.map(({ message }) => /\{\{(.+?)\}\}/.exec(message)?.[1] ?? ''),
@@ -116,7 +116,14 @@ function tooLarge({ path, sizeBytes }: ProjectFile): Diagnostic[] {
   return limit === undefined ? [] : [{ severity: 'error', code: limit.code, message: limit.message, file: path }];
 }
 
-const noFrontmatter = (body: string): Frontmatter => ({ data: {}, raw: '', broken: false, body, diagnostics: [] });
+const noFrontmatter = (body: string): Frontmatter => ({
+  data: {},
+  raw: '',
+  broken: false,
+  groupsUnreadable: false,
+  body,
+  diagnostics: [],
+});
 
 export type ScannedSource = {
   /** As written: `/snippets/x.mdx`, `./x.jsx`, `react`. */

@@ -90,6 +90,7 @@ function oldOperations(document: JsonObject, channel: JsonObject): ChannelOperat
   ).flatMap(([key, action]): ChannelOperation[] => {
     if (channel[key] === undefined) return [];
     const written = withTraits(document, channel[key]);
+    if (written['x-excluded'] === true) return [];
     const { message } = written;
     const { oneOf } = objectOf(message);
     const listed = Array.isArray(oneOf) ? oneOf : message === undefined ? [] : [message];
@@ -103,7 +104,7 @@ function operationsByChannel(document: JsonObject): Map<string, ChannelOperation
   for (const [name, item] of Object.entries(objectOf(document['operations'])).slice(0, maxChannels)) {
     const written = withTraits(document, item);
     const channel = channelName(written['channel']);
-    if (channel === undefined) continue;
+    if (channel === undefined || written['x-excluded'] === true) continue;
     const { reply } = written;
     const made: ChannelOperation = {
       action: written['action'] === 'send' ? 'send' : 'receive',

@@ -374,7 +374,7 @@ class ReferenceWriter {
         const { value } = resolved(this.#document, item);
         return methods.flatMap((method) => {
           const called = value[method];
-          if (!isJsonObject(called)) return [];
+          if (!isJsonObject(called) || called['x-excluded'] === true || value['x-excluded'] === true) return [];
           const id = `callback-${name}`;
           const title = new StaticNodes([{ type: 'text', value: name }]);
           return [

@@ -6,6 +6,7 @@ import { decoded } from '#shared/docs/project/url-policy.ts';
 import { pageFile, namedPage, pagePathOfAddress } from './bundle-paths.ts';
 import { AnchorNames } from './content/anchor-names.ts';
 import { isOfProject, placeInDescription } from './described-place.ts';
+import { usedFiles } from './used-files.ts';
 import { type SiteRedirects, siteRedirects } from './redirects.ts';
 
 /** `linkLines`, `linkColumns`: the place of each link, 0 where it is not known. */
@@ -62,7 +63,8 @@ export function exportReport(model: SiteModel, site: ReportedSite, files: Readon
     site.tally.add([brokenLinkDiagnostic(link, fileOf.get(link.page) ?? link.page)]);
     if (listed.length < mostBrokenLinks) listed.push(link);
   }
-  const tally = site.tally.add(model.diagnostics);
+  const ofSite = shownDiagnostics(model, new Set(site.pages.map(({ path }) => path)));
+  const tally = site.tally.add(ofSite);
   const notListed = site.notListed + brokenCount - listed.length;
   const report = {
     formatVersion: 1,
@@ -78,10 +80,21 @@ export function exportReport(model: SiteModel, site: ReportedSite, files: Readon
     byCode: tally.rows(),
     failedPages: site.failed,
     brokenLinks: listed,
-    site: model.diagnostics,
+    site: ofSite,
     pages: Object.fromEntries(site.diagnostics),
   };
   return `${JSON.stringify(report, null, 1)}\n`;
+}
+
+/** What publication found in files that the bundle is made of: sentences about others would tell of pages that are not in it. */
+function shownDiagnostics(model: SiteModel, exported: ReadonlySet<string>): Diagnostic[] {
+  const isUsed = usedFiles(model, exported);
+  const shown = new Set<string>();
+  const leftOut = new Set<string>();
+  for (const { path, file, dependencies } of model.pages)
+    for (const each of [file, ...dependencies]) (exported.has(path) ? shown : leftOut).add(each);
+  for (const { path } of [...model.assets, ...model.specs]) if (!isUsed({ path })) leftOut.add(path);
+  return model.diagnostics.filter(({ file }) => shown.has(file) || !leftOut.has(file));
 }
 
 /** Links to pages, files and anchors that are not there, in the order of the pages. `files`: paths of all files of the bundle. */

@@ -42,6 +42,7 @@ export function navigationPlaces(
   const places = new Map<string, NavigationPlace>();
   const sidebars: Sidebar[] = [];
   const ids = new Set<string>();
+  let withoutPages: Sidebar | undefined;
 
   const visit = (
     nodes: readonly NavigationNode[],
@@ -126,7 +127,10 @@ export function navigationPlaces(
         return [withIcon(entry, child.icon)];
       });
     };
-    sidebars.push({ id, links, entries: entriesOf(nodes, []) });
+    const sidebar = { id, links, entries: entriesOf(nodes, []) };
+    // One without pages is of a division that nobody sees, and its name is the division's title.
+    if (ordered.size > 0) sidebars.push(sidebar);
+    else withoutPages ??= sidebar;
     const order = [...ordered];
     for (const [position, path] of order.entries()) {
       const place = places.get(path);
@@ -138,6 +142,7 @@ export function navigationPlaces(
   };
 
   visit(navigation, [], [], []);
+  if (sidebars.length === 0 && withoutPages !== undefined) sidebars.push({ ...withoutPages, id: 'main' });
   const start = firstPage(navigation, isShown);
   const first = start === undefined ? undefined : places.get(start);
   const defaultPlace: NavigationPlace = {

@@ -3,6 +3,7 @@ import { sha256Of, sha256OfJson } from '#shared/runtime/canonical-json.ts';
 import { isIsolated } from './isolate/isolate-file.ts';
 import type { PageSlice, RenderOptions, SiteRenderOptions } from './page-slice.ts';
 import { exportedPages } from './site-index.ts';
+import { usedFiles } from './used-files.ts';
 
 /*
  * Keys of segments: equal keys mean equal bytes. Paths in a segment start with the domain's slug, so every segment's key contains the domain. Slices
@@ -86,7 +87,9 @@ export type SiteSlice = {
 
 export function siteSlice(model: SiteModel, options: SiteRenderOptions, exported?: Iterable<string>): SiteSlice {
   const { domain, deployment, allowTenantScripts, site } = options;
-  const paths = (files: readonly FileEntry[]) => files.map((file) => file.path);
+  const pages = [...(exported ?? exportedPages(model, options.groups))];
+  const isUsed = usedFiles(model, new Set(pages));
+  const paths = (files: readonly FileEntry[]) => files.filter(isUsed).map((file) => file.path);
   return {
     model: {
       settings: model.settings,
@@ -100,7 +103,7 @@ export function siteSlice(model: SiteModel, options: SiteRenderOptions, exported
       styles: paths(model.styles),
       scripts: paths(model.scripts),
     },
-    exported: [...(exported ?? exportedPages(model, options.groups))],
+    exported: pages,
     options: { domain, deployment, allowTenantScripts, site },
   };
 }

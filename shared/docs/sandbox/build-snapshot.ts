@@ -19,6 +19,8 @@ const bundle = await rolldown({
   cwd: dirname(entry),
   external: /^node:/,
   plugins: [{ name: 'for-snapshots', transform: forSnapshots }],
+  // How long it takes on a busy machine says nothing about what it makes.
+  checks: { bundlerTimings: false },
   onLog(level, log) {
     if (level === 'warn') throw new Error(log.message);
   },

@@ -121,3 +121,83 @@ definitions: { A: { type: object }, B: { type: object } }
   });
   expect(channels).toEqual({ asyncapi: '3.0.0', channels: { open: { address: 'open' } }, operations: {} });
 });
+
+test('callbacks, security schemes, references and tag groups do not tell of what is excluded', () => {
+  const hushed = { 'x-excluded': true, operationId: 'hushed', ...answer('Hushed') };
+  const made = publish({
+    openapi: '3.1.0',
+    tags: [{ name: 'open' }, { name: 'hushed' }],
+    'x-tagGroups': [
+      { name: 'hushed group', tags: ['hushed'] },
+      { name: 'all', tags: ['open', 'hushed'] },
+      { name: 'empty', tags: [] },
+    ],
+    security: [{ key: [] }],
+    paths: {
+      '/open': {
+        get: {
+          tags: ['open'],
+          callbacks: {
+            both: { '{$url}': { post: hushed, put: { operationId: 'kept', ...answer('Open') } } },
+            hushedAlone: { '{$url}': { 'x-excluded': true, post: { operationId: 'hushedToo' } } },
+            named: { $ref: '#/components/callbacks/HushedCallback' },
+          },
+          responses: {
+            200: {
+              description: 'ok',
+              links: { a: { operationRef: '#/paths/~1hushed%7Bid%7D/get' }, b: { operationRef: '#/paths/~1open/get' } },
+            },
+          },
+        },
+      },
+      '/hushed{id}': { get: { ...hushed, tags: ['hushed'], security: [{ hushedKey: [] }, { shared: [] }] } },
+      '/shared': { get: { operationId: 'shared', security: [{ shared: [] }] } },
+      '/named': { $ref: '#/components/pathItems/Hushed' },
+    },
+    components: {
+      schemas: { Hushed: { type: 'object' }, Open: { type: 'object' } },
+      callbacks: { HushedCallback: { '{$url}': { post: hushed } } },
+      pathItems: { Hushed: { get: { 'x-excluded': true, operationId: 'hushedItem' } } },
+      securitySchemes: {
+        key: { type: 'http', scheme: 'bearer' },
+        shared: { type: 'http', scheme: 'basic' },
+        unused: { type: 'http', scheme: 'digest' },
+        hushedKey: { type: 'apiKey', in: 'header', name: 'X-Hushed' },
+      },
+    },
+  });
+  expect(JSON.stringify(made)).not.toMatch(/hushed/i);
+  expect(made).toMatchObject({
+    tags: [{ name: 'open' }],
+    'x-tagGroups': [
+      { name: 'all', tags: ['open'] },
+      { name: 'empty', tags: [] },
+    ],
+    paths: { '/open': { get: { callbacks: { both: { '{$url}': { put: { operationId: 'kept' } } } } } } },
+    components: { schemas: { Open: {} } },
+  });
+  const get = made?.paths as unknown as { '/open': { get: { responses: { 200: { links: object } } } } };
+  expect(Object.keys(get['/open'].get.responses[200].links)).toEqual(['b']);
+  expect(Object.keys(made?.components.securitySchemes ?? {})).toEqual(['key', 'shared', 'unused']);
+});
+
+test('operations of AsyncAPI that are excluded go, in versions 2 and 3', () => {
+  const newer = publish({
+    asyncapi: '3.0.0',
+    channels: { open: { address: 'open' }, hushed: { 'x-excluded': true } },
+    operations: {
+      sendHushed: { action: 'send', channel: { $ref: '#/channels/open' }, 'x-excluded': true },
+      ask: { action: 'send', channel: { $ref: '#/channels/open' }, reply: { channel: { $ref: '#/channels/hushed' } } },
+    },
+  });
+  expect(newer).toEqual({
+    asyncapi: '3.0.0',
+    channels: { open: { address: 'open' } },
+    operations: { ask: { action: 'send', channel: { $ref: '#/channels/open' }, reply: {} } },
+  });
+  const older = publish({
+    asyncapi: '2.6.0',
+    channels: { open: { publish: { operationId: 'hushed', 'x-excluded': true }, subscribe: { operationId: 'kept' } } },
+  });
+  expect(older).toEqual({ asyncapi: '2.6.0', channels: { open: { subscribe: { operationId: 'kept' } } } });
+});

@@ -33,60 +33,106 @@ export function publishedDescription(
     throw error;
   }
   if (!isJsonObject(document)) return undefined;
-  const removed = removeParts(document, readers);
+  const { removed, pointers } = removeParts(document, readers);
   const schemas = objectOf(objectOf(document['components'])['schemas']);
   const leftOut = readers.leftOut.filter((name) => Object.hasOwn(schemas, name));
   if (removed.length + leftOut.length === 0) return undefined;
   removeComponents(document, removed, leftOut);
   removeTags(document, removed);
-  removeLinks(document, new Set(removed.flatMap(({ operationId }) => textsOf(operationId))));
+  removeReferences(document, new Set(removed.flatMap(({ operationId }) => textsOf(operationId))), pointers);
   return Buffer.from(file.toLowerCase().endsWith('.json') ? jsonText(document) : dump(document, { noRefs: true }));
 }
 
 const jsonText = (document: JsonObject): string => `${JSON.stringify(document, null, 2)}\n`;
 
-/** Takes out what not everybody may read. Gives operations and channels that are gone. */
-function removeParts(document: JsonObject, { groups, leftOut }: DescriptionReaders): JsonObject[] {
+/** What is gone: operations, channels and references to them, and where in the file they were. */
+type Removed = { removed: JsonObject[]; pointers: Set<string> };
+
+/** Takes out what not everybody may read. */
+function removeParts(document: JsonObject, { groups, leftOut }: DescriptionReaders): Removed {
   const names = new Set(leftOut);
-  const isGone = (written: JsonObject, name: string): boolean => {
-    const own = textsOf(objectOf(written['x-mint'])['groups'] ?? metadataOf(written)['groups']);
-    const isOfOthers = own.length > 0 && !own.some((group) => groups.includes(group));
-    return written['x-excluded'] === true || isOfOthers || names.has(name);
-  };
   const removed: JsonObject[] = [];
-  for (const key of ['paths', 'webhooks']) {
-    const paths = objectOf(document[key]);
+  const pointers = new Set<string>();
+  const isClosed = (written: JsonObject): boolean => {
+    const own = textsOf(objectOf(written['x-mint'])['groups'] ?? metadataOf(written)['groups']);
+    return written['x-excluded'] === true || (own.length > 0 && !own.some((group) => groups.includes(group)));
+  };
+  const prune = (paths: JsonObject, place: string, isLeftOut: (method: string, path: string) => boolean): void => {
     for (const [path, item] of Object.entries(paths)) {
       const whole = pathItemOf(document, item);
       const there = methods.filter((method) => isJsonObject(whole[method]));
-      const gone = there.filter((method) => {
-        const written = objectOf(whole[method]);
-        const name = key === 'webhooks' ? `WEBHOOK ${path}` : `${method.toUpperCase()} ${path}`;
-        return whole['x-excluded'] === true || isGone(written, name);
-      });
+      const gone = there.filter(
+        (method) => whole['x-excluded'] === true || isClosed(objectOf(whole[method])) || isLeftOut(method, path),
+      );
       if (gone.length === 0) continue;
       removed.push(...gone.map((method) => objectOf(whole[method])));
+      for (const method of gone) pointers.add(`${place}${escaped(path)}/${method}`);
       // A path may be a reference to one that others refer to.
+      const { $ref: reference } = objectOf(item);
+      if (reference !== undefined) removed.push({ $ref: reference });
       const left = Object.entries(whole).filter(([method]) => !gone.some((each) => each === method));
-      if (gone.length === there.length) delete paths[path];
-      else putValue(paths, path, Object.fromEntries(left));
+      if (gone.length < there.length) putValue(paths, path, Object.fromEntries(left));
+      else {
+        delete paths[path];
+        pointers.add(place + escaped(path));
+      }
+    }
+  };
+  prune(objectOf(document['paths']), '#/paths/', (method, path) => names.has(`${method.toUpperCase()} ${path}`));
+  prune(objectOf(document['webhooks']), '#/webhooks/', (_, path) => names.has(`WEBHOOK ${path}`));
+  for (const [place, callbacks] of callbacksOf(document)) {
+    for (const [name, callback] of Object.entries(callbacks)) {
+      if (!isJsonObject(callback) || callback['$ref'] !== undefined) continue;
+      const before = removed.length;
+      prune(callback, `${place}${escaped(name)}/`, () => false);
+      if (removed.length === before || Object.keys(callback).length > 0) continue;
+      delete callbacks[name];
+      pointers.add(place + escaped(name));
     }
   }
   const channels = objectOf(document['channels']);
   for (const [name, item] of Object.entries(channels)) {
     const written = isJsonObject(item) ? followed(document, item) : {};
-    if (!isGone(written, name)) continue;
-    removed.push(written);
-    delete channels[name];
-    const reference = `#/channels/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    const operations = objectOf(document['operations']);
-    for (const [id, operation] of Object.entries(operations)) {
-      if (objectOf(objectOf(operation)['channel'])['$ref'] !== reference) continue;
-      removed.push({ ...objectOf(operation), operationId: id });
-      delete operations[id];
+    if (isClosed(written) || names.has(name)) {
+      removed.push(written);
+      delete channels[name];
+      pointers.add(`#/channels/${escaped(name)}`);
+      continue;
+    }
+    for (const action of ['publish', 'subscribe']) {
+      if (!isClosed(objectOf(written[action]))) continue;
+      removed.push(objectOf(written[action]));
+      delete written[action];
     }
   }
-  return removed;
+  const operations = objectOf(document['operations']);
+  for (const [id, operation] of Object.entries(operations)) {
+    const channel = textOf(objectOf(objectOf(operation)['channel'])['$ref']) ?? '';
+    if (!pointers.has(channel) && !isClosed(objectOf(operation))) continue;
+    removed.push({ ...objectOf(operation), operationId: id });
+    delete operations[id];
+    pointers.add(`#/operations/${escaped(id)}`);
+  }
+  return { removed, pointers };
+}
+
+/** The callbacks of all operations, and those that operations refer to. */
+function callbacksOf(document: JsonObject): [place: string, callbacks: JsonObject][] {
+  const { pathItems, callbacks } = objectOf(document['components']);
+  const items = [
+    ['#/paths/', document['paths']],
+    ['#/webhooks/', document['webhooks']],
+    ['#/components/pathItems/', pathItems],
+  ] as const;
+  const found = items.flatMap(([place, paths]) =>
+    Object.entries(objectOf(paths)).flatMap(([path, item]) =>
+      methods.map((method): [string, JsonObject] => [
+        `${place}${escaped(path)}/${method}/callbacks/`,
+        objectOf(objectOf(objectOf(item)[method])['callbacks']),
+      ]),
+    ),
+  );
+  return [...found, ['#/components/callbacks/', objectOf(callbacks)]];
 }
 
 function followed(document: JsonObject, item: JsonObject): JsonObject {
@@ -95,14 +141,16 @@ function followed(document: JsonObject, item: JsonObject): JsonObject {
   return target === undefined ? item : objectOf(channels[target]);
 }
 
-/** Where named parts are, in OpenAPI 3, AsyncAPI and Swagger 2. Security schemes are named without a reference, and stay. */
+/** Where named parts are, in OpenAPI 3, AsyncAPI and Swagger 2. */
 function containersOf(document: JsonObject): [prefix: string, container: JsonObject][] {
-  const kinds = Object.entries(objectOf(document['components'])).filter(([kind]) => kind !== 'securitySchemes');
-  const old = ['definitions', 'parameters', 'responses'].map((key) => [`#/${key}/`, objectOf(document[key])] as const);
-  return [...kinds.map(([kind, of]) => [`#/components/${kind}/`, objectOf(of)] as const), ...old].map(
-    ([prefix, of]): [string, JsonObject] => [prefix, of],
-  );
+  const kinds = Object.entries(objectOf(document['components']));
+  return [
+    ...kinds.map(([kind, of]): [string, JsonObject] => [`#/components/${kind}/`, objectOf(of)]),
+    ...oldContainers.map((key): [string, JsonObject] => [`#/${key}/`, objectOf(document[key])]),
+  ];
 }
+
+const oldContainers = ['definitions', 'parameters', 'responses', 'securityDefinitions'] as const;
 
 /** Removes the schemas left out and the parts that what is gone referred to, one through the other, as far as nothing that is left does. */
 function removeComponents(document: JsonObject, removed: readonly JsonObject[], leftOut: readonly string[]): void {
@@ -114,7 +162,8 @@ function removeComponents(document: JsonObject, removed: readonly JsonObject[], 
   );
   const schemas = leftOut.map((name) => `#/components/schemas/${escaped(name)}`);
   const gone = reached(parts, removed, schemas);
-  const { components: _1, definitions: _2, parameters: _3, responses: _4, ...rest } = document;
+  const ofParts = new Set<string>(['components', ...oldContainers]);
+  const rest = Object.fromEntries(Object.entries(document).filter(([key]) => !ofParts.has(key)));
   const others = [...parts.keys()].filter((name) => !gone.has(name));
   const kept = reached(parts, [rest], others);
   for (const [prefix, of] of containers) {
@@ -150,12 +199,19 @@ function reached(
     else if (isJsonObject(value))
       for (const [key, item] of Object.entries(value)) {
         if (typeof item === 'string' && (item.startsWith('#/') || key === '$ref')) note(item);
+        else if (key === 'security') for (const each of schemesIn(item)) note(each);
         else if (key === 'mapping') for (const each of textsOf(Object.values(objectOf(item)))) note(each);
         if (typeof item === 'object') open.push(item);
       }
   }
   return found;
 }
+
+/** Security schemes are named without a reference. */
+const schemesIn = (security: JsonValue): string[] =>
+  (Array.isArray(security) ? security : [])
+    .flatMap((each) => Object.keys(objectOf(each)))
+    .flatMap((name) => [`#/components/securitySchemes/${escaped(name)}`, `#/securityDefinitions/${escaped(name)}`]);
 
 function percentDecoded(text: string): string {
   try {
@@ -180,20 +236,39 @@ function removeTags(document: JsonObject, removed: readonly JsonObject[]): void 
   const { tags, 'x-tagGroups': tagGroups } = document;
   if (Array.isArray(tags)) document['tags'] = tags.filter(isLeft);
   if (Array.isArray(tagGroups))
-    for (const group of tagGroups)
-      if (isJsonObject(group) && Array.isArray(group['tags'])) group['tags'] = group['tags'].filter(isLeft);
+    document['x-tagGroups'] = tagGroups.filter((group) => {
+      if (!isJsonObject(group) || !Array.isArray(group['tags'])) return true;
+      const tagsLeft = group['tags'].filter(isLeft);
+      const isEmptied = tagsLeft.length === 0 && group['tags'].length > 0;
+      group['tags'] = tagsLeft;
+      return !isEmptied;
+    });
 }
 
-/** Removes links of responses that lead to what is gone. */
-function removeLinks(value: JsonValue, ids: ReadonlySet<string>): void {
-  if (ids.size === 0) return;
-  const open: JsonValue[] = [value];
+/** Removes links of responses and references that lead to what is gone. `ids`: its operation ids; `pointers`: where it was. */
+function removeReferences(document: JsonObject, ids: ReadonlySet<string>, pointers: ReadonlySet<string>): void {
+  const isGone = (text: string): boolean => {
+    for (let end = text.length; end > 0; end = text.lastIndexOf('/', end - 1))
+      if (pointers.has(text.slice(0, end))) return true;
+    return false;
+  };
+  const leadsThere = (item: JsonValue): boolean => {
+    const { $ref, operationRef } = objectOf(item);
+    return [$ref, operationRef].some(
+      (text) => typeof text === 'string' && text.startsWith('#/') && (isGone(text) || isGone(percentDecoded(text))),
+    );
+  };
+  const open: (JsonObject | JsonValue[])[] = [document];
   while (open.length > 0) {
-    const next = open.pop() ?? null;
-    if (typeof next !== 'object' || next === null) continue;
-    const { links } = Array.isArray(next) ? {} : next;
-    for (const [name, link] of Object.entries(objectOf(links)))
-      if (ids.has(textOf(objectOf(link)['operationId']) ?? '')) delete objectOf(links)[name];
-    for (const item of Object.values(next)) open.push(item);
+    const next = open.pop() ?? [];
+    if (Array.isArray(next)) {
+      const kept = next.filter((item) => !leadsThere(item));
+      if (kept.length < next.length) next.splice(0, next.length, ...kept);
+    } else {
+      for (const [name, link] of Object.entries(objectOf(next['links'])))
+        if (ids.has(textOf(objectOf(link)['operationId']) ?? '')) delete objectOf(next['links'])[name];
+      for (const [key, item] of Object.entries(next)) if (leadsThere(item)) delete next[key];
+    }
+    for (const item of Object.values(next)) if (Array.isArray(item) || isJsonObject(item)) open.push(item);
   }
 }
