@@ -151,7 +151,8 @@ function unitOf(fact: Fact): { unit: WorkUnit; attempt?: number } | undefined {
       return { unit: bundleUnit };
     case 'BundleFailed':
       return { unit: bundleUnit, attempt: fact.data.attempt };
-    default:
+    case 'SegmentsLost':
+    case 'CancelRequested':
       return undefined;
   }
 }

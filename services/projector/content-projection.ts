@@ -51,7 +51,7 @@ export function contentAuditEntries(commit: ContentCommit): AuditEntry[] {
         return [{ action: 'content.deleted', ...content }];
       case 'LabelRemoved':
         return [{ action: 'content.unlabelled', ...content, label: event.data.label }];
-      default:
+      case 'ContentIndexed':
         return [];
     }
   });

@@ -87,7 +87,16 @@ export function exportAuditEntries(commit: ExportCommit): AuditEntry[] {
         return [{ action: 'export.failed', ...job, error: shortened(event.data.error) }];
       case 'ExportCancelled':
         return [{ action: 'export.cancelled', ...job, actor: whoCancelled(event.data.cancelledBy) }];
-      default:
+      case 'PagesPlanned':
+      case 'PagesReplanned':
+      case 'ChunkRendered':
+      case 'ChunkFailed':
+      case 'ChunkTimedOut':
+      case 'SegmentLost':
+      case 'RenderingFinished':
+      case 'ClosingRendered':
+      case 'ClosingFailed':
+      case 'BundleFailed':
         return [];
     }
   });

@@ -39,7 +39,8 @@ function answersIn({ type, data }: ThreadEvent, { time, revision }: ThreadCommit
     }
     case 'ThreadErased':
       return data.answers.map((answer) => ({ ...answer, erased: true as const }));
-    default:
+    case 'ThreadStarted':
+    case 'QuestionAsked':
       return [];
   }
 }

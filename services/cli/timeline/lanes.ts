@@ -110,7 +110,10 @@ function barsByWorker(events: readonly TimedEvent[]): Map<string, LooseBar[]> {
           pages: 0,
         };
         break;
-      default:
+      case 'ExportRequested':
+      case 'ExportFailed':
+      case 'ExportCancelled':
+        break;
     }
   }
   if (bundle !== undefined) add(bundler, bundle);

@@ -139,7 +139,15 @@ function troubleOf(event: ShownEvent): (Omit<Trouble, 'atMs' | 'pages'> & { page
       return { kind: 'closing-failed', what: closing, attempt: event.data.attempt, reason: event.data.reason };
     case 'BundleFailed':
       return { kind: 'bundle-failed', what: bundle, attempt: event.data.attempt, reason: event.data.reason };
-    default:
+    case 'ExportRequested':
+    case 'PagesPlanned':
+    case 'PagesReplanned':
+    case 'ChunkRendered':
+    case 'RenderingFinished':
+    case 'ClosingRendered':
+    case 'ExportCompleted':
+    case 'ExportFailed':
+    case 'ExportCancelled':
       return undefined;
   }
 }
@@ -195,7 +203,11 @@ function totalsOf(events: readonly TimedEvent[], lanes: readonly Lane[]): Totals
         done.delete(event.data.chunk);
         break;
       }
-      default:
+      case 'ExportRequested':
+      case 'RenderingFinished':
+      case 'ExportFailed':
+      case 'ExportCancelled':
+        break;
     }
   }
   const renderers = lanes.filter(({ chunks }) => chunks > 0);
