@@ -1,6 +1,6 @@
 import { allDone, done, not, partly, type SupportTable } from './support.ts';
 
-/** Properties of the components. A name without a property stands for the component itself, with what is in it. */
+/** Support for the components of a page and their properties. A name without a property stands for the component itself and its content. */
 export const componentSupport: SupportTable = {
   ...allDone('Accordion Accordion.title Accordion.description Accordion.defaultOpen Accordion.id Accordion.icon'),
   ...allDone('Accordion.iconType AccordionGroup'),
@@ -22,7 +22,7 @@ export const componentSupport: SupportTable = {
   ...allDone('Color Color.variant Color.Row Color.Row.title Color.Item Color.Item.name Color.Item.value'),
   ...allDone('Expandable Expandable.title Expandable.defaultOpen Frame Frame.caption Frame.hint'),
   'GitHub.Repo': partly(
-    'a card that links to the repository, without figures: pages ask no other site when they are read',
+    'the card links to the repository but shows no figures, because pages make no requests to other sites',
   ),
   'GitHub.Repo.repo': done,
   'GitHub.Repo.variant': not('the card has one look'),
@@ -45,7 +45,7 @@ export const componentSupport: SupportTable = {
     'Steps Steps.titleSize Step Step.title Step.icon Step.iconType Step.stepNumber Step.titleSize Step.id Step.noAnchor',
   ),
   ...allDone('Tabs Tabs.defaultTabIndex Tabs.sync Tab Tab.title Tab.id Tab.icon Tab.iconType'),
-  'Tabs.borderBottom': not('a line stands between the names of tabs and their content'),
+  'Tabs.borderBottom': not('a line separates the names of tabs from their content'),
   ...allDone('Tile Tile.href Tile.title Tile.description'),
   ...allDone('Tooltip Tooltip.tip Tooltip.headline Tooltip.cta Tooltip.href'),
   ...allDone('Tree FileTree Tree.Folder Tree.File Tree.Folder.name Tree.Folder.defaultOpen Tree.Folder.openable'),
@@ -54,7 +54,7 @@ export const componentSupport: SupportTable = {
   ...allDone('View View.title View.icon View.iconType Visibility Visibility.for Snippet Snippet.file Link Link.href'),
 };
 
-/** The properties of each component that have no effect, and why. */
+/** The properties of each component that have no effect, with the reason. */
 export function propertiesWithoutEffect(): ReadonlyMap<string, [property: string, why: string][]> {
   const found = new Map<string, [string, string][]>();
   for (const [name, { is, note = '' }] of Object.entries(componentSupport)) {

@@ -1,18 +1,18 @@
 import { allDone, done, not, type SupportTable } from './support.ts';
 
-/** What nodes of `navigation` may say. */
+/** Support for the keys of the nodes in `navigation`. */
 export const navigationSupport: SupportTable = {
   ...allDone('pages groups tabs anchors dropdowns products versions languages global'),
   ...allDone('group.group group.icon group.iconType group.tag group.root group.expanded group.hidden'),
   ...allDone('group.searchable group.openapi group.asyncapi'),
-  'group.directory': not('pages list nothing by themselves: write cards'),
+  'group.directory': not('Bindery generates no lists of pages: write cards'),
   'group.boost': not('the ranking of the search has one rule for all pages; `boost` of a page counts'),
-  'group.public': not('who may read a page is in `groups` of its frontmatter'),
+  'group.public': not('`groups` in the frontmatter of a page decides who may read it'),
   ...allDone('tab.tab tab.icon tab.href tab.hidden tab.searchable tab.menu'),
   ...allDone('menu.item menu.icon menu.href'),
   'menu.description': not('choices are lists of names'),
   ...allDone('anchor.anchor anchor.icon anchor.href anchor.hidden'),
-  'anchor.color': not('colour is kept for what it says something about'),
+  'anchor.color': not('colour is used only where it carries meaning'),
   ...allDone('dropdown.dropdown dropdown.icon dropdown.href dropdown.hidden'),
   'dropdown.description': not('choices are lists of names'),
   ...allDone('product.product product.icon product.href product.menu'),

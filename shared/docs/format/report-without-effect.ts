@@ -10,7 +10,7 @@ type Report = (diagnostic: Diagnostic) => void;
 const notDone = (table: SupportTable): [name: string, why: string][] =>
   Object.entries(table).flatMap(([name, { is, note = '' }]) => (is === 'not' ? [[name, note]] : []));
 
-/** Says of each setting of `docs.json` that it has no effect, and why, once. Integrations have their own reader, which says it of them. */
+/** Reports each setting of `docs.json` that has no effect once, with the reason. Integrations are reported by their own reader. */
 export function reportSettingsWithoutEffect(config: JsonObject, file: string, report: Report): void {
   const say = (name: string, why: string): void =>
     report({ severity: 'info', code: 'setting-without-effect', message: `"${name}" has no effect: ${why}.`, file });
@@ -21,7 +21,7 @@ export function reportSettingsWithoutEffect(config: JsonObject, file: string, re
   for (const [name, why] of notDone(navigationSupport)) if (found.has(name)) say(`navigation: ${name}`, why);
 }
 
-/** Says of each key of the frontmatter that has no effect how many pages have it. */
+/** Reports each frontmatter key that has no effect once, with the number of pages that have it. */
 export function reportFrontmatterWithoutEffect(
   pages: Iterable<readonly [file: string, frontmatter: JsonObject]>,
   report: Report,
@@ -45,7 +45,7 @@ export function reportFrontmatterWithoutEffect(
   }
 }
 
-/** What switches something off that does not exist changes nothing, and nobody has to know. */
+/** A key that switches something off needs no report when Bindery does not have the feature. */
 const isSaid = (value: JsonValue | undefined): boolean => value !== undefined && value !== null && value !== false;
 
 function isWritten(value: JsonValue | undefined, [key, ...rest]: readonly string[]): boolean {
@@ -57,7 +57,7 @@ function isWritten(value: JsonValue | undefined, [key, ...rest]: readonly string
 
 const kinds = ['group', 'tab', 'item', 'anchor', 'dropdown', 'product', 'version', 'language'];
 
-/** The keys of all nodes, as the table names them: by the kind of their node, and for some alone. */
+/** The keys of all navigation nodes, named as in the support table: by the kind of node, and some without it. */
 function keysOfNodes(navigation: JsonValue | undefined): Set<string> {
   const found = new Set<string>();
   const visit = (value: JsonValue | undefined): void => {

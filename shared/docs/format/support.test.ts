@@ -66,7 +66,7 @@ const baseFiles = {
   'snippets/other.mdx': 'Other words.',
 };
 
-/** All that readers get of a project, as one text. */
+/** The pages and files that readers get of a project, as one text. */
 async function rendered(config: object, index: string): Promise<string> {
   const project = await testProject({
     ...baseFiles,
@@ -105,17 +105,17 @@ describe.each([
   ['settings', settingSupport, settingExamples],
   ['nodes of the navigation', navigationSupport, navigationExamples],
 ] as const)('%s', (_what, table, examples) => {
-  test.each(namesOf(table, 'done', 'partly'))('%s changes what is rendered', async (name) => {
+  test.each(namesOf(table, 'done', 'partly'))('%s changes the rendered output', async (name) => {
     const example = examples[name];
     expect(example, 'it needs an example').toBeDefined();
     expect(await rendered(example?.on ?? {}, indexPage())).not.toBe(await rendered(example?.off ?? {}, indexPage()));
   });
-  test('have no example where they are not done', () => {
+  test('settings that are not done have no example', () => {
     expect(namesOf(table, 'not').filter((name) => name in examples)).toEqual([]);
   });
 });
 
-test('what has no effect is said once for settings, with a count for frontmatter, and at its place for properties', async () => {
+test('settings without effect are reported once, frontmatter keys with a count, and properties at their place', async () => {
   const { model, render } = await testProject({
     ...baseFiles,
     'docs.json': JSON.stringify({
@@ -145,7 +145,7 @@ test('what has no effect is said once for settings, with a count for frontmatter
 });
 
 describe('frontmatter', () => {
-  test.each(namesOf(frontmatterSupport, 'done', 'partly'))('%s changes what is rendered', async (name) => {
+  test.each(namesOf(frontmatterSupport, 'done', 'partly'))('%s changes the rendered output', async (name) => {
     const [on = '', off = ''] = frontmatterExamples[name] ?? [];
     const page = (written: string) => (name === 'title' ? `---\n${written}\n---\n\nx` : indexPage(written));
     expect(await rendered({}, page(on))).not.toBe(await rendered({}, page(off)));
@@ -153,7 +153,7 @@ describe('frontmatter', () => {
 });
 
 describe('components', () => {
-  test.each(namesOf(componentSupport, 'done', 'partly'))('%s changes what is rendered', async (name) => {
+  test.each(namesOf(componentSupport, 'done', 'partly'))('%s changes the rendered output', async (name) => {
     const [on, off] = componentExamples[name] ?? ['', ''];
     expect(await rendered({}, indexPage('', on))).not.toBe(await rendered({}, indexPage('', off)));
   });

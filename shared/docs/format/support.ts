@@ -1,13 +1,13 @@
-/** What Bindery does with one setting, key or property of the format. `note`: for readers of the documentation, how it is done, or why it is not. */
+/** How far Bindery supports one setting, key or property of the format. `note` tells readers of the documentation how, or why not. */
 export type Support = { is: 'done' | 'partly' | 'not'; note?: string };
 
-/** By name, in the order in which the documentation lists them. */
+/** Support by name, in the order in which the documentation lists the names. */
 export type SupportTable = Readonly<Record<string, Support>>;
 
 export const done: Support = { is: 'done' };
 export const partly = (note: string): Support => ({ is: 'partly', note });
 export const not = (note: string): Support => ({ is: 'not', note });
 
-/** The names of a table with nothing but a word for each. */
+/** Marks each of the names, which are separated by spaces, as done. */
 export const allDone = (names: string): SupportTable =>
   Object.fromEntries(names.split(/\s+/).map((name) => [name, done]));

@@ -29,7 +29,7 @@ const field = (name: string, named: string): [string, [string, string]][] =>
     default: 'default="7"',
   });
 
-/** MDX with a component or a property, and without it. */
+/** MDX with a component or a property, and the same without it. */
 export const componentExamples: Record<string, [on: string, off: string]> = Object.fromEntries([
   ...element('Accordion', ' title="T"', 'x', {
     description: 'description="D"',

@@ -1,4 +1,4 @@
-/** An example of a setting: what a project says with it, and what it says without it. Parts of `docs.json` are put over those of the test's project. */
+/** An example of a setting: parts of `docs.json` with it and without it. They are merged over the settings of the test's project. */
 export type Example = { on: object; off?: object };
 
 const on = (value: object, off?: object): Example => ({ on: value, ...(off && { off }) });

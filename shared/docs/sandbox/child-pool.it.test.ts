@@ -44,8 +44,8 @@ afterAll(() => Promise.all([shared.close(), fromSnapshot.close()]));
 describe.each([
   ['that loaded its modules', shared],
   ['that started from a snapshot', fromSnapshot],
-])('what a request may do to a child %s', (_name, shared) => {
-  it('answers, and bytes stay bytes', async () => {
+])('how a request can end a child %s', (_name, shared) => {
+  it('returns the response, with bytes unchanged', async () => {
     const value = { bytes: new Uint8Array([0, 255, 128]), text: 'é\u0000', nothing: undefined };
     expect(await shared.run({ do: 'echo', value }, { expects: anything, deadlineMs })).toEqual(value);
   });
@@ -58,7 +58,7 @@ describe.each([
     },
   );
 
-  it('says how it ended when it exits', async () => {
+  it('reports its exit code when it exits', async () => {
     const ended = await shared
       .run({ do: 'exit', code: 3 }, { expects: anything, deadlineMs })
       .catch((error: unknown) => error);
@@ -67,19 +67,19 @@ describe.each([
     expect(await echo(shared)).toBe('next');
   });
 
-  it('dies of too many objects, and is reported as out of memory', async () => {
+  it('dies when it allocates too many objects, and is reported as out of memory', async () => {
     const ended = await shared.run({ do: 'heap' }, { expects: anything, deadlineMs }).catch((error: unknown) => error);
     expect(ended).toBeInstanceOf(ChildDied);
     expect((ended as ChildDied).message).toContain('out of memory');
     expect(await echo(shared)).toBe('next');
   });
 
-  it.skipIf(!existsSync('/bin/sh'))('cannot take native memory without end', async () => {
+  it.skipIf(!existsSync('/bin/sh'))('cannot allocate unlimited native memory', async () => {
     await expect(shared.run({ do: 'native' }, { expects: anything, deadlineMs })).rejects.toThrow(/memory|allocation/i);
     expect(await echo(shared)).toBe('next');
   });
 
-  it('keeps nothing of requests that are answered while it lives', async () => {
+  it('retains no answered requests while it lives', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const kept: WeakRef<object>[] = [];
@@ -92,12 +92,12 @@ describe.each([
     }
     await setImmediate();
     collect();
-    // The last ones may still be on the stack.
+    // The stack may still reference the last ones.
     expect(kept.filter((ref) => ref.deref() !== undefined).length).toBeLessThan(5);
     expect(await echo(shared)).toBe('next');
   });
 
-  it('passes on what its handler throws, and lives on', async () => {
+  it('passes on an error of its handler, and survives', async () => {
     const before = await shared.run({ do: 'name' }, { expects: anything, deadlineMs });
     const failed = await shared
       .run({ do: 'throw', message: 'no such page' }, { expects: anything, deadlineMs })
@@ -107,7 +107,7 @@ describe.each([
     expect(await shared.run({ do: 'name' }, { expects: anything, deadlineMs })).toBe(before);
   });
 
-  it('may ask the caller, who may refuse', async () => {
+  it('may ask the caller, which may refuse', async () => {
     const answers = answerer(z.string(), (content) =>
       content === 'a.mdx' ? Promise.resolve('text') : Promise.reject(new Error('no such file')),
     );
@@ -123,11 +123,11 @@ describe.each([
   });
 });
 
-describe('whose child it is', () => {
+describe('the organization of a child', () => {
   const nameOf = async (pool: ChildPool, affinity: string): Promise<string> =>
     (await pool.run({ do: 'name' }, { expects: anything, deadlineMs, affinity })) as string;
 
-  it('serves one organization only, again and again', async () => {
+  it('stays with one organization over many requests', async () => {
     const pool = poolOf();
     const acme = await nameOf(pool, 'acme');
     expect(await nameOf(pool, 'acme')).toBe(acme);
@@ -136,14 +136,14 @@ describe('whose child it is', () => {
     expect(await nameOf(pool, 'initech')).not.toBe(globex);
   });
 
-  it('is still there when its organization comes again after another', async () => {
+  it('is reused when its organization returns after another one', async () => {
     const pool = poolOf();
     const acme = await nameOf(pool, 'acme');
     const globex = await nameOf(pool, 'globex');
     expect([await nameOf(pool, 'acme'), await nameOf(pool, 'globex')]).toEqual([acme, globex]);
   });
 
-  it('gives way to others when it is the longest unused', async () => {
+  it('is evicted for others when it is the least recently used', async () => {
     const pool = poolOf({ parked: 1 });
     const acme = await nameOf(pool, 'acme');
     const globex = await nameOf(pool, 'globex');
@@ -154,14 +154,14 @@ describe('whose child it is', () => {
     expect(await nameOf(pool, 'acme')).not.toBe(acme);
   });
 
-  it('ends when nobody needed it for a while', async () => {
+  it('ends after its idle timeout', async () => {
     const pool = poolOf({ idleAfterMs: 10, warmSpares: 0 });
     const acme = await nameOf(pool, 'acme');
     await vi.waitUntil(() => processOf(acme) === undefined, { timeout: 60_000 });
     expect(await nameOf(pool, 'acme')).not.toBe(acme);
   });
 
-  it('ends with the spares when nobody needs the pool, and others come with the next request', async () => {
+  it('ends with the spares when the pool is idle, and others start with the next request', async () => {
     const before = new Set(ownProcesses());
     const pool = poolOf({ idleAfterMs: 50, calmAfterMs: 1 });
     const acme = await nameOf(pool, 'acme');
@@ -177,7 +177,7 @@ describe('whose child it is', () => {
     expect(await nameOf(pool, 'acme')).not.toBe(first);
   });
 
-  it('works without warm spares, too', async () => {
+  it('works without warm spares', async () => {
     const pool = poolOf({ warmSpares: 0 });
     expect(await nameOf(pool, 'acme')).not.toBe(await nameOf(pool, 'globex'));
   });
@@ -187,7 +187,7 @@ describe('a spare', () => {
   const servedBy = async (pool: ChildPool, affinity: string): Promise<string[]> =>
     (await pool.run({ do: 'served' }, { expects: anything, deadlineMs, affinity })) as string[];
 
-  /** A pool whose spares get these requests, and when it asks for the one of a number. */
+  /** A pool whose spares are warmed up with these requests, and promises that resolve when it asks for the request of a number. */
   const warmed = (requests: number, request: (number: number) => unknown = (value) => ({ do: 'echo', value })) => {
     const asked: number[] = [];
     const askedFor = Array.from({ length: requests }, () => Promise.withResolvers<void>());
@@ -224,25 +224,25 @@ describe('a spare', () => {
     expect(asked).toEqual([0, 1, 2]);
   });
 
-  it('lets a request in before its warm-up is done, and serves that organization alone from then on', async () => {
+  it('accepts a request before its warm-up is done, and serves only that organization from then on', async () => {
     const { pool, asked, whenAsked } = warmed(100_000);
     await whenAsked(3);
     const served = await servedBy(pool, 'acme');
     expect(served.at(-1)).toBe('served');
     expect(served.length).toBeLessThan(asked.length + 2);
-    // Another child warms up meanwhile, and no answer of its is lost on this one.
+    // Another child warms up meanwhile, and its responses do not reach this child.
     const { length } = asked;
     await vi.waitUntil(() => asked.length > length + 3, { timeout: 60_000 });
     expect(await servedBy(pool, 'acme')).toEqual([...served, 'served']);
     expect((await servedBy(pool, 'globex')).slice(0, 4)).toEqual(['echo', 'echo', 'echo', 'echo']);
   });
 
-  it('that died of its warm-up is replaced by one that gets none', async () => {
+  it('that died during its warm-up is replaced by one without a warm-up', async () => {
     const before = new Set(ownProcesses());
     const { pool, asked, whenAsked } = warmed(3, () => ({ do: 'exit', code: 1 }));
     await whenAsked(0);
     expect(await servedBy(pool, 'acme')).toEqual(['served']);
-    // One is that of acme.
+    // One of the two belongs to acme.
     await vi.waitUntil(() => ownProcesses().filter((pid) => !before.has(pid)).length === 2, { timeout: 60_000 });
     expect(await servedBy(pool, 'globex')).toEqual(['served']);
     expect(asked).toEqual([0]);
@@ -250,7 +250,7 @@ describe('a spare', () => {
 });
 
 describe('the pool', () => {
-  it('leaves nothing behind at a signal that outlives its requests', async () => {
+  it('leaves no listener on a signal that outlives its requests', async () => {
     const { signal } = new AbortController();
     const one = shared.run({ do: 'echo', value: 1 }, { expects: anything, deadlineMs, signal });
     const waiting = shared.run({ do: 'echo', value: 2 }, { expects: anything, deadlineMs, signal });
@@ -258,7 +258,7 @@ describe('the pool', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
-  it('runs as many at once as it has slots, and all in the end', async () => {
+  it('runs one request per slot at once, and all in the end', async () => {
     const pool = poolOf({ slots: 2 });
     const stuck = pool.run({ do: 'loop' }, { expects: anything, deadlineMs: 400 }).catch((error: unknown) => error);
     const values = await Promise.all(
@@ -279,7 +279,7 @@ describe('the pool', () => {
     expect(await echo(pool)).toBe('next');
   });
 
-  it('drains: finishes what it has, takes nothing new', async () => {
+  it('drains: finishes accepted requests, and refuses new ones', async () => {
     const pool = poolOf();
     const taken = [echo(pool), echo(pool)];
     const drained = pool.drain();
@@ -341,16 +341,16 @@ const processes = (): Seen[] =>
       return pid === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), command }];
     });
 
-/** The process of the child that calls itself so. */
+/** The process of the child with this title. */
 const processOf = (name: string): Seen | undefined => processes().find(({ command }) => command.startsWith(name));
 
-/** Of what we started, pools first of all. */
+/** Child processes of this process, with those of its pools. */
 const ownProcesses = (): number[] =>
   processes().flatMap(({ pid, parent, command }) =>
     parent === process.pid && !command.startsWith('ps ') ? [pid] : [],
   );
 
-/** The shell between us and a child; the program that confines the child may stand between the two. */
+/** The guard shell between this process and a child. The program that confines the child may stand between the two. */
 function guardOf(name: string): number {
   const all = processes();
   let above = all.find(({ command }) => command.startsWith(name));
@@ -359,8 +359,8 @@ function guardOf(name: string): number {
   return above.pid;
 }
 
-describe('a service that starts', () => {
-  it('does not wait for a snapshot: its children load their modules until it is there', async () => {
+describe('a starting service', () => {
+  it('does not wait for a snapshot: its children load their modules until it exists', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'bindery-child-'));
     const file = join(folder, 'new-child.ts');
     const server = JSON.stringify(new URL('./child-server.ts', import.meta.url).href);

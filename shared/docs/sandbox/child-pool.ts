@@ -14,38 +14,38 @@ import type { Confinement } from './confinement.ts';
 import { Misfit } from './frames.ts';
 
 export type ChildPoolOptions = ChildProgram & {
-  /** Requests that run at the same time, each in a child of its own. */
+  /** Maximum number of requests in flight. Each runs in a child of its own. */
   slots: number;
   /**
-   * Children that are started but unused, those that wait for their organization included; one spare there is in any case, unless this is 0.
-   * They start when the pool has been calm for a while, because a start beside requests takes their time and memory. They end with the
-   * others when nobody uses the pool, and come back after its next request. Default: 1.
+   * Started but unused children, counting parked ones; at least one unused spare is kept unless this is 0. They start when the pool has been calm for
+   * a while, because a start beside requests takes their processor time and memory. They end with the others when the pool is idle, and come back
+   * after its next request. Default: 1.
    */
   warmSpares?: number;
-  /** Work of ours on which spares get their code compiled before somebody needs it. Absent: they wait as they are. */
+  /** Requests of our own that make spares compile their code before a real request arrives. Default: none. */
   warmUp?: WarmUp;
-  /** The pool is calm when there has been no request for so long. Default: 3 s. */
+  /** The pool is calm when it has had no request for this time. Default: 3 s. */
   calmAfterMs?: number;
   /**
-   * Children beyond `slots` that wait for the organization they served. Otherwise, when organizations take turns, each turn would start a
-   * new process (0.4 s of processor time with the renderer's code). Default: as many as `slots`.
+   * Maximum number of parked children, beyond `slots`, that wait for the organization they served. Without them, organizations that take turns would
+   * each start a new process (0.4 s of processor time with the renderer's code). Default: as many as `slots`.
    */
   parked?: number;
-  /** A child that nobody used for this long is ended, and after so long without any request the spares are, too. Default: a minute. */
+  /** Idle timeout. A child that was unused for this time ends, and the spares end when the pool has had no request for it. Default: a minute. */
   idleAfterMs?: number;
-  /** JavaScript heap of a child; native memory is limited to somewhat more. Default: 512. */
+  /** JavaScript heap of a child in megabytes; native memory is limited to somewhat more. Default: 512. */
   memoryLimitMb?: number;
-  /** A child is replaced after this many requests: rarely, because a new one is slow until its code is compiled. Default: 5,000. */
+  /** A child is replaced after this many requests. The number is high because a new child is slow until its code is compiled. Default: 5,000. */
   requestsPerChild?: number;
-  /** Told of each request that cost a child: it took too long, or the child ended by itself, or said what does not fit. */
+  /** Called for each request that cost a child, because of its deadline, the end of the process, or an invalid message. */
   onLost?: (how: ChildLoss) => void;
-  /** How the kernel confines the children. Default: as well as this machine can. */
+  /** How the kernel confines the children. Default: the strongest confinement that this machine offers. */
   confinement?: Confinement;
 };
 
 /**
- * Of services whose work takes seconds now and then: their children take no memory from the work that follows, and a new one starts in a fifth
- * of a second.
+ * Options for services that work for some seconds at a time: their children free their memory between the work, and a new child starts in a fifth of
+ * a second.
  */
 export const briefly = { warmSpares: 0, idleAfterMs: 3_000 } satisfies Partial<ChildPoolOptions>;
 
@@ -53,29 +53,29 @@ export const childLosses = ['deadline', 'died', 'misbehaved'] as const;
 type ChildLoss = (typeof childLosses)[number];
 
 export type RunOptions<T> = {
-  /** What the response must be. */
+  /** Schema and checks of the response. */
   expects: Expected<T>;
   /**
-   * Counts from the moment the child gets the request, not in the queue. It is processor time where the system reports it, so that no
-   * request fails because the machine is busy. In real time it may take six times as long.
+   * Deadline from the moment when the child gets the request; time in the queue does not count. It is processor time where the system reports it, so
+   * that no request fails because the machine is busy. In real time it may take six times as long.
    */
   deadlineMs: number;
-  /** By the clock, for a request whose child waits for answers that take their time, such as the parts of an upload. */
+  /** Deadline in real time, for a request whose child waits for slow answers, such as the parts of an upload. */
   withinMs?: number;
-  /** Takes the request out of the queue, or kills its child. */
+  /** Removes the request from the queue, or kills its child. */
   signal?: AbortSignal | undefined;
-  /** The organization. A child that served one never serves another. */
+  /** The organization. A child that served one organization never serves another. */
   affinity?: string | undefined;
   /** Answers questions of the child while it works on this request. */
   answers?: Answerer | undefined;
 };
 
 /**
- * The requests are ours, and nobody reads the answers: there is nothing of an organization in them, so that the child can still serve any. One
- * child at a time works on them, one request after the other while the pool is calm. A request from outside waits for one of them at most.
+ * Requests of our own whose responses are discarded. They contain nothing of an organization, so the child can still serve any. One child at a time
+ * works on them, one request after the other while the pool is calm. A real request waits for one of them at most.
  */
 export type WarmUp = {
-  /** How many requests a child gets. */
+  /** Number of warm-up requests for each child. */
   requests: number;
   /** The request of this number, from 0. It takes a child some milliseconds. */
   request: (number: number) => unknown;
@@ -83,11 +83,11 @@ export type WarmUp = {
 
 export type ChildPool = {
   /**
-   * Has one child work on `request` (JSON with bytes in it) and gives its response, as it is expected. Rejects with `ChildTimedOut`,
-   * `ChildDied`, of which `ChildMisbehaved` is one kind, `ChildRequestFailed` (the handler threw), or the reason of `signal`.
+   * Makes one child work on `request` (JSON with bytes in it) and returns its verified response. Rejects with `ChildTimedOut`, `ChildDied` or its
+   * subclass `ChildMisbehaved`, `ChildRequestFailed` (the handler threw), or the reason of `signal`.
    */
   run<T>(request: unknown, options: RunOptions<T>): Promise<T>;
-  /** Takes no new request, finishes those it took, then ends the children. */
+  /** Accepts no new request, finishes the accepted ones, then ends the children. */
   drain(): Promise<void>;
   /** Kills all children; running and waiting requests reject. */
   close(): Promise<void>;
@@ -98,38 +98,40 @@ type Job = {
   options: RunOptions<unknown>;
   resolve: (response: unknown) => void;
   reject: (error: unknown) => void;
-  /** Takes it out of the queue and its listener off the signal, which may live as long as the service. */
+  /** Removes the job from the queue and its listener from the signal, which may live as long as the service. */
   leaveQueue: () => void;
 };
 
 /**
- * A child of the pool. It is `starting` until it says that it is ready, then `idle`, `busy` with one request, and `idle` again. Before its
- * first request it may be `warming` now and then. From that on it serves that organization alone. When it is killed or ends, it is no member
- * any more.
+ * A child of the pool. It is `starting` until it reports that it is ready, then `idle`, `busy` with one request, and `idle` again. Before its first
+ * request it may be `warming` at times. From the first request on it serves that organization only. A killed or ended child is not a member any more.
  */
 type Member = {
   child: Child;
   state: 'starting' | 'idle' | 'warming' | 'busy';
-  /** Requests of its warm-up that it has answered. */
+  /** Number of warm-up requests that it has answered. */
   warmed: number;
   served: number;
   affinity: string | undefined;
   /** Monotonic, milliseconds. */
   usedAt: number;
   onMessage: (message: FromChild) => void;
-  /** Of the request that it works on. A reaction to `child.ended` for each request would keep all of them while the child lives. */
+  /**
+   * Handles the end of the child during the current request. A reaction to `child.ended` for each request would keep all requests in memory while the
+   * child lives.
+   */
   onEnd: (ended: ChildDied) => void;
 };
 
 const startDeadlineMs = 20_000;
 const mostFailedStarts = 3;
-/** A request may take this many times its deadline by the clock while its child gets too little of the processor. */
+/** A request may take this many times its deadline in real time while its child gets too little processor time. */
 const mostStretch = 6;
 const shortestExtensionMs = 20;
-/** By the clock. Far more than a request of a warm-up takes, also where the machine is busy. */
+/** Real time. It is far more than a warm-up request takes, even on a busy machine. */
 const warmUpDeadlineMs = 5_000;
 
-/** Of a child that has no request: it may say nothing. */
+/** Handles messages of a child that has no request: none is allowed. */
 const unasked = (): never => {
   throw new Misfit('it spoke before it was asked');
 };
@@ -148,18 +150,18 @@ export function childPool(options: ChildPoolOptions): ChildPool {
   const members = new Set<Member>();
   const queue: Job[] = [];
   const waitingForQuiet: (() => void)[] = [];
-  /** Children that were killed and have not ended yet. */
+  /** Killed children whose processes have not ended yet. */
   const leaving = new Set<Promise<ChildDied>>();
   let mode: 'open' | 'draining' | 'closed' = 'open';
-  /** Runs while there are children. */
+  /** Timer that is active while the pool has children. */
   let unusedTimer: NodeJS.Timeout | undefined;
   let lastId = 0;
   let failedStarts = 0;
-  /** A child died while it warmed up: another would, too. */
+  /** A child died during its warm-up, so others would die too. */
   let warmUpFailed = false;
-  /** When the last request ended. Monotonic, milliseconds. */
+  /** Time at which the last request ended. Monotonic, milliseconds. */
   let quietSince = performance.now();
-  /** No request for so long that spares would only take memory. */
+  /** The pool has had no request for its idle timeout, so spares would only take memory. */
   const isUnused = (): boolean => isQuietFor(idleAfterMs);
   const isCalm = (): boolean => mode === 'open' && isQuietFor(calmAfterMs);
   const isQuietFor = (ms: number): boolean =>
@@ -170,7 +172,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
   const busyCount = (): number => all(({ state }) => state === 'busy').length;
 
   function start(): void {
-    // A child that did not start may have met a damaged snapshot: the next one does without.
+    // A damaged snapshot may be the reason why a child did not start, so the next one starts without it.
     const program = { entry, addons, limits, snapshot: failedStarts === 0 ? snapshot : undefined };
     const member: Member = {
       child: startChild({ ...program, memoryLimitMb, confinement }, (message) => member.onMessage(message)),
@@ -213,7 +215,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
     }
   }
 
-  /** Takes a child out of the pool at once, so that another can have its place. Its process ends later. */
+  /** Removes a child from the pool at once, so that another can take its place. Its process ends later. */
   function retire(member: Member): void {
     members.delete(member);
     leaving.add(member.child.ended);
@@ -233,7 +235,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
     if (queue.length === 0 && busyCount() === 0) for (const resolve of waitingForQuiet.splice(0)) resolve();
   }
 
-  /** The oldest job for which there is a child that worked for the same organization, or for nobody yet. */
+  /** The oldest job for which a child is idle that has served the same organization or none. */
   function nextMatch(): { job: Job; member: Member } | undefined {
     const idle = all(({ state, child }) => state === 'idle' && !child.isRefused());
     for (const job of idle.length > 0 ? queue : []) {
@@ -246,14 +248,14 @@ export function childPool(options: ChildPoolOptions): ChildPool {
   }
 
   function refill(): void {
-    // An entry that cannot start is tried again with the next request, not in a loop.
+    // After a failed start, the entry is tried again with the next request instead of in a loop.
     if (mode === 'closed' || isUnused() || (failedStarts > 0 && queue.length === 0)) return;
     const waiting = Math.min(queue.length, slots - busyCount());
     const spares = isCalm() ? Math.max(warmSpares - parkedChildren().length, Math.min(warmSpares, 1)) : 0;
     const wanted = Math.max(spares, waiting);
     for (let fresh = all(isFresh).length; fresh < wanted; fresh += 1) {
       if (members.size >= slots + parked + warmSpares) {
-        // No waiting request may use a child of another organization.
+        // The waiting requests belong to other organizations than the parked children.
         const [longestUnused] = parkedChildren();
         if (!longestUnused) return;
         retire(longestUnused);
@@ -262,7 +264,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
     }
   }
 
-  /** Gives the first spare that is not warm yet the next request of its warm-up, while the pool is calm. */
+  /** While the pool is calm, sends the next warm-up request to the first spare whose warm-up is not complete. */
   function warm(): void {
     if (warmUp === undefined || warmUpFailed || !isCalm() || all(({ state }) => state === 'warming').length > 0) return;
     const [member] = all(
@@ -286,7 +288,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
     });
   }
 
-  /** Idle children that belong to an organization, the longest unused first. */
+  /** Idle children that belong to an organization, the least recently used first. */
   const parkedChildren = (): Member[] =>
     all(({ state, served }) => state === 'idle' && served > 0).sort((a, b) => a.usedAt - b.usedAt);
 
@@ -357,7 +359,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
   }
 
   const calmTimer = setTimeout(() => {
-    // Timers count from when the event loop began its round, which may be some time before the request ended.
+    // Timers count from the start of the event loop's iteration, which may be some time before the request ended.
     if (isQuietFor(0) && !isQuietFor(calmAfterMs)) calmTimer.refresh();
     else schedule();
   }, calmAfterMs).unref();

@@ -4,23 +4,25 @@ import { type Child, ChildRequestFailed } from './child.ts';
 import { fitting, type FromChild, mostOpenQuestions } from './child-messages.ts';
 import { Misfit } from './frames.ts';
 
-/** What answers a request. Nothing of an answer that does not fit is used, and its child is ended. */
+/** Schema and checks of a response. A response that does not pass is discarded, and its child is killed. */
 export type Expected<T> = {
   schema: z.ZodType<T>;
-  /** Throws or rejects for what the schema does not see: that it is the answer to this very request, and that its bytes are what it says. */
+  /**
+   * Checks that a schema cannot express: the response belongs to this very request, and its bytes match their description. Throws or rejects if not.
+   */
   verify?: (answer: T) => void | Promise<void>;
 };
 
-/** Answers what a child asks while it works on a request. Made by `answerer`. */
+/** Answers questions of a child while it works on a request. Made by `answerer`. */
 export type Answerer = {
-  /** The answer to a question. Throws `Misfit` for what is no question. */
+  /** Answers a question. Throws `Misfit` if the content is not a question. */
   answer: (content: unknown) => Promise<unknown>;
   atOnce: number;
 };
 
 /**
- * `answer` gets questions as the schema has them. The child learns the message of what it rejects with, and lives on; with `Misfit` it is ended.
- * `atOnce`: so many answers are in memory until the child has taken them.
+ * `answer` gets questions that passed the schema. If it rejects, the child receives the message and survives; a `Misfit` kills the child. `atOnce`
+ * limits the answers in memory that the child has not yet taken.
  */
 export const answerer = <Q>(
   schema: z.ZodType<Q>,
@@ -28,14 +30,14 @@ export const answerer = <Q>(
   { atOnce = mostOpenQuestions }: { atOnce?: number } = {},
 ): Answerer => ({ answer: async (content) => answer(fitting(schema, content, 'a question')), atOnce });
 
-/** For answers that nobody reads. */
+/** For responses that are not used. */
 export const anything: Expected<unknown> = { schema: z.unknown() };
 
 export type ChildOutcome<T> = { response: T } | { failure: ChildRequestFailed };
 
 /**
- * Sends a request to a child that has none, and gives what hears the child from then on: questions, a few at a time, and one response or failure at
- * the end, which `settle` gets. That throws `Misfit` for everything else. Throws for a request that no frame can have.
+ * Sends a request to an idle child and returns the handler of its messages from then on: questions, a few at a time, and one final response or
+ * failure, which is passed to `settle`. The handler throws `Misfit` for any other message. Throws for a request that cannot be written as a frame.
  */
 export function sendRequest<T>(
   child: Child,
@@ -49,11 +51,11 @@ export function sendRequest<T>(
 ): (message: FromChild) => void {
   let isAnswered = false;
   let lastQuestion = 0;
-  /** Not answered yet. */
+  /** Number of unanswered questions. */
   let open = 0;
   const waiting: { question: number; content?: unknown }[] = [];
   let answering = 0;
-  /** The response came while answers were being made. */
+  /** Takes the response that arrived while answers were being made. */
   let onceAnswered: (() => void) | undefined;
 
   async function answerNext(): Promise<void> {
@@ -63,7 +65,7 @@ export function sendRequest<T>(
     answering += 1;
     const { question, content } = next;
     try {
-      if (answers === undefined) throw new Error('nobody answers questions about this request');
+      if (answers === undefined) throw new Error('this request has no answers to questions');
       const answer = await answers.answer(content);
       open -= 1;
       await child.send({ kind: 'answer', question, answer });
@@ -77,7 +79,7 @@ export function sendRequest<T>(
     void answerNext();
   }
 
-  /** What is being answered may still change what the response is compared with, such as what was kept of an upload. */
+  /** Answers in progress may still change the values that the response is compared with, such as the stored parts of an upload. */
   function takeOnceAnswered(response: unknown): void {
     if (answering === 0) return take(response);
     onceAnswered = () => {
@@ -102,9 +104,9 @@ export function sendRequest<T>(
 
   void child.send({ kind: 'request', id, request });
   return (message) => {
-    if (message.kind === 'ready') throw new Misfit('it said twice that it is ready');
+    if (message.kind === 'ready') throw new Misfit('it reported twice that it is ready');
     if (message.id !== id) throw new Misfit('it spoke about a request that is not its own');
-    if (isAnswered) throw new Misfit('it spoke about a request that it had answered');
+    if (isAnswered) throw new Misfit('it spoke about a request that it had already answered');
     if (message.kind === 'question') {
       if (message.question <= lastQuestion) throw new Misfit('it asked a question twice');
       lastQuestion = message.question;
@@ -115,7 +117,7 @@ export function sendRequest<T>(
       return;
     }
     isAnswered = true;
-    // Nobody needs their answers any more.
+    // These questions need no answers any more.
     waiting.length = 0;
     if (message.kind === 'response') takeOnceAnswered(message.response);
     else settle({ failure: new ChildRequestFailed(message.name, message.message) });

@@ -13,13 +13,13 @@ import {
 import { closeProcess } from './close-process.ts';
 import { frameOf, frameReader } from './frames.ts';
 
-/** Asks the parent for what the child must not fetch itself, such as a file of the project. Rejects with the parent's reason. */
+/** Asks the parent for data that the child must not fetch itself, such as a file of the project. Rejects with the parent's reason. */
 export type Ask = (content: unknown) => Promise<unknown>;
 
 /**
- * Makes this process the child of a `childPool`: `handler` answers one request after the other, and what it throws reaches the caller as
- * `ChildRequestFailed`. The process ends when its parent is gone. From here on it can open no sockets and signal nobody; whatever the
- * handler needs is loaded. While a snapshot is built, it does nothing yet: each process that starts from the snapshot does it.
+ * Makes this process the child of a `childPool`: `handler` answers one request after the other, and its errors reach the caller as
+ * `ChildRequestFailed`. The process ends when its parent is gone. From here on it can open no sockets and signal no process, so everything that the
+ * handler needs must be loaded. While a snapshot is built, serving is postponed to each process that starts from the snapshot.
  */
 export function serveChild(handler: Handler): void {
   const { startupSnapshot } = v8;
@@ -33,7 +33,7 @@ type Question = { content: unknown; resolve: (answer: unknown) => void; reject: 
 
 function serve(handler: Handler): void {
   const channel = new net.Socket({ fd: channelDescriptor, readable: true, writable: true });
-  /** The request that is worked on; 0: none. */
+  /** Id of the request in progress; 0 for none. */
   let current = 0;
   let lastQuestion = 0;
   const open = new Map<number, Question>();
@@ -60,7 +60,7 @@ function serve(handler: Handler): void {
         askNext();
       });
     const end = (message: FromChild): void => {
-      // Questions that a handler left behind are nobody's any more.
+      // Drops the questions that the handler left unanswered.
       current = 0;
       waiting.length = 0;
       open.clear();

@@ -68,7 +68,7 @@ describe('a snapshot of a child', () => {
     }
   });
 
-  it('is made anew when it is gone, and with it goes what others left that ended while they made theirs', async () => {
+  it('is built again when it is gone, and leftovers of interrupted builds are removed with it', async () => {
     await rm(snapshot);
     const left = join(dirname(snapshot), `making-left-${process.pid}`);
     await mkdir(left);

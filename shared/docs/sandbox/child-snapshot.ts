@@ -10,16 +10,19 @@ import { messageOf } from '#shared/runtime/failures.ts';
 import { type ChildProgram, startChild } from './child.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-/** With the packages: who can write there can change the code anyway, children may read it, and a new installation empties it. */
+/**
+ * The folder is beside the packages: a process that can write there can change the code anyway, children may read it, and a new installation empties
+ * it.
+ */
 const snapshotFolder = join(root, 'node_modules', '.cache', 'bindery-children');
 
 /** Part of a `Logger`. */
 type StartLog = { info(line: string): void; warn(line: string): void };
 
 /**
- * The program with a start-up snapshot: the heap of a process that has loaded its modules. Children that start from it take a fifth of the
- * time, and less memory. The snapshot is made once for the same sources, packages and Node, which takes some seconds. Where that fails,
- * a warning says why, and children load the modules. `signal` ends the making.
+ * Returns the program with a start-up snapshot: the heap of a process that has loaded its modules. Children that start from it take a fifth of the
+ * time, and less memory. The snapshot is built once for the same sources, packages and Node version, which takes some seconds. If that fails, a
+ * warning gives the reason, and children load their modules instead. `signal` cancels the build.
  */
 export async function withSnapshot(
   program: ChildProgram,
@@ -30,7 +33,7 @@ export async function withSnapshot(
     const snapshot = await snapshotOf(program);
     if (existsSync(snapshot)) await tryKept(program, snapshot);
     else {
-      logger.info(`makes the snapshot from which children of ${nameOf(program)} start`);
+      logger.info(`building the snapshot from which children of ${nameOf(program)} start`);
       await build(program, snapshot, signal);
     }
     return { ...program, snapshot };
@@ -43,7 +46,7 @@ export async function withSnapshot(
   }
 }
 
-/** The same for a service that starts. It does not wait for a snapshot that has yet to be made: children load their modules until it is there. */
+/** Like `withSnapshot`, for a service that starts. It does not wait for a missing snapshot: children load their modules until it is built. */
 export async function withSnapshotSoon(
   program: ChildProgram,
   logger: StartLog,
@@ -55,10 +58,10 @@ export async function withSnapshotSoon(
   return { ...program, snapshot };
 }
 
-/** A damaged one is removed: it would be found again at the next start. */
+/** Removes a damaged snapshot, which would otherwise be found again at the next start. */
 async function tryKept(program: ChildProgram, snapshot: string): Promise<void> {
   const now = new Date();
-  // Others' folders may be read-only; then nothing is removed there either.
+  // The folder may be read-only; then its files are not removed either.
   await utimes(snapshot, now, now).catch(() => undefined);
   try {
     await checkSeal(snapshot);
@@ -73,12 +76,15 @@ const sealBytes = 32;
 
 const sealOf = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
 
-/** Appends the SHA-256 of a file to it. Node reads a snapshot no further than to its end. */
+/** Appends the SHA-256 of a file to it. Node ignores bytes after the end of a snapshot. */
 async function seal(file: string): Promise<void> {
   await appendFile(file, sealOf(await readFile(file)));
 }
 
-/** Node starts from a snapshot with a changed byte as well, and the child then does who knows what. Rejects when it is not as it was made. */
+/**
+ * Rejects when a snapshot's bytes do not match its digest. Node would start from a changed snapshot too, and the child's behaviour would be
+ * undefined.
+ */
 async function checkSeal(snapshot: string): Promise<void> {
   const bytes = await readFile(snapshot);
   const end = Math.max(0, bytes.length - sealBytes);
@@ -90,7 +96,7 @@ const snapshotOf = async (program: ChildProgram): Promise<string> =>
 
 const nameOf = ({ entry }: ChildProgram): string => basename(fileURLToPath(entry)).replace(/\.ts$/, '');
 
-/** Of everything that decides what is in the snapshot and which process can start from it. 24 hex digits. */
+/** Digest of everything that determines the content of the snapshot and which processes can start from it. 24 hex digits. */
 async function digestOf({ entry, addons = false }: ChildProgram): Promise<string> {
   const own = fileURLToPath(entry);
   const hash = createHash('sha256');
@@ -110,7 +116,9 @@ const isSource = (name: string): boolean => /\.(ts|css|js)$/.test(name) && !/\.(
 
 const buildWithinMs = 60_000;
 
-/** In a process of its own, because the bundler would keep its memory. Nobody finds it before a child has started from it. */
+/**
+ * Builds in a process of its own, because the bundler would keep its memory. The snapshot gets its final name only after a child has started from it.
+ */
 async function build(program: ChildProgram, snapshot: string, signal: AbortSignal | undefined): Promise<void> {
   await mkdir(snapshotFolder, { recursive: true });
   const folder = await mkdtemp(join(snapshotFolder, 'making-'));
@@ -129,12 +137,12 @@ async function build(program: ChildProgram, snapshot: string, signal: AbortSigna
 }
 
 const keptUnusedMs = 7 * 24 * 60 * 60 * 1000;
-/** Long after the making would have ended. */
+/** Far longer than a build may take. */
 const keptUnfinishedMs = 10 * 60 * 1000;
 
 /**
- * Also what others left that ended while they made theirs. A process of an older version, which may still run, starts its children without a
- * snapshot when it has to.
+ * Removes unused snapshots, and leftovers of interrupted builds. A process of an older version may still run; it then starts its children without a
+ * snapshot.
  */
 async function removeUnused(name: string): Promise<void> {
   for (const file of await readdir(snapshotFolder)) {
@@ -151,7 +159,7 @@ async function removeUnused(name: string): Promise<void> {
 const tryMemoryMb = 512;
 const startWithinMs = 20_000;
 
-/** Rejects when no child starts from it. */
+/** Rejects when a child cannot start from the snapshot. */
 async function tryStart(program: ChildProgram): Promise<void> {
   const ready = Promise.withResolvers<void>();
   const child = startChild({ ...program, memoryLimitMb: tryMemoryMb }, ({ kind }) => {

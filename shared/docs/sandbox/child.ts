@@ -9,51 +9,51 @@ import { channelDescriptor, type FromChild, fromChild, fromChildLimits, type ToC
 import { type Confinement, kernelConfinement } from './confinement.ts';
 import { type FrameLimits, frameOf, frameReader } from './frames.ts';
 
-/** What children run. */
+/** The program that children run. */
 export type ChildProgram = {
   /** A module that calls `serveChild`. */
   entry: URL;
-  /** Its modules load native code while it starts; later it can load none. Default: it can load none at all. */
+  /** True if its modules load native code while it starts; later it can load none. Default: false, native code is refused. */
   addons?: boolean | undefined;
-  /** How large its messages may be. Default: `fromChildLimits`. */
+  /** Limits of its messages. Default: `fromChildLimits`. */
   limits?: FrameLimits | undefined;
-  /** A file that `withSnapshot` made of it. Children start from it, unless it is gone. */
+  /** A file that `withSnapshot` built of the program. Children start from it if it exists. */
   snapshot?: string | undefined;
 };
 
 export type StartOptions = ChildProgram & {
   memoryLimitMb: number;
-  /** How the kernel confines it. Default: as well as this machine can. */
+  /** How the kernel confines the child. Default: the strongest confinement that this machine offers. */
   confinement?: Confinement | undefined;
 };
 
 /** One child process. */
 export type Child = {
-  /** Resolves when the system has taken the message, or the child has ended. Throws for what no frame can have. */
+  /** Resolves when the system has taken the message, or the child has ended. Throws for a message that cannot be written as a frame. */
   send(message: ToChild): Promise<void>;
-  /** SIGKILL. `ended` follows. */
+  /** Sends SIGKILL. `ended` follows. */
   kill(): void;
-  /** The same, because it did what no honest child does. Nothing that it says is heard any more. `why`: a sentence without its end, with "it". */
+  /** Kills the child because of an invalid message, and ignores its further messages. `why` completes a sentence and starts with "it". */
   refuse(why: string): void;
   isRefused(): boolean;
-  /** Resolves with how it ended, once, whatever the cause: with `ChildMisbehaved` when it was refused. */
+  /** Resolves once when the child has ended, whatever the cause: with `ChildMisbehaved` if it was refused. */
   ended: Promise<ChildDied>;
-  /** The number that its process has here; undefined before it is ready. What the child says about itself does not count. */
+  /** Process id as this process sees it; undefined before the child is ready. The child's own claims about it are not used. */
   pid(): number | undefined;
 };
 
-/** Of glibc: by default each thread of Node gets a part of memory of its own, and keeps what it has freed. */
+/** Setting of glibc. By default each thread of Node gets a memory arena of its own and keeps memory that it has freed. */
 const childEnvironment = { TZ: 'UTC', MALLOC_ARENA_MAX: '2' };
 
 const shell = '/bin/sh';
-/** Node 24 alone maps 575 MB of writable memory, most of which it never touches. The rest is room for other builds. */
+/** Node 24 alone maps 575 MB of writable memory, and never touches most of it. The rest is room for other builds. */
 const nodeOverheadMb = 768;
 
 /**
- * A guard shell stays beside the child and waits for its own standard input to end. The kernel ends it when we die, however we die. Then the
- * guard kills the child, even one that is stuck in a loop and would never see the channel close. `ulimit -d` bounds native memory, which
- * `--max-old-space-size` does not. The guard tells the number of what it started. Descriptor 3 is the channel, which only the child may hold
- * open. The second argument is what the child's wrapper reads, in the form of `printf`.
+ * A guard shell runs beside the child and waits for the end of its own standard input, which the kernel closes when our process ends for any reason.
+ * Then the guard kills the child, even one that is stuck in a loop and would never notice a closed channel. `ulimit -d` bounds native memory, which
+ * `--max-old-space-size` does not. The guard prints the process id of the program that it started. Descriptor 3 is the channel, and only the child
+ * may hold it open. The second argument is the input of the child's wrapper, in the form of `printf`.
  */
 const guardScript = `ulimit -d "$1" 2>/dev/null; input="$2"; shift 2
 if [ -n "$input" ]; then printf "$input" | "$@" >/dev/null & else "$@" </dev/null >/dev/null & fi
@@ -66,9 +66,9 @@ wait $child
 exit $?`;
 
 /**
- * Starts a child. Its environment tells it nothing. It may not write files, read files other
- * than the program's own, start programs, or load native code; the kernel confines it as far as it can. It has a process group of its own, so
- * that no signal to a group crosses between it and us. `onMessage` gets all its messages.
+ * Starts a child with an environment that has no secrets. It may not write files, read files other than the program's own, start programs, or load
+ * native code; the kernel confines it further if it can. It has a process group of its own, so that a signal to a group does not reach both it and
+ * its parent. `onMessage` gets all its messages.
  */
 export function startChild(options: StartOptions, onMessage: (message: FromChild) => void): Child {
   const { entry, memoryLimitMb, confinement = kernelConfinement(), limits = fromChildLimits } = options;
@@ -78,13 +78,13 @@ export function startChild(options: StartOptions, onMessage: (message: FromChild
   const dataLimitKb = String((memoryLimitMb + nodeOverheadMb) * 1024);
   const guard = [shell, '-c', guardScript, 'guard', dataLimitKb, confinement.input];
   const [program, ...args] = guarded ? [...guard, ...command] : command;
-  // No channel of Node's: that would act on some of what a child says, take handles from it, and read it by `v8.deserialize`.
+  // Node's own IPC channel is not used: it would act on some messages of the child, take handles from it, and read them with `v8.deserialize`.
   const child = spawn(program as string, args, {
     env: childEnvironment,
     stdio: ['pipe', guarded ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     detached: true,
   });
-  // Without any where the system could not start it.
+  // Undefined if the system could not start the child.
   const channel = child.stdio?.[channelDescriptor] as Socket | undefined;
   const kill = (): void => {
     if (guarded) child.stdin?.destroy();
@@ -107,18 +107,19 @@ export function startChild(options: StartOptions, onMessage: (message: FromChild
       }
     });
   };
-  // Its end is told by the process, and tells the guard, which waits for its input, that there is nothing left to guard.
+  // Closing the channel ends the guard, and the `exit` event reports the end of the child.
   channel?.on('error', () => undefined).on('close', kill);
   child.stdin?.on('error', () => undefined);
   let startedPid = guarded ? undefined : child.pid;
-  // Nothing is heard of a child before its number is known.
+  // Messages are read only after the child's process id is known.
   if (guarded) {
     child.stdout?.setEncoding('utf8').once('data', (text: string) => {
       startedPid = Number.parseInt(text, 10);
       listen();
     });
   } else listen();
-  // What the guard leaves: all, if it was killed itself; or a child whose wrapper was killed before it had tied the two together.
+  // Kills everything that the guard leaves behind: the child, if the guard was killed; or a child whose wrapper was killed before it had tied the two
+  // together.
   child.once('exit', () => killGroup(child.pid));
   let runningPid: number | undefined;
   return {
@@ -134,7 +135,7 @@ export function startChild(options: StartOptions, onMessage: (message: FromChild
   };
 }
 
-/** Resolves when all is written, or never will be. */
+/** Resolves when everything is written, or can no longer be written. */
 function write(channel: Socket | undefined, pieces: readonly Uint8Array[]): Promise<void> {
   return new Promise((resolve) => {
     if (channel?.writable !== true) return resolve();
@@ -154,7 +155,7 @@ function onlyChildOf(pid: number): number | undefined {
   }
 }
 
-/** Its members may have ended by themselves. */
+/** The members of the group may have ended already. */
 function killGroup(leader: number | undefined): void {
   if (leader === undefined) return;
   try {
@@ -164,7 +165,7 @@ function killGroup(leader: number | undefined): void {
   }
 }
 
-/** The program's own files, as they are called and as they are. Folders end with a slash. */
+/** The program's own files, by their given and their real paths. Folders end with a slash. */
 function readablePaths(entry: URL): string[] {
   const root = fileURLToPath(new URL('../../../', import.meta.url));
   const folders = [`${root}shared/`, `${root}node_modules/`, `${dirname(fileURLToPath(entry))}/`];
@@ -173,8 +174,8 @@ function readablePaths(entry: URL): string[] {
 }
 
 /**
- * `node:sqlite` and SIGUSR1, which opens the inspector, do not ask the permission model.
- * Code from strings would be the shortest way from a fault in the interpreter of pages to a program of a tenant.
+ * `node:sqlite` and SIGUSR1, which opens the inspector, bypass the permission model. Evaluating strings as code would be the shortest way from a
+ * fault in the interpreter of pages to running a tenant's program.
  */
 const closedFeatures = ['--no-experimental-sqlite', '--disable-sigusr1', '--disallow-code-generation-from-strings'];
 
@@ -187,12 +188,15 @@ function nodeArguments({ memoryLimitMb, ...program }: StartOptions, readable: re
     ...featureArguments(program),
     ...heapArguments(memoryLimitMb),
     ...(snapshot !== undefined && existsSync(snapshot) ? ['--snapshot-blob', snapshot] : []),
-    // Also with a snapshot, which does not run it: Node lets a process without an entry read its working folder.
+    // The entry is also passed with a snapshot, which does not run it: Node lets a process without an entry read its working folder.
     fileURLToPath(entry),
   ];
 }
 
-/** Megabytes. Pages leave much garbage behind: with this room a page takes a third less processor time than where V8 keeps far from a small limit. */
+/**
+ * Initial heap sizes in megabytes. Pages produce much garbage: with this room a page takes a third less processor time than with V8's defaults for a
+ * small limit.
+ */
 const room = { old: 128, young: 32 };
 
 function heapArguments(memoryLimitMb: number): string[] {
@@ -206,21 +210,24 @@ function heapArguments(memoryLimitMb: number): string[] {
   ];
 }
 
-/** Arguments that close features of Node. A snapshot must be built with the same: what was there then is there again. */
+/**
+ * Arguments that close features of Node. A snapshot must be built with the same arguments, because it restores every feature that was open at that
+ * time.
+ */
 export function featureArguments({ addons = false }: Pick<ChildProgram, 'addons'>): string[] {
   return [...(addons ? [] : ['--no-addons']), ...closedFeatures.filter(isKnownToNode), '--no-warnings'];
 }
 
-/** Node does not start with an option that it does not know; V8's are not in the list. */
+/** Node does not start with an unknown option. Options of V8, such as `--disallow-…`, are not in its list. */
 function isKnownToNode(option: string): boolean {
   const known = process.allowedNodeEnvironmentFlags;
   return option.startsWith('--disallow-') || known.has(option) || known.has(option.replace('--no-', '--'));
 }
 
-/** Folders may be links to elsewhere; they keep the slash that makes them folders. */
+/** Folders may be symbolic links. The result keeps the slash at the end of a folder. */
 const realPath = (path: string): string => realpathSync(path) + (path.endsWith('/') ? '/' : '');
 
-/** Honest children say nothing there but why they end. */
+/** Honest children write to standard error only to explain why they end. */
 const mostErrorBytes = 1024 * 1024;
 
 function endOf(
@@ -253,7 +260,7 @@ function endOf(
 
 const outOfMemory = 'out of memory';
 
-/** What in the last output explains the end of the process. */
+/** The line of the last output that explains the end of the process. */
 function causeIn(errors: string): string {
   if (/out of memory|allocation failed|bad_alloc|Array buffer allocation/i.test(errors)) return outOfMemory;
   const line = errors
@@ -273,7 +280,7 @@ export class ChildTimedOut extends Error {
   }
 }
 
-/** The child's process ended before it answered: memory, a native crash, an exit. */
+/** The child's process ended before it answered, because of memory, a native crash, or an exit. */
 export class ChildDied extends Error {
   override name = 'ChildDied';
   /** Exit code, or undefined when a signal ended it. */
@@ -290,7 +297,7 @@ export class ChildDied extends Error {
   }
 }
 
-/** The child said something that does not fit, so it was killed, and nothing that it said about this request is used. */
+/** The child sent an invalid message, so it was killed, and its messages about this request are discarded. */
 export class ChildMisbehaved extends ChildDied {
   override name = 'ChildMisbehaved';
 
@@ -300,7 +307,7 @@ export class ChildMisbehaved extends ChildDied {
   }
 }
 
-/** The child is well, but what it was asked to do threw. The message is that of the error there, `originalName` its name. */
+/** The child is healthy, but its handler threw. The message is that of the original error, and `originalName` its name. */
 export class ChildRequestFailed extends Error {
   override name = 'ChildRequestFailed';
   readonly originalName: string;
@@ -311,10 +318,10 @@ export class ChildRequestFailed extends Error {
   }
 }
 
-/** In the kernel's interface to programs: always 100 on Linux. */
+/** The kernel's interface to programs always uses 100 on Linux. */
 const ticksPerSecond = 100;
 
-/** Processor time of a process in milliseconds; undefined when there is none (any more), and on systems other than Linux. */
+/** Processor time of a process in milliseconds; undefined if the process does not exist (any more), and on systems other than Linux. */
 export function processorTimeMs(pid: number | undefined): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

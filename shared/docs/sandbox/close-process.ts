@@ -6,9 +6,9 @@ import os from 'node:os';
 import v8 from 'node:v8';
 
 /**
- * Takes from this process, for good, what Node's permission model leaves to it: signals to other processes and their priority, other users'
- * names, native code, sockets and their files, and settings of the engine that write files. For a child whose modules are all loaded.
- * Calls throw `ProcessClosed`. The kernel refuses most of it where it can; this holds everywhere.
+ * Permanently removes the capabilities that Node's permission model leaves to this process: signals to other processes and their priority, names of
+ * other users, native code, sockets and socket files, and engine settings that write files. For a child whose modules are all loaded. Calls throw
+ * `ProcessClosed`. The kernel refuses most of this if it can; this applies on every system.
  */
 export function closeProcess(): void {
   const owners: readonly (readonly [object, readonly string[]])[] = [
@@ -28,7 +28,7 @@ export function closeProcess(): void {
   for (const [owner, names] of owners) {
     for (const name of names) {
       if (typeof Reflect.get(owner, name) !== 'function') continue;
-      // Also for classes, so no arrow function.
+      // A `function` instead of an arrow function, because it also replaces classes.
       const value = function closed(): never {
         throw new ProcessClosed(`${name} is not available in a child that reads tenants' bytes`);
       };
@@ -38,7 +38,7 @@ export function closeProcess(): void {
   syncBuiltinESMExports();
 }
 
-/** Code in the child asked for what it must not have. */
+/** Code in the child used a removed capability. */
 class ProcessClosed extends Error {
   override name = 'ProcessClosed';
 }

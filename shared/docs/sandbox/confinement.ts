@@ -3,30 +3,30 @@ import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:
 import { delimiter, dirname, join } from 'node:path';
 import { seccompFilter } from './seccomp-filter.ts';
 
-/** What the kernel can refuse a child beside what Node refuses it. */
+/** Capability that the kernel can deny a child in addition to Node's own restrictions. */
 type KernelDenial = 'network' | 'signals' | 'new privileges' | 'files';
 
 /**
- * How the kernel confines a child on this machine. What Node refuses holds everywhere; this holds also for code that gets around Node. It
- * takes programs that most Linux systems have, and is nothing elsewhere.
+ * How the kernel confines a child on this machine. Node's restrictions apply everywhere; the kernel's also apply to code that gets around Node. They
+ * need programs that most Linux systems have. On other systems there is no kernel confinement.
  */
 export type Confinement = {
-  /** What the kernel refuses, and the program and means that make it do so. */
+  /** Denied capabilities, each with the program and mechanism that denies it. */
   denied: Partial<Record<KernelDenial, string>>;
-  /** Why the others are not refused. */
+  /** Capabilities that are not denied, each with the reason. */
   missing: Partial<Record<KernelDenial, string>>;
-  /** Program and arguments that go in front of the child's own, whose files are `readable`. Absolute paths. */
+  /** Returns the command behind the wrappers, which allow reading the `readable` files. Absolute paths. */
   wrap(command: readonly string[], readable: readonly string[]): string[];
   /**
-   * What the wrapper reads from its standard input, as `printf` of the shell makes it; empty when it reads nothing. It must be a pipe of the
-   * shell: the wrapper opens it by its name, and sockets, which Node makes, have none.
+   * Standard input of the wrapper, in the form of the shell's `printf`; empty if it reads none. It must be a pipe of the shell: the wrapper opens it
+   * by name, and the sockets that Node makes have none.
    */
   input: string;
-  /** The wrapper stays as the parent of the child, and ends with it. */
+  /** True if the wrapper stays as the parent of the child, and ends with it. */
   forks: boolean;
 };
 
-/** One program that confines what it starts. */
+/** One program that confines the command that it starts. */
 type Layer = {
   program: string;
   args(readable: readonly string[]): string[];
@@ -37,16 +37,16 @@ type Layer = {
 
 let found: Confinement | undefined;
 
-/** What this machine offers, found out by trying it once in each process: 0.1 s at the first call. */
+/** Confinement on this machine, probed once in each process: 0.1 s at the first call. */
 export function kernelConfinement(): Confinement {
   found ??= probeConfinement(process.env['PATH']);
   return found;
 }
 
-/** What a machine offers whose programs are in the folders of `path`. Nothing is an answer, too: then `missing` has all. */
+/** Confinement on a machine whose programs are in the folders of `path`. If it has none, `missing` lists every capability. */
 export function probeConfinement(path: string = '/usr/bin:/bin'): Confinement {
   const missing: Confinement['missing'] = {};
-  if (process.platform !== 'linux') return confinementOf([], allMissing(`${process.platform} has no means for it`));
+  if (process.platform !== 'linux') return confinementOf([], allMissing(`${process.platform} has no mechanism for it`));
   if (!existsSync('/bin/sh')) return confinementOf([], allMissing('there is no /bin/sh'));
   const layers: Layer[] = [];
   const add = (choices: readonly Layer[]): void => {
@@ -64,7 +64,7 @@ export function probeConfinement(path: string = '/usr/bin:/bin'): Confinement {
   }
   const why = (tool: string | undefined, name: string, offers = true): string => {
     if (tool === undefined) return `there is no ${name}`;
-    return offers ? `this machine does not let ${name} do it` : `${name} is too old for it`;
+    return offers ? `this machine does not allow ${name} to do it` : `${name} is too old for it`;
   };
   const seccomp = why(setpriv, 'setpriv', options.includes('--seccomp-filter'));
   missing.network = missing.signals = `${why(unshare, 'unshare')}, and ${seccomp}`;
@@ -107,7 +107,7 @@ function confinementOf(layers: readonly Layer[], reasons: Confinement['missing']
 
 const startWithinMs = 10_000;
 
-/** Whether Node starts so and can read what it may. */
+/** True if Node starts under this confinement and can read an allowed file. */
 function starts(confinement: Confinement): boolean {
   const own = join(import.meta.dirname, 'confinement.ts');
   const read = 'require("node:fs").readFileSync(process.argv[1])';
@@ -140,9 +140,9 @@ function programIn(path: string, name: string): string | undefined {
 }
 
 /**
- * A network of its own, which has no way out, and numbers of processes of its own: it sees no process that it could signal. A new user
- * namespace lets any user do that, and takes the privileges of root. busybox does not know `--kill-child`, without which the child would
- * outlive the wrapper.
+ * A network namespace without a route out, and a process namespace without other processes that the child could signal. A new user namespace makes
+ * this possible for any user, and drops the privileges of root. busybox does not know `--kill-child`, without which the child would outlive the
+ * wrapper.
  */
 function unshareLayers(program: string): Layer[] {
   const own = ['--ipc', '--net', '--pid', '--kill-child'];
@@ -161,7 +161,7 @@ function unshareLayers(program: string): Layer[] {
   ].map((layer) => ({ ...layer, program, args: () => layer.args }));
 }
 
-/** Programs with the rights of their owner give none, and the capabilities of root are gone, where there are any. */
+/** Setuid programs grant no rights, and the capabilities of root are dropped if there are any. */
 function privilegeLayers(program: string): Layer[] {
   const denied = { 'new privileges': 'setpriv' };
   return [['--no-new-privs', '--inh-caps=-all', '--bounding-set=-all'], ['--no-new-privs']].map((args) => ({
@@ -171,17 +171,17 @@ function privilegeLayers(program: string): Layer[] {
   }));
 }
 
-/** Rights of the first Landlock, which all later ones have (landlock(7)). */
+/** Rights of Landlock's first version, which all later ones have (landlock(7)). */
 const everyRight =
   'execute,write-file,read-file,read-dir,remove-dir,remove-file,make-char,make-dir,make-reg,make-sock,make-fifo,make-block,make-sym';
 
-/** What Node reads of the system: its libraries, its settings for encryption, and how much memory there is. */
+/** System files that Node reads: its libraries, the settings for encryption, and the size of the memory. */
 const systemPaths = [
   ...['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/usr/local/lib', '/nix/store', '/etc/ld.so.cache', '/etc/ssl'],
   ...['/dev/null', '/dev/urandom', '/proc/meminfo', '/proc/cpuinfo', '/proc/stat', '/sys/fs/cgroup'],
 ];
 
-/** Nothing can be written, and only the program and what it is made of can be read or run. */
+/** Denies all writes, and allows reading and running only the files of the program. */
 function landlockLayers(program: string): Layer[] {
   const rule = (path: string): string => {
     const rights = statSync(path).isDirectory() ? 'execute,read-file,read-dir' : 'execute,read-file';

@@ -27,7 +27,7 @@ const text = { schema: z.string() };
 const deadlineMs = 20_000;
 const of = (affinity: string) => ({ expects: text, deadlineMs, affinity });
 
-// A message that the parent cannot take would be an error that nobody catches: it ends the tests as it would end a service.
+// A message that the parent cannot handle would cause an uncaught error: it ends the tests as it would end a service.
 let pool = poolOf();
 afterEach(async () => {
   losses.length = 0;
@@ -36,7 +36,7 @@ afterEach(async () => {
 });
 afterAll(() => Promise.all(pools.map((each) => each.close())));
 
-/** What became of a request whose child is dishonest, while another organization's request is answered, and after which its own is. */
+/** The outcome of a request whose child is dishonest. Meanwhile another organization's request is answered, and then one of its own. */
 async function besideOthers(name: string, options: Partial<ReturnType<typeof of>> = {}): Promise<unknown> {
   const outcome = pool.run(`dishonest: ${name};`, { ...of('acme'), ...options }).catch((error: unknown) => error);
   expect(await pool.run('of globex', of('globex'))).toBe('of globex');
@@ -47,27 +47,27 @@ async function besideOthers(name: string, options: Partial<ReturnType<typeof of>
 }
 
 describe('a child that', () => {
-  it.each(Object.keys(dishonesties))('%s is ended, and so is its request alone', async (name) => {
+  it.each(Object.keys(dishonesties))('%s is killed, and only its request fails', async (name) => {
     const ended = await besideOthers(name);
     expect(ended).toBeInstanceOf(ChildMisbehaved);
     expect((ended as Error).message).toMatch(/^its process was ended because it [a-z]/);
     expect(losses).toEqual(['misbehaved']);
   });
 
-  it.each(Object.keys(breaks))('%s loses its request alone', async (name) => {
+  it.each(Object.keys(breaks))('%s loses only its request', async (name) => {
     const ended = await besideOthers(name, { deadlineMs: 1_000 });
     expect(ended instanceof ChildDied || ended instanceof ChildTimedOut).toBe(true);
   });
 
-  it.each(Object.keys(afterwards))('%s is not asked again', async (name) => {
+  it.each(Object.keys(afterwards))('%s gets no further request', async (name) => {
     const request = `dishonest: ${name};`;
     expect(await besideOthers(name)).toBe(request);
     expect(losses.every((how) => how === 'misbehaved')).toBe(true);
   });
 
-  it('answers with something else than was expected is ended', async () => {
+  it('returns another kind of response than expected is killed', async () => {
     const asked = pool.run({ path: '/etc/passwd' }, of('acme'));
-    await expect(asked).rejects.toThrow(/because it sent an answer of another shape/);
+    await expect(asked).rejects.toThrow(/because it sent an answer with an invalid shape/);
     await expect(asked).rejects.toThrow(ChildMisbehaved);
     expect(await pool.run('next', of('acme'))).toBe('next');
   });
@@ -75,13 +75,13 @@ describe('a child that', () => {
   it.each([
     ['at once', () => void refuse()],
     ['later', () => Promise.resolve().then(refuse)],
-  ])('answers what does not belong to the request is ended, found %s', async (_when, verify) => {
+  ])('returns the response to another request is killed, found %s', async (_when, verify) => {
     const asked = pool.run('x', { ...of('acme'), expects: { schema: z.string(), verify } });
     await expect(asked).rejects.toThrow('its process was ended because it answered for another page');
     expect(await pool.run('next', of('acme'))).toBe('next');
   });
 
-  it('responds while it is being answered is taken at its word when that answer is made, and gets no other', async () => {
+  it('responds while an answer is being made gets no other answer, and its response is taken when that answer is complete', async () => {
     const seen: string[] = [];
     const another = Promise.withResolvers<void>();
     const answer = async (): Promise<void> => {
@@ -92,14 +92,14 @@ describe('a child that', () => {
     const answers = answerer(z.literal('x'), answer, { atOnce: 1 });
     const expects = { schema: z.string(), verify: () => void seen.push('verified') };
     const asked = pool.run('dishonest: responds while it is being answered;', { ...of('acme'), answers, expects });
-    // The other child answers some time after this one has written all.
+    // The other child answers some time after this child has written all its bytes.
     expect(await pool.run('of globex', of('globex'))).toBe('of globex');
     another.resolve();
     expect(await asked).toBe('early');
     expect(seen).toEqual(['asked', 'answered', 'verified']);
   });
 
-  it('asks what is no question is ended, and nobody is asked', async () => {
+  it('asks an invalid question is killed, and the question is not answered', async () => {
     const heard: unknown[] = [];
     const answers = answerer(z.literal('a file'), (content) => Promise.resolve(heard.push(content)));
     const asked = pool.run('dishonest: asks hundreds of questions at once;', { ...of('acme'), answers });
@@ -112,7 +112,7 @@ function refuse(): never {
   throw new Misfit('it answered for another page');
 }
 
-it('bytes that a child sends do not reach the prototype of anything', async () => {
+it('bytes from a child do not reach the prototype of an object', async () => {
   await besideOthers('sends bytes for a prototype');
   expect(Object.keys(Object.prototype)).toEqual([]);
   expect(Reflect.get({}, 'polluted')).toBeUndefined();

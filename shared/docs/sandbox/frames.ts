@@ -1,32 +1,32 @@
 /*
- * Messages between a service and its children, as they are on the pipe. A frame is two lengths of four bytes each, JSON, and bytes. The JSON is
- * `[message, places]`: the message with null wherever it has bytes, and for each of those its path in the message and its length. So bytes are
- * neither copied into text nor looked at, and nothing but `JSON.parse` reads what a child says: `v8.deserialize` trusts its input, and Node's own
- * channel acts on some of it.
+ * Format of the messages between a service and its children on the pipe. A frame is two lengths of four bytes each, JSON, and bytes. The JSON is
+ * `[message, places]`: the message with null in place of bytes, and for each of those its path in the message and its length. So bytes are neither
+ * copied into text nor parsed, and only `JSON.parse` reads a child's message: `v8.deserialize` trusts its input, and Node's own channel acts on some
+ * of it.
  */
 
-/** What a child said does not fit. The message is a sentence without its end, and starts with "it". */
+/** An invalid message of a child. The error's message completes a sentence, and starts with "it". */
 export class Misfit extends Error {
   override name = 'Misfit';
 }
 
-/** How large a frame of the other side may be. */
+/** Maximum size of a frame from the other side. */
 export type FrameLimits = {
   jsonBytes: number;
-  /** Of all that is beside the JSON. */
+  /** All bytes after the JSON. */
   bytes: number;
-  /** Values in the JSON: an empty list takes 3 bytes there, and 30 in memory. */
+  /** Values in the JSON. An empty list takes 3 bytes there, and 30 in memory. */
   values: number;
 };
 
 const lengthBytes = 4;
 const prefixBytes = 2 * lengthBytes;
-/** Lists and objects in each other: more would overflow the stack of whoever looks at them. */
+/** Maximum depth of nested lists and objects. Deeper ones would overflow the stack of recursive code. */
 const mostDepth = 500;
 
 type Place = [path: string[], length: number];
 
-/** The frame of a message, to be written piece by piece. Throws for what JSON does not keep, such as a `Map`. */
+/** The frame of a message, to be written piece by piece. Throws for a value that JSON does not keep, such as a `Map`. */
 export function frameOf(message: object): Uint8Array[] {
   const places: Place[] = [];
   const bytes: Uint8Array[] = [];
@@ -44,7 +44,7 @@ export function frameOf(message: object): Uint8Array[] {
   return [prefix, json, ...bytes.filter(({ length }) => length > 0)];
 }
 
-/** The same value; where it has bytes inside, a copy with null in their places. */
+/** Returns the same value, or, if it has bytes inside, a copy with null in their places. */
 function withoutBytes(
   value: object,
   path: Place[0],
@@ -63,7 +63,7 @@ function withoutBytes(
   let copy: Record<string, unknown> | undefined;
   for (const key of Object.keys(properties)) {
     const inner = properties[key];
-    // Most values, of which a site has a million.
+    // Most values are primitive, and a site has a million of them.
     if (typeof inner !== 'object' || inner === null) continue;
     path.push(key);
     const kept = withoutBytes(inner, path, found);
@@ -76,13 +76,13 @@ function withoutBytes(
 }
 
 /**
- * Reads frames from the pieces in which they arrive. Memory grows with what has arrived, never with what a prefix promises. Throws `Misfit`, also
- * what `onMessage` throws.
+ * Reads frames from the pieces in which they arrive. Memory grows with the received bytes, never with the size that a prefix claims. Throws `Misfit`,
+ * and errors of `onMessage`.
  */
 export function frameReader(limits: FrameLimits, onMessage: (message: unknown) => void): (piece: Buffer) => void {
   let held: Buffer = Buffer.alloc(0);
   let filled = 0;
-  /** Absent while the prefix is read. */
+  /** Undefined while the prefix is read. */
   let sizes: { json: number; bytes: number } | undefined;
 
   function take(part: Buffer): void {
@@ -92,7 +92,7 @@ export function frameReader(limits: FrameLimits, onMessage: (message: unknown) =
     }
     const json = part.subarray(0, sizes.json);
     const bytes = part.subarray(sizes.json);
-    // Views of it are in the message.
+    // The message has views of the old buffer.
     held = Buffer.alloc(0);
     sizes = undefined;
     onMessage(messageIn(json, bytes, limits));
@@ -118,7 +118,7 @@ export function frameReader(limits: FrameLimits, onMessage: (message: unknown) =
   };
 }
 
-/** Doubles it: pieces may have a byte each, and millions of those take a hundred times of their bytes. */
+/** Doubles the buffer: pieces may be one byte each, and a list of millions of them would take a hundred times their bytes. */
 function withRoom(held: Buffer, filled: number, more: number, wanted: number): Buffer {
   if (held.length >= filled + more) return held;
   const larger = Buffer.allocUnsafeSlow(Math.max(filled + more, Math.min(wanted, held.length * 2)));
@@ -140,9 +140,9 @@ function sizesIn(prefix: Buffer, limits: FrameLimits): { json: number; bytes: nu
 
 function messageIn(json: Buffer, bytes: Buffer, { values }: FrameLimits): unknown {
   const parsed = parseJson(json, values);
-  if (!Array.isArray(parsed) || parsed.length !== 2) throw new Misfit('it sent a message of another form');
+  if (!Array.isArray(parsed) || parsed.length !== 2) throw new Misfit('it sent a message with an invalid form');
   const [message, places] = parsed as unknown[];
-  if (!Array.isArray(places)) throw new Misfit('it sent a message of another form');
+  if (!Array.isArray(places)) throw new Misfit('it sent a message with an invalid form');
   let at = 0;
   for (const place of places as unknown[]) {
     if (!isPlace(place)) throw new Misfit('it sent bytes without their place');
@@ -155,13 +155,13 @@ function messageIn(json: Buffer, bytes: Buffer, { values }: FrameLimits): unknow
   return message;
 }
 
-/** JSON of a child, also where it stands in bytes of it. Throws `Misfit`. */
+/** Parses JSON of a child, also from inside its bytes. Throws `Misfit`. */
 export function parseJson(json: Uint8Array, mostValues: number): unknown {
   checkShape(json, mostValues);
   try {
     return JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.length).toString());
   } catch {
-    throw new Misfit('it sent a message that is no JSON');
+    throw new Misfit('it sent a message that is not JSON');
   }
 }
 
@@ -174,7 +174,7 @@ const isPlace = (place: unknown): place is Place =>
   Number.isSafeInteger(place[1]) &&
   place[1] >= 0;
 
-/** Only own properties that are null: no path leads to a prototype. */
+/** Follows only own properties, and replaces only null, so that no path leads to a prototype. */
 function put(message: unknown, path: Place[0], bytes: Uint8Array): void {
   let holder = message;
   let placed = false;
@@ -187,7 +187,7 @@ function put(message: unknown, path: Place[0], bytes: Uint8Array): void {
       placed = true;
     }
   }
-  if (!placed) throw new Misfit('it sent bytes for a place that is none');
+  if (!placed) throw new Misfit('it sent bytes for a place that does not exist');
 }
 
 const quote = 0x22;
@@ -196,7 +196,7 @@ const comma = 0x2c;
 const [openList, openObject] = [0x5b, 0x7b];
 const [closeList, closeObject] = [0x5d, 0x7d];
 
-/** Before anything is made of it: how deep it is, and how many values it has at least. Takes a millisecond for a megabyte. */
+/** Bounds depth and number of values before parsing. Takes a millisecond for a megabyte. */
 function checkShape(json: Uint8Array, mostValues: number): void {
   let depth = 0;
   let values = 0;

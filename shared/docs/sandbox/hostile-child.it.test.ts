@@ -16,7 +16,7 @@ import { type Confinement, describeConfinement, kernelConfinement, probeConfinem
 const entry = new URL('./test-children/hostile-child.ts', import.meta.url);
 const fromRoot = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 const kernel = kernelConfinement();
-/** As on macOS, or in a container that allows nothing: what Node alone refuses. */
+/** Confinement as on macOS, or in a container that allows none: only Node's own restrictions. */
 const bare = probeConfinement('/nowhere');
 
 let folder: string;
@@ -59,7 +59,7 @@ describe.each<[string, Confinement, typeof fromSources]>([
   });
   afterAll(() => pool.close());
 
-  /** What an attempt got, or the error that it met. */
+  /** The result of an attempt. Rejects with the error that it met. */
   const attempt = (what: string, extra: object = {}): Promise<unknown> => {
     const { port } = tcp.address() as AddressInfo;
     const request = { do: what, pid: process.pid, port, path: join(folder, 'made'), ...extra };
@@ -97,7 +97,7 @@ describe.each<[string, Confinement, typeof fromSources]>([
     'other user',
     'internal binding',
   ];
-  test('loads no native code after its start, also where its modules have some', async () => {
+  test('loads no native code after its start, even if its modules have some', async () => {
     const program = await programOf({ entry, addons: true });
     const withAddons = childPool({ ...program, slots: 1, warmSpares: 0, confinement });
     const load = { do: 'native code', path: process.execPath };
@@ -108,7 +108,7 @@ describe.each<[string, Confinement, typeof fromSources]>([
   });
 
   test.each(refused)('has no %s', async (what) => {
-    // Not for want of the thing itself: the right would have been enough.
+    // The attempts fail because they are refused, not because something else is missing.
     await expect(attempt(what, what === 'native code' ? { path: process.execPath } : {})).rejects.toThrow(
       /restricted|not available|disabled|disallowed|No such built-in module|fetch failed|process\.binding/i,
     );
@@ -128,7 +128,7 @@ describe.each<[string, Confinement, typeof fromSources]>([
     expect(JSON.stringify(await attempt('environment'))).not.toMatch(/canary|BINDERY|PATH/);
   });
 
-  // The right to read is checked before the file is looked up, so only files that exist show that it is missing.
+  // Node checks the right to read before it looks up the file, so only existing files show that the right is missing.
   test.each([
     ['the file of another organization', () => join(folder, 'secret')],
     ['/etc/passwd', () => '/etc/passwd'],
@@ -143,7 +143,7 @@ describe.each<[string, Confinement, typeof fromSources]>([
     await expect(attempt('read', { path: path() })).rejects.toThrow(/restricted/);
   });
 
-  test('can read what the program is made of', async () => {
+  test('can read the files of the program', async () => {
     expect(await attempt('read', { path: fromRoot('package.json') })).toEqual({
       got: expect.stringContaining('"bindery"'),
     });

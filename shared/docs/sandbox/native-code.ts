@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-/** What children with addons load. */
+/** Native packages that children with addons load. */
 const nativePackages = [
   { what: 'The parser of pages', loader: 'satteri', code: '@bruits/satteri' },
   { what: 'The compiler of components', loader: 'oxc-transform', code: '@oxc-transform/binding' },
@@ -8,8 +8,8 @@ const nativePackages = [
 ];
 
 /**
- * Throws unless the native code of the parser of pages, and what else children load, is installed for this system: without it each child of a
- * service would end at its start, and each task fail. The code is only looked for, because nothing but a child loads it. `system`: as in
+ * Throws unless the native code of the page parser and the other packages that children load is installed for this system: without it each child of a
+ * service would end at its start, and each task fail. The code is only looked up, because only a child loads it. `system` is a name such as
  * `linux-x64-gnu`.
  */
 export function requireNativeParser(system = systemName(), from: string | URL = import.meta.url): void {
@@ -25,7 +25,7 @@ export function requireNativeParser(system = systemName(), from: string | URL = 
   }
 }
 
-/** As packages with native code name it. */
+/** Name of this system in the names of native packages. */
 function systemName(): string {
   const { platform, arch } = process;
   if (platform === 'win32') return `${platform}-${arch}-msvc`;
@@ -33,7 +33,7 @@ function systemName(): string {
 }
 
 function hasGlibc(): boolean {
-  // Looking up names of addresses would take seconds.
+  // Resolving the names of network addresses would take seconds.
   Object.assign(process.report, { excludeNetwork: true });
   const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
   return header.glibcVersionRuntime !== undefined;

@@ -1,9 +1,9 @@
-/** A system call by its number on each machine that Node has builds for (arch/x86/entry/syscalls/syscall_64.tbl, asm-generic/unistd.h). */
+/** Numbers of a system call on each architecture that Node has builds for (arch/x86/entry/syscalls/syscall_64.tbl, asm-generic/unistd.h). */
 type SystemCall = { x64: number; arm64: number };
 
 /**
- * What a child never needs: sockets of its own (its channel is there before it starts), signals to others and their priority, looking into
- * other processes, and interfaces of the kernel that lead around these.
+ * System calls that a child never needs: new sockets (its channel exists before it starts), signals to others and their priority, inspecting other
+ * processes, and kernel interfaces that bypass these.
  */
 const refused: Readonly<Record<string, SystemCall>> = {
   socket: { x64: 41, arm64: 198 },
@@ -34,12 +34,12 @@ const refused: Readonly<Record<string, SystemCall>> = {
   open_by_handle_at: { x64: 304, arm64: 265 },
 };
 
-/** From linux/audit.h. */
+/** Values from linux/audit.h. */
 const machines = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
-/** On x86-64 each call has a second number, for programs with short pointers; no program of ours is one. */
+/** On x86-64 each call has a second number, for programs with 32-bit pointers (x32); none of ours is one. */
 const x32Bit = 0x40000000;
 
-// From linux/bpf_common.h and linux/seccomp.h.
+// Values from linux/bpf_common.h and linux/seccomp.h.
 const loadWord = 0x20;
 const jumpIfEqual = 0x15;
 const jumpIfNotLess = 0x35;
@@ -50,15 +50,15 @@ const numberOffset = 0;
 const machineOffset = 4;
 
 /**
- * A seccomp program, as `setpriv --seccomp-filter` reads it: each refused call fails with EPERM, all others are allowed. Undefined where
- * the numbers of this machine are not known.
+ * A seccomp program for `setpriv --seccomp-filter`: each refused call fails with EPERM, all others are allowed. Undefined if the call numbers of this
+ * architecture are unknown.
  */
 export function seccompFilter(architecture: string = process.arch): Uint8Array | undefined {
   if (!(architecture === 'x64' || architecture === 'arm64')) return undefined;
   const numbers = Object.values(refused).map((call) => call[architecture]);
   const program: [code: number, ifTrue: number, ifFalse: number, value: number][] = [
     [loadWord, 0, 0, machineOffset],
-    // Behind the tests there is `allow`, then the refusal: jumps count the instructions that they leave out.
+    // After the tests come `allow` and then the refusal. Jumps count the instructions that they skip.
     [jumpIfEqual, 0, numbers.length + 3, machines[architecture]],
     [loadWord, 0, 0, numberOffset],
     [jumpIfNotLess, numbers.length + 1, 0, x32Bit],

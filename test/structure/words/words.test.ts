@@ -12,7 +12,11 @@ import { problemsIn } from './plain-english.ts';
  *   BINDERY_WORDS=services/cli,shared/search npm test -- test/structure/words
  */
 
-const read = process.env.BINDERY_WORDS?.split(',') ?? ['test/structure'];
+const read = process.env.BINDERY_WORDS?.split(',') ?? [
+  'shared/docs/format',
+  'shared/docs/sandbox',
+  'test/structure',
+];
 /** Texts of others, translations, stored examples, and the examples of this check. */
 const notOurs = /(^|\/)(node_modules|golden|__snapshots__)\/|\/languages\/(?!en\.)|^test\/structure\/words\//;
 

@@ -3,13 +3,13 @@ import { errorCode } from '#shared/runtime/failures.ts';
 import { channelDescriptor } from '../child-messages.ts';
 
 /*
- * What a child does on the pipe to its service when a page has taken it over. It begins where the bytes or texts of a request have
- * `dishonest: <name>;`, and everything else is handled honestly.
+ * Ways in which a child that a page has taken over misuses the pipe to its service. One is triggered by `dishonest: <name>;` in the bytes or texts of
+ * a request. Everything else is handled honestly.
  */
 
 const never = new Promise<never>(() => undefined);
 
-/** Writes past the program's own messages. The pipe does not block, so it is tried again while it is full. */
+/** Writes to the pipe directly. It is non-blocking, so a write is tried again while it is full. */
 function write(bytes: Uint8Array, descriptor = channelDescriptor): void {
   for (let at = 0; at < bytes.length; ) {
     try {
@@ -37,7 +37,7 @@ const say = (message: unknown, places: unknown[] = [], bytes?: Uint8Array): void
 const question = (id: number, number: number, content: unknown = 'x') =>
   say({ kind: 'question', id, question: number, content });
 
-/** Each gets the number of the request, which a child that was taken over knows. */
+/** Each gets the id of the request, which a child that was taken over would know. */
 export const dishonesties = {
   'says null': () => say(null),
   'says a text': () => say('ready'),
@@ -78,7 +78,7 @@ export const dishonesties = {
   'writes megabytes of errors': () => write(Buffer.alloc(3 * 2 ** 20, 'x'), 2),
 } satisfies Record<string, (id: number) => void>;
 
-/** They respond before what they asked is answered. */
+/** These respond before their questions are answered. */
 const impatience = {
   'responds while it is being answered': (id) => {
     question(id, 1);
@@ -87,7 +87,7 @@ const impatience = {
   },
 } satisfies Record<string, (id: number) => void>;
 
-/** They are no lies: they only end. */
+/** These send nothing invalid: they only end. */
 export const breaks = {
   'closes its pipe': () => closeSync(channelDescriptor),
   'closes its pipe in the middle of a message': () => {
@@ -101,7 +101,7 @@ export const breaks = {
   },
 } satisfies Record<string, () => void>;
 
-/** They first answer as they should. */
+/** These send the expected response first. */
 export const afterwards = {
   'answers twice': (id) => say({ kind: 'response', id, response: 'again' }),
   'asks a question that nobody waits for': (id) => question(id, 1_000_000),
@@ -110,7 +110,7 @@ export const afterwards = {
 
 type Handler = (request: unknown, ask: (content: unknown) => Promise<unknown>) => Promise<unknown>;
 
-/** Requests are counted as the pool of one child counts them: each test has a pool of its own. */
+/** Requests are counted as a pool of one child counts them: each test has a pool of its own. */
 export function dishonest(honest: Handler): Handler {
   let requests = 0;
   return async (request, ask) => {
@@ -123,7 +123,7 @@ export function dishonest(honest: Handler): Handler {
       return never;
     }
     const later: Record<string, ((id: number) => void) | undefined> = afterwards;
-    // Behind the response, which is written when this has resolved.
+    // Runs after the response, which is written when this promise has resolved.
     if (later[name] !== undefined) setImmediate(later[name], id);
     return honest(request, ask);
   };

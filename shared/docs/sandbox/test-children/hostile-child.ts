@@ -8,18 +8,18 @@ import { getSystemErrorName } from 'node:util';
 import v8 from 'node:v8';
 import { serveChild } from '../child-server.ts';
 
-/** What tenants' code would try if a fault in a parser let it run. Each answers with what it got, or throws. */
+/** Attempts that tenants' code would make if a fault in a parser let it run. Each returns its result, or throws. */
 type Attempt = { do: keyof typeof attempts; path?: string; pid?: number; port?: number };
 
-// Taken before the child closes them, as if code had found a way around.
+// Saved before the child closes them, as if code had found a way around.
 const innerKill = Reflect.get(process, '_kill') as (pid: number, signal: number) => number;
 const innerConnect = Reflect.get(net.Socket.prototype, 'connect') as (to: object) => unknown;
 
-/** What Node's own modules make sockets with: an object where it worked. */
+/** The constructor of a socket handle that Node's own modules use: an object if it worked. */
 const handleOf = (module: object, name: string, ...parameters: unknown[]): string =>
   typeof Reflect.apply(Reflect.get(module, name) as () => unknown, undefined, parameters);
 
-/** Reaches them also where no module can be imported any more, as in a process that started from a snapshot. */
+/** Gets the modules even when imports are impossible, as in a process that started from a snapshot. */
 const builtin = ((name: string) => {
   const found = process.getBuiltinModule(name);
   if (found === undefined) throw new Error(`No such built-in module: ${name}`);

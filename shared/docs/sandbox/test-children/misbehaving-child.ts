@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Ask, serveChild } from '../child-server.ts';
 
-/** A child that does what its request says, for the tests of the pool. */
+/** A child that does as its request says, for the tests of the pool. */
 type Order =
   | { do: 'echo'; value: unknown }
   | { do: 'loop' }
@@ -16,7 +16,7 @@ type Order =
 
 const served: unknown[] = [];
 
-/** Told apart from outside, too: where the kernel gives each child process numbers of its own, each is 1. */
+/** The title identifies the child from outside: with a process namespace for each child, the process id of each is 1. */
 process.title = `bindery-child-${randomUUID()}`;
 
 serveChild((request, ask) => obey(request as Order, ask));
