@@ -11,7 +11,7 @@ const page = 'https://docs.example.com/guides/start';
 const named = 'https://named.example/a';
 const scope = { organization: 'acme', domain: 'docs', contentVersion: 'cv_1' };
 const pages = new Set(['index', 'guides/keys', 'evil.example', 'evil.example/index']);
-/** Pages that a host's name could be taken for are there, so that a path is never refused for want of its page. */
+/** Pages with names that a host name could be mistaken for exist here, so that no path is refused because its page is missing. */
 const searchIndex = {
   findPage: (_scope: unknown, path: string) =>
     Promise.resolve(pages.has(path) || path.includes('evil') ? { path, title: path } : undefined),
@@ -20,7 +20,7 @@ const passages = [{ url: '/guides/keys#rotate', text: `See ${named} for more.` }
   typeof ownLinks
 >[3];
 
-/** Slashes as browsers take them, whole and in parts. */
+/** The variants of slashes that browsers accept, whole and in parts. */
 const slash = fc.constantFrom(
   '/',
   '\\',
@@ -148,7 +148,7 @@ async function shownOf(text: string, cuts: readonly number[]): Promise<string> {
 
 const linkified = /(?<![:/])\/\/(?:[^\s/@]*@)?[-\p{L}\p{N}]+\.[-\p{L}\p{N}]\S*/gu;
 
-/** What readers make links of: Markdown's own, HTML, and addresses in texts, as linkifiers see them. */
+/** Link targets that readers would make from Markdown, HTML, and bare addresses in text, as linkifiers see them. */
 function targetsIn(markdown: string): string[] {
   const tree = fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
   const found: string[] = [];

@@ -4,7 +4,7 @@ import { type LinkFilter, linkFilter } from './link-filter.ts';
 import type { PromptPassage } from './prompt-passages.ts';
 import { pagePathOf } from './retrieval.ts';
 
-/** Filters the texts of an answer's chunks, and what a model says that it thinks; what is held back at the end of a text comes before its end. */
+/** Filters the links in an answer's text and reasoning chunks. Text that was held back is sent before the chunk that ends it. */
 export async function* linkedAsAllowed(
   chunks: AsyncIterable<UiChunk>,
   isAllowed: (url: string) => Promise<boolean> | boolean,
@@ -25,7 +25,7 @@ export async function* linkedAsAllowed(
       if (delta !== '') yield { ...chunk, delta };
       continue;
     }
-    // An answer that breaks off has no end of its text.
+    // An answer that breaks off sends no end chunk for its texts.
     const ended = type === 'failed' || type === 'abort' ? texts : event === 'end' ? texts.filter(isThis) : [];
     for (const { kind, id, links } of ended) {
       const delta = await links.end();
@@ -36,7 +36,7 @@ export async function* linkedAsAllowed(
   }
 }
 
-/** Answers may link to what the passages name, and to pages of the site that the reader may see. */
+/** Allows links to addresses that the passages name, and to pages of the site that the reader may see. */
 export function ownLinks(
   { searchIndex }: { searchIndex: Pick<SearchIndex, 'findPage'> },
   scope: SearchScope,
@@ -47,7 +47,7 @@ export function ownLinks(
   const isPage = async (path: string) => (await searchIndex.findPage(scope, path, groups)) !== undefined;
   return async (url) => {
     if (passages.some((passage) => passage.url === url)) return true;
-    // Whole addresses only: `https://a.example` is no beginning of `https://a.example.net`.
+    // Whole addresses are compared, because `https://a.example` is also a prefix of `https://a.example.net`.
     if (/^(?:https?|ftp):\/\//i.test(url)) return passages.some(({ text }) => namesAddress(text, url));
     if (url.startsWith('mailto:')) return passages.some(({ text }) => namesMail(text, url.slice('mailto:'.length)));
     const path = leadsToSite(url) ? pagePathOf(url) : undefined;
@@ -60,7 +60,7 @@ export function ownLinks(
 
 const anySite = 'http://site.invalid';
 
-/** Whether a browser stays on the site, wherever that is: it takes `\\` for `/`, and leaves out tabs and ends of lines. */
+/** True if a browser that follows the link stays on the site, whatever its origin. Browsers treat `\\` as `/` and drop tabs and line ends. */
 function leadsToSite(url: string): boolean {
   return /^\/[^\\\p{Cc}]*$/u.test(url) && URL.parse(url, anySite)?.origin === anySite;
 }

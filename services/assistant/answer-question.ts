@@ -40,7 +40,7 @@ type QuestionToAnswer = {
   caller: Caller;
   body: MessageBody;
   thread: Thread;
-  /** The conversation so far; the question is last. */
+  /** The conversation so far, ending with the question. */
   turns: readonly Turn[];
   /** The text of the question in the last turn. */
   question: string;
@@ -48,8 +48,8 @@ type QuestionToAnswer = {
 };
 
 /**
- * Takes over the reply and sends the answer as it comes. Rejects when retrieval fails, before anything is sent. The stream reports
- * later failures, and ends as clients expect.
+ * Takes over the reply and streams the answer. Rejects when retrieval fails, before anything is sent. Later failures are reported in the stream,
+ * which then ends as clients expect.
  */
 export async function answerQuestion(
   context: AssistantContext & { threads: Threads; log: FastifyBaseLogger },
@@ -87,7 +87,7 @@ export async function answerQuestion(
     await client.write(wire.chunk({ type: 'error', errorText: answerFailed }));
   }
   try {
-    // Before `finish`: a client that has read that may continue the thread at once.
+    // Recorded before `finish` is sent, because a client that has read `finish` may continue the thread at once.
     const answered = {
       messageId: ids.messageId,
       question,
@@ -110,7 +110,7 @@ export async function answerQuestion(
 
 const tracing = tracingOf('assistant');
 
-/** Streams an answer in a span of its own. */
+/** Streams an answer in its own trace span. */
 function traced(caller: Caller, outcome: AnswerOutcome, stream: (span: Span) => Promise<void>): Promise<void> {
   const { organization, domain, traceparent: parent } = caller;
   return tracing.inSpan('answer', { parent, attributes: ownAttributes({ organization, domain }) }, async (span) => {
@@ -127,18 +127,18 @@ function traced(caller: Caller, outcome: AnswerOutcome, stream: (span: Span) => 
 const notSaved = 'The answer is complete but could not be saved: this thread cannot be continued.';
 
 type PreparedAnswer = {
-  /** What was searched for, and what was found. */
+  /** The search query and the passages that it found. */
   query: string;
   found: FoundSource[];
-  /** About how many tokens the model is asked with; 0 without a model. */
+  /** Approximate number of tokens in the prompt; 0 without a model. */
   promptTokens: number;
-  /** Streams the answer, and fills in the outcome on the way. */
+  /** Streams the answer and fills in the outcome meanwhile. */
   chunks(signal: AbortSignal, outcome: AnswerOutcome): AsyncGenerator<UiChunk>;
 };
 
 const nothingPublished = 'Nothing has been published and indexed here yet, so there is nothing to answer from.';
 
-/** A language model finds words of its own. */
+/** The answer to a greeting with the extractive model. Language models answer greetings themselves. */
 const nothingAsked = 'Ask what you want to know about this documentation, in your own words.';
 
 /** Finds the passages and writes the prompt. Without content to search, the answer is a fixed sentence. */
@@ -178,26 +178,26 @@ async function prepareAnswer(
 type ModelQuestion = {
   prompt: AnswerPrompt;
   tools: readonly ModelTool[];
-  /** Those of the prompt, and what tools find on the way. */
+  /** The passages in the prompt, and those that tools find later. */
   passages: readonly PromptPassage[];
-  /** Whether the answer may link there. */
+  /** Tells if the answer may link to this address. */
   isAllowed: (url: string) => Promise<boolean> | boolean;
   signal: AbortSignal;
 };
 
 /**
- * The model's answer as chunks, with its sources before the last step ends. When the model fails, the last chunk is an `error`; this
- * does not throw.
+ * The model's answer as chunks. Its sources come before the last step ends. When the model fails, the last chunk is an `error`; this generator does
+ * not throw.
  */
 async function* modelAnswer(
   { model, logger }: AssistantContext,
   { prompt, tools, passages, isAllowed, signal }: ModelQuestion,
   outcome: AnswerOutcome,
 ): AsyncGenerator<UiChunk> {
-  /** Whether a call to the model goes on, and what was said before it. */
+  /** True while a call to the model is in flight. `textBefore` is the length of the text from earlier calls. */
   let isAsking = false;
   let textBefore = 0;
-  /** Of a call to the model that reports nothing, because it was cut or because its provider never does. */
+  /** Estimated tokens of a call without a usage report, because it was cut or its provider never sends one. */
   const guess = () => tokensOfPrompt(prompt) + tokensOf(outcome.text.length - textBefore);
   const countStep = (usage: LanguageModelV4Usage | undefined): void => {
     const [input, output] = [credible(usage?.inputTokens.total), credible(usage?.outputTokens.total)];
@@ -256,14 +256,14 @@ async function* modelAnswer(
     logger.warn(failureFacts(error), 'the links of an answer could not be checked');
     yield { type: 'error', errorText: failureSentence(error) };
   } finally {
-    // A provider that never answered is paid nothing.
+    // A call that failed before the provider answered costs nothing.
     if (isAsking && (signal.aborted || outcome.text.length > textBefore)) outcome.spentTokens += guess();
   }
 }
 
-/** No call has more tokens. */
+/** Upper bound for the token count of one call. */
 const mostTokens = 100_000_000;
-/** What a provider reports may be anything, and is stored; undefined: that it reported nothing. */
+/** The reported token count, which is stored and may be anything, or undefined if it is missing or not credible. */
 const credible = (tokens: number | undefined): number | undefined =>
   tokens === undefined || !(tokens >= 0 && tokens <= mostTokens) ? undefined : Math.round(tokens);
 
@@ -272,7 +272,10 @@ const tokensOf = (characters: number): number => Math.ceil(characters / characte
 const tokensOfPrompt = ({ instructions, messages }: AnswerPrompt): number =>
   tokensOf(messages.reduce((sum, { content }) => sum + content.length, instructions.length));
 
-/** The passages that the answer links to where it says something, in that order. An answer that links to none has them all as sources; that there is no answer rests on nothing. */
+/**
+ * The passages that the answer links to, in the order of the links. An answer without links to passages has all of them as sources; an answer that
+ * nothing was found has none.
+ */
 function* sourceChunks(passages: readonly PromptPassage[], outcome: AnswerOutcome): Generator<UiChunk> {
   if (saysNotInDocumentation(outcome.text)) return;
   const said = withoutSeeAlso(outcome.text);
@@ -287,7 +290,7 @@ function* sourceChunks(passages: readonly PromptPassage[], outcome: AnswerOutcom
 
 const mostSuggestions = 3;
 
-/** What the reader may ask next: sections that were found and that the answer does not link to. */
+/** Suggested next questions: sections that were found and that the answer does not link to. */
 function* suggestionChunks(passages: readonly PromptPassage[], outcome: AnswerOutcome): Generator<UiChunk> {
   if (outcome.text === '') return;
   const others = uniqueByUrl(passages).filter(({ url }) => !outcome.text.includes(`(${url})`));
@@ -299,9 +302,9 @@ const uniqueByUrl = (passages: readonly PromptPassage[]): PromptPassage[] => [
   ...new Map(passages.map((passage) => [passage.url, passage])).values(),
 ];
 
-/** An answer without a model, in the same chunks as a model's. */
+/** An answer without a model, in the same chunks as a model's answer. */
 async function* fixedAnswer(sentence: string, outcome: AnswerOutcome): AsyncGenerator<UiChunk> {
-  // It may repeat what the reader wrote.
+  // The sentence may repeat text that the reader wrote.
   const links = linkFilter(() => false);
   const text = (await links.push(sentence)) + (await links.end());
   yield { type: 'start-step' };
@@ -312,14 +315,14 @@ async function* fixedAnswer(sentence: string, outcome: AnswerOutcome): AsyncGene
   Object.assign(outcome, { text, finishReason: 'stop', aborted: false });
 }
 
-/** The result of an answer; filled in while it streams. */
+/** The result of an answer, filled in while it streams. */
 type AnswerOutcome = {
   text: string;
   finishReason: FinishReason;
   tokens: TokenCounts;
-  /** Those that the model reported, and a guess for calls of which it reported nothing. */
+  /** Tokens that the model reported, plus an estimate for calls without a report. */
   spentTokens: number;
-  /** The reader went away, the time was up, or the model failed. */
+  /** True if the reader disconnected, the time was up, or the model failed. */
   aborted: boolean;
   sources: { path: string; title: string }[];
 };

@@ -8,7 +8,7 @@ import { type ModelTool, modelTool, toolKind } from './model-tool.ts';
 import { escapeText, type PromptPassage, writePromptPassages } from './prompt-passages.ts';
 import { type AssistantContext, pagePathOf, pageUrl, trustedGroups } from './retrieval.ts';
 
-/** One step may ask for any number of calls at once; of an answer so many are made. */
+/** Limit for one answer, because one step may ask for any number of calls at once. */
 const mostCalls = 12;
 
 const pageCharacters = 12_000;
@@ -22,13 +22,13 @@ const searchKind = toolKind(
 );
 const readPageKind = toolKind(
   'readPage',
-  'Reads a page of the documentation. Use it when a passage is only a part of what is asked for.',
+  'Reads a page of the documentation. Use it when a passage holds only a part of the answer.',
   z.object({ path: z.string().min(1).max(300).describe('the path in the url of a passage') }),
 );
 
 /**
- * What a model may do beside reading the passages that it gets: search again, and read a page. It sees what the caller may see, and nothing
- * else. What it finds is added to `passages`. The model gets our own sentence when a tool fails.
+ * The tools of the model: search again, and read a page. They see only content that the caller may see. Passages that they find are added to
+ * `passages`. When a tool fails, the model gets a sentence of ours instead of the error.
  */
 export function answerTools(
   context: Pick<AssistantContext, 'searchIndex' | 'embedQuestion' | 'logger'>,
@@ -40,11 +40,11 @@ export function answerTools(
   let calls = 0;
   const countCall = (): void => {
     calls += 1;
-    if (calls > mostCalls) throw new Error('You have looked for enough. Answer from what you have.');
+    if (calls > mostCalls) throw new Error('No more searches are possible. Answer from the passages that you have.');
   };
   const failed = (error: unknown): never => {
     context.logger.warn(failureFacts(error), 'a tool of the language model failed');
-    throw new Error('This did not work. Answer from what you have.');
+    throw new Error('The tool failed. Answer from the passages that you have.');
   };
   return [
     modelTool(searchKind, async ({ query }) => {

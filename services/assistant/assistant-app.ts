@@ -41,7 +41,7 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
     answer(request, dataStreamWire({ sources: request.headers['x-bindery-sources'] === 'lines' })),
   );
 
-  /** A failure before the first byte is answered as an error; later ones are reported in the stream. */
+  /** A failure before the first byte is answered as an HTTP error; later failures are reported in the stream. */
   async function answer(
     request: CallRequest<typeof assistant.message> | CallRequest<typeof assistant.messageV1>,
     wire: AnswerWire,
@@ -50,7 +50,7 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
     const question = lastQuestion(body);
     await stored.checkBudget(caller.organization);
     const thread = await threadOf(body, caller, request.headers['x-thread-key'] ?? body.threadKey ?? undefined);
-    // The stored thread is the truth. The earlier messages that the client sends do not count.
+    // The stored thread is authoritative: earlier messages that the client sends are ignored.
     const turns =
       thread.stored === undefined
         ? claimedTurns(body.messages)

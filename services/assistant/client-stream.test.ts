@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { clientStream } from './client-stream.ts';
 
-/** A client that has room for ten bytes, and takes what was written to it when it is told to. */
+/** A client with a buffer of ten bytes, which it empties when the test says so. */
 function slowClient() {
   const written: string[] = [];
   const takes: (() => void)[] = [];
@@ -19,7 +19,7 @@ function slowClient() {
   return { response, written, take: () => takes.shift()?.(), stream: clientStream(response as ServerResponse, ':') };
 }
 
-test('what comes together is one piece, and what comes later another', async () => {
+test('writes of one tick are sent as one piece, later writes as another', async () => {
   const { written, take, stream } = slowClient();
   expect([stream.write('a'), stream.write('b'), stream.write('')]).toEqual([undefined, undefined, undefined]);
   expect(written).toEqual([]);
@@ -30,7 +30,7 @@ test('what comes together is one piece, and what comes later another', async () 
   expect(written).toEqual(['ab', 'c']);
 });
 
-test('whoever writes waits while the client is behind, and goes on when it is not', async () => {
+test('a writer waits while the client is behind, and continues when it has caught up', async () => {
   const { written, take, stream } = slowClient();
   void stream.write('0123456789');
   await new Promise(setImmediate);
@@ -47,7 +47,7 @@ test('whoever writes waits while the client is behind, and goes on when it is no
   expect(stream.write('a')).toBeUndefined();
 });
 
-test('of a lot that is ready at once no more is held back than fits', () => {
+test('a large amount that is ready at once is flushed when the write buffer is full', () => {
   const { stream, written } = slowClient();
   expect(stream.write('x'.repeat(15_999))).toBeUndefined();
   expect(stream.write('xx')).toBeInstanceOf(Promise);

@@ -3,18 +3,18 @@ import type { ServerResponse } from 'node:http';
 import { disconnectSignal } from '#shared/http/client-connection.ts';
 
 const keepAliveMs = 15_000;
-/** A client that reads nothing for this long counts as gone. */
+/** A client that reads nothing for this time counts as disconnected. */
 const drainMs = 30_000;
-/** As much is written at once. */
+/** Size at which the write buffer is flushed. */
 const mostAtOnce = 16_000;
 
-/** The open answer to one client. */
+/** The open response to one client. */
 type ClientStream = {
-  /** Aborts when the client is gone. */
+  /** Aborts when the client disconnects. */
   gone: AbortSignal;
   /**
-   * Writes, together with what else comes before the process turns to something else: the network takes one piece with less work than many. A
-   * promise: the client is behind, and this resolves when there is room for more. Does nothing once the client is gone.
+   * Buffers the text and writes it together with everything else from this tick of the event loop: one large write costs less than many small ones.
+   * Returns a promise if the client is behind; it resolves when there is room for more. Does nothing once the client is gone.
    */
   write(bytes: string): Promise<void> | undefined;
   end(): void;
@@ -26,7 +26,7 @@ export function clientStream(response: ServerResponse, keepAlive: string): Clien
   let waiting = '';
   let room: Promise<void> | undefined;
   const timer = setInterval(() => {
-    // While a write waits for room there is nothing to keep alive.
+    // A write that waits for room makes a keep-alive unnecessary.
     if (!response.writableNeedDrain && !response.writableEnded) response.write(keepAlive);
   }, keepAliveMs);
   response.once('close', () => {

@@ -14,17 +14,17 @@ export const assistantSettings = {
   embedQuestionMs: setting(
     'BINDERY_EMBEDDING_WITHIN_MS',
     wholeNumber(20, 10_000).default(300),
-    'how long a search waits for the vector of its question, in milliseconds; then words alone decide',
+    'time that a search waits for the vector of its question, in milliseconds; after it the search uses words alone',
   ),
   conversationMegabytes: setting(
     'BINDERY_CONVERSATION_MEGABYTES',
     wholeNumber(1, 1_000_000).default(500),
-    'what the conversations of one organization may take, in megabytes; of more, its oldest days go first',
+    'storage for the conversations of one organization, in megabytes; above it, its oldest days are purged',
   ),
   answerTimeoutSeconds: setting(
     'BINDERY_ANSWER_TIMEOUT_SECONDS',
     wholeNumber(5, 600).default(120),
-    'an answer that takes longer is cut, in seconds',
+    'time limit for an answer, in seconds; an answer that takes longer is cut',
   ),
 };
 

@@ -38,7 +38,7 @@ describeWithServers(['nats-server'], 'what conversations take, over a real nats-
       randomBase62,
     );
 
-  /** Records one answer of some 10 KB in a thread of its own. */
+  /** Records one answer of about 10 KB in its own thread. */
   async function answer(copy: ReturnType<typeof copyOf>, from = organization): Promise<Thread> {
     const caller = { ...testCaller, organization: from };
     const asked = { messageId: 'm', question: 'why' };
@@ -73,7 +73,7 @@ describeWithServers(['nats-server'], 'what conversations take, over a real nats-
     await expect(answer(restarted)).rejects.toMatchObject({ code: 'rate_limited' });
     await restarted.checkBudget('bystander');
     expect(await isKept(await answer(restarted, 'bystander'))).toBe(true);
-    // What was said stays.
+    // The stored turns are kept.
     expect(await Promise.all(stored.map(isKept))).toEqual([true, true, true, true]);
   });
 
@@ -108,7 +108,7 @@ describeWithServers(['nats-server'], 'what conversations take, over a real nats-
     expect((await bus.conversationSizes.get(organization))?.document.days).toHaveLength(1);
   });
 
-  test("of more than the budget the organization's own oldest days go, and nobody else's", async () => {
+  test("above the budget the organization's own oldest days are purged, and nobody else's", async () => {
     const neighbour = await answer(copyOf(bus), 'neighbour');
     const byDay: Thread[][] = [];
     for (let day = 0; day < 4; day += 1) {

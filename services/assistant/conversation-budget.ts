@@ -10,30 +10,30 @@ import { threadSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
 import { type Clock, dayMs } from '#shared/runtime/time-and-ids.ts';
 
-/** The log of threads, which stores no more of an organization than its budget. */
+/** The log of threads, limited to a storage budget for each organization. */
 export type BudgetedThreads = EventLog<ThreadCommit> & {
-  /** Throws `rate_limited` when the organization's conversations of this day take its whole budget. */
+  /** Throws `rate_limited` when the organization's conversations of the current day use up its budget. */
   checkBudget(organization: string): Promise<void>;
 };
 
 type Budget = {
-  /** What the conversations of one organization may take, in bytes. */
+  /** Storage budget for the conversations of one organization, in bytes. */
   budgetBytes: number;
   clock: Clock;
-  /** Hears what could not be counted; the commit is stored all the same. */
+  /** Called with the error when a commit could not be counted. The commit is stored all the same. */
   onUncounted?: (error: unknown) => void;
 };
 
-/** What was stored: its size, and where in the log. */
+/** Size of a stored commit and its sequence in the log. */
 type Added = { bytes: number; sequence: number };
 
 const mostAttempts = 20;
 const conflictPause: RetryPolicy = { firstPauseMs: 2, longestPauseMs: 200 };
 
 /**
- * Keeps one organization from filling the stream for all. What is stored is counted by organization and day, in the bucket
- * `conversation-sizes`: all copies of the service share the count, and it outlives them. When an organization's conversations take more than
- * its budget, its own oldest days are purged. When those of one day alone do, nothing more is stored that day.
+ * Keeps one organization from filling the stream for all. Stored bytes are counted by organization and day in the bucket `conversation-sizes`, which
+ * all replicas of the service share and which survives them. When an organization's conversations exceed its budget, its oldest days are purged. When
+ * one day alone reaches the budget, questions are refused for the rest of that day.
  */
 export function budgetedThreads(
   log: EventLog<ThreadCommit>,
@@ -54,13 +54,13 @@ export function budgetedThreads(
     );
   }
 
-  /** What is counted next, and what is being counted, by organization. */
+  /** The next batch to count and the count in flight, by organization. */
   const next = new Map<string, { added: Added; done: Promise<void> }>();
   const last = new Map<string, Promise<void>>();
 
   /**
-   * Counts together what is stored while the count before is written. Hundreds of answers at once would else wait for each other, and most would give up.
-   * Resolves when this and all before it are counted.
+   * Counts together everything that was stored while the previous count is written. Otherwise hundreds of answers at once would wait for each other,
+   * and most would give up. Resolves when this commit and all before it are counted.
    */
   function count(organization: string, added: Added): Promise<void> {
     const waiting = next.get(organization);
@@ -85,7 +85,7 @@ export function budgetedThreads(
     for (let attempt = 1; ; attempt += 1) {
       const before = await madeAnew(sizes.get(organization, { fromLeader: true }), onUncounted);
       const { kept, purgedUpTo } = counted(before.document, { day: today(), ...added }, budgetBytes);
-      // First, because it can be repeated: what is no longer counted must be gone.
+      // The purge comes first because it can be repeated: days that are no longer counted must be gone from the log.
       if (purgedUpTo > 0) await log.purge(threadSubject(organization, '*', '*'), { sequence: purgedUpTo });
       const revision = await sizes.put(organization, kept, { expectedRevision: before.revision });
       if (revision !== undefined) return;
@@ -99,27 +99,28 @@ export function budgetedThreads(
     checkBudget,
     async append(commit, after) {
       const { organization } = commit.data.state;
-      // Where a question was let in, its answer is too; and what is erased makes room.
+      // An answer is always stored if its question was, and an erasure frees space, so neither is checked against the budget.
       const isFree = ({ type }: ThreadEvent) => type === 'QuestionAnswered' || type === 'ThreadErased';
       if (!commit.data.events.every(isFree)) await checkBudget(organization);
       const stored = await log.append(commit, after);
       const added = { bytes: Buffer.byteLength(JSON.stringify(commit)), sequence: stored.sequence };
       const isCounted = count(organization, added).catch(onUncounted);
-      // A reader waits for the first word of an answer. When that is stored, its question is counted, too.
+      // A question is stored without waiting for its count, because the reader waits for the first word of the answer. It is counted by the time the
+      // answer is stored.
       if (!commit.data.events.some(({ type }) => type === 'QuestionAsked')) await isCounted;
       return stored;
     },
   };
 }
 
-/** The sizes after one more message, and up to which sequence messages have to go (0: none). Pure. */
+/** The sizes after one more message, and the sequence up to which messages must be purged (0: none). Pure. */
 function counted(
   before: ConversationSizes | undefined,
   added: { day: string; bytes: number; sequence: number },
   budgetBytes: number,
 ): { kept: ConversationSizes; purgedUpTo: number } {
   const first = new Date(Date.parse(added.day) - conversationsKeptDays * dayMs).toISOString().slice(0, 10);
-  // Older messages have gone by themselves.
+  // Messages of older days have expired in the stream.
   const days = (before?.days ?? []).filter(({ day }) => day >= first && day !== added.day);
   const same = before?.days.find(({ day }) => day === added.day);
   days.push({

@@ -88,7 +88,7 @@ test('the page that was found best is quoted, also where another has more of the
   expect(answer).toMatch(/^Change it\./);
 });
 
-test('what a page only needs or leads to is not quoted, unless it was asked for', () => {
+test('prerequisites and further links of a page are not quoted, unless they were asked for', () => {
   const found = [
     passage({ url: '/keys#prerequisites', title: 'Keys › Prerequisites', text: 'You need an account.' }),
     passage({ url: '/keys', title: 'Keys', relevance: 0.8 }),
@@ -97,7 +97,7 @@ test('what a page only needs or leads to is not quoted, unless it was asked for'
   expect(extractAnswer('prerequisites of keys', found)).toContain('an account');
 });
 
-test('whoever wants to start gets a page from its start', () => {
+test('a question about how to start gets a page from its start', () => {
   const answer = extractAnswer('How do I get started?', [
     passage({ url: '/quickstart#stop', title: 'Quickstart › How to stop it', text: 'Ctrl-C stops the services.' }),
     passage({ url: '/quickstart', title: 'Quickstart', relevance: 0.2, text: 'Run this:\n\n```sh\nnpm start\n```' }),
@@ -136,7 +136,7 @@ test('a follow-up is answered from the section that is called by its own words',
 });
 
 test('a question in another language is answered only from what is called so', () => {
-  const found = [passage({ title: 'Headers › Encoding', text: 'The header indicates what it is.', relevance: 1 })];
+  const found = [passage({ title: 'Headers › Encoding', text: 'The header indicates the type of it.', relevance: 1 })];
   expect(extractAnswer('¿Qué es un índice?', found)).toMatch(/^This is not in the documentation/);
   const called = [passage({ title: 'The bundle', text: 'A bundle is what you can unpack.', relevance: 1 })];
   expect(extractAnswer('Was ist ein Bundle?', called)).toMatch(/^A bundle is/);
@@ -182,7 +182,7 @@ test('the text of a link cannot end it', () => {
 
 test('a question in another language hears so, in an answer and where there is none', () => {
   const notice =
-    'The question seems to be in German, and what was found is in English. Names, codes and identifiers of it are found there; ask in English to find more.';
+    'The question seems to be in German, and the passages that were found are in English. Names, codes and identifiers of it are found there; ask in English to find more.';
   const text = 'You can rotate a key once a year with the command.';
   const question = 'Wie kann ich einen key mit `rotate` tauschen?';
   expect(extractAnswer(question, [passage({ text })])).toBe(`${text}\n\n[Keys › Rotate](/keys#rotate)\n\n${notice}`);

@@ -15,7 +15,7 @@ import { type QuestionKind, questionKind, quoteSection } from './quote-section.t
 import { isAboutPage, retrievalQuery } from './retrieval-query.ts';
 
 /**
- * A language model that cannot make things up: it only quotes the passages in the prompt. It needs no network and no key, and gives the same
+ * A language model that cannot invent anything: it only quotes the passages in the prompt. It needs no network and no API key, and gives the same
  * answer to the same prompt.
  */
 export function extractiveModel(): LanguageModelV4 {
@@ -35,7 +35,7 @@ export function extractiveModel(): LanguageModelV4 {
   };
 }
 
-/** Whether answers cost nothing: this model counts words, not tokens. */
+/** True for the model whose answers are free: it counts words, not tokens. */
 export const isExtractive = ({ provider, modelId }: LanguageModelV4): boolean =>
   provider === 'bindery' && modelId === 'extractive';
 
@@ -68,7 +68,7 @@ const userTexts = (prompt: LanguageModelV4CallOptions['prompt']): string[] =>
 
 const lastUserText = (prompt: LanguageModelV4CallOptions['prompt']): string => userTexts(prompt).at(-1) ?? '';
 
-/** Counts words: this model has no tokens. */
+/** Usage in words, because this model has no tokens. */
 function usageOf({ prompt }: LanguageModelV4CallOptions, text: string): LanguageModelV4Usage {
   const count = (value: string): number => value.match(/\S+/g)?.length ?? 0;
   const input = count(lastUserText(prompt));
@@ -80,29 +80,32 @@ function usageOf({ prompt }: LanguageModelV4CallOptions, text: string): Language
 }
 
 /**
- * Where no passage is rated so high (its relevance and what its title adds), nothing answers. Of 30 questions of newcomers to real sites 29 reach it,
- * and of 10 that nothing answers there none does; the best of those has 0.47 (`npm run bench:assistant-quality`).
+ * Minimum rating of a passage (its relevance plus the bonuses of its title) for an answer. It is reached by 29 of 30 questions of newcomers to
+ * real sites, and by none of 10 questions that those sites do not answer: the best of these has 0.47 (`npm run bench:assistant-quality`).
  */
 const minRelevance = 0.48;
-/** What a title that has all words of the question adds. Sections about something else have none of them there. */
+/** Bonus for a title that has all words of the question. Titles of unrelated sections have none of them. */
 const titleBonus = 0.2;
-/** What a command or steps add, for a question that asks how. */
+/** Bonus for a command or steps when the question asks how. */
 const showsHowBonus = 0.05;
 const opensBonus = 0.02;
-/** What it takes away that a section is not about what its page is about, unless it was asked for. */
+/** Malus for a section that is not about the topic of its page, unless the question asked for it. */
 const asideMalus = 0.15;
 const aside =
   /\b(?:prerequisites?|requirements?|examples|reference|before you (?:begin|start)|next steps?|see also|related(?: .*)?|further reading|limitations?|troubleshooting|faq|resources|where to go next)$/i;
-/** What its own heading adds that has all words of the question, beside other sections of its page. */
+/** Bonus for a section whose own heading has all words of the question, compared with other sections of its page. */
 const headingBonus = 0.15;
-/** Where something answers, the page that was found best is quoted already from here on: it was found for more than its words. */
+/**
+ * Minimum rating for quoting the best-ranked page once any passage reaches `minRelevance`. It is lower, because the search ranked the page by more
+ * than its words.
+ */
 const minOfPage = 0.4;
 const mostPages = 3;
 
 /**
- * An answer in Markdown that only quotes: the part of the best section that answers, with its link; then the pages that come next.
- * Where nothing answers it says so, and names the nearest pages. A question in another language than the passages hears that, too.
- * `searched`: what was searched for, with the questions before that it goes on from. Pure.
+ * An answer in Markdown that only quotes: the relevant part of the best section with its link, then links to the next pages. If no passage is good
+ * enough, it says so and names the nearest pages. It adds a notice if the question is in another language than the passages. `searched`: the search
+ * query, which includes earlier questions that this one refers to. Pure.
  */
 export function extractAnswer(question: string, passages: readonly PromptPassage[], searched = question): string {
   const terms = new Set(analyzeQuery(searched));
@@ -111,7 +114,7 @@ export function extractAnswer(question: string, passages: readonly PromptPassage
   const best = Math.max(0, ...rated.map(({ rating }) => rating));
   const notice = languageNotice(question, passages);
   const refusal = [notInDocumentation, ...(notice === undefined ? [] : [notice]), ...nearest(passages)].join('\n\n');
-  // In another language words are alike by chance: what they find must be called so.
+  // Words of two languages match by chance, so a passage also needs a title with the words of the question.
   const isCalledSo = passages.some(({ title }) => termCount(title, terms) * 2 >= terms.size);
   if (best < minRelevance || (notice !== undefined && !isCalledSo)) return refusal;
   const kind = about ? 'page' : questionKind(question);
@@ -139,7 +142,7 @@ export function extractAnswer(question: string, passages: readonly PromptPassage
 
 type Rated = { passage: PromptPassage; rating: number };
 
-/** Pages in the order in which they were found, each with its sections. */
+/** Pages in the order of the search results, each with its sections. */
 function pagesOf(rated: readonly Rated[]): { rating: number; sections: readonly [Rated, ...Rated[]] }[] {
   const pages = new Map<string, [Rated, ...Rated[]]>();
   for (const one of rated) {
@@ -153,13 +156,13 @@ function pagesOf(rated: readonly Rated[]): { rating: number; sections: readonly 
   }));
 }
 
-/** Whether a section is called by all words of a follow-up that are its own, and by nothing that was not asked for. */
+/** True if the section's heading has all words that are new in a follow-up question, and no word that was not asked for. */
 function isCalled({ passage: { title } }: Rated, own: ReadonlySet<string>, terms: ReadonlySet<string>): boolean {
   const name = analyzeQuery(title.split(' › ').at(-1) ?? '').filter((term) => !/^\d+$/.test(term));
   return own.size > 0 && own.isSubsetOf(new Set(name)) && name.every((term) => terms.has(term));
 }
 
-/** Whether a row of a table or an item of a list begins with all that was asked for, and with nothing else: it says what that is. */
+/** True if a row of a table or an item of a list begins with exactly the words that were asked for, so that it defines them. */
 function defines({ passage }: Rated, terms: ReadonlySet<string>): boolean {
   return passage.text.split('\n').some((line) => {
     const [, name] = /^\s*(?:\|\s*|[-*]\s+)([^|:–—]{1,120}?)\s*(?:[|:–—]|$)/.exec(line) ?? [];
@@ -171,7 +174,7 @@ function defines({ passage }: Rated, terms: ReadonlySet<string>): boolean {
 
 const isWholePage = ({ url, text }: PromptPassage): boolean => !url.includes('#') && text.startsWith('# ');
 
-/** What a page has below its start. */
+/** The headings of a page below its start, as one line. */
 function sectionsOf({ text }: PromptPassage): string | undefined {
   const headings = markdownBlocks(text).filter((block) => block.kind === 'heading' && block.text.startsWith('## '));
   if (headings.length < 2) return undefined;
@@ -181,7 +184,10 @@ function sectionsOf({ text }: PromptPassage): string | undefined {
 const opening = (sections: readonly [Rated, ...Rated[]]): PromptPassage =>
   (sections.find(({ passage }) => !passage.url.includes('#')) ?? sections[0]).passage;
 
-/** Of equal ones that with a command or steps for "how", then what the page begins with, else the one that was found first. */
+/**
+ * The section with the best rating. Ties go to one with a command or steps for "how", then to one from the start of the page, then to the one that
+ * was found first.
+ */
 function bestOf(sections: readonly [Rated, ...Rated[]], kind: QuestionKind, terms: ReadonlySet<string>): PromptPassage {
   const value = ({ passage, rating }: Rated): number => {
     const showsHow = kind === 'how' && /^\s*(?:```|1[.)]\s)/m.test(passage.text);

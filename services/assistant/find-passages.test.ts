@@ -63,7 +63,7 @@ const find = async (text: string, retrievalPageSize?: number) => {
   return passages;
 };
 
-/** What is found for the last question, after answers to those before. */
+/** The passages that are found for the last question, after answers to the earlier ones. */
 const findAfter = async (...said: [question: string, answer: string][]) => {
   const turns = said.flatMap(([question, answer]) => [
     { role: 'user' as const, text: question },
@@ -109,7 +109,7 @@ test('more of what was asked comes from pages that are new, also if an answer na
   expect(urls).not.toContain('/keys');
 });
 
-test('whoever wants to start gets the best page from its start, with all its headings', async () => {
+test('a question about how to start gets the best page from its start, with all its headings', async () => {
   const [first] = await find('how do I get started on my laptop');
   expect(first).toMatchObject({ url: '/quickstart', text: expect.stringContaining('## Start\n\nRun this.') });
 });

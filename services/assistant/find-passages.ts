@@ -13,26 +13,26 @@ import { type AssistantContext, pagePathOf, pageUrl, retrievePassages, trustedGr
 import { questionKind } from './quote-section.ts';
 import { asksForMore, isAboutPage, retrievalQuery } from './retrieval-query.ts';
 
-/** What an answer rests on. */
+/** The passages that an answer is based on. */
 export type FoundPassages = {
-  /** What was searched for. */
+  /** The search query. */
   query: string;
   found: FoundPassage[];
-  /** The same for the model; where the question is about the page that is open, that page comes first. */
+  /** The same passages for the model. If the question is about the current page, that page comes first. */
   passages: PromptPassage[];
 };
 
-/** Fields of a request that steer what is found. */
+/** Fields of a request that steer the search. */
 export type SteeringFields = Pick<MessageBody, 'context' | 'currentPath' | 'filter' | 'retrievalPageSize'>;
 
 const defaultPassages = 5;
 const passagesPerPage = 3;
-/** What the further passages of the best pages leave room for. */
+/** Number of pages that further passages of the best pages must leave room for. */
 const leastPages = 3;
 const pageCharacters = 8_000;
 const sectionCharacters = 6_000;
 
-/** Finds what answers the last question of a conversation, among what the caller may see. */
+/** Finds passages for the last question of a conversation in the content that the caller may see. */
 export async function findPassages(
   context: Pick<AssistantContext, 'searchIndex' | 'embedQuestion'>,
   caller: Caller,
@@ -73,7 +73,7 @@ export async function findPassages(
   return { query, found: ofPage, passages: [pagePassage(page), ...sections] };
 }
 
-/** The best ones, where there are others in place of the last ones of pages that have several, so that three pages are among them. */
+/** The best passages. Where possible, passages of other pages replace the last ones of pages that have several, so that three pages are among them. */
 function ofSeveralPages(all: readonly FoundPassage[], limit: number): FoundPassage[] {
   const first = new Set(
     [...Map.groupBy(all, ({ path }) => path).values()].slice(0, Math.min(leastPages, limit)).map(([best]) => best),
@@ -83,7 +83,7 @@ function ofSeveralPages(all: readonly FoundPassage[], limit: number): FoundPassa
   return all.filter((passage) => chosen.has(passage));
 }
 
-/** The sections that were found, each once, as their pages' Markdown has them; what cannot be found there stays text. */
+/** The sections that were found, each once, with the Markdown of their pages. A section that cannot be found in the Markdown keeps its text. */
 async function withMarkdown(
   searchIndex: Pick<SearchIndex, 'findPage'>,
   scope: SearchScope,
@@ -115,8 +115,8 @@ async function withMarkdown(
 }
 
 /**
- * Where the sections of the best page say as much as each other and are not called like the question, as those for several systems, the page
- * is what was asked for: it comes from its start.
+ * Returns the start of the best page if its sections match the question equally and none has a heading like it, as with sections for several systems:
+ * then the page itself was asked for.
  */
 async function asWhole(
   searchIndex: Pick<SearchIndex, 'findPage'>,
@@ -139,7 +139,7 @@ async function asWhole(
   return [{ ...pagePassage(page), relevance: best.relevance }, ...passages.filter((one) => !ofPage.includes(one))];
 }
 
-/** Whoever wants to start, or to know what the page is about, reads the page that was found best from its start, over its first headings. */
+/** For questions about how to start or about a page as a whole, returns the best page from its start, across its first headings. */
 async function fromTheStart(
   searchIndex: Pick<SearchIndex, 'findPage'>,
   scope: SearchScope,
@@ -158,8 +158,8 @@ const titleShare = 0.2;
 const readPageMalus = 0.2;
 
 /**
- * Who asks for more has read what earlier answers rest on; when there is nothing else, that again. What has most of the question comes first, and of
- * that pages that are new.
+ * For requests for more, passages that earlier answers did not link to, or all if there are no others. They are ordered by the words of the question
+ * that they have; pages that were linked before rank lower.
  */
 function notYetShown(found: FoundPassage[], turns: readonly Turn[], query: string): FoundPassage[] {
   const said = turns.filter(({ role }) => role === 'assistant').map(({ text }) => withoutSeeAlso(text));

@@ -6,7 +6,7 @@ import { mistralSettings } from '#shared/runtime/common-settings.ts';
 import { ConfigError, type ConfigOf, setting } from '#shared/runtime/config.ts';
 import { extractiveModel } from './extractive-model.ts';
 
-/** The language model that the settings name, behind the AI SDK's interface. Throws `ConfigError` when a setting that it needs is missing. */
+/** The language model that the settings name, behind the AI SDK's interface. Throws `ConfigError` when a required setting is missing. */
 export async function openLanguageModel(config: ConfigOf<typeof languageModelSettings>): Promise<LanguageModelV4> {
   if (config.languageModel === 'extractive') return extractiveModel();
   if (config.mistralApiKey === undefined) {
@@ -25,7 +25,7 @@ export async function openLanguageModel(config: ConfigOf<typeof languageModelSet
   return wrapLanguageModel({ model, middleware });
 }
 
-/** Some 100,000 words with what Mistral writes around each. */
+/** About 100,000 words with the JSON that Mistral sends around each. */
 const mostAnswerBytes = 32_000_000;
 
 const temperatureRange = 'must be a number from 0 to 1.5';
@@ -34,17 +34,17 @@ export const languageModelSettings = {
   languageModel: setting(
     'BINDERY_LANGUAGE_MODEL',
     z.enum(['extractive', 'mistral']).default('extractive'),
-    'who answers questions: extractive (quotes the best passages, no network) or mistral',
+    'source of the answers: extractive (quotes the best passages, no network) or mistral',
   ),
   ...mistralSettings,
   mistralModel: setting(
     'BINDERY_MISTRAL_MODEL',
     z.string().min(1).default('mistral-small-latest'),
-    'name of the model to ask for at that address',
+    'name of the language model at that address',
   ),
   mistralTemperature: setting(
     'BINDERY_MISTRAL_TEMPERATURE',
     z.coerce.number({ error: temperatureRange }).min(0, temperatureRange).max(1.5, temperatureRange).default(0.2),
-    'how freely the model "mistral" chooses its words: 0 keeps to the likeliest ones, 1.5 is the freest',
+    'temperature of the model "mistral": 0 keeps to the likeliest words, 1.5 is the freest',
   ),
 };

@@ -8,7 +8,7 @@ import { openLanguageModel } from './language-model.ts';
 
 export { assistantSettings as settings } from './config.ts';
 
-/** When the service stops, answers get so long to end by themselves. Then they are cut, while there is still time to record them. */
+/** Grace period for streams in flight at shutdown. After it they are aborted, early enough to be recorded. */
 const drainMs = 4_000;
 
 /** Answers questions from the documentation, and searches it. */
@@ -35,7 +35,7 @@ export function start(config: AssistantConfig): Promise<Running> {
       answerTimeoutMs,
       cutAnswers: cut.signal,
     };
-    // It needs nothing of the object store.
+    // The assistant does not use the object store.
     const checks = { bus: () => service.bus.check(), search: () => searchIndex.check('search') };
     return {
       app: assistantApp(context, { ...service, callerTokens, checks }),

@@ -1,12 +1,12 @@
 import { analyzeText } from '#shared/search/analyze-text.ts';
 
-/** A piece of Markdown that must not be cut: a paragraph, a whole list, a table, code, a quotation or a heading. */
+/** A unit of Markdown that must not be cut: a paragraph, a whole list, a table, code, a quotation or a heading. */
 export type MarkdownBlock = { kind: 'paragraph' | 'list' | 'table' | 'code' | 'quote' | 'heading'; text: string };
 
 const fenceMark = /^\s*(`{3,}|~{3,})/;
 const listItem = /^(?:[-*+]|\d{1,9}[.)])\s/;
 
-/** The blocks of a Markdown text, in its order. Pure. */
+/** The blocks of a Markdown text, in order. Pure. */
 export function markdownBlocks(markdown: string): MarkdownBlock[] {
   const blocks: MarkdownBlock[] = [];
   let lines: string[] = [];
@@ -26,7 +26,7 @@ export function markdownBlocks(markdown: string): MarkdownBlock[] {
     const inList = lines.length > 0 && kindOf(lines) === 'list';
     const goesOn = inList && (/^\s+\S/.test(line) || listItem.test(line));
     if (line.trim() === '') {
-      // A list goes on after an empty line; what comes next decides.
+      // A list may continue after an empty line; the next line decides.
       if (inList) lines.push(line);
       else end();
       continue;
@@ -51,8 +51,8 @@ function kindOf([first = '', second = '']: readonly string[]): MarkdownBlock['ki
 }
 
 /**
- * The section of a page under a heading, without the heading; for `''` what comes before the first one. A heading with nothing below it but others has
- * their sections. Undefined where there is none of that name.
+ * The section of a page under a heading, without the heading; for `''` the text before the first heading. A heading that is followed only by
+ * subheadings includes their sections. Undefined if no heading has that name.
  * `heading`: as passages have it, outermost first. Pure.
  */
 export function markdownSection(markdown: string, heading: string): MarkdownBlock[] | undefined {
@@ -78,7 +78,7 @@ export function markdownSection(markdown: string, heading: string): MarkdownBloc
 
 const levelOf = (heading: MarkdownBlock | undefined): number => /^#+/.exec(heading?.text ?? '')?.[0].length ?? 0;
 
-/** Where the first such heading is, or the end. */
+/** Index of the first heading that matches, or the end. */
 function endOf(blocks: readonly MarkdownBlock[], isEnd: (heading: MarkdownBlock) => boolean): number {
   const end = blocks.findIndex((block) => block.kind === 'heading' && isEnd(block));
   return end === -1 ? blocks.length : end;
@@ -94,7 +94,7 @@ const plain = (heading: string): string =>
 const mostRows = 6;
 const bestRows = 4;
 
-/** A long table with only the rows that have most of the terms, in their order, and how many more there are. A term counts more the fewer rows have it. Pure. */
+/** A long table reduced to the rows that have most of the terms, in order, and the number of omitted rows. A term weighs more if fewer rows have it. Pure. */
 export function shortTable({ kind, text }: MarkdownBlock, terms: ReadonlySet<string>): MarkdownBlock {
   const [head = '', rule = '', ...rows] = text.split('\n');
   if (kind !== 'table' || rows.length <= mostRows) return { kind, text };
@@ -114,7 +114,7 @@ export function shortTable({ kind, text }: MarkdownBlock, terms: ReadonlySet<str
 
 const cellsOf = (rule: string): number => rule.split('|').filter((cell) => cell.trim() !== '').length;
 
-/** How many of the terms a text has. Pure. */
+/** Number of the terms that a text has. Pure. */
 export const termCount = (text: string, terms: ReadonlySet<string>): number =>
   new Set(analyzeText(text)).intersection(terms).size;
 

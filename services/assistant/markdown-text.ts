@@ -1,7 +1,7 @@
 /**
- * Plain text as Markdown that shows the same text, line by line: nothing in it becomes a link, a picture, HTML, a heading, a list, a table or code.
- * Only what has a meaning gets a backslash, so names such as `MAX_SIZE` stay readable where nobody renders the Markdown. A bare address
- * stays as it is: some readers make a link of it, which shows and leads to the same. Pure.
+ * Escapes plain text as Markdown that shows the same text, line by line: nothing in it becomes a link, a picture, HTML, a heading, a list, a table or
+ * code. Only characters with a meaning get a backslash, so names such as `MAX_SIZE` stay readable where the Markdown is not rendered. A bare address
+ * stays unescaped: renderers that link it show and open the same address. Pure.
  */
 export function markdownText(text: string): string {
   let startsParagraph = true;
@@ -19,7 +19,7 @@ export function markdownText(text: string): string {
 /** Text inside a line, such as the text of a link. Line ends become spaces. Pure. */
 export const markdownLine = (text: string): string => inlineText(text.replaceAll(/\s+/g, ' ')).replaceAll(']', '\\]');
 
-/** The address of a link, so that nothing in it ends the link or stands for another character. Pure. */
+/** The address of a link, encoded so that nothing in it ends the link or stands for another character. Pure. */
 export const markdownAddress = (url: string): string =>
   url.replaceAll(
     /[()<>\\\s]|&(?=#?\w+;)/g,
@@ -31,7 +31,7 @@ const inlineText = (line: string): string =>
     .replaceAll(/\\(?=[!-/:-@[-`{-~]|$)|[`*[<~]|&(?=#?\w+;)/g, '\\$&')
     .replaceAll(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '\\_');
 
-/** Marks that mean something only where a line starts. */
+/** Escapes marks that have a meaning only at the start of a line. */
 const lineStart = (line: string): string =>
   line
     .replace(/^(\s*)(#{1,6}(?=\s|$)|>|[-+=]|[|:][|:\s-]*$)/, '$1\\$2')

@@ -2,10 +2,10 @@ import { APICallError, RetryError } from 'ai';
 import { answerFailed } from '#shared/contracts/http/answer-wire.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 
-/** The model's stream ended before the model did. */
+/** For a stream that ended before the model finished. */
 export const answerCut = 'The answer was cut off before its end. Ask again.';
 
-/** The model ended without a word. */
+/** For a model that ended without a word. */
 export const answerEmpty = 'The language model gave no answer. Ask again, or in other words.';
 
 const tooSlow = 'The answer took too long and was cut. Ask again, or ask about less at once.';
@@ -13,11 +13,11 @@ const tooBusy = 'The language model has too many questions at the moment. Ask ag
 const refused =
   'The language model refused the request, so the assistant may be set up wrong. Tell the people who run this site.';
 
-/** Why an answer was stopped, for its reader. */
+/** The sentence that tells the reader why an answer was stopped. */
 export const stopSentence = (reason: unknown): string =>
   reason instanceof Error && reason.name === 'TimeoutError' ? tooSlow : answerFailed;
 
-/** What a failure of the model means, for the reader. Pure. */
+/** The sentence that tells the reader how the model failed. Pure. */
 export function failureSentence(error: unknown): string {
   const status = callErrorIn(error)?.statusCode ?? 0;
   if (status === 429) return tooBusy;
@@ -25,7 +25,7 @@ export function failureSentence(error: unknown): string {
   return stopSentence(error);
 }
 
-/** A failure of the model for the log. Errors of providers carry the prompt, and what they say may repeat it, so only these facts count. Pure. */
+/** Facts about a model failure for the log. Errors of providers contain the prompt, and their messages may repeat it, so nothing else is logged. Pure. */
 export function failureFacts(error: unknown): { failure: string; status?: number; code?: string; attempts?: number } {
   const call = callErrorIn(error);
   const root = call ?? (RetryError.isInstance(error) ? error.lastError : error);

@@ -22,7 +22,7 @@ const calls = (toolCallId: string, toolName: string, input: string): LanguageMod
   ...{ type: 'tool-call', toolCallId, toolName, input },
 });
 
-/** A model that gives these answers one after the other, the last one again and again. */
+/** A model that gives these answers in turn and then repeats the last one. */
 function scripted(...answers: [Parts, ...Parts[]]): { model: LanguageModelV4; asked: LanguageModelV4CallOptions[] } {
   const asked: LanguageModelV4CallOptions[] = [];
   const doStream: LanguageModelV4['doStream'] = async (options) => {
@@ -32,7 +32,7 @@ function scripted(...answers: [Parts, ...Parts[]]): { model: LanguageModelV4; as
   return { model: { ...deaf, doStream }, asked };
 }
 
-/** A model that neither answers nor hears that it shall stop. */
+/** A model that neither answers nor reacts to the abort signal. */
 const deaf: LanguageModelV4 = {
   specificationVersion: 'v4',
   provider: 'test',

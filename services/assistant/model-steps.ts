@@ -12,12 +12,12 @@ import { failureSentence } from './model-failures.ts';
 import { type ModelTool, readCall } from './model-tool.ts';
 import { openModelStream } from './open-model-stream.ts';
 
-/** A model that has looked for something so often has to answer. */
+/** Limit of steps in one answer. In the last step the model gets no tools, so it must answer. */
 export const mostSteps = 4;
 
 /**
- * A chunk of the UI message stream, or what only the answer needs to know: `finish-step` has what the step used, `failed` why there is no more (and
- * what the step used, if that is known), and `abort` comes when the signal has aborted.
+ * A chunk of the UI message stream, or an internal one: `finish-step` has the usage of the step, `failed` has the reason (and the usage, if known),
+ * and `abort` is sent when the signal has aborted.
  */
 export type StepChunk =
   | UiChunk
@@ -27,9 +27,9 @@ export type StepChunk =
 type Conversation = { model: LanguageModelV4; prompt: AnswerPrompt; tools: readonly ModelTool[]; signal: AbortSignal };
 
 /**
- * Asks a model step by step: it calls tools, and is asked again with what they give, until it answers. One loop between the provider's stream and
- * the answer, because each of the dozen stages of `streamText` in the AI SDK costs every token of every answer. The last chunk is `finish`,
- * `failed` or `abort`; this does not throw.
+ * Asks a model step by step: it calls tools and is asked again with their results, until it answers. One loop connects the provider's stream with the
+ * answer, because each of the dozen stages of `streamText` in the AI SDK adds a cost to every token. The last chunk is `finish`, `failed` or `abort`;
+ * this generator does not throw.
  */
 export async function* modelSteps({ model, prompt, tools, signal }: Conversation): AsyncGenerator<StepChunk> {
   const stopped = new Promise<never>((_resolve, reject) => {
@@ -51,7 +51,7 @@ export async function* modelSteps({ model, prompt, tools, signal }: Conversation
         toolChoice: { type: isLast ? 'none' : 'auto' },
         abortSignal: signal,
       };
-      // A model may be deaf to the signal.
+      // The race is needed because a model may ignore the signal.
       const stream = await Promise.race([openModelStream(model, options), stopped]);
       const asked = yield* stepChunks(stream, isLast ? [] : tools, uniqueId, signal);
       const { said, calls, end, finishReason } = asked;
@@ -86,14 +86,14 @@ type Said = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
 type Call = { toolCallId: string; toolName: string; read: ReturnType<typeof readCall> };
 type Finish = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
 type Asked = {
-  /** What the model said in this step, as it is told in the next one. */
+  /** The output of the model in this step, for the prompt of the next step. */
   said: Said;
   calls: Call[];
   end: Finish | undefined;
   finishReason: Finish['finishReason']['unified'];
 };
 
-/** One answer of a model, up to its end. Throws what it reports as an error. */
+/** One response of a model, up to its end. Throws an error that the model reports. */
 async function* stepChunks(
   stream: ReadableStream<LanguageModelV4StreamPart>,
   tools: readonly ModelTool[],
@@ -104,7 +104,7 @@ async function* stepChunks(
   const texts = new Map<string, { id: string; said: { type: 'text' | 'reasoning'; text: string } }>();
   let hasBegun = false;
   const reader = stream.getReader();
-  // The pending read of a stream that is deaf to the signal ends with this.
+  // Cancelling ends the pending read of a stream that ignores the signal.
   const cancel = () => void reader.cancel(signal.reason).catch(() => {});
   signal.addEventListener('abort', cancel, { once: true });
   try {
@@ -171,7 +171,7 @@ async function* stepChunks(
     }
   } finally {
     signal.removeEventListener('abort', cancel);
-    // The call must not outlive the answer, also when nobody reads on.
+    // The call must not outlive the answer, even if the consumer stops reading.
     cancel();
   }
   if (asked.end === undefined && asked.said.length === 0)
@@ -180,7 +180,7 @@ async function* stepChunks(
 }
 
 type CallResult = {
-  /** For the client; undefined when it knows already. */
+  /** The chunk for the client, or undefined if it already has one. */
   chunk: UiChunk | undefined;
   told: Extract<Extract<LanguageModelV4Message, { role: 'tool' }>['content'][number], { type: 'tool-result' }>;
 };
@@ -199,7 +199,7 @@ async function resultOf({ toolCallId, toolName, read }: Call): Promise<CallResul
   }
 }
 
-/** Ids of texts: a model may begin each with the same, and clients take texts with one id for one. */
+/** Makes ids of texts unique: a model may reuse ids, and clients treat texts with one id as one text. */
 function uniqueIds(): (kind: string, id: string) => string {
   const counts = new Map<string, number>();
   return (kind, id) => {

@@ -1,18 +1,18 @@
 import type { JSONSchema7 } from '@ai-sdk/provider';
 import { z } from 'zod';
 
-/** What a call of a tool gives: `output` to the client, `told` to the model. */
+/** Result of a tool call: `output` for the client, `told` for the model. */
 type ToolResult = { output: unknown; told: string };
 
-/** A call that can be made, or what the model is told is wrong with it. */
+/** A call that can be made, or the problem to report to the model. */
 type ReadCall = { input: unknown; run: () => Promise<ToolResult> } | { input: unknown; problem: string };
 
-/** What a model may call while it answers. */
+/** A tool that a model may call while it answers. */
 export type ModelTool = { name: string; description: string; inputSchema: JSONSchema7; read(input: unknown): ReadCall };
 
 /**
- * A tool of one answer. `run` gets what the schema lets through. It throws what the model is told. `kind` is made once: a schema takes tens of
- * kilobytes, and every open answer would have its own.
+ * A tool of one answer. `run` gets input that the schema accepts, and throws errors that are reported to the model. `kind` is made once for all
+ * answers, because a schema takes tens of kilobytes.
  */
 export const modelTool = <Input>(kind: ToolKind<Input>, run: (input: Input) => Promise<ToolResult>): ModelTool => ({
   ...kind,
@@ -33,7 +33,7 @@ export const toolKind = <Input>(name: string, description: string, schema: z.Zod
   inputSchema: z.toJSONSchema(schema, { target: 'draft-7' }) as JSONSchema7,
 });
 
-/** What a model wants to call, with its input as text. It may be anything. */
+/** Parses a tool call of a model. The input is text and may be anything. */
 export function readCall(tools: readonly ModelTool[], name: string, text: string): ReadCall {
   let input: unknown;
   try {

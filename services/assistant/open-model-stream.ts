@@ -5,12 +5,12 @@ import { pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
 
 const mostAttempts = 3;
 const pauses: RetryPolicy = { firstPauseMs: 2_000, longestPauseMs: 4_000 };
-/** A provider that asks for a longer pause than this is asked again sooner. */
+/** Upper bound for the pause that a provider asks for. */
 const longestAskedMs = 60_000;
 
 /**
- * Calls a model, again when its provider is away or busy, and gives what it streams. Rejects with the provider's error when no other attempt makes
- * sense, and with `RetryError` after several.
+ * Calls a model and returns its stream. Retries with backoff while its provider is unavailable or busy. Rejects with the provider's error if a retry
+ * makes no sense, and with `RetryError` after several attempts.
  */
 export async function openModelStream(
   model: LanguageModelV4,
@@ -35,7 +35,7 @@ export async function openModelStream(
   }
 }
 
-/** How long a provider asks to wait: seconds, or a date. */
+/** The pause that a provider asks for, in seconds or as a date. */
 function askedPauseMs({ 'retry-after-ms': ms, 'retry-after': after }: Record<string, string>): number | undefined {
   const seconds = Number(after);
   const asked =

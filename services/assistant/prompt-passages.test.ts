@@ -16,7 +16,7 @@ test('a prompt without passages is all question', () => {
   expect(readPromptPassages(`${writePromptPassages([])} Why?`)).toEqual({ passages: [], question: 'Why?' });
 });
 
-test('what an answer says is all but the paragraph that leads on', () => {
+test('an answer without the paragraph that links to further pages', () => {
   expect(withoutSeeAlso('Press it.\n\n[Keys](/keys)\n\nSee also [Audit](/audit).\n\nA notice.')).toBe(
     'Press it.\n\n[Keys](/keys)\n\nA notice.',
   );

@@ -1,6 +1,6 @@
-/** A passage of the documentation as a language model gets it. */
+/** A passage of the documentation in the prompt. */
 export type PromptPassage = {
-  /** Where the reader finds it: `/guides/x#anchor`. */
+  /** Address of the passage on the site: `/guides/x#anchor`. */
   url: string;
   title: string;
   /** Share of the question's words that it contains, 0–1. */
@@ -8,7 +8,7 @@ export type PromptPassage = {
   text: string;
 };
 
-/** The passages as a part of a prompt. Their text cannot end its element, whatever an author wrote. */
+/** The passages as a part of a prompt. Their text cannot end its element, whatever its author wrote. */
 export function writePromptPassages(passages: readonly PromptPassage[]): string {
   const elements = passages.map(
     ({ url, title, relevance, text }) =>
@@ -32,25 +32,25 @@ export function readPromptPassages(prompt: string): { passages: PromptPassage[];
 
 const passagePattern = /<passage url="([^"]*)" title="([^"]*)" relevance="([^"]*)">\n(.*?)\n<\/passage>/gs;
 
-/** Escapes text, so that it cannot be read as an element of the prompt. Half a character becomes a sign for it. */
+/** Escapes text, so that it cannot be read as an element of the prompt. Lone surrogates become U+FFFD. */
 export const escapeText = (text: string): string =>
   text.toWellFormed().replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
 const unescapeText = (text: string): string =>
   text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&');
 
-/** Every model says this sentence when the passages have no answer. We search for it to count gaps in the documentation. */
+/** Every model is told to say this sentence when the passages have no answer. Gaps in the documentation are counted by it. */
 export const notInDocumentation = 'This is not in the documentation.';
 
-/** Models may put words around the sentence, so the first 300 characters count. */
+/** Models may put words around the sentence, so the first 300 characters are searched. */
 export function saysNotInDocumentation(answer: string): boolean {
   return answer.slice(0, 300).toLowerCase().includes('not in the documentation');
 }
 
-/** Begins the paragraph of an answer that only leads on to other pages. */
+/** Begins the paragraph that only links to further pages. */
 export const seeAlso = 'See also';
 
-/** What an answer says, without the paragraph that only leads on to other pages: links in it are not what the answer rests on. */
+/** An answer without the paragraph that only links to further pages, because those links are not its sources. */
 export const withoutSeeAlso = (answer: string): string =>
   answer
     .split('\n\n')

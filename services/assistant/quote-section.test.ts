@@ -27,7 +27,7 @@ test('a section is found by its heading, without the sections below it', () => {
   expect(markdownSection(nested, 'All')?.map((block) => block.text)).toEqual(['### One', 'x', '### Two', 'y']);
 });
 
-test('of a long section the part with the words of the question counts', () => {
+test('the part of a long section with the words of the question is quoted', () => {
   expect(quote('other', filler, filler, 'To rotate the key, press it.', filler, filler)).toMatch(/^To rotate the key/);
 });
 
@@ -49,7 +49,7 @@ test('cards become a list, and lines across the page are left out', () => {
   );
 });
 
-test('whoever wants to start gets on to the first steps', () => {
+test('a question about how to start is answered up to the first steps', () => {
   const steps = '1. Install it.\n2. Start it.';
   const page = ['# Quickstart', filler, filler, steps, '## Later', filler].join('\n\n');
   expect(quoteSection(page, terms, 'start')).toBe([filler, filler, steps].join('\n\n'));
@@ -62,7 +62,7 @@ test('a word that few rows of a long table have counts more', () => {
   );
 });
 
-test('of a long table the rows that count stay, under their head, and it says that there are more', () => {
+test('a long table keeps its head and the matching rows, and says that there are more', () => {
   const rows = Array.from({ length: 20 }, (_, at) => `| option ${at} | ${at === 12 ? 'rotate the key' : 'other'} |`);
   expect(quote('other', ['| a | b |', '|---|---|', ...rows].join('\n'))).toBe(
     '| a | b |\n|---|---|\n| option 12 | rotate the key |\n| … 19 more rows | |',
@@ -76,7 +76,7 @@ test('a list that is too long ends after a whole item', () => {
   expect(shown.endsWith(filler)).toBe(true);
 });
 
-test('of steps with names the one that is called like the question is quoted', () => {
+test('the named step that matches the question is quoted', () => {
   const steps = [
     '1. **Install**\n\n   Run it.',
     '2. **Rotate your key**\n\n   Press it.',
@@ -106,7 +106,7 @@ test('what a question wants', () => {
   expect(questionKind('cheapest first')).toBe('other');
 });
 
-test('of code in several variants one is quoted: that with most of the terms, or the first', () => {
+test('one of several variants of code is quoted: the one with most of the terms, or the first', () => {
   const variant = (name: string, text: string) => `\`\`\`sh ${name}\n${text}\n\`\`\``;
   const [curl, go, js] = [variant('cURL', 'curl /'), variant('Go', 'get()'), variant('JS', 'fetch()')];
   expect(quote('how', 'Rotate a key:', curl, go, js)).toBe(`Rotate a key:\n\n${curl}`);
@@ -129,7 +129,7 @@ test('headings of a whole page become labels, and none ends a quotation', () => 
 });
 
 test.each(['![', '![a](', '[ ', '![a]( '])('pictures that never end are read in one pass: %s', (unit) => {
-  // Read with backtracking, this takes hours.
+  // A parser that backtracks takes hours for this input.
   const text = `${unit.repeat(200_000)}![a](b)${' '.repeat(200_000)}c`;
   expect(quoteSection(text, new Set(['c']), 'other')).toBeDefined();
 });

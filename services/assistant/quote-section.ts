@@ -1,18 +1,17 @@
 import { analyzeQuery } from '#shared/search/analyze-text.ts';
 import { type MarkdownBlock, markdownBlocks, markdownOfBlocks, shortTable, termCount } from './markdown-blocks.ts';
 
-/** What kind of answer a question wants; `page`: a page as a whole. */
+/** The kind of answer that a question needs; `page`: a page as a whole. */
 export type QuestionKind = 'start' | 'how' | 'what' | 'page' | 'other';
 
-/** A section that is not longer is quoted whole. */
+/** A section up to this length is quoted whole. */
 const shortSection = 600;
 const quoteCharacters = 1_100;
-/** Of a page that is read from its start. */
+/** Length of a quotation from the start of a page. */
 const pageQuoteCharacters = 1_600;
-/** No block alone is longer: code that fills a page, or a list of everything. */
+/** Limit for one block, such as code that fills a page or a long list. */
 const mostCharacters = 2_600;
 
-/** Pure. */
 export function questionKind(question: string): QuestionKind {
   if (
     /\b(?:get(?:ting)? started|quick ?start|begin(?:ning)?|where (?:do|should|can) (?:i|we) start|first steps|try it)\b|\bhow (?:do|can|should|to|would)\b(?: (?:i|we|you|one))? start(?: with)?(?: it| this)?\W*$/i.test(
@@ -27,9 +26,9 @@ export function questionKind(question: string): QuestionKind {
 }
 
 /**
- * The part of a section that answers: whole blocks, from the definition for "what is", with the steps or the command for "how", and of a long
- * table the rows that count. It never ends before what it announces, nor inside a step. `terms`: of all that was searched for; `asked`: of the
- * last question alone, which may be called like a step. Pure.
+ * The part of a section that answers the question, in whole blocks: it starts with the definition for `what is`, includes the steps or the command
+ * for "how", and reduces a long table to the matching rows. It never ends before a block that it introduces, nor inside a step. `terms`: the words of
+ * the search query; `asked`: the words of the last question alone, which may match the name of a step. Pure.
  */
 export function quoteSection(
   markdown: string,
@@ -52,7 +51,7 @@ export function quoteSection(
   const [start, end] = bestRun(blocks, terms, kind);
   let run = blocks.slice(start, end);
   const readsOn = kind === 'page' || (kind === 'start' && !run.some(isShown));
-  // What comes next belongs to it as long as it is short, or says more of what was asked.
+  // The next block is included while the result is short, or if it has more of the terms.
   for (let next = end; next < blocks.length; next += 1) {
     const longer = blocks.slice(start, next + 1);
     const adds = termCount(markdownOfBlocks(longer), terms) > termCount(markdownOfBlocks(run), terms);
@@ -63,7 +62,7 @@ export function quoteSection(
   return markdownOfBlocks(run);
 }
 
-/** From the block that has most of the terms, back to what introduces it and on to what it announces. */
+/** The range around the block with most of the terms, extended back to its introduction and on to the blocks that it introduces. */
 function bestRun(blocks: readonly MarkdownBlock[], terms: ReadonlySet<string>, kind: QuestionKind): [number, number] {
   const scores = blocks.map((block, at) => {
     const does = block.kind === 'code' || block.kind === 'list';
@@ -72,7 +71,7 @@ function bestRun(blocks: readonly MarkdownBlock[], terms: ReadonlySet<string>, k
   });
   const isFromStart = kind === 'start' || kind === 'page';
   let start = isFromStart ? 0 : scores.indexOf(Math.max(...scores));
-  // Whoever wants to start gets on to the first steps or command.
+  // For questions about how to start, the quotation extends to the first steps or command.
   const steps = isFromStart ? blocks.findIndex(isShown) : -1;
   const firstSteps = markdownOfBlocks(blocks.slice(0, steps + 1)).length > mostCharacters ? -1 : steps;
   let end = Math.max(start, firstSteps) + 1;
@@ -87,7 +86,7 @@ function bestRun(blocks: readonly MarkdownBlock[], terms: ReadonlySet<string>, k
 
 const isTitle = ({ kind, text }: MarkdownBlock): boolean => kind === 'heading' && text.startsWith('# ');
 
-/** What a picture shows in words makes no sense without it. */
+/** Removes pictures with their captions, which make no sense without them. */
 function withoutPictures({ kind, text }: MarkdownBlock): MarkdownBlock {
   if (kind === 'code' || !text.includes('![')) return { kind, text };
   const rest = text.replaceAll(
@@ -97,16 +96,16 @@ function withoutPictures({ kind, text }: MarkdownBlock): MarkdownBlock {
   return { kind, text: rest.replaceAll(/(?<![ \t])[ \t]+$/gm, '').trim() === '' ? '' : rest };
 }
 
-/** A quotation has no sections of its own. */
+/** Turns a heading into a label, because a quotation has no sections. */
 const headingAsLabel = ({ kind, text }: MarkdownBlock): MarkdownBlock =>
   kind === 'heading'
     ? { kind: 'paragraph', text: `**${text.replace(/^#+\s+/, '').replaceAll('**', '')}**` }
     : { kind, text };
 
-/** So many pieces of code in a row are the same for several languages or cases. */
+/** Number of adjacent code blocks from which they count as variants for several languages or cases. */
 const leastVariants = 3;
 
-/** Of code in several variants the one with most of the terms, or the first. */
+/** Keeps one of several variants of code: the one with most of the terms, or the first. */
 function withoutVariants(blocks: readonly MarkdownBlock[], terms: ReadonlySet<string>): MarkdownBlock[] {
   const result: MarkdownBlock[] = [];
   for (let at = 0; at < blocks.length; ) {
@@ -124,10 +123,10 @@ function withoutVariants(blocks: readonly MarkdownBlock[], terms: ReadonlySet<st
   return result;
 }
 
-/** A line across the page, or what keeps two lists apart. */
+/** A thematic break, or a comment that separates two lists. */
 const isMark = ({ text }: MarkdownBlock): boolean => /^(?:<!--.*?-->|[-*_](?:\s*[-*_]){2,})$/s.test(text.trim());
 
-/** Cards are links alone with a sentence below: together they are a list. */
+/** Turns cards, which are links with a sentence below them, into one list. */
 function cardsAsList(blocks: readonly MarkdownBlock[]): MarkdownBlock[] {
   const result: MarkdownBlock[] = [];
   let cards: string[] = [];
@@ -154,17 +153,17 @@ const isCard = (block: MarkdownBlock | undefined): boolean =>
 const announces = (block: MarkdownBlock | undefined): boolean =>
   block?.kind === 'paragraph' && /[:：]\W*$/.test(block.text);
 
-/** The title of a tab or a card, whose content would come next. */
+/** The title of a tab or a card, which introduces the block after it. */
 const isLabel = (block: MarkdownBlock | undefined): boolean =>
   block?.kind === 'paragraph' && /^(?:\*\*[^*]+\*\*|\[[^\]]*\]\([^)]*\))$/.test(block.text);
 
-/** What another block introduces. */
+/** A block that another block may introduce. */
 const isShown = (block: MarkdownBlock | undefined): boolean =>
   block !== undefined && ['code', 'list', 'table'].includes(block.kind);
 
 const itemsOf = (list: string): string[] => list.split(/\n(?=(?:[-*+]|\d{1,9}[.)])\s)/);
 
-/** Of steps with names those that are called like the question. */
+/** Reduces a list of named steps to those whose names match the question. */
 function stepsCalled(block: MarkdownBlock, asked: ReadonlySet<string>): MarkdownBlock {
   if (block.kind !== 'list') return block;
   const called = itemsOf(block.text).filter((item) => {
@@ -174,7 +173,7 @@ function stepsCalled(block: MarkdownBlock, asked: ReadonlySet<string>): Markdown
   return called.length === 0 ? block : { kind: 'list', text: called.join('\n').trimEnd() };
 }
 
-/** Of a list that is too long its first items, each whole. */
+/** Reduces a list that is too long to its first items, each of them whole. */
 function leadingItems(block: MarkdownBlock): MarkdownBlock {
   if (block.kind !== 'list' || block.text.length <= mostCharacters) return block;
   const items = itemsOf(block.text);

@@ -2,13 +2,13 @@ import type { Turn } from '#shared/aggregates/thread/thread.ts';
 import { analyzeQuery } from '#shared/search/analyze-text.ts';
 import { questionKind } from './quote-section.ts';
 
-/** Words that show that a question is about what was said before. */
+/** Words that show that a question refers to earlier turns. */
 const pointsBack = /\b(it|its|they|them|their|that|this|those|these|one|ones|instead|same|else|here)\b/i;
 const goesOn = /^\s*(and|or|but|what about|how about|why|also)\b/i;
-/** All words of a question that only wants more of what was said. */
+/** Matches a message that only asks for more of the same. */
 const wantsMore =
   /^(?:\W|(?:can|could|you|please|tell|show|give|me|us|more|some|details?|about|on|of|that|this|it|them|those|go|continue|explain|elaborate|further|an|examples?|again|with|in|depth|say|the|a)\b)+$/i;
-/** All words of a message that asks nothing. */
+/** Matches a message that asks nothing. */
 const courtesy =
   /^(?:\W|(?:hi|hello|hey|thanks?|thx|you|very|much|so|a|lot|ok|okay|great|cool|nice|perfect|good|morning|afternoon|evening|day|bye|goodbye|there|for|the|your|help)\b)+$/i;
 const pageItself = /\b(?:this|the current|the) (?:page|article|guide|document|section)\b|\bhere\b/i;
@@ -16,19 +16,16 @@ const pageItself = /\b(?:this|the current|the) (?:page|article|guide|document|se
 const mostQuestions = 6;
 const selectionCharacters = 300;
 
-/** Whether somebody only greets or thanks. Pure. */
+/** True for a message that only greets or thanks. Pure. */
 export const isCourtesy = (question: string): boolean => courtesy.test(question) && /\p{L}/u.test(question);
 
-/** Whether a question is about the page that its reader is on. Pure. */
+/** True for a question about the current page of its reader. Pure. */
 export const isAboutPage = (question: string): boolean => pageItself.test(question);
 
-/** Whether a question only asks to go on: it has no words of its own to search for. Pure. */
+/** True for a question that only asks to continue, without words to search for. Pure. */
 export const asksForMore = (question: string): boolean => wantsMore.test(question) && /\p{L}/u.test(question);
 
-/**
- * What to search for: the last question; those before it, as far back as they are not clear alone; and what the reader has selected, where the
- * question is about that. Pure.
- */
+/** The search query: the last question, earlier questions back to one that is clear alone, and the reader's selection if the question refers to it. Pure. */
 export function retrievalQuery(turns: readonly Turn[], selections: readonly { value: string }[] = []): string {
   const questions = turns
     .filter(({ role }) => role === 'user')
@@ -46,10 +43,10 @@ export function retrievalQuery(turns: readonly Turn[], selections: readonly { va
   return searched.length === 0 ? question : searched.join('\n');
 }
 
-/** Whether a question only asks how to begin, with what does not matter. */
+/** True for a question that only asks how to begin, without a subject. */
 const isForStart = (question: string): boolean =>
   questionKind(question) === 'start' && analyzeQuery(question).length < 2;
-/** What pages are called that say how to begin. */
+/** Usual titles of pages that say how to begin. */
 const startWords = 'quickstart, getting started';
 
 const ownWords = (question: string): string[] => (asksForMore(question) ? [] : [question]);

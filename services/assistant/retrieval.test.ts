@@ -16,7 +16,7 @@ test('whatever a client calls the current page', () => {
   expect(pagePathOf('/%E0%A4%A')).toBe('%E0%A4%A');
   expect(pagePathOf(' ')).toBeUndefined();
   expect(pagePathOf(null)).toBeUndefined();
-  // Read with backtracking, this takes longer than anybody waits.
+  // A parser that backtracks takes longer than a client waits.
   expect(pagePathOf(`/a${'/'.repeat(1_000_000)}b`)).toBeUndefined();
 });
 
@@ -31,7 +31,7 @@ test('a filter that no page fits is said; a language filters nothing where there
   expect(unknownFilter({ version: 'v1' }, { ...none, open: none }, [])).toContain('It has no versions.');
 });
 
-test('of a filter nobody learns what only pages with groups have', () => {
+test('a filter reveals no value that only pages with groups have', () => {
   const open = { versions: ['v1'], languages: [], tags: [] };
   const facets = { versions: ['secret', 'v1'], languages: [], tags: [], open };
   const said = (version: string, groups: string[]) => unknownFilter({ version }, facets, groups);

@@ -9,22 +9,22 @@ import { ownAttributes, tracingOf } from '#shared/runtime/tracing.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
 import type { FoundPassage, SearchFacets, SearchIndex, SearchQuery, SearchScope } from '#shared/search/search-index.ts';
 
-/** What the assistant works with. */
+/** Dependencies and settings of the assistant. */
 export type AssistantContext = {
   bus: BusOf<'assistant'>;
   searchIndex: SearchIndex;
-  /** Absent: words alone decide. */
+  /** Absent: the search uses words alone. */
   embedQuestion?: EmbedQuestion | undefined;
   model: LanguageModelV4;
   logger: Logger;
   clock: Clock;
   random: RandomDigits;
-  /** Key of the hashes of fingerprints. */
+  /** HMAC key for the hashes of fingerprints. */
   hashKey: string;
-  /** What the conversations of one organization may take in the log. */
+  /** Storage budget for the conversations of one organization, in bytes. */
   budgetBytes: number;
   answerTimeoutMs: number;
-  /** Aborts when the service stops and answers have had their time. */
+  /** Aborts at shutdown, after the grace period for answers. */
   cutAnswers: AbortSignal;
 };
 
@@ -39,8 +39,8 @@ export async function searchedContent(
 }
 
 /**
- * For when nothing was found in what is searched. Throws `unavailable` when the index of it is gone, as while one that was damaged is built again:
- * then nobody knows whether there is something.
+ * Checks, after a search without results, that its index exists. Throws `unavailable` if the index is gone, as while a damaged one is rebuilt: then
+ * an empty result means nothing.
  */
 export async function requireIndex({ searchIndex }: Pick<AssistantContext, 'searchIndex'>, scope: SearchScope) {
   if ((await searchIndex.facets(scope)) !== undefined) return;
@@ -50,10 +50,10 @@ export async function requireIndex({ searchIndex }: Pick<AssistantContext, 'sear
 /** The indexer looks for lost indexes every 20 seconds. */
 const rebuiltWithinSeconds = 30;
 
-/** As after an update, or when an index was lost. */
+/** The index is missing after an update of its format, or when it was lost. */
 export const beingIndexed = 'The search index of this documentation is being built again. Ask again in a few minutes.';
 
-/** What clients want to search in; an empty value counts as absent. */
+/** Search filter of a client; an empty value counts as absent. */
 type ClientFilter = {
   version?: string | null | undefined;
   language?: string | null | undefined;
@@ -95,7 +95,7 @@ export function trustedGroups(
   return named ? trusted.filter((group) => named.includes(group)) : trusted;
 }
 
-/** A sentence about filter values that no page has; undefined when there are none. It names none that only pages with groups have. Pure. */
+/** A sentence about filter values that no page has, or undefined if there are none. It offers no value that only pages with groups have. Pure. */
 export function unknownFilter(
   filter: Pick<ClientFilter, 'version' | 'language'> | null | undefined,
   facets: SearchFacets,
@@ -104,7 +104,7 @@ export function unknownFilter(
   const known = groups.length === 0 ? facets.open : facets;
   const sentences = [
     sentence('version', filter?.version, known.versions, facets.open.versions),
-    // Where no page has a language, it filters nothing.
+    // A language filters nothing if no page has a language.
     facets.languages.length === 0
       ? undefined
       : sentence('language', filter?.language, known.languages, facets.open.languages),
@@ -130,10 +130,10 @@ export function pageUrl(path: string, anchor: string): string {
   return encoded(page).replaceAll(/[?#()]/g, percent) + encoded(fragment).replaceAll(/[()]/g, percent);
 }
 
-/** No path of a page is as long. */
+/** Upper bound for the length of a page path. */
 const longestPath = 2_000;
 
-/** The page path in a client's `currentPath`: `/guides/x`, `guides/x.html#a`, or a URL of the site. Undefined when it names none. */
+/** The page path in a client's `currentPath`: `/guides/x`, `guides/x.html#a`, or a URL of the site. Undefined if it names no page. */
 export function pagePathOf(currentPath: string | null | undefined): string | undefined {
   if (currentPath === null || currentPath === undefined || currentPath.length > longestPath) return undefined;
   if (currentPath.trim() === '') return undefined;
@@ -149,7 +149,7 @@ export function pagePathOf(currentPath: string | null | undefined): string | und
   return path === '' ? 'index' : path;
 }
 
-/** Halves of characters have no address. */
+/** `encodeURI` throws on lone surrogates. */
 const encoded = (text: string): string => encodeURI(text.toWellFormed());
 
 /** Parentheses end links in Markdown, so they are encoded too. */

@@ -4,8 +4,8 @@ import type { ThreadAnswer } from '#shared/contracts/http/assistant.ts';
 type Message = ThreadAnswer['messages'][number];
 
 /**
- * A thread as its organization reads it: its commits, oldest first. A question without an answer is `answering` as long as an answer may take,
- * and then `unfinished`. Pure.
+ * A thread as its organization reads it, made from its commits, oldest first. A question without an answer is `answering` until the answer timeout is
+ * over, and then `unfinished`. Pure.
  */
 export function threadView(commits: readonly ThreadCommit[], now: Date, answerTimeoutMs: number): ThreadAnswer {
   const messages = new Map<string, Message>();

@@ -45,11 +45,11 @@ const ask = async (
 const rate = (messageId: string, rating: 'up' | 'down', comment?: string) =>
   stored.rate(thread, { messageId, rating, comment }, undefined, testCaller);
 
-/** Bytes that were stored since there were so many commits. */
+/** Bytes that were stored after the first `since` commits. */
 const storedBytes = (since: number) =>
   log.stored.slice(since).reduce((sum, { commit }) => sum + JSON.stringify(commit).length, 0);
 
-/** A thread that was long when it came here: 60 KB. */
+/** A thread with 60 KB of earlier turns. */
 const longBefore: Turn[] = Array.from({ length: 20 }, (_, at) => ({
   role: at % 2 === 0 ? 'user' : 'assistant',
   text: `${at} `.repeat(1_000),
@@ -103,7 +103,7 @@ test('a thread goes on with what was said, also after ratings', async () => {
   ]);
 });
 
-test('of a long thread the newest turns count', async () => {
+test('the newest turns of a long thread count', async () => {
   await ask('one', { turns: [...longBefore, { role: 'user', text: 'one' }] });
   for (let count = 0; count < 30; count += 1) await ask(`${count}`, { answer: 'a'.repeat(5_000) });
   const turns = await stored.turns(await resumed());

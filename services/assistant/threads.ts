@@ -30,7 +30,7 @@ import { threadSubject } from '#shared/messaging/subjects/subject-names.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
 import type { BudgetedThreads } from './conversation-budget.ts';
 
-/** A thread to answer in. It is stored with its first question; its key is shown once, with the answer to that. */
+/** A thread to answer in. It is stored with its first question; its key is shown once, with the first answer. */
 export type Thread = ThreadIdentity & ThreadOwner & { stored: StoredThread | undefined };
 
 type StoredThread = StoredCommit<ThreadCommit>;
@@ -41,7 +41,7 @@ const keyDigits = 43;
 
 export type Threads = ReturnType<typeof threads>;
 
-/** Threads of questions and answers in the log: a commit for each question, and one for its answer. */
+/** Threads of questions and answers in the log: one commit for each question, and one for its answer. */
 export function threads(log: BudgetedThreads, clock: Clock, random: RandomDigits) {
   return {
     begin(organization: string, domain: string, fingerprintHash: string): Thread {
@@ -61,23 +61,23 @@ export function threads(log: BudgetedThreads, clock: Clock, random: RandomDigits
     /** Throws `rate_limited` when no more of the organization's conversations can be stored today. */
     checkBudget: (organization: string): Promise<void> => log.checkBudget(organization),
 
-    /** What was said in a thread until now, as far as the next answer may need it, oldest first. */
+    /** Earlier turns of a thread, oldest first, as far back as the next answer may need them. */
     async turns({ stored }: Thread): Promise<Turn[]> {
       return stored === undefined ? [] : await lastTurnsOf(backFrom(stored));
     },
 
-    /** Appends a question before it is answered, so that nothing loses it. Answers the thread with it. */
+    /** Appends a question before it is answered, so that it survives a crash. Returns the thread with the question. */
     async ask(thread: Thread, asked: AskedQuestion, caller: Caller): Promise<Thread> {
       const stored = await append(thread, caller, thread.stored, (state) => askQuestion(state, thread, thread, asked));
       return { ...thread, stored };
     },
 
-    /** Appends the answer. Those to questions that were asked at the same time are all kept; that of an erased thread is not. */
+    /** Appends the answer. Concurrent answers in one thread are all kept; the answer to an erased thread is not stored. */
     async record(thread: Thread, answered: AnsweredQuestion, caller: Caller): Promise<void> {
       await append(thread, caller, thread.stored, (state) => recordAnswer(state, thread, answered));
     },
 
-    /** All that the log has of a thread, oldest first; throws `not_found` when that is nothing. */
+    /** All commits of a thread that the log has, oldest first; throws `not_found` if there are none. */
     async history(identity: ThreadIdentity): Promise<ThreadCommit[]> {
       const newest = await load(identity);
       if (!newest) throw noSuchThread('record');
@@ -85,23 +85,23 @@ export function threads(log: BudgetedThreads, clock: Clock, random: RandomDigits
     },
 
     /**
-     * Takes a thread out of the log for good. Read models learn from a commit beside it which answers they have to forget. Throws `not_found`
-     * when there is no such thread.
+     * Removes a thread from the log for good. A commit beside it tells read models which answers to forget. Throws `not_found` if the thread does not
+     * exist.
      */
     async erase(identity: ThreadIdentity, caller: Caller): Promise<void> {
       let newest = await load(identity);
       if (!newest) throw noSuchThread('record');
-      // Somebody may add to the thread meanwhile.
+      // Another request may append to the thread meanwhile.
       for (; newest !== undefined; newest = await load(identity)) {
         const answers = (await commitsUpTo(newest)).flatMap(answersIn);
         const erasure = { ...identity, threadId: `er_${random(idDigits)}` };
-        // First, because it can be repeated: what is no longer in the log must be forgotten.
+        // The erasure is recorded first because it can be repeated: read models must forget answers that are gone from the log.
         if (answers.length > 0) await append(erasure, caller, undefined, () => eraseAnswers(erasure, answers));
         await log.purge(newest.commit.subject, newest);
       }
     },
 
-    /** Appends a reader's rating of an answer, unless it is the same as before. Knowing the thread is enough; an unknown message is `not_found`, too. */
+    /** Appends a reader's rating of an answer, unless it repeats the current one. The thread's id is enough to rate; an unknown message is `not_found` too. */
     async rate(identity: ThreadIdentity, rating: Rating, threadKey: string | undefined, caller: Caller): Promise<void> {
       const stored = await load(identity);
       if (!stored || !isThreadKey(stored.commit.data.state, threadKey)) throw noSuchThread('rating');
@@ -136,7 +136,7 @@ export function threads(log: BudgetedThreads, clock: Clock, random: RandomDigits
     return newestFirst.toReversed();
   }
 
-  /** The commits of a thread from this one back, as far as they are still kept. */
+  /** The commits of a thread from this one back, as far as the log still has them. */
   async function* backFrom(newest: StoredThread): AsyncGenerator<ThreadCommit> {
     const { subject } = newest.commit;
     for (let stored: StoredThread | undefined = newest; stored !== undefined; ) {
@@ -146,7 +146,7 @@ export function threads(log: BudgetedThreads, clock: Clock, random: RandomDigits
     }
   }
 
-  /** When an answer was recorded, and how it was rated last. Throws `not_found` when the thread has no such answer. */
+  /** The time of an answer and its last rating. Throws `not_found` if the thread has no such answer. */
   async function answerAndRating(
     stored: StoredThread,
     messageId: string,
@@ -163,7 +163,7 @@ export function threads(log: BudgetedThreads, clock: Clock, random: RandomDigits
   }
 }
 
-/** What a commit says was answered. */
+/** The answers that a commit records. */
 const answersIn = ({ time, data }: ThreadCommit): ErasedAnswer[] =>
   data.events.flatMap((event) =>
     event.type === 'QuestionAnswered'

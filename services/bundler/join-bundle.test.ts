@@ -120,7 +120,7 @@ test('all segments that are damaged are reported at once: after each report the 
   expect(await Promise.all(['site', 'pages', 'closing'].map(hasSidecar))).toEqual([false, true, false]);
 });
 
-/** What a disk does that loses the end of a file. */
+/** Simulates a disk that loses the end of a file. */
 const cut = (objectKey: string) => truncate(join(folder, 'stored', `${objectKey}#`), 40);
 
 test('a segment whose file was cut is reported and loses its sidecar', async () => {

@@ -9,11 +9,11 @@ import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import { isStoredRecently, type ObjectStore, unlessDamaged } from '#shared/storage/object-store.ts';
 
-/** A bundle of at most so many bytes stays in memory between its digest and its upload: its segments are not read twice. */
+/** A bundle up to this size stays in memory between its digest and its upload, so its segments are read once. */
 const keptBytes = 32 * 1024 * 1024;
-/** A segment of at most so many bytes is read in one piece. */
+/** A segment up to this size is read in one piece. */
 const wholeBytes = 1024 * 1024;
-/** How many are checked at the same time. */
+/** Number of segments that are checked concurrently. */
 const segmentsAtOnce = 4;
 
 export type JoinOutcome =
@@ -21,10 +21,9 @@ export type JoinOutcome =
   | { kind: 'lost'; chunks: number[]; reason: string };
 
 /**
- * Checks every segment of a plan, then streams the bundle to the store, a large one a few blocks at a time, unless the same bytes were stored recently
- * and are there still: what is stored is read for that, because a disk may have changed it since.
- * Of segments that are not what their sidecars say it removes the sidecars, so that they are rendered again. Rejects with
- * `ObjectStoreUnavailable` when the task should be tried again.
+ * Checks every segment of a plan, then streams the bundle to the store, a large one a few blocks at a time. The upload is skipped if the same bytes
+ * were stored recently and are still intact: the stored object is read to check that, because a disk may have changed it. Sidecars of damaged
+ * segments are removed, so that these are rendered again. Rejects with `ObjectStoreUnavailable` when the task should be retried.
  */
 export async function joinBundle(
   objectStore: ObjectStore,
@@ -63,7 +62,7 @@ export async function joinBundle(
   }
 }
 
-/** Places of other damaged segments. One at a time, each would cost a closing of the site and a join. */
+/** Places of other damaged segments. All are reported together, because each report costs a new closing segment and a new join. */
 async function damagedBehind(first: number, sources: readonly SegmentSource[], signal: AbortSignal): Promise<number[]> {
   const damaged = await inParallel(sources.slice(first + 1), segmentsAtOnce, async (source, at) => {
     signal.throwIfAborted();
@@ -78,7 +77,7 @@ async function damagedBehind(first: number, sources: readonly SegmentSource[], s
   return damaged.flat();
 }
 
-/** SHA-256 of what is stored under a key; undefined when that cannot be read to its end. */
+/** SHA-256 of the object stored under a key; undefined if it cannot be read completely. */
 async function storedDigest(objectStore: ObjectStore, key: string, signal: AbortSignal): Promise<string | undefined> {
   const digest = createHash('sha256');
   try {
@@ -111,7 +110,7 @@ const closingNumber = -1;
 
 export type SegmentSources =
   | { kind: 'complete'; sources: SegmentSource[] }
-  /** Chunk numbers; `closingNumber` for the closing segment. */
+  /** Chunk numbers, or `closingNumber` for the closing segment. */
   | { kind: 'lost'; chunks: number[]; reason: string };
 
 const sidecarsAtOnce = 8;

@@ -68,7 +68,7 @@ describeWithServers(['nats-server'], 'a bundle', () => {
         if (delivery?.value === undefined) continue;
         const { value, deliveryCount } = delivery;
         if (deliveryCount <= 3) {
-          // The bus gives it to the next one, as when a process that had it is gone.
+          // The bus redelivers the task to the next bundler, as it does when a process dies.
           killed += 1;
           delivery.nak();
           continue;

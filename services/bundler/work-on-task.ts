@@ -7,10 +7,10 @@ import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { repeatReads } from '#shared/storage/repeat-reads.ts';
 import { joinBundle } from './join-bundle.ts';
 
-/** What a bundler works with. */
+/** Dependencies of a bundler. */
 export type BundlerContext = ReportContext & { objectStore: ObjectStore };
 
-/** Joins one bundle and reports the outcome as a fact. Rejects when the task must come again. */
+/** Joins one bundle and reports the outcome as a fact. Rejects when the task must be redelivered. */
 export async function workOnTask(
   context: BundlerContext,
   task: BundleTask,

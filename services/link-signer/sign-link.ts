@@ -19,7 +19,7 @@ export type LinkSignerParts = {
 const storeWithinMs = 5_000;
 
 /**
- * A link to the bundle of a completed job. It decides by the job's log, and records who gets the link before it answers.
+ * Returns a link to the bundle of a completed job. The job's log decides if there is one, and the access is recorded before the link is returned.
  * Throws `not_found` (also for another organization's job, and when the bundle is gone) and `not_completed`.
  */
 export async function signLink(parts: LinkSignerParts, caller: Caller, jobId: string): Promise<BundleLink> {
@@ -74,7 +74,7 @@ export function linkSignerApp(parts: LinkSignerParts, options: InternalServerOpt
 
 const mostSkewMs = 5_000;
 
-/** Rejects while the store's clock and ours differ by more than 5 seconds: the time at which a link expires would be wrong. */
+/** Rejects while the store's clock and ours differ by more than 5 seconds, because links would expire at the wrong time. */
 export async function checkClockSkew(objectStore: Pick<ObjectStore, 'clockSkewMs'>): Promise<void> {
   const skewMs = await objectStore.clockSkewMs();
   if (Math.abs(skewMs) <= mostSkewMs) return;

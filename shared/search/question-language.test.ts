@@ -59,10 +59,10 @@ const german = { text: 'Sie können einen Arbeitsbereich löschen, wenn er Ihnen
 test('a question in another language than all that was found hears so', () => {
   const question = 'Wie lösche ich einen workspace?';
   expect(languageNotice(question, [english])).toBe(
-    'The question seems to be in German, and what was found is in English. Names, codes and identifiers of it are found there; ask in English to find more.',
+    'The question seems to be in German, and the passages that were found are in English. Names, codes and identifiers of it are found there; ask in English to find more.',
   );
   expect(languageNotice(question, [english, { text: 'npm rm', language: 'ja' }])).toMatch(
-    /found is in English and Japanese\. .* ask in English or Japanese to find more\.$/,
+    /found are in English and Japanese\. .* ask in English or Japanese to find more\.$/,
   );
   expect(languageNotice(question, [])).toBe(
     'The question seems to be in German, and nothing was found. Names, codes and identifiers of it are found in any language.',
@@ -72,7 +72,7 @@ test('a question in another language than all that was found hears so', () => {
   expect(languageNotice(question, [{ text: 'npm rm' }])).toBeUndefined();
   expect(languageNotice('How do I delete it?', [english])).toBeUndefined();
   expect(languageNotice('How do I delete it?', [])).toBeUndefined();
-  expect(languageNotice('How do I delete it?', [german])).toContain('what was found is in German');
+  expect(languageNotice('How do I delete it?', [german])).toContain('that were found are in German');
   expect(languageNotice('如何删除工作区', [{ text: 'npm rm', language: 'cn' }])).toBeUndefined();
   expect(languageNotice(question, [{ ...english, language: 'not a language!' }])).toContain('English');
 });

@@ -134,7 +134,7 @@ export function languageNotice(
   );
   if (languages.size === 0 || languages.has(asked)) return undefined;
   const theirs = [...languages].sort().map(nameOf);
-  return `The question seems to be in ${nameOf(asked)}, and what was found is in ${theirs.join(' and ')}. ${finds} there; ask in ${theirs.join(' or ')} to find more.`;
+  return `The question seems to be in ${nameOf(asked)}, and the passages that were found are in ${theirs.join(' and ')}. ${finds} there; ask in ${theirs.join(' or ')} to find more.`;
 }
 
 /** `pt-BR` is Portuguese; `cn` and `jp` are names of countries that sites use. Sites call languages what they like: undefined for what is no code of one. */

@@ -174,7 +174,7 @@ test('a language filters nothing where no page has one, and a question in anothe
     filter: { language: 'de' },
   };
   const { events } = await readEvents(await ask(inGerman));
-  expect(deltas(events)).toContain('seems to be in German, and what was found is in English.');
+  expect(deltas(events)).toContain('seems to be in German, and the passages that were found are in English.');
 });
 
 test('pages of groups answer only who is in them', async () => {

@@ -149,7 +149,7 @@ test('of a model that calls hundreds of tools at once a dozen calls are made', a
   const { text, errors, events } = await ask();
   expect([text, errors]).toEqual(['Press it.', []]);
   expect(events.filter(({ type }) => type === 'tool-output-available')).toHaveLength(12);
-  expect(modelSaw(1)).toContain('You have looked for enough.');
+  expect(modelSaw(1)).toContain('No more searches are possible.');
 });
 
 const busy = 'The language model has too many questions at the moment. Ask again in a minute.';

@@ -13,6 +13,8 @@ import { problemsIn } from './plain-english.ts';
  */
 
 const read = process.env.BINDERY_WORDS?.split(',') ?? [
+  'services/bundler',
+  'services/link-signer',
   'shared/docs/format',
   'shared/docs/sandbox',
   'test/structure',
