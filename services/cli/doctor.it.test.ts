@@ -101,8 +101,8 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
     expect(outcome.code).toBe(0);
     for (const sentence of [
       /nats-server \d+\.\d+\.\d+ at nats:\S+ knows the user "provisioner"/,
-      /\d+ streams and buckets and \d+ consumers are as this version needs them/,
-      /writes each message to its disk before it says that it has it/,
+      /\d+ streams and buckets and \d+ consumers have the settings of this version/,
+      /writes each message to its disk before it acknowledges it/,
       /Each stream stored its last message/,
       /The object store at http:\S+ \(bucket bindery\) wrote and read an object in \d+ ms/,
       /It overwrites nothing that is there already/,
@@ -126,7 +126,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
     [
       'a wrong password of the bus',
       { BINDERY_NATS_PASSWORD_PROVISIONER: 'another-password' },
-      /does not know the user "provisioner", or its password is another one/,
+      /does not know the user "provisioner", or its password differs/,
       /BINDERY_NATS_PASSWORD_PROVISIONER/,
     ],
     [
@@ -343,7 +343,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
     await jsm.streams.update('FACTS', { max_age: 1_000_000_000 * 3_600 });
     await connection.close();
     const text = await saidWith({});
-    expect(text).toContain('The stream FACTS is not as this version needs it: max_age.');
+    expect(text).toContain('The stream FACTS differs from the settings of this version: max_age.');
     expect(text).toContain('Run "bindery provision" of this version.');
   });
 

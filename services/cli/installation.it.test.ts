@@ -140,7 +140,7 @@ describeWithServers(['nats-server', 'versitygw'], 'an installation that is set u
     expect(outcome).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /^bindery: The bus at nats:\S+ does not know the user "provisioner", or its password is another one\. Give BINDERY_NATS_PASSWORD_PROVISIONER/,
+        /^bindery: The bus at nats:\S+ does not know the user "provisioner", or its password differs\. Set BINDERY_NATS_PASSWORD_PROVISIONER/,
       ),
     });
   });

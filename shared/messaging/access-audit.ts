@@ -4,7 +4,8 @@ import { recordAnchorOf } from './head-anchor.ts';
 import { accessSubject } from './subjects/subject-names.ts';
 
 /**
- * What auditors see of a link. Records are not chained, so each has an anchor of its own: it vouches for every field of the record. Pure.
+ * The audit entry that auditors see for a download link. Access records are not chained, so each entry has its own anchor, which covers
+ * every field of the record. Pure.
  */
 export function accessAuditEntry(record: AccessRecord, auditKey: string): AuditEntry & { anchor: string } {
   const { id, time, organization, jobId, domain, actor, address, requestId, bundleSha256, expiresAt } = record;

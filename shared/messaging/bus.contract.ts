@@ -19,9 +19,9 @@ export type BusUnderTest = {
   orchestrator: BusOf<'orchestrator'>;
   renderer: BusOf<'page-renderer'>;
   bundler: BusOf<'bundler'>;
-  /** It alone may list subjects, read texts and purge. */
+  /** Only the housekeeper may list subjects, read texts and purge. */
   housekeeper: BusOf<'housekeeper'>;
-  /** Puts a message that is no commit into the directory's log. */
+  /** Puts a message that is not a commit into the directory's log. */
   putUnreadable(subject: string): Promise<void>;
   stop(): Promise<void>;
 };
@@ -32,7 +32,7 @@ const shortMs = 1_000;
 const time = new Date('2026-01-01T00:00:00.000Z');
 const actor = { kind: 'operator' as const, id: 'operator' };
 
-/** A commit of an organization: its creation, or a change of its name. */
+/** A commit of an organization that records its creation or a change of its name. */
 export function directoryCommit(
   organization: string,
   id: string,
@@ -59,7 +59,7 @@ const renderTask = (taskId: string): RenderTask => ({
 });
 const bundleTask = ({ rendererVersion: _, ...task }: RenderTask): BundleTask => ({ ...task, kind: 'bundle' });
 
-/** All that waits for a reader, each acknowledged. */
+/** Takes and acknowledges all messages that wait for a reader. */
 async function drained<T>(reader: DurableReader<T>): Promise<Delivery<T>[]> {
   const deliveries: Delivery<T>[] = [];
   for (
@@ -73,7 +73,7 @@ async function drained<T>(reader: DurableReader<T>): Promise<Delivery<T>[]> {
   return deliveries;
 }
 
-/** What every adapter of the bus guarantees: event log, durable reader, task queue and documents. */
+/** Tests that every adapter of the bus must pass: event log, durable reader, task queue and document store. */
 export function busContract(name: string, open: () => Promise<BusUnderTest>): void {
   describe(`the contract of the bus, kept by ${name}`, () => {
     let bus: BusUnderTest;
@@ -92,7 +92,7 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
         expect(await bus.gateway.directory.last(directoryLogSubject('nobody'))).toBeUndefined();
       });
 
-      test('stores one of two appends on the same commit, and tells the other', async () => {
+      test('stores one of two appends on the same commit, and rejects the other', async () => {
         const both = await Promise.allSettled(['x', 'y'].map((id) => append('two', id)));
         expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
         const loser = both.find((one) => one.status === 'rejected');
@@ -126,7 +126,7 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
         expect(await bus.housekeeper.directory.subjects(directoryLogSubject('nobody'))).toEqual([]);
       });
 
-      test('says of which subjects messages were stored before a time, also of those that are taken out meanwhile', async () => {
+      test('lists the subjects of messages stored before a time, also while messages are purged', async () => {
         const { exports } = bus.housekeeper;
         const jobs = ['a', 'b', 'c'].map((letter) => exportState({ jobId: `se_${letter.repeat(22)}` }));
         const subjects = jobs.map(({ jobId }) => exportLogSubject('acme', jobId));
@@ -211,7 +211,7 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
         expect((await reader.position()).leftCount).toBe(0);
       });
 
-      test('stops waiting at once when told to', async () => {
+      test('stops waiting at once when its signal aborts', async () => {
         const reader = await bus.projector.projectionReaders.content('blue');
         const stop = new AbortController();
         const waiting = reader.next({ signal: stop.signal });
@@ -278,7 +278,7 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
         expect(await usageContent.getMany([])).toEqual([]);
       });
 
-      test('removes only the revision that was meant', async () => {
+      test('removes only the expected revision', async () => {
         const { jobList } = bus.projector.generations.blue;
         const key = 'removed.2026-01-01.0';
         const first = await jobList.put(key, { entries: [] });
@@ -290,7 +290,7 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
         expect(await jobList.put(key, { entries: [] }, { expectedRevision: 0 })).toBeDefined();
       });
 
-      test('begins a watch with what is there', async () => {
+      test('begins a watch with the stored documents', async () => {
         const { jobList } = bus.projector.generations.blue;
         await jobList.put('begin.a', { entries: [] });
         await jobList.put('begin.b', { entries: [] });

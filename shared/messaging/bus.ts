@@ -25,7 +25,7 @@ import type { DocumentStore, ReadModels } from './read-models.ts';
 import type { BusUser } from './subjects/subject-table.ts';
 import type { Presence, TaskQueue } from './task-queue.ts';
 
-/** Everything that the bus has. No service gets all of it: see `busPartsOf`. */
+/** All parts of the bus. Each service gets only some of them: see `busPartsOf`. */
 export type BusParts = {
   exports: EventLog<ExportCommit>;
   content: EventLog<ContentCommit>;
@@ -40,7 +40,7 @@ export type BusParts = {
   /** The orchestrator's readers. */
   exportReader(): Promise<DurableReader<ExportCommit>>;
   factReader(): Promise<DurableReader<Fact>>;
-  /** The indexer's reader. */
+  /** The readers of the indexer and of the workers. */
   contentReader(): Promise<DurableReader<ContentCommit>>;
   renderTasks(rendererVersion: string): Promise<DurableReader<RenderTask>>;
   bundleTasks(): Promise<DurableReader<BundleTask>>;
@@ -52,38 +52,38 @@ export type BusParts = {
     access(generation: Generation): Promise<DurableReader<AccessRecord>>;
     conversations(generation: Generation): Promise<DurableReader<ThreadCommit>>;
   };
-  /** The read models as they are read now. */
+  /** The read models of the generation that is currently read. */
   readModels: ReadModels;
   /** Both generations of the read models, for the projector that fills them. */
   generations: Record<Generation, ReadModels>;
   projections: {
-    /** Which generation is read, by projection. */
+    /** The generation that is read, for each projection. */
     pointers: DocumentStore<ProjectionPointer>;
-    /** Which rebuild was asked for last, by projection. */
+    /** The latest rebuild request of each projection. */
     requests: DocumentStore<RebuildRequest>;
     /**
-     * Empties a projection's part of a generation, and makes that generation's reader begin at the start of the log. Nobody may read
-     * meanwhile. `confirm` rejects when the caller does not lead any more. What another projector writes after `confirm` began stays,
-     * however late this removes the rest.
+     * Empties a projection's part of a generation and resets that generation's reader to the start of the log. Nobody may read the
+     * generation meanwhile. `confirm` rejects when the caller has lost its lease. Documents that another projector writes after `confirm`
+     * began are kept, however late this call removes the others.
      */
     startOver(projection: ProjectionName, generation: Generation, confirm: () => Promise<void>): Promise<void>;
-    /** Makes a generation's reader where it is missing; it begins at the start of the log. */
+    /** Creates a generation's reader if it is missing. It begins at the start of the log. */
     makeReader(projection: ProjectionName, generation: Generation): Promise<void>;
   };
-  /** The orchestrator's index. */
+  /** The orchestrator's index of active jobs. */
   activeJobs: DocumentStore<ActiveJobDocument>;
-  /** The gateway's list of what counts against the limit of active exports. */
+  /** The exports that count against an organization's limit of active exports, written by the gateway. */
   exportPlaces: DocumentStore<ExportPlaces>;
-  /** The gateways' times of when each API key was used last. */
+  /** The time of the last use of each API key, written by the gateways. */
   keyUses: DocumentStore<KeyUse>;
-  /** The assistant's count of what each organization's conversations take. */
+  /** The storage that each organization's conversations take, counted by the assistant. */
   conversationSizes: DocumentStore<ConversationSizes>;
   presence: Presence;
   leases: Leases;
   liveUpdates: LiveUpdates;
 };
 
-/** Which parts each user gets. `subjects/` gives it the rights for them. */
+/** The parts that each user gets. `subjects/` grants the rights for them. */
 export const busPartsOf = {
   gateway: [
     ...(['exports', 'content', 'directory', 'facts', 'exportPlaces', 'keyUses'] as const),
@@ -109,24 +109,24 @@ export const busPartsOf = {
 } as const satisfies Record<BusUser, readonly (keyof BusParts)[]>;
 
 /**
- * What one user has of the bus: one connection with the rights of its NATS user. What it has no right to rejects with a sentence that names
+ * One user's view of the bus: one connection with the rights of its NATS user. A call without the right rejects with a sentence that names
  * the subject.
  */
 export type BusOf<User extends BusUser> = Pick<BusParts, (typeof busPartsOf)[User][number]> & BusConnection;
 
 export type BusConnection = {
-  /** The time of the bus, by which all services count, whatever the clocks of their machines say. */
+  /** The time of the bus. All services use it, so that the clocks of their machines do not matter. */
   clock: Clock;
-  /** Rejects with the reason when the bus does not answer within two seconds, or does not store what it is sent. */
+  /** Rejects with the reason when the bus does not answer within two seconds or does not store a message. */
   check(): Promise<void>;
-  /** Resolves when the server has answered; rejects, or never ends, when there is none. */
+  /** Resolves when the server has answered. Without a server it rejects or stays pending. */
   ping(): Promise<void>;
-  /** For metrics. */
+  /** Traffic of the connection, for metrics. */
   traffic(): BusTraffic;
   close(): Promise<void>;
 };
 
-/** What went over a connection since it was opened. */
+/** Traffic of a connection since it was opened. */
 export type BusTraffic = {
   connected: boolean;
   disconnects: number;
@@ -136,14 +136,14 @@ export type BusTraffic = {
   bytesOut: number;
 };
 
-/** The bus did not answer in time. Try again later: a guarded append that got through is recognized then. */
+/** The bus did not answer in time. The call can be repeated: a guarded append that was stored is recognized then. */
 export class BusUnavailable extends Unavailable {
   override name = 'BusUnavailable';
 }
 
 /**
- * Changes of the `job-status` read model, which the server republishes: one subscription per gateway process,
- * however many clients watch. Delivery is at most once, so a watcher reads the document first.
+ * Changes of the `job-status` read model, which the server republishes: one subscription per gateway process, independent of the number of
+ * clients. Delivery is at most once, so a watcher reads the document first.
  */
 export type LiveUpdates = {
   /** Calls `listener` with the raw document of every changed key until the returned function is called. */

@@ -3,7 +3,7 @@ import { canonicalJson, sha256OfJson } from '#shared/runtime/canonical-json.ts';
 import type { StoredCommit, StoredText } from './event-log.ts';
 
 export type CommitOrigin = {
-  /** Id of the new commit; the same id again is the same commit. */
+  /** Id of the new commit. Two appends with the same id are the same commit. */
   id: string;
   source: string;
   actor: Actor;
@@ -37,17 +37,23 @@ export function nextCommit<E extends CommitEvent, S>(
   return { ...unsealed, hash: commitHash(unsealed) };
 }
 
-/** SHA-256 over everything in a commit but `hash` itself. */
+/** SHA-256 over all fields of a commit except `hash`. */
 export function commitHash(commit: Omit<Commit, 'hash'> & { hash?: string }): string {
   const { hash: _, ...content } = commit;
   return sha256OfJson(content);
 }
 
 /**
- * `hole`: commits are missing. `swapped`: a commit comes after a later one, or twice. `moved`: it is not where its successor says.
- * `changed`: its bytes are not those that were written. `wrong-subject`: it belongs to another aggregate. `wrong-state`: its state is not
- * what its events make of the state before. `unreadable`: no commit, or of a version that this program does not know. `unanchored`: nothing
- * that was made with the audit key vouches for it. `bundle`: what is stored is not the bundle that it names.
+ * Kinds of damage in a history.
+ * - `hole`: commits are missing.
+ * - `swapped`: a commit comes after a later one, or twice.
+ * - `moved`: the commit is not at the place that its successor names.
+ * - `changed`: the bytes differ from those that were written.
+ * - `wrong-subject`: the commit belongs to another aggregate.
+ * - `wrong-state`: the stored state differs from the fold of the events.
+ * - `unreadable`: the message is not a commit, or has a version that this program does not know.
+ * - `unanchored`: no anchor made with the audit key covers the commit.
+ * - `bundle`: the stored bundle differs from the one that the history names.
  */
 export type ChainProblem = {
   problem:
@@ -61,15 +67,15 @@ export type ChainProblem = {
     | 'unanchored'
     | 'bundle';
   subject: string;
-  /** Stream sequence of the message at which it shows. */
+  /** Stream sequence of the message at which the problem was found. */
   sequence: number;
   revision?: number;
-  /** A sentence. */
+  /** The problem as a sentence. */
   message: string;
 };
 
 export type ChainFold<S, E extends CommitEvent> = {
-  /** The newest version of a stored commit; throws a sentence that says what is wrong with it. */
+  /** The stored commit, upcast to the newest version. Throws a sentence that names the problem. */
   read(stored: unknown): Commit<E, S>;
   evolve(state: S | undefined, event: E, commit: Commit<E, S>): S;
 };
@@ -77,8 +83,8 @@ export type ChainFold<S, E extends CommitEvent> = {
 type Link = { stored: Commit; sequence: number };
 
 /**
- * Everything that is wrong with the stored commits of one subject, which are given in stream order; empty when the history is whole. With
- * `fold` the states are checked, too. A chain cannot show a lost tail: compare the last commit with a known head for that. Pure.
+ * All problems in the stored commits of one subject, which are given in stream order; empty when the history is whole. With `fold` the
+ * states are checked, too. A chain cannot show a lost tail: compare the last commit with a known head for that. Pure.
  */
 export function verifyChain<S, E extends CommitEvent>(
   subject: string,
@@ -99,11 +105,7 @@ export function verifyChain<S, E extends CommitEvent>(
       report('wrong-subject', placeOf(message.sequence, stored), `The message belongs to ${other}.`);
     }
     if (stored !== undefined && !isAsWritten(message.text, stored)) {
-      report(
-        'changed',
-        placeOf(message.sequence, stored),
-        'The bytes of the commit are not those that its hash was made of.',
-      );
+      report('changed', placeOf(message.sequence, stored), 'The bytes of the commit do not match its hash.');
     }
   }
 
@@ -127,7 +129,7 @@ export function verifyChain<S, E extends CommitEvent>(
 
 type Report = (problem: ChainProblem['problem'], at: { sequence: number; revision?: number }, message: string) => void;
 
-/** Compares each commit with the one before, by revision. When messages are out of order, their sequences say nothing more. */
+/** Compares each commit with the one before, by revision. Once messages are out of order, their sequences prove nothing. */
 function checkLinks(links: readonly Link[], problems: readonly ChainProblem[], report: Report): void {
   const changed = new Set(problems.filter(({ problem }) => problem === 'changed').map(({ sequence }) => sequence));
   const outOfOrder = problems.some(({ problem }) => problem === 'swapped');
@@ -153,7 +155,7 @@ function checkLinks(links: readonly Link[], problems: readonly ChainProblem[], r
           report(
             'changed',
             placeOf(previous.sequence, previous.stored),
-            `Its hash is not the one that revision ${stored.revision} was chained to.`,
+            `Its hash differs from the one that revision ${stored.revision} was chained to.`,
           );
         }
       }
@@ -162,7 +164,7 @@ function checkLinks(links: readonly Link[], problems: readonly ChainProblem[], r
   }
 }
 
-/** Folds from one commit to the next; after a hole it goes on with the stored state. */
+/** Folds from one commit to the next. After a hole it continues with the stored state. */
 function checkStates<S, E extends CommitEvent>(links: readonly Link[], fold: ChainFold<S, E>, report: Report): void {
   let previous: Commit<E, S> | undefined;
   for (const { stored, sequence } of links) {
@@ -177,7 +179,7 @@ function checkStates<S, E extends CommitEvent>(links: readonly Link[], fold: Cha
           previous?.data.state,
         );
         if (canonicalJson(folded) !== canonicalJson(read.data.state)) {
-          report('wrong-state', at, 'The state is not what its events make of the state before.');
+          report('wrong-state', at, 'The state differs from the fold of its events on the previous state.');
         }
       }
     } catch (error) {
@@ -189,7 +191,7 @@ function checkStates<S, E extends CommitEvent>(links: readonly Link[], fold: Cha
   }
 }
 
-/** The fields that place a commit in its history; its schema judges the rest. */
+/** The fields that place a commit in its history. The schema of its kind checks the rest. */
 function readCommit(text: string): Commit | undefined {
   try {
     const json: unknown = JSON.parse(text);
@@ -206,12 +208,15 @@ function readCommit(text: string): Commit | undefined {
   }
 }
 
-/** Writers store `JSON.stringify`, so even a changed byte that changes no value (a space, a repeated name) shows. */
+/**
+ * Writers store the output of `JSON.stringify`, so comparing with it shows even a changed byte that changes no value (a space, a repeated
+ * name).
+ */
 function isAsWritten(text: string, stored: Commit): boolean {
   try {
     return commitHash(stored) === stored.hash && JSON.stringify(stored) === text;
   } catch {
-    // The number is too large, or the brackets are too deep: no writer of ours made that.
+    // The number is too large or the brackets are nested too deep. Such a message does not come from a writer of this project.
     return false;
   }
 }

@@ -12,27 +12,27 @@ import type { Delivery, DurableReader } from './durable-reader.ts';
 export type ConsumeOptions<T> = Consumer & {
   reader: DurableReader<T>;
   /**
-   * Works on one message. Resolves: it is acknowledged. Rejects with `Poison`: it is a dead letter. Rejects otherwise: it comes again.
-   * `signal` aborts when the work has to be given up.
+   * Handles one message. If it resolves, the message is acknowledged. If it rejects with `Poison`, the message becomes a dead letter. After
+   * any other rejection the message is redelivered. `signal` aborts when the work has to be given up.
    */
   handle: (value: T, delivery: Delivery<T>, signal: AbortSignal) => Promise<void>;
-  /** How many messages are worked on at a time; 1 unless said otherwise. */
+  /** Number of messages that are handled at the same time; 1 by default. */
   slots?: number;
-  /** Takes no new message from then on; what is in hand is finished. */
+  /** Once it aborts, no new message is taken. Messages in flight are finished. */
   stop: AbortSignal;
-  /** Gives up what is in hand: it goes back to the bus. */
+  /** Once it aborts, messages in flight are given back to the bus. */
   abandon?: AbortSignal;
-  /** Just before a message that was worked on is acknowledged. */
+  /** Called just before a handled message is acknowledged. */
   beforeAck?: () => void;
 };
 
-/** Below half of the shortest `ack_wait` (5 s). */
+/** Interval of "working" signals. Below half of the shortest `ack_wait` (5 s). */
 const workingEveryMs = 2_000;
 const never = new AbortController().signal;
 
 /**
- * Works on the messages of a durable reader until `stop` aborts. Each slot holds exactly the message that it works on. Dead letters are
- * handled again when an operator says so, or after an upgrade. Never rejects.
+ * Handles the messages of a durable reader until `stop` aborts. Each slot holds only the message that it handles. Dead letters are handled
+ * again when an operator retries them, or after an upgrade. Never rejects.
  */
 export async function consume<T>(options: ConsumeOptions<T>): Promise<void> {
   const { reader, handle, stop, abandon = never, slots = 1 } = options;
@@ -77,8 +77,8 @@ export function readable<T>({ value, problem }: Delivery<T>): T {
 }
 
 /**
- * Settles deliveries that could not be handled. They become dead letters if no later try can succeed, and otherwise come again after a pause.
- * If a dead letter cannot be stored, its message comes again, too.
+ * Settles deliveries that could not be handled. They become dead letters if no later try can succeed, and are otherwise redelivered after a
+ * backoff. A message is also redelivered if its dead letter cannot be stored.
  */
 export async function settleFailure(
   deadLetterQueue: DeadLetterQueue,
@@ -86,7 +86,7 @@ export async function settleFailure(
   error: unknown,
 ): Promise<void> {
   const { logger, stream, retry, mostDeliveries = Infinity } = deadLetterQueue.consumer;
-  // A system that is away says nothing about the message, however often that is tried.
+  // An error of an unavailable system says nothing about the message, however often it occurs.
   const isDead = ({ deliveryCount }: Delivery<unknown>) =>
     error instanceof Poison || (deliveryCount >= mostDeliveries && !(error instanceof Unavailable));
   const retried = deliveries.filter((delivery) => !isDead(delivery));
@@ -119,10 +119,13 @@ async function putAside(deadLetterQueue: DeadLetterQueue, delivery: Delivery<unk
   }
 }
 
-/** Long enough not to be a loop, short enough for a deployment that is under way. */
+/** Delay before a task of a newer version is redelivered: long enough to avoid a busy loop, short enough for a deployment in progress. */
 const newerTaskPauseMs = 5_000;
 
-/** The orchestrator hands lost work out anew, so nothing waits for a task. One of a newer version is left to a worker of that version. */
+/**
+ * Drops a task that failed. The orchestrator redispatches lost work, so no later task waits for this one. A task of a newer version is left
+ * to a worker of that version.
+ */
 async function giveUpTask(
   { service, stream, deadLetterLog, logger, retry }: Consumer,
   delivery: Delivery<unknown>,

@@ -2,7 +2,7 @@ import type { DeadLetter } from '#shared/contracts/dead-letters.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { type DocumentStore, keepFollowing } from './read-models.ts';
 
-/** How many messages a service has set aside, followed as it changes. It is logged at the start and with each change. */
+/** Follows the number of a service's dead letters. It is logged at the start and at each change. */
 export function countDeadLetters(
   deadLetters: Pick<DocumentStore<DeadLetter>, 'watch'>,
   service: string,

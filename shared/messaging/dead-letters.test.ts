@@ -87,7 +87,7 @@ test('a sequence that the server gave out again does not hide a message behind t
   expect(queue.isBehind({ ...other, sequence: 8 })).toBe(true);
 });
 
-test('no message is given up because a system is away, however often it came', async () => {
+test('no message is given up because a system is away, however often it was delivered', async () => {
   const letters = memoryDocuments<DeadLetter>(async () => {});
   const queue = await openQueue(letters, { mostDeliveries: 20 });
   const settled: string[] = [];

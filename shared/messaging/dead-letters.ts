@@ -7,50 +7,53 @@ import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import type { Delivery, DurableReader } from './durable-reader.ts';
 import { type DocumentStore, keepFollowing } from './read-models.ts';
 
-/** What happened to dead letters, for auditors (400 days). */
+/** Audit log of dead letters (400 days). */
 export type DeadLetterLog = { record(record: DeadLetterRecord): Promise<void> };
 
-/** Who reads which stream, and what happens to messages that fail. */
+/** A service that reads a stream, and its handling of messages that fail. */
 export type Consumer = {
   service: string;
   stream: string;
   deadLetterLog: DeadLetterLog;
-  /** Where messages of a log are set aside. Absent for a work queue: what it loses is handed out anew. */
+  /** The bucket for dead letters of a log. Absent for a work queue, whose lost tasks are redispatched. */
   deadLetters?: DocumentStore<DeadLetter>;
-  /** Later messages of a subject wait for one that was set aside. */
+  /** True if later messages of a subject wait for one that was set aside. */
   isOrdered?: boolean;
   logger: Logger;
-  /** The pauses before a message comes again. */
+  /** Backoff before a message is redelivered. */
   retry: RetryPolicy;
-  /** After this many deliveries a message becomes a dead letter, whatever the reason but `Unavailable`. Absent: only poison does. */
+  /**
+   * Number of deliveries after which a message becomes a dead letter, for any reason except `Unavailable`. If absent, only poison messages
+   * do.
+   */
   mostDeliveries?: number;
 };
 
-/** The messages that one reader has set aside, and what operators decide about them. */
+/** The dead letters of one reader, and the decisions of operators about them. */
 export type DeadLetterQueue = {
   consumer: Consumer;
-  /** Resolves once it is known what is set aside, however long the bus is away; also when the queue closes. */
+  /** Resolves once the stored dead letters are known, even if the bus is away for long, or when the queue closes. */
   ready: Promise<void>;
-  /** Sets a message aside, for good or until it is handled after all. Resolves when that is stored. */
+  /** Stores a message as a dead letter. Resolves when it is stored. */
   put(message: Pick<Delivery<unknown>, 'subject' | 'sequence'>, error: unknown): Promise<void>;
-  /** Does the message wait behind one of its subject that is set aside? */
+  /** True if the message waits behind a dead letter of its subject. */
   isBehind(message: Pick<Delivery<unknown>, 'subject' | 'sequence'>): boolean;
-  /** Was an earlier message of its subject dropped? Then it follows on a hole. */
+  /** True if an earlier message of its subject was dropped, so that the message follows a hole. */
   hasHole(message: Pick<Delivery<unknown>, 'subject' | 'sequence'>): boolean;
   /**
-   * Carries out one decision, or tries one message again that waited for an upgrade; false when there is none. `again` handles the message
-   * of a letter and those that waited behind it, or those behind it alone. It rejects when the message itself fails once more.
+   * Carries out one decision, or retries one message that waited for an upgrade. Returns false when there is none. `again` handles the
+   * message of a letter and those behind it, or only those behind it. It rejects when the message of the letter fails once more.
    */
   settleOne(again: (letter: DeadLetter, from: 'it' | 'after-it') => Promise<void>): Promise<boolean>;
-  /** Resolves when there may be something to settle, when `signal` aborts, or when the queue closes. */
+  /** Resolves when there may be a letter to settle, when `signal` aborts, or when the queue closes. */
   changed(signal: AbortSignal): Promise<void>;
 };
 
 const tryAgainAfterMs = 1_000;
 
 /**
- * Opens the queue of a reader until `signal` aborts. A decision is done by one process and at least once: what a dead process began, the next
- * one that opens the queue begins again.
+ * Opens the queue of a reader until `signal` aborts. Each decision is carried out by one process and at least once: the next process that
+ * opens the queue repeats what a dead process had begun.
  */
 export function openDeadLetterQueue(consumer: Consumer, signal: AbortSignal): DeadLetterQueue {
   const { service, stream, deadLetters, deadLetterLog, logger, isOrdered = false } = consumer;
@@ -70,7 +73,7 @@ export function openDeadLetterQueue(consumer: Consumer, signal: AbortSignal): De
         opened.resolve();
         continue;
       }
-      // What is about to be settled may be known from the bucket before it comes here.
+      // A letter that is about to be settled can be known from the bucket before its change arrives here.
       if (change.revision <= (todo.get(change.key)?.revision ?? 0)) continue;
       todo.delete(change.key);
       if (change.kind !== 'put') {
@@ -86,7 +89,7 @@ export function openDeadLetterQueue(consumer: Consumer, signal: AbortSignal): De
     }
   }
   const unfollowed = (error: unknown) => {
-    if (!signal.aborted) logger.warn({ err: error, stream }, 'the dead letters cannot be followed; it is tried again');
+    if (!signal.aborted) logger.warn({ err: error, stream }, 'the dead letters cannot be followed; trying again');
   };
   if (deadLetters === undefined || signal.aborted) opened.resolve();
   else void keepFollowing(() => follow(deadLetters), unfollowed, signal);
@@ -96,7 +99,7 @@ export function openDeadLetterQueue(consumer: Consumer, signal: AbortSignal): De
     { subject, sequence }: Pick<Delivery<unknown>, 'subject' | 'sequence'>,
   ) => letters.of(subject).some((letter) => letter.state === state && letter.sequence < sequence);
 
-  /** The record comes first: what is in the bucket has always been recorded. */
+  /** The audit record is written first, so every change in the bucket has been recorded. */
   async function settle(
     { letter, revision }: { letter: DeadLetter; revision: number },
     outcome: DeadLetterRecord['outcome'],
@@ -133,8 +136,8 @@ export function openDeadLetterQueue(consumer: Consumer, signal: AbortSignal): De
       if (deadLetters === undefined) return;
       const key = deadLetterKey(service, stream, sequence);
       const known = await deadLetters.get(key, { fromLeader: true });
-      // The message comes again when its end did not reach the bus, and to the reader of another generation. A letter of another subject is
-      // about a message that the log has lost: the server gave its sequence out again.
+      // The message is redelivered when its acknowledgement did not reach the bus, and it also comes to the reader of the other generation.
+      // A letter with another subject belongs to a message that the log has lost: the server reused its sequence.
       if (known?.document.subject === subject) return;
       const now = new Date().toISOString();
       const letter: DeadLetter = {
@@ -157,14 +160,14 @@ export function openDeadLetterQueue(consumer: Consumer, signal: AbortSignal): De
         const taken = { ...letter, takenBy: instance };
         const revision = await deadLetters.put(key, taken, { expectedRevision: first[1].revision });
         todo.delete(key);
-        // Another process took it, or the operator changed it, which comes as a change.
+        // Another process took it, or the operator changed it, which arrives as a change.
         if (revision === undefined) return true;
         await carryOut({ letter: taken, revision }, again);
       } catch (error) {
         if (signal.aborted) return false;
-        logger.warn({ err: error, letter: key }, 'a dead letter cannot be settled yet; it is tried again');
+        logger.warn({ err: error, letter: key }, 'a dead letter cannot be settled yet; trying again');
         await delay(tryAgainAfterMs, undefined, { signal }).catch(() => {});
-        // However long the bus is away: nobody else settles what this queue has taken.
+        // Retried without a limit: no other process settles a letter that this queue has taken.
         const stored = await retryUnavailable(everySecond, signal, () =>
           deadLetters.get(key, { fromLeader: true }),
         ).catch(() => undefined);
@@ -211,7 +214,7 @@ export function openDeadLetterQueue(consumer: Consumer, signal: AbortSignal): De
   }
 }
 
-/** Letters by their keys. A question about one subject looks at no letter of another: it is asked with each message. */
+/** Letters by their keys, indexed by subject: each message causes a lookup, which must not scan the letters of other subjects. */
 function lettersBySubject() {
   const subjects = new Map<string, string>();
   const bySubject = new Map<string, Map<string, DeadLetter>>();
@@ -246,7 +249,7 @@ export async function settleLetters(
   while (!signal.aborted) if (!(await queue.settleOne(again))) await queue.changed(signal);
 }
 
-/** The message of a letter, as its stream has it. Throws `Poison` when it is not there any more. */
+/** The message of a letter, read from its stream. Throws `Poison` when the stream no longer has it. */
 export async function messageOfLetter<T>(
   reader: Pick<DurableReader<T>, 'reread'>,
   { stream, subject, sequence }: DeadLetter,
@@ -255,12 +258,13 @@ export async function messageOfLetter<T>(
     if (delivery.sequence === sequence) return delivery;
     break;
   }
-  throw new Poison(
-    `Message ${sequence} on ${subject} is not in ${stream} any more: its time was over, or it was removed.`,
-  );
+  throw new Poison(`Message ${sequence} on ${subject} is no longer in ${stream}: it expired or was removed.`);
 }
 
-/** One that somebody took is theirs, unless they died: then it is due for whoever begins to follow. */
+/**
+ * True if this process has to settle the letter. A letter taken by another process is due only if that process died, which is assumed of
+ * all taken letters when this process begins to follow.
+ */
 function isDue({ state, cause, decision, takenBy }: DeadLetter, isInitial: boolean): boolean {
   if (state !== 'aside') return false;
   return isInitial ? decision !== undefined || cause === 'newer' : decision !== undefined && takenBy === undefined;

@@ -52,7 +52,7 @@ describe('a command', () => {
     expect(log.stored).toHaveLength(2);
   });
 
-  test('that decides nothing appends nothing and gives the newest commit', async () => {
+  test('that decides nothing appends nothing and returns the newest commit', async () => {
     const { log, append } = commands();
     expect(await append(() => [])).toEqual({ events: [], stored: undefined });
     await append(() => [published('1')]);
@@ -71,7 +71,7 @@ describe('a command', () => {
         return [published('2')];
       },
       origin,
-      // Wrong on purpose: the caller believes that nothing has been published.
+      // Wrong on purpose: the caller believes that no content has been published.
       known: { stored: undefined },
     });
     expect(seen).toEqual([undefined, `cv_${'1'.repeat(32)}`]);
@@ -93,7 +93,7 @@ describe('a command', () => {
     expect(attempts).toBe(10);
   });
 
-  test('ends with what its decision throws', async () => {
+  test('rejects with the error that its decision throws', async () => {
     const { append } = commands();
     const refused = () => {
       throw new Error('not like this');

@@ -6,12 +6,12 @@ import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
 import { nextCommit } from './commit-chain.ts';
 import type { EventLog, StoredCommit } from './event-log.ts';
 
-/** Who decides, and why now. */
+/** The actor and cause of a command. */
 type CommandOrigin = {
-  /** The service or its instance. */
+  /** Name of the service or of its instance. */
   source: string;
   actor: Actor;
-  /** Id of the message that made the decision necessary: a request, a fact, a commit. */
+  /** Id of the message that caused the command: a request, a fact or a commit. */
   causationId: string;
   correlationId: string;
   request?: RequestBehind | undefined;
@@ -21,14 +21,14 @@ type CommandOrigin = {
 export type Command<E extends CommitEvent, S> = {
   /** The subject of the aggregate. */
   subject: string;
-  /** The events that follow from the newest state, or none. It is called again after a conflict. If it throws, the command fails. */
+  /** Returns the events that follow from the newest state, or none. It is called again after a conflict. If it throws, the command fails. */
   decide: (state: S | undefined, metadata: EventMetadata) => readonly E[] | Promise<readonly E[]>;
   origin: CommandOrigin;
-  /** The last commit that the caller knows, which saves a read. If it is out of date, that costs one conflict. */
+  /** The last commit that the caller knows, which saves a read. An outdated one costs one conflict. */
   known?: { stored: StoredCommit<Commit<E, S>> | undefined };
 };
 
-/** What was decided, and the newest commit after it; undefined if there is still none. */
+/** The new events, and the newest commit after them; undefined if the aggregate still has none. */
 export type Handled<E extends CommitEvent, S> = {
   events: readonly E[];
   stored: StoredCommit<Commit<E, S>> | undefined;
@@ -40,15 +40,18 @@ type CommandContext<E extends CommitEvent, S> = {
   random: RandomDigits;
 };
 
-/** Every conflict is somebody else's progress, so they end soon; without a last attempt two that never agree would spin. */
+/**
+ * Limit of attempts. Each conflict means that another writer made progress, so conflicts end soon; the limit stops two writers that keep
+ * conflicting.
+ */
 const mostAttempts = 10;
 const conflictPause: RetryPolicy = { firstPauseMs: 2, longestPauseMs: 500 };
 const commitIdDigits = 22;
 
 /**
- * Loads an aggregate, decides, and appends what was decided in one commit; after a conflict it does so again on what the other writer left.
- * The commit keeps its id over all attempts, so an append that got through without an answer is recognized. Rejects with `Conflict` after the
- * last attempt, with `Unavailable` when the log is away, and with whatever `decide` throws.
+ * Loads an aggregate, decides, and appends the new events as one commit. After a conflict it repeats this with the other writer's state.
+ * The commit keeps its id over all attempts, so an append that was stored without an answer is recognized. Rejects with `Conflict` after
+ * the last attempt, with `Unavailable` when the log is away, and with any error that `decide` throws.
  */
 export async function handleCommand<E extends CommitEvent, S>(
   { log, clock, random }: CommandContext<E, S>,

@@ -1,15 +1,15 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { canonicalJson } from '#shared/runtime/canonical-json.ts';
 
-/** The last commit of a history, as somebody saw it. */
+/** The last commit of a history when it was observed. */
 export type Head = { revision: number; commitId: string; hash: string };
 
-/** What an anchor vouches for: that this history had this head, and before that the `lost` ones, which the log no longer had then. */
+/** The content that an anchor confirms: the history had this head, and the `lost` commits before it, which the log no longer had by then. */
 export type AnchoredHead = Head & { lost?: readonly Omit<Head, 'hash'>[] | undefined };
 
 /**
- * The anchor of a history's head: HMAC-SHA-256 with the audit key, as 64 hex digits. Hashes chain all earlier commits to the head, so
- * whoever rewrites a history without the key needs an anchor that he cannot make. Writers of logs do not have the key.
+ * The anchor of a history's head: HMAC-SHA-256 with the audit key, as 64 hex digits. Hashes chain all earlier commits to the head, so a
+ * history that is rewritten without the key has no valid anchor. Writers of logs do not have the key.
  */
 export function anchorOf(auditKey: string, subject: string, { revision, commitId, hash, lost }: AnchoredHead): string {
   return createHmac('sha256', auditKey)
@@ -17,7 +17,7 @@ export function anchorOf(auditKey: string, subject: string, { revision, commitId
     .digest('hex');
 }
 
-/** The anchor of one record that is not chained to others. */
+/** The anchor of one record that is not part of a hash chain. */
 export function recordAnchorOf(auditKey: string, record: { id: string }): string {
   return createHmac('sha256', auditKey).update(canonicalJson({ record })).digest('hex');
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HeldLease, Leases } from './leases.ts';
 
 export type LeasesUnderTest = {
-  /** Two competitors, each with a connection of its own. */
+  /** Two competitors, each with its own connection. */
   first: Leases;
   second: Leases;
   /** Takes a role in another process, then kills that process with SIGKILL. */
@@ -12,7 +12,7 @@ export type LeasesUnderTest = {
   stop(): Promise<void>;
 };
 
-/** One that the user of the competitors may have. */
+/** A role for which the competitors' user has the rights. */
 const role = 'orchestrator';
 
 const never = new AbortController().signal;
@@ -22,7 +22,7 @@ const lostOf = (lease: HeldLease): Promise<void> =>
     else lease.lost.addEventListener('abort', () => resolve(), { once: true });
   });
 
-/** What every adapter of `Leases` guarantees. */
+/** Tests that every adapter of `Leases` must pass. */
 export function leasesContract(name: string, open: () => Promise<LeasesUnderTest>): void {
   describe(`the contract of leases, kept by ${name}`, () => {
     let under: LeasesUnderTest;
@@ -61,7 +61,7 @@ export function leasesContract(name: string, open: () => Promise<LeasesUnderTest
       await lease.release();
     });
 
-    test("tells a holder that is cut off that it lost the role, which then is another's to keep", async () => {
+    test('tells a holder that is cut off that it lost the role, which another one then keeps', async () => {
       const held = await under.first.acquire(role, 'a', never);
       const restore = await under.cutOff();
       await lostOf(held);

@@ -2,7 +2,7 @@ import pino from 'pino';
 import { expect, test } from 'vitest';
 import { leadByTurns } from './leases.ts';
 
-/** Leads until `stop` aborts; what happened, in order. `lose` ends the lease that is held. */
+/** Leads until `stop` aborts, and returns the steps in order. `lose` ends the lease that is held. */
 async function lead(work: (turn: number, lose: () => void) => Promise<void>, stop: AbortController): Promise<string[]> {
   const happened: string[] = [];
   let lost = new AbortController();

@@ -2,26 +2,26 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 
 /**
- * Each role has one holder at a time: the one whose key has not expired. A holder renews its key. A paused holder may believe for a
- * moment that it still leads. So the guard on the log is the real fence; the lease only keeps two from doing the same work.
+ * Each role has one holder at a time: the one whose key has not expired. A holder renews its key. A paused holder may believe for a moment
+ * that it still leads. So the guarded append is the real fencing; the lease only prevents duplicate work.
  */
 export type Leases = {
-  /** Waits until the role is free and taken; also while the bus is away. Rejects when `signal` aborts. */
+  /** Waits until the role is free and takes it, also while the bus is away. Rejects when `signal` aborts. */
   acquire(role: string, holder: string, signal: AbortSignal): Promise<HeldLease>;
 };
 
 export type HeldLease = {
-  /** Aborts once another process may have the role: it was given back, or not renewed in time. */
+  /** Aborts once another process may have the role, because it was given back or not renewed in time. */
   lost: AbortSignal;
-  /** Gives the role back at once, so that a spare need not wait for the key to end. Does nothing when the lease is lost. */
+  /** Gives the role back at once, so that a spare need not wait for the key to expire. Does nothing when the lease is lost. */
   release(): Promise<void>;
 };
 
 const retryAfterMs = 1_000;
 
 /**
- * Waits as a spare for the lease of a role, then leads; again and again until `signal` aborts. `lead` works until its own signal aborts,
- * which is when the lease is lost. If `lead` rejects, the lease is given back, and this tries to get it again after a second.
+ * Waits as a spare for the lease of a role, then leads, and repeats this until `signal` aborts. `lead` works until its own signal aborts,
+ * which happens when the lease is lost. If `lead` rejects, the lease is given back and requested again after a second.
  */
 export async function leadByTurns(
   { leases, role, holder, logger }: { leases: Leases; role: string; holder: string; logger: Logger },
@@ -39,7 +39,7 @@ export async function leadByTurns(
       }
     } catch (error) {
       if (signal.aborted) return;
-      logger.warn({ err: error, role }, 'stopped leading; it tries to lead again');
+      logger.warn({ err: error, role }, 'stopped leading; trying to lead again');
       await delay(retryAfterMs, undefined, { signal }).catch(() => {});
     }
   }

@@ -1,12 +1,12 @@
 import { UnreadableDocument } from './parse-message.ts';
 import type { StoredDocument } from './read-models.ts';
 
-/** A document that is about to be written: what it says, and the revision to write over (0: there is none). */
+/** A document to write over: its current content, and the revision that the write expects (0: there is none). */
 export type MadeAnew<T> = { document: T | undefined; revision: number };
 
 /**
- * What was read of a document that can be made anew. One that cannot be read counts as absent and is written over: it was damaged, or a newer
- * version wrote it before the installation went back to this one. `onUnreadable` hears of it. Rejects as `read` does otherwise.
+ * Reads a document that can be rebuilt. An unreadable document counts as absent and is overwritten: it was damaged, or a newer version
+ * wrote it before a downgrade. `onUnreadable` is called with the error. Any other rejection of `read` is passed on.
  */
 export async function madeAnew<T>(
   read: Promise<StoredDocument<T> | undefined>,

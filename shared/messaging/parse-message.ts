@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import { NewerMessage, Poison } from '#shared/runtime/failures.ts';
 
-/** A message that does not match the schema of its subject; the text names subject, sequence and field. */
+/** A message that does not match the schema of its subject. The text names the subject, sequence and field. */
 export class BadMessage extends Poison {
   override name = 'BadMessage';
 }
 
-/** A document of a bucket that does not match its schema. It is at `revision`, so that whoever can make it anew can write over it. */
+/** A document of a bucket that does not match its schema. Its `revision` lets a caller that can rebuild the document overwrite it. */
 export class UnreadableDocument extends BadMessage {
   override name = 'UnreadableDocument';
   readonly revision: number;
@@ -40,7 +40,7 @@ export function parseMessage<T>(message: StoredMessage, schema: z.ZodType<T>): T
   throw new BadMessage(`${where} is wrong at "${issue?.path.join('.')}": ${issue?.message}.`);
 }
 
-/** A value that is there, but not among those that the schema lists. */
+/** True for a value that is present, but not among those that the schema lists. */
 function isUnknownValue(issue: z.core.$ZodIssue, json: unknown): boolean {
   const isListed = issue.code === 'invalid_value' || (issue.code === 'invalid_union' && 'discriminator' in issue);
   if (!isListed) return false;

@@ -32,7 +32,7 @@ test('without a pointer the blue generation is read; after a flip the other, and
   await pointers.close();
 });
 
-test('a watch that fails is begun again with the next question; after the end nothing is', async () => {
+test('a watch that fails is begun again with the next question, and not after the end', async () => {
   let watches = 0;
   const pointers = followPointers({
     // oxlint-disable-next-line require-yield

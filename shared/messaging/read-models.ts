@@ -19,23 +19,24 @@ import {
 /**
  * Documents of one read model (one bucket). Keys are subject-like tokens: `[A-Za-z0-9_=/.-]+`.
  *
- * What an adapter guarantees:
- * - Every change of one key has a growing `revision`; `put` with `expectedRevision` stores only if the key is at that revision
- *   (0: absent) and answers undefined otherwise.
- * - What was removed leaves nothing behind for good: watchers are told, and the trace of it ends within minutes.
- * - `watch` first gives what is there (`initial: true`), then one `caught-up`, then changes as they come, and goes on after reconnects
- *   without a gap. When the bus came back with older data it rejects, and whoever watches begins anew. A document that cannot be read comes as `unreadable` and keeps nothing else back; reading it alone is an `UnreadableDocument`.
+ * Adapters guarantee:
+ * - Every change of one key has a growing `revision`. `put` with `expectedRevision` stores only if the key is at that revision (0: absent),
+ *   and resolves to undefined otherwise.
+ * - A removal leaves nothing behind permanently: watchers are told, and its tombstone expires within minutes.
+ * - `watch` first yields the stored documents (`initial: true`), then one `caught-up`, then changes as they come, and continues after
+ *   reconnects without a gap. When the bus came back with older data it rejects, and the watcher has to begin again. A document that cannot
+ *   be read comes as `unreadable` and does not block the others; reading it alone rejects with `UnreadableDocument`.
  */
 export type DocumentStore<T> = {
   get(key: string, options?: { fromLeader?: boolean }): Promise<StoredDocument<T> | undefined>;
   put(key: string, document: T, options?: { expectedRevision?: number }): Promise<number | undefined>;
   /** False when the key is not at `expectedRevision`. */
   remove(key: string, options?: { expectedRevision?: number }): Promise<boolean>;
-  /** Those of the keys that are there, in no promised order. */
+  /** The documents of those keys that exist, in no particular order. */
   getMany(keys: readonly string[]): Promise<ReadDocument<T>[]>;
   /**
-   * All documents, a page at a time, in no promised order; no more than a page is in memory, and the next one is read when it is asked for.
-   * What is written meanwhile may come, too, and a document that changes may come twice.
+   * All documents, page by page, in no particular order. Only one page is in memory; the next one is read on demand. Documents written
+   * meanwhile may be included, and a document that changes may come twice.
    */
   pages(): AsyncIterable<ReadDocument<T>[]>;
   /** Keys that match a subject filter such as `acme.>`; all by default. */
@@ -45,21 +46,21 @@ export type DocumentStore<T> = {
 
 export type StoredDocument<T> = { key: string; document: T; revision: number };
 
-/** A document of many that are read together: one that cannot be read does not keep the others back. */
+/** One of many documents that are read together. An unreadable one does not block the others. */
 export type ReadDocument<T> = { key: string; revision: number } & ({ document: T } | { problem: string });
 
 export type DocumentChange<T> =
   | { kind: 'put'; key: string; document: T; revision: number; initial: boolean }
   | { kind: 'removed'; key: string; revision: number; initial: boolean }
-  /** `problem`: a sentence that names the document and what is wrong. */
+  /** `problem`: a sentence that names the document and the problem. */
   | { kind: 'unreadable'; key: string; revision: number; initial: boolean; problem: string }
   | { kind: 'caught-up' };
 
 const followAgainAfterMs = 1_000;
 
 /**
- * Runs `follow`, the loop over a watch, until `signal` aborts. Whenever it ends, `onEnd` hears why, and it begins anew a second later. Never
- * rejects.
+ * Runs `follow`, the loop over a watch, until `signal` aborts. Whenever the loop ends, `onEnd` receives the reason, and the loop begins
+ * again a second later. Never rejects.
  */
 export async function keepFollowing(
   follow: () => Promise<void>,
@@ -72,21 +73,24 @@ export async function keepFollowing(
   }
 }
 
-/** Which generation of each read model is read, followed as it changes. */
+/** The generation that is read, for each read model, followed as it changes. */
 export type Pointers = {
-  /** Waits until the pointers are known; rejects while the bus is away. */
+  /** Waits until the pointers are known. Rejects while the bus is away. */
   live(projection: ProjectionName): Promise<Generation>;
-  /** Whether updates from a generation count: it is read now, or was until lately, as far as this process knows. */
+  /** True if updates from a generation count: it is the one that is read, or was until recently, as far as this process knows. */
   counts(projection: ProjectionName, generation: Generation): boolean;
   /** Calls `listener` after each change until the returned function is called. */
   onChange(listener: () => void): () => void;
-  /** Resolves when nothing is watched any more. */
+  /** Resolves when the watch has ended. */
   close(): Promise<void>;
 };
 
 const closeWithinMs = 500;
 
-/** Follows the pointers from the first question on, until `close`. When the watch ends, it begins again with the next question, or after a second. */
+/**
+ * Follows the pointers from the first question on, until `close`. When the watch ends, it begins again with the next question, or after a
+ * second.
+ */
 export function followPointers(store: Pick<DocumentStore<ProjectionPointer>, 'watch'>): Pointers {
   const known = new Map<string, ProjectionPointer>();
   const listeners = new Set<() => void>();
@@ -95,7 +99,7 @@ export function followPointers(store: Pick<DocumentStore<ProjectionPointer>, 'wa
   let again: NodeJS.Timeout | undefined;
   let ended: Promise<void> = Promise.resolve();
 
-  /** Resolves once all stored pointers have been read, and goes on watching. */
+  /** Resolves once all stored pointers have been read, and continues to watch. */
   const follow = () =>
     new Promise<void>((resolve, reject) => {
       const run = async () => {
@@ -109,7 +113,7 @@ export function followPointers(store: Pick<DocumentStore<ProjectionPointer>, 'wa
             for (const key of unseen) known.delete(key);
             resolve();
           }
-          // A new watch may bring a flip that the one before missed.
+          // A new watch may bring a flip that the previous one missed.
           if (change.kind === 'caught-up' || !change.initial) for (const listener of listeners) listener();
         }
         throw new Error('The watch of the pointers to read models ended.');
@@ -142,15 +146,15 @@ export function followPointers(store: Pick<DocumentStore<ProjectionPointer>, 'wa
     close: async () => {
       clearTimeout(again);
       stop.abort();
-      // Nobody waits for a watch whose bus is away.
+      // The watch does not end while its bus is away, so the wait has a limit.
       await Promise.race([ended, delay(closeWithinMs, undefined, { ref: false })]);
     },
   };
 }
 
 /**
- * The store of the generation that is read now. At a flip a watch goes over to the new generation: its documents come
- * again (`initial`), and then another `caught-up`. Revisions count within one generation only.
+ * The store of the generation that is currently read. At a flip a watch moves to the new generation: its documents come again (`initial`),
+ * followed by another `caught-up`. Revisions count within one generation only.
  */
 export function liveStore<T>(
   pointers: Pointers,
@@ -173,7 +177,7 @@ export function liveStore<T>(
         const generation = await pointers.live(projection);
         const forget = pointers.onChange(() => {
           const check = async () => (await pointers.live(projection)) !== generation && flipped.abort();
-          // A pointer that cannot be read is no flip; the watch itself notices when the bus is away.
+          // A pointer that cannot be read is no flip. The watch itself notices when the bus is away.
           void check().catch(() => {});
         });
         try {
@@ -192,11 +196,11 @@ type ReadModelRow<T> = {
   /** The bucket of the blue generation. */
   bucket: string;
   schema: z.ZodType<T>;
-  /** Tells the kinds apart that share a bucket; callers do not see it. */
+  /** Distinguishes the kinds that share a bucket. Callers do not see it. */
   prefix: string;
-  /** Many aggregates share a document, so it is written often. */
+  /** True if many aggregates share a document, so that it is written often. */
   isShared: boolean;
-  /** Each document is a part of a list by day. */
+  /** True if each document is a part of a list by day. */
   isInParts: boolean;
 };
 
@@ -207,11 +211,11 @@ const row = <T>(
   { prefix = '', isShared = false, isInParts = false }: Partial<ReadModelRow<T>> = {},
 ): ReadModelRow<T> => ({ projection, bucket, schema, prefix, isShared, isInParts });
 
-/** The parts of a list by day, which many aggregates share. */
+/** Settings for the parts of a list by day, which many aggregates share. */
 const parts = (prefix: string) => ({ prefix, isShared: true, isInParts: true });
 const shared = (prefix: string) => ({ prefix, isShared: true });
 
-/** Every read model: the projection that fills it, and where and how its documents are stored. */
+/** Every read model: the projection that fills it, its bucket and its schema. */
 export const readModelTable = {
   jobStatus: row('exports', 'job-status', jobStatusDocumentSchema),
   jobList: row('exports', 'job-list', jobListDocumentSchema, parts('list.')),
@@ -239,7 +243,7 @@ export const readModelTable = {
 
 export type ReadModelName = keyof typeof readModelTable;
 
-/** The stores that projections fill: those of one generation, or those that are read now. */
+/** The stores of the read models of one generation, or of those that are currently read. */
 export type ReadModels = {
   [Name in ReadModelName]: DocumentStore<(typeof readModelTable)[Name] extends ReadModelRow<infer T> ? T : never>;
 };
@@ -253,9 +257,9 @@ export function readModelsBy(
 }
 
 /**
- * Which stores belong to which projection, in the order of writing. The last one says which revisions have been folded, where a log has
- * revisions. Usage is counted from entries, and so are insights, so they are written after them; the parts of a list are written after the document that
- * counts them.
+ * The stores of each projection, in the order of writing. The last one holds the revisions that have been folded, where a log has
+ * revisions. Usage and insights are counted from entries, so they are written after them; the parts of a list are written after the
+ * document that counts them.
  */
 export const storesOf = {
   exports: ['auditExportsDays', 'auditExports', 'usageExports', 'jobDays', 'jobList', 'jobStatus'],
@@ -265,7 +269,7 @@ export const storesOf = {
   conversations: ['insightAnswerDays', 'insightAnswers', 'insightBlocks', 'usageConversations', 'insightFigures'],
 } as const satisfies Record<ProjectionName, readonly ReadModelName[]>;
 
-/** The read models that are read now. */
+/** The read models of the generation that is currently read. */
 export function liveReadModels(pointers: Pointers, generations: Record<Generation, ReadModels>): ReadModels {
   return readModelsBy(({ projection }, name) =>
     liveStore(pointers, projection, {

@@ -14,16 +14,16 @@ import type { DurableReader } from './durable-reader.ts';
 import type { FactLog } from './event-log.ts';
 
 /**
- * Work for exactly one worker. The queue may be thrown away and refilled from the log: tasks are not a source of truth.
- * A submit with the `taskId` of a task submitted within the last two minutes is stored once.
+ * Tasks, each for exactly one worker. The queue may be discarded and refilled from the log: tasks are not a source of truth. A task whose
+ * `taskId` was already submitted within the last two minutes is stored once.
  */
 export type TaskQueue = {
   submit(task: RenderTask | BundleTask): Promise<void>;
 };
 
-/** Reports of live workers and gateways, sent every second over a core subject; nothing is kept. */
+/** Reports of live workers and gateways, sent every second over a core subject and not stored. */
 export type Presence = {
-  /** Reports now and every second until stopped. `report` is asked each time. */
+  /** Reports now and every second until stopped. `report` is called each time. */
   announce(report: () => PresenceReport): { now(): void; stop(): void };
   /** Calls `listener` for every report of a service, until the returned function is called. */
   watch(service: string, listener: (report: PresenceReport) => void): () => void;
@@ -41,22 +41,22 @@ export type WorkOptions<T> = {
   reader: DurableReader<T>;
   slots: number;
   rendererVersion?: string;
-  /** Works on one task and reports its outcome. When it rejects the task comes again. `signal` aborts when the worker stops. */
+  /** Works on one task and reports its outcome. When it rejects, the task is redelivered. `signal` aborts when the worker stops. */
   work: (task: T, deliveryCount: number, signal: AbortSignal) => Promise<void>;
 };
 
-/** A task that killed so many workers is not tried again: the orchestrator counts that as one failed attempt. */
+/** Number of deliveries after which a task is not tried again, because its workers died. The orchestrator counts that as one failed attempt. */
 const mostDeliveries = 3;
 
-/** How long tasks in hand may go on when a worker stops; another worker takes the rest. */
+/** Grace period for tasks in flight when a worker stops. Another worker takes the rest. */
 const graceMs = 5_000;
 
-/** How workers retry calls to the bus and the object store, and when an attempt fails because of them. */
+/** Retry policy of workers for calls to the bus and the object store. An attempt fails when it gives up. */
 export const workerRetry: RetryPolicy = { firstPauseMs: 100, longestPauseMs: 5_000, giveUpAfterMs: 120_000 };
 
 /**
- * Works on tasks in a number of slots, and reports every second which ones it has in hand. The returned function takes no new task, lets
- * those in hand end for a few seconds, and gives back what is left.
+ * Works on tasks in a number of slots, and reports every second which ones are in flight. The returned function stops it: no new task is
+ * taken, tasks in flight get a grace period, and the rest is given back.
  */
 export function startWorker<T extends { taskId: string }>(
   worker: Worker,
@@ -112,17 +112,17 @@ export function startWorker<T extends { taskId: string }>(
 /** A fact without its metadata. */
 export type Report = { [T in Fact['type']]: Pick<Extract<Fact, { type: T }>, 'type' | 'data'> }[Fact['type']];
 
-/** Longer reasons are cut. */
+/** Maximum length of a failure reason. Longer ones are cut. */
 export const mostReasonCharacters = 500;
 
-/** What is needed to record the outcome of a task. */
+/** Dependencies for recording the outcome of a task. */
 export type ReportContext = {
   facts: FactLog;
   clock: Clock;
   logger: Logger;
   random: RandomDigits;
   instance: string;
-  /** How long the bus or the object store may be away before an attempt fails. */
+  /** Retry policy for the bus and the object store. The attempt fails when it gives up. */
   retry: RetryPolicy;
 };
 
@@ -134,8 +134,8 @@ const spanOf = ({ organization, jobId, taskId, attempt }: RenderTask | BundleTas
 });
 
 /**
- * Works on one task and records its outcome as a fact: the report of `work`, or that of `failed` when `work` throws or the task came too
- * often. Rejects when the fact could not be stored, or when `signal` aborts: then the task has to come again.
+ * Works on one task and records its outcome as a fact: the report of `work`, or that of `failed` when `work` throws or the task was
+ * delivered too often. Rejects when the fact could not be stored, or when `signal` aborts. Then the task has to be redelivered.
  */
 export async function workAndReport(
   context: ReportContext,

@@ -13,7 +13,7 @@ const fold: ChainFold<Sum, Added> = {
   evolve: (state, event) => ({ sum: (state?.sum ?? 0) + event.data.n }),
 };
 
-/** Five commits of one aggregate; other aggregates have the sequences in between. */
+/** Five commits of one aggregate. The sequences in between belong to other aggregates. */
 function history(): StoredText[] {
   const messages: StoredText[] = [];
   let previous: StoredCommit<SumCommit> | undefined;
@@ -108,7 +108,7 @@ test('a byte that changes no value is found, too', () => {
   expect(verify(messages)).toMatchObject([{ problem: 'changed', sequence: 40, revision: 4 }]);
 });
 
-test('a changed commit whose hash was made anew is found by its successor, and named itself', () => {
+test('a changed commit whose hash was recomputed is found by its successor, and named itself', () => {
   const messages = history();
   change(at(messages, 3), (commit) => void (commit.actor.id = 'somebody'), true);
   expect(verify(messages)).toEqual([
@@ -117,7 +117,7 @@ test('a changed commit whose hash was made anew is found by its successor, and n
       subject,
       sequence: 30,
       revision: 3,
-      message: 'Its hash is not the one that revision 4 was chained to.',
+      message: 'Its hash differs from the one that revision 4 was chained to.',
     },
   ]);
 });
@@ -137,7 +137,7 @@ test('a commit at another place of the stream is found', () => {
   expect(verify(messages)).toMatchObject([{ problem: 'moved', sequence: 40, revision: 4 }]);
 });
 
-test('a state that its events do not make is found once, also when all hashes are right', () => {
+test('a state that differs from the fold of its events is found once, also when all hashes are right', () => {
   const messages: StoredText[] = [];
   let previous: SumCommit | undefined;
   for (const message of history()) {
@@ -156,7 +156,7 @@ test('a state that its events do not make is found once, also when all hashes ar
   expect(verify(messages)).toMatchObject([{ problem: 'wrong-state', sequence: 30, revision: 3 }]);
 });
 
-test('what is no commit, or of an unknown version, is unreadable with its place', () => {
+test('a message that is no commit, or of an unknown version, is unreadable, with its place', () => {
   const messages = history();
   at(messages, 2).text = '[]';
   expect(verify(messages)[0]).toMatchObject({ problem: 'unreadable', sequence: 20 });

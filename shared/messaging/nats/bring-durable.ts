@@ -6,29 +6,34 @@ import { notAsWanted, unlessMissing } from './not-as-wanted.ts';
 import { beginAt, differences, durableSettings } from './wanted-settings.ts';
 
 const deadlineMs = 20_000;
-/** Another provisioner may make the same consumer anew at the same time: whoever finds it missing, or half made, looks again. */
+/**
+ * Limit of tries. Another provisioner may recreate the same consumer at the same time, so a provisioner that finds it missing or half made
+ * tries again.
+ */
 const mostTries = 10;
 const pauseMs = 100;
 
-/** The server's code for a setting of a consumer that is decided when it is made, such as its kind of acknowledgement. */
+/** Error code of the server for a setting that is fixed when a consumer is created, such as its kind of acknowledgement. */
 const cannotBeUpdated = 10_012;
-/** The server's code for an update of a consumer that is not there any more. */
+/** Error code of the server for an update of a consumer that no longer exists. */
 const doesNotExist = 10_149;
-/** Another provisioner made it in the meantime, to begin at another place. */
+/** Error code of the server when another provisioner created the consumer in the meantime, with another start. */
 const alreadyExists = 10_148;
 
-/** A consumer that nobody reads: it begins where another one goes on that is being made anew. */
+/** Name of a consumer that nobody reads. It keeps the position of a consumer while that one is recreated. */
 const placeKeeper = (durable: string): string => `${durable}-place`;
 
 /**
- * Brings a durable consumer to the settings of the table, whichever version made it, and never loses its place:
+ * Brings a durable consumer to the settings of the table, whichever version made it, and never loses its position:
  *
- * - what the server can change is changed;
- * - a consumer with a setting that it cannot change is made anew, from the first message on that was not acknowledged. Until it is there again, another
- *   consumer keeps its place, so that a provisioner that dies in between loses nothing;
- * - a consumer with a former name hands its place to the one that has its work now, and is removed once no service of the version before waits at it.
+ * - settings that the server can change are updated;
+ * - a consumer with a setting that the server cannot change is recreated at the first message that was not acknowledged. Meanwhile another
+ *   consumer keeps its position, so that nothing is lost if the provisioner dies in between;
+ * - a consumer with a former name passes its position to the one that took over its work, and is removed once no service of the previous
+ *   version waits at it.
  *
- * Messages that were acknowledged out of turn come again, as after a crash. A work queue holds just what is not done, so its consumers have no place.
+ * Messages that were acknowledged out of order are redelivered, as after a crash. A work queue holds only messages that are not done, so
+ * its consumers have no position.
  */
 export async function bringDurable(jsm: JetStreamManager, row: DurableRow, log?: ConnectionLog): Promise<void> {
   for (let tries = 1; ; tries += 1) {
@@ -51,13 +56,13 @@ async function bringOnce(jsm: JetStreamManager, row: DurableRow, log?: Connectio
   await removeReplaced(jsm, row, log);
 }
 
-/** Makes a consumer that is not there: where one that it replaces has got to, else at the start of its stream. */
+/** Creates a missing consumer at the position of a consumer that it replaces, or else at the start of its stream. */
 async function takePlace(jsm: JetStreamManager, row: DurableRow, log?: ConnectionLog): Promise<void> {
   for (const name of replacedBy(row)) {
     const before = await infoOf(jsm, row.stream, name);
     if (before === undefined) continue;
     const sequence = await placeOf(jsm, before);
-    log?.info(`the consumer ${row.name} goes on where ${name} was: at message ${sequence} of ${row.stream}`);
+    log?.info(`the consumer ${row.name} continues at the position of ${name}: message ${sequence} of ${row.stream}`);
     return add(jsm, row, sequence);
   }
   await add(jsm, row);
@@ -82,16 +87,16 @@ async function makeAnew(
 ): Promise<void> {
   const settings = differences(durableSettings(row), found.config).join(', ');
   if (isWorkQueue(row)) {
-    log?.info(`the consumer ${row.name} is made anew, because the server cannot change its ${settings}`);
+    log?.info(`the consumer ${row.name} is recreated, because the server cannot change its ${settings}`);
     await remove(jsm, row.stream, row.name);
     return add(jsm, row);
   }
   const sequence = await placeOf(jsm, found);
   log?.info(
-    `the consumer ${row.name} is made anew, because the server cannot change its ${settings}; it goes on at message ${sequence} of ${row.stream}`,
+    `the consumer ${row.name} is recreated, because the server cannot change its ${settings}; it continues at message ${sequence} of ${row.stream}`,
   );
   const keeper = { ...row, name: placeKeeper(row.name) };
-  // One that is left says where this consumer was at an earlier time.
+  // A leftover place keeper has an old position of this consumer.
   await remove(jsm, keeper.stream, keeper.name);
   await add(jsm, keeper, sequence);
   await remove(jsm, row.stream, row.name);
@@ -108,14 +113,14 @@ async function removeReplaced(jsm: JetStreamManager, row: DurableRow, log?: Conn
   }
 }
 
-/** Names of consumers whose place this one takes; the nearest first. */
+/** Names of consumers whose position this one takes over, by priority. */
 const replacedBy = (row: DurableRow): string[] =>
   isWorkQueue(row) ? [] : [placeKeeper(row.name), ...(row.formerly ?? [])];
 
 const isWorkQueue = (row: DurableRow): boolean =>
   streamRows.some(({ name, retention }) => name === row.stream && retention === 'work-queue');
 
-/** The first message that was not acknowledged. After a lost tail the stream may be shorter than what the consumer knows. */
+/** The sequence of the first message that was not acknowledged. After a lost tail the stream may be shorter than the consumer's position. */
 async function placeOf(
   jsm: JetStreamManager,
   { stream_name: stream, ack_floor: floor }: ConsumerInfo,

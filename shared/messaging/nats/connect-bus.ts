@@ -59,7 +59,10 @@ function rowOf(bucket: string): BucketRow {
 
 const checkDeadlineMs = 2_000;
 
-/** One connection with the rights of one user, and the parts that are its own. Streams, buckets and consumers must exist: see `provision`. */
+/**
+ * One connection with the rights of one user, and the parts of the bus for that user. Streams, buckets and consumers must exist: see
+ * `provision`.
+ */
 export async function connectBus<User extends BusUser>(settings: BusSettings<User>): Promise<BusOf<User>> {
   const { url, service, password, instance, log } = settings;
   const connection = await openConnection({ url, user: service, password }, `${service} ${instance}`, log);
@@ -181,7 +184,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
     },
     ping: async () => void (await connection.rtt()),
     traffic: () => trafficOf(connection),
-    // A drain waits for a server that may be away; closing is all that is left then.
+    // A drain waits for a server that may be away. Then closing is the only option.
     close: async () => {
       await pointers.close();
       await connection.drain().catch(() => connection.close());

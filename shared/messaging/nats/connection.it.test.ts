@@ -38,7 +38,7 @@ describeWithServers(['nats-server'], 'a connection to the bus', () => {
     try {
       await configure('second');
       process.kill(server.pid, 'SIGHUP');
-      // The client itself gives up at the second refusal.
+      // The client's own default is to give up at the second refusal.
       await expect.poll(() => refusals).toBeGreaterThanOrEqual(3);
       expect(trafficOf(connection)).toMatchObject({ connected: false, disconnects: 1 });
       await configure('first');

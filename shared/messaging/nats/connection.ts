@@ -8,24 +8,24 @@ import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { type BusTraffic, BusUnavailable } from '../bus.ts';
 
 export type BusAddress = {
-  /** Comma-separated. With one of `tls://` no server without TLS will do, and its certificate must be one that Node trusts. */
+  /** Comma-separated addresses. If one has the scheme `tls://`, all servers must use TLS, with a certificate that Node trusts. */
   url: string;
   user: string;
   password: string;
 };
 
-/** A server that dies in the middle of a handshake is not noticed by the client, which would wait for 20 s before it tries again. */
+/** Timeout of a handshake. The client does not notice a server that dies during one, and would wait for 20 s before it tries again. */
 const handshakeMs = 3_000;
 
-/** Servers that start at the same time are there by then. */
+/** Delay before the reason for waiting is logged. Servers that start at the same time as the service are up by then. */
 const sayWhyAfterMs = 3_000;
 
-/** Between two tries, and up to twice as long. */
+/** Shortest pause between two tries; the longest is twice that. */
 const awayPauseMs = 100;
-/** Between two tries to get into a server that does not know the user. */
+/** Pause between two tries at a server that does not know the user. */
 const refusedPauseMs = 1_000;
 
-/** What a connection tells about the server; a logger, or the output of a command. */
+/** Receives messages about the server: a logger, or the output of a command. */
 export type ConnectionLog = {
   info(line: string): void;
   warn(line: string): void;
@@ -37,15 +37,15 @@ export const isUnknownUser = (error: unknown): boolean =>
   error instanceof errors.AuthorizationError || /authorization violation/i.test(messageOf(error));
 
 const unknownUser = ({ url, user }: BusAddress): string =>
-  `The bus at ${url} does not know the user "${user}", or its password is another one. Give ${passwordVariable(user)} as it is in the configuration of nats-server, which "bindery secrets" writes.`;
+  `The bus at ${url} does not know the user "${user}", or its password differs. Set ${passwordVariable(user)} to the value in the configuration of nats-server, which "bindery secrets" writes.`;
 
-/** The variable with the password of a user of the bus. */
+/** The variable that holds the password of a user of the bus. */
 export const passwordVariable = (user: string): string =>
   `BINDERY_NATS_PASSWORD_${user.replaceAll('-', '_').toUpperCase()}`;
 
 /**
- * A connection that waits for its server at the start, saying once what it waits for, and always reconnects. A user that the server does not
- * know at the start is an error. Later it is not: somebody changes the server's configuration, and may change it back.
+ * A connection that waits for its server at the start, logs once why it waits, and always reconnects. A user that the server does not know
+ * at the start is an error. Later it is not: an operator may be changing the server's configuration, and may change it back.
  */
 export async function openConnection(address: BusAddress, name: string, log?: ConnectionLog): Promise<NatsConnection> {
   const state: ConnectionState = { connected: true, disconnects: 0, isRefused: false };
@@ -56,7 +56,7 @@ export async function openConnection(address: BusAddress, name: string, log?: Co
     waitOnFirstConnect: true,
     ignoreAuthErrorAbort: true,
     reconnectDelayHandler: () => (state.isRefused ? refusedPauseMs : awayPauseMs * (1 + Math.random())),
-    // It is asked at each try, and an error ends them.
+    // The client calls this at each try, and an error ends the tries.
     authenticator: () => {
       if (isGivenUp) throw new Error(unknownUser(address));
       return { user: address.user, pass: address.password };
@@ -79,7 +79,7 @@ export async function openConnection(address: BusAddress, name: string, log?: Co
   return connection;
 }
 
-/** A connection for those who do not wait: rejects with the client's error when there is none within `withinMs`. */
+/** A connection for callers that do not wait: rejects with the client's error when there is none within `withinMs`. */
 export async function openedAtOnce(address: BusAddress, name: string, withinMs: number): Promise<NatsConnection> {
   const options = { ...connectionOptions(address, name), reconnect: false, timeout: withinMs };
   return await withDeadline(connect(options), withinMs, () => new Error(`no answer within ${withinMs} ms`));
@@ -97,12 +97,15 @@ function connectionOptions(address: BusAddress, name: string): NodeConnectionOpt
     timeout: handshakeMs,
     pingInterval: 5_000,
     maxPingOut: 2,
-    // The client leaves it to the server whether there is TLS, whatever the scheme says.
+    // The client lets the server decide about TLS, whatever the scheme says.
     ...(servers.some((server) => server.startsWith('tls://')) ? { tls: {} } : {}),
   };
 }
 
-/** The client keeps to itself why it has no connection yet. One that does not wait says it; undefined when it has a connection. */
+/**
+ * The client does not report why it has no connection yet. A second one that does not wait rejects with the reason; undefined when it
+ * connects.
+ */
 async function reasonOfNoConnection(options: NodeConnectionOptions): Promise<unknown> {
   try {
     await (await connect({ ...options, reconnect: false })).close();
@@ -117,7 +120,7 @@ type ConnectionState = { connected: boolean; disconnects: number; isRefused: boo
 
 const states = new WeakMap<NatsConnection, ConnectionState>();
 
-/** What went over a connection that `openConnection` opened. */
+/** Traffic of a connection that `openConnection` opened. */
 export function trafficOf(connection: NatsConnection): BusTraffic {
   const { inMsgs, outMsgs, inBytes, outBytes } = connection.stats();
   const { connected, disconnects } = states.get(connection) ?? { connected: false, disconnects: 0 };
@@ -156,8 +159,8 @@ async function followStatus(
 const retryDelayMs = 100;
 
 /**
- * Repeats a call while the server is away, up to `deadlineMs`, then rejects with `BusUnavailable`. A call that the server refuses, or
- * that this connection has no right to make, is not repeated.
+ * Retries a call while the server is away, up to `deadlineMs`, then rejects with `BusUnavailable`. A call that the server refuses, or that
+ * this connection has no right to make, is not retried.
  */
 export async function whileAway<T>(what: string, deadlineMs: number, call: () => Promise<T>): Promise<T> {
   for (const deadline = performance.now() + deadlineMs; ; await delay(retryDelayMs)) {
@@ -177,12 +180,12 @@ export async function whileAway<T>(what: string, deadlineMs: number, call: () =>
   }
 }
 
-/** Between two items of one answer. */
+/** Timeout between two items of one answer. */
 const pauseWithinAnswerMs = 2_000;
 
 /**
- * All items of an answer in parts. Rejects with a `TimeoutError` when the rest does not come: the client waits for ever when the server dies in
- * the middle.
+ * All items of an answer in parts. Rejects with a `TimeoutError` when the rest does not come: the client waits forever when the server dies
+ * during the answer.
  */
 export async function wholeAnswer<T>(parts: AsyncIterable<T>): Promise<T[]> {
   const items: T[] = [];
@@ -207,7 +210,7 @@ function isAway(error: unknown): boolean {
   );
 }
 
-/** What opens a part of the bus rejects with this when the part was never made; other errors stay. */
+/** Turns an error of opening a part of the bus into this one if the part was never provisioned. Other errors are returned unchanged. */
 export function notProvisioned(error: unknown, part: string): unknown {
   const missing: number[] = [JetStreamApiCodes.ConsumerNotFound, JetStreamApiCodes.StreamNotFound];
   if (!(error instanceof JetStreamApiError) || !missing.includes(error.code)) return error;
@@ -224,7 +227,7 @@ function refusal(what: string, error: unknown): unknown {
   });
 }
 
-/** Whether the server refused what this user has no right to. */
+/** True if the server refused a request for which this user has no right. */
 export const isViolation = (error: unknown): boolean => violationOf(error) !== undefined;
 
 /** A request that may not be published fails with the violation as its cause. */

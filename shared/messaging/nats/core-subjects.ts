@@ -34,7 +34,7 @@ export function natsPresence(connection: NatsConnection): Presence {
   };
 }
 
-/** What is no JSON is undefined. An error that is thrown in a callback would end the connection. */
+/** Undefined if the text is not JSON. An error that is thrown in a callback would end the connection. */
 function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -53,13 +53,13 @@ function readReport(text: string): PresenceReport | undefined {
 }
 
 /**
- * Updates of the generation that is read, and for a while also of the previous one. Around the switch an update may come twice, but none
- * is lost. A generation that is being filled sends no updates.
+ * Updates of the generation that is read, and for a while also of the previous one. Around the switch an update may come twice, but none is
+ * lost. A generation that is being filled sends no updates.
  */
 export function natsLiveUpdates(connection: NatsConnection, pointers: Pointers): LiveUpdates {
   return {
     onJobStatus(listener) {
-      // This begins to follow the pointers. Until they are known, the blue generation counts.
+      // Begins to follow the pointers. Until they are known, the blue generation counts.
       void pointers.live('exports').catch(() => {});
       const subscriptions = generations.map((generation) => {
         const prefix = `live.${inGeneration('job-status', generation)}.`;

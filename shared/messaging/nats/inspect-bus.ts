@@ -11,13 +11,13 @@ import { openServerHealth } from './server-health.ts';
 
 export type BusInspection = {
   address: BusAddress;
-  /** The oldest version of nats-server that has what the streams need. */
+  /** The oldest version of nats-server that supports the streams. */
   oldestServer: readonly number[];
-  /** Their consumers of chunks are looked for. */
+  /** The renderer versions whose chunk consumers are checked. */
   rendererVersions: readonly string[];
-  /** Addresses of the servers' monitors, `http://host:8222`: only there a server says when it syncs to its disk. */
+  /** Addresses of the servers' monitors, `http://host:8222`. Only the monitor shows when a server syncs to its disk. */
   monitors?: readonly string[];
-  /** Of the user `supervisor`, who may ask whether a stream's last write failed. */
+  /** Password of the user `supervisor`, who may ask whether a stream's last write failed. */
   supervisorPassword?: string | undefined;
 };
 
@@ -27,7 +27,7 @@ const openWithinMs = 5_000;
 const monitorWithinMs = 3_000;
 const gigabyte = 1e9;
 
-/** What is right and wrong with the bus, as a user of it sees it. As `provisioner` it compares the streams with those of this version. */
+/** Findings about the bus, with the rights of the given user. As `provisioner` it compares the streams with those of this version. */
 export async function inspectBus(inspection: BusInspection): Promise<Finding[]> {
   const { address, oldestServer, monitors = [], supervisorPassword } = inspection;
   let connection: NatsConnection;
@@ -61,7 +61,7 @@ export async function inspectBus(inspection: BusInspection): Promise<Finding[]> 
 function unreachable({ url, user }: BusAddress, error: unknown): Finding {
   if (isUnknownUser(error)) {
     return fault(
-      `The server at ${url} does not know the user "${user}", or its password is another one.`,
+      `The server at ${url} does not know the user "${user}", or its password differs.`,
       `Give the server the configuration that "bindery secrets" wrote together with ${passwordVariable(user)}.`,
     );
   }
@@ -77,7 +77,7 @@ async function serverFindings(
   oldest: readonly number[],
 ): Promise<Finding[]> {
   const { version = '', max_payload: payload = 0 } = connection.info ?? {};
-  // The shortest is how far it is: whatever else a round trip takes, a busy moment of this machine or of the server adds.
+  // The shortest round trip is the distance: the others include load of this machine or of the server.
   const roundTrip = Math.min(...(await Promise.all([connection.rtt(), connection.rtt(), connection.rtt()])));
   const away = `${roundTrip.toFixed(roundTrip < 10 ? 1 : 0)} ms away`;
   const findings = [
@@ -100,7 +100,7 @@ async function streamFindings(connection: NatsConnection, { address, rendererVer
   if (address.user !== 'provisioner') {
     return [
       warning(
-        `The user "${address.user}" may not see how the streams are set, so they were not compared.`,
+        `The user "${address.user}" may not read the settings of the streams, so they were not compared.`,
         'Give BINDERY_NATS_PASSWORD_PROVISIONER.',
       ),
     ];
@@ -108,7 +108,7 @@ async function streamFindings(connection: NatsConnection, { address, rendererVer
   if (!(await hasRights(connection))) {
     return [
       fault(
-        `The server at ${address.url} has the rights of an older version: services of this one are refused what they need.`,
+        `The server at ${address.url} has the rights of an older version, and refuses requests that services of this version need.`,
         renewRights,
       ),
     ];
@@ -119,12 +119,12 @@ async function streamFindings(connection: NatsConnection, { address, rendererVer
     return problems.map((problem) => fault(problem, 'Run "bindery provision" of this version.'));
   }
   const findings = [
-    good(`${streams.length} streams and buckets and ${durables} consumers are as this version needs them.`),
+    good(`${streams.length} streams and buckets and ${durables} consumers have the settings of this version.`),
   ];
   return [...findings, ...replicaFindings(connection, streams), ...(await roomFindings(jsm))];
 }
 
-/** On how many servers messages are kept, and whether all of them are there. */
+/** Findings about the number of servers that keep each message, and about copies that are behind. */
 function replicaFindings(connection: NatsConnection, infos: readonly StreamInfo[]): Finding[] {
   const findings: Finding[] = [];
   const fewest = Math.min(...infos.map(({ config }) => config.num_replicas));
@@ -133,7 +133,7 @@ function replicaFindings(connection: NatsConnection, infos: readonly StreamInfo[
   if (isCluster && fewest < 3) {
     findings.push(
       warning(
-        `In this cluster some streams are kept on ${fewest === 1 ? 'one server' : `${fewest} servers`} alone: with it they are gone.`,
+        `In this cluster some streams are kept on only ${fewest === 1 ? 'one server: they are lost with it' : `${fewest} servers: they are lost with them`}.`,
         'Run "bindery provision" with BINDERY_NATS_REPLICAS=3.',
       ),
     );
@@ -148,7 +148,7 @@ function replicaFindings(connection: NatsConnection, infos: readonly StreamInfo[
     findings.push(
       warning(
         `${behind.length} copies of streams are not up to date: ${shown}${behind.length > 5 ? ', …' : ''}.`,
-        'Look whether each server of the cluster runs; copies catch up by themselves.',
+        'Look whether each server of the cluster runs; copies catch up automatically.',
       ),
     );
   }
@@ -181,7 +181,7 @@ const varzSchema = z.object({
     .optional(),
 });
 
-/** What a server says of itself to everybody who reaches its monitor. */
+/** Findings from a server's monitor, which needs no password. */
 async function monitorFindings(monitor: string): Promise<Finding[]> {
   let varz: z.infer<typeof varzSchema>;
   try {
@@ -198,11 +198,11 @@ async function monitorFindings(monitor: string): Promise<Finding[]> {
   const findings: Finding[] = [];
   const { config, stats } = varz.jetstream ?? {};
   if (config?.sync_always === true) {
-    findings.push(good(`The server at ${monitor} writes each message to its disk before it says that it has it.`));
+    findings.push(good(`The server at ${monitor} writes each message to its disk before it acknowledges it.`));
   } else {
     findings.push(
       fault(
-        `The server at ${monitor} says that it has a message before the message is on its disk: a power cut loses up to two minutes of accepted work.`,
+        `The server at ${monitor} acknowledges a message before it is on its disk: a power cut loses up to two minutes of accepted work.`,
         'Set "sync_interval: always" in the block jetstream of its configuration.',
       ),
     );
@@ -226,7 +226,7 @@ async function healthFindings(url: string, password: string): Promise<Finding[]>
     const problem = await health.problem();
     return problem === undefined
       ? [good('Each stream stored its last message.')]
-      : [fault(`The server does not store what it is sent: ${problem}.`, 'Make room on its disk, then restart it.')];
+      : [fault(`The server does not store new messages: ${problem}.`, 'Make room on its disk, then restart it.')];
   } finally {
     await health.close();
   }

@@ -21,7 +21,7 @@ export async function openLogAudit(address: BusAddress): Promise<LogAudit> {
     try {
       const answers = await jsm.direct.getBatch(stream, { seq, batch: batchSize, next_by_subj: subject });
       for (const message of await wholeAnswer(answers)) {
-        // Not `string()`, which would remove a byte order mark.
+        // The client's `string()` would remove a byte order mark.
         const text = Buffer.from(message.data).toString();
         messages.push({ subject: message.subject, sequence: message.seq, text });
         leftCount = message.pending;
@@ -52,7 +52,7 @@ export async function openLogAudit(address: BusAddress): Promise<LogAudit> {
     gaps: (stream) =>
       whileAway(`asking for the gaps of ${stream}`, deadlineMs, async () => {
         const { state } = await jsm.streams.info(stream, { deleted_details: true });
-        // The server says of an empty stream that message 0 is deleted.
+        // For an empty stream the server lists message 0 as deleted.
         const deleted = (state.deleted ?? []).filter((sequence) => sequence >= Math.max(1, state.first_seq));
         return [...(state.first_seq > 1 ? [{ first: 1, last: state.first_seq - 1 }] : []), ...ranges(deleted)];
       }),

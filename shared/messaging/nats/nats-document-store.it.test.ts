@@ -17,7 +17,7 @@ import { startTestBus, type TestBus } from '../../../test/support/start-bus.ts';
 import { connectBus } from './connect-bus.ts';
 import { natsDocumentStore } from './nats-document-store.ts';
 
-/** Buckets of the orchestrator; `managed` may stand in the way of what is asked of the server. */
+/** Buckets of the orchestrator. `managed` may wrap the JetStream manager to disturb its requests. */
 async function openBuckets(bus: TestBus, managed: (jsm: JetStreamManager) => JetStreamManager = (jsm) => jsm) {
   const connection = await connect({
     servers: bus.server.url,
@@ -142,7 +142,7 @@ describeWithServers(['nats-server'], 'watches', () => {
   });
 });
 
-/** Each of these waits for the server to end a marker, so they wait at the same time. */
+/** Each of these tests waits for the server to expire a marker, so they run concurrently. */
 describeWithServers(['nats-server'], 'what was removed', () => {
   test.concurrent('a key stays removed when the server dies after its marker has ended', async () => {
     const bus = await startTestBus();

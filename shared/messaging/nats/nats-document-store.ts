@@ -18,20 +18,20 @@ import type { BucketRow } from '../subjects/subject-table.ts';
 import { whileAway, wholeAnswer } from './connection.ts';
 
 const deadlineMs = 5_000;
-/** Documents that are read together. */
+/** Limits of a page of documents that are read together. */
 const pageSize = 256;
 const pageBytes = 4_000_000;
 const notFound = 404;
-/** How often a watch looks whether it would still be told of what is written. */
+/** Interval at which a watch checks that it still receives changes. */
 const lookBackEveryMs = 2_000;
-/** What is removed leaves a marker for those who watch. One that is away for longer reads everything again. */
+/** Lifetime of the tombstone that a removal leaves for watchers. A watcher that is away for longer reads everything again. */
 const markerSeconds = 600;
 
 let thisTurn: Promise<void> | undefined;
 
 /**
- * The end of this turn of the event loop, for all who ask in it. What they then send goes to the server in one piece: a write for each of
- * many small messages costs more than all else about them.
+ * The end of this turn of the event loop, shared by all callers in it. Their messages then go to the server in one write: with many small
+ * messages, a write for each would dominate the cost.
  */
 function turn(): Promise<void> {
   thisTurn ??= new Promise((resolve) => {
@@ -84,8 +84,9 @@ export function natsDocumentStore<T>(
     call(`reading "${full}"`, () => jsm.streams.getMessage(stream, { last_by_subj: subjectOf(full) }));
 
   /**
-   * Puts a marker that ends by itself over the one that does not. A server that dies has forgotten which documents were replaced, and what is
-   * newest of a key then counts: over a single marker that has ended that would be the removed document. If this fails, the marker stays.
+   * Replaces a tombstone that stays by one that expires. A server that dies forgets which documents were replaced, and then takes the
+   * newest remaining message of a key: if the only tombstone has expired, that would be the removed document. If this call fails, the
+   * tombstone stays.
    */
   async function letMarkerEnd(full: string): Promise<void> {
     const marker = await newest(full);
@@ -93,14 +94,14 @@ export function natsDocumentStore<T>(
     const head = headers();
     head.set('KV-Operation', 'PURGE');
     head.set('Nats-TTL', `${removedKeptSeconds}s`);
-    // A bucket keeps one message of each key. So no marker needs to ask for the removal of those before it, which buckets of several writers refuse.
+    // A bucket keeps one message of each key, so a tombstone need not purge earlier messages, which buckets with several writers refuse.
     const expect = { lastSubjectSequence: marker.seq };
     await js.publish(subjectOf(full), '', { headers: head, expect });
   }
 
   /**
-   * What is newest of each key, and then each change. The server keeps the consumer of a process that died for five minutes, and counts them from
-   * its own last start. So consumers are in its memory: those on the disk would pile up over restarts, until the bucket may have no more.
+   * The newest message of each key, and then each change. The server keeps the consumer of a process that died for five minutes, counted
+   * from its own last start. So consumers are kept in memory: consumers on disk would pile up over restarts, up to the bucket's limit.
    */
   async function follow(filter: string, headersOnly: boolean): Promise<Following> {
     const consumer = await js.consumers.getPushConsumer(stream, {
@@ -170,7 +171,7 @@ export function natsDocumentStore<T>(
         if (!isConflict(error)) {
           throw isRefused(error) ? new DocumentRefused(bucket, full, Buffer.byteLength(bytes), error) : error;
         }
-        // An earlier try may have got through without its answer: then the key has what we wrote.
+        // An earlier try may have been stored without an answer. Then the key has our value.
         if (attempts === 1) return undefined;
         const there = await newest(full);
         return there !== null && Buffer.from(bytes).equals(there.data) ? there.seq : undefined;
@@ -188,7 +189,7 @@ export function natsDocumentStore<T>(
         });
       } catch (error) {
         if (!isConflict(error)) throw error;
-        // An earlier try may have got through without its answer.
+        // An earlier try may have been stored without an answer.
         if (attempts === 1 || (await this.get(key, { fromLeader: true })) !== undefined) return false;
       }
       await letMarkerEnd(full).catch(() => {});
@@ -218,7 +219,7 @@ export function natsDocumentStore<T>(
 
     async keys(filter = '>') {
       const listed = await call('listing keys', () => listKeys(filter));
-      // The listing misses a key that is written meanwhile. Of the subjects, some only say that a key was removed.
+      // The listing misses a key that is written meanwhile. Some of the subjects hold only a tombstone.
       const { state } = await call('listing keys', () =>
         jsm.streams.info(stream, { subjects_filter: subjectOf(prefix + filter) }),
       );
@@ -229,21 +230,21 @@ export function natsDocumentStore<T>(
 
     async *watch(filter, signal) {
       const { messages, waiting, isForgotten, end } = await call('watching', () => follow(filter, false));
-      // The server says with each message how many wait behind it, but nothing at all when there is none.
+      // The server sends with each message the number of messages behind it, but sends nothing when there are none.
       let initial = waiting > 0;
       const stop = () => messages.stop();
       signal.addEventListener('abort', stop, { once: true });
-      /** When it began to wait for a message; `Infinity` while the reader has one in hand. */
+      /** Time at which the wait for a message began; `Infinity` while the caller handles one. */
       let waitsSince = performance.now();
       let mustBeginAnew = false;
       let removed: string | undefined;
       const lookBack = async (): Promise<void> => {
-        // The last key may have gone before it was seen.
+        // The last key may have been removed before it was seen.
         const isStuck = initial && performance.now() - waitsSince > deadlineMs;
         mustBeginAnew = isStuck || (await isForgotten());
         if (mustBeginAnew) stop();
       };
-      // While the bus is away there is nothing to see.
+      // While the bus is away there is nothing to check.
       const timer = setInterval(() => void lookBack().catch(() => {}), lookBackEveryMs).unref();
       try {
         if (signal.aborted) return;
@@ -251,7 +252,7 @@ export function natsDocumentStore<T>(
         for await (const message of messages) {
           waitsSince = Infinity;
           const change = changeOf(message, initial);
-          // A removal leaves two markers, one after the other.
+          // A removal leaves two tombstones, one after the other.
           const isRepeated = change.kind === 'removed' && change.key === removed;
           removed = change.kind === 'removed' ? change.key : undefined;
           if (!isRepeated) yield change;
@@ -287,9 +288,9 @@ export function natsDocumentStore<T>(
 
 type Following = {
   messages: AsyncIterable<JsMsg> & { stop(): void };
-  /** How many messages there were when it began. */
+  /** Number of messages that waited at the start. */
   waiting: number;
-  /** True when nothing comes any more: the server was restarted. */
+  /** True when no more changes will come, because the server was restarted. */
   isForgotten: () => Promise<boolean>;
   end: () => void;
 };
@@ -301,7 +302,7 @@ async function* upToNewest(messages: AsyncIterable<JsMsg>): AsyncGenerator<JsMsg
   }
 }
 
-/** The server does not take this document, and will not take it later either: it is too large, or its key is none. */
+/** The server refuses this document permanently: it is too large, or its key is invalid. */
 class DocumentRefused extends Poison {
   override name = 'DocumentRefused';
 
@@ -312,12 +313,14 @@ class DocumentRefused extends Poison {
   }
 }
 
-/** The bus was restarted, maybe with older data whose revisions are given out again; or it does not tell what is there. */
+/** The bus was restarted, possibly with older data whose revisions are reused; or it does not send the stored documents. */
 class WatchCutOff extends Unavailable {
   override name = 'WatchCutOff';
 
   constructor(bucket: string) {
-    super(`A watch in the bucket ${bucket} sees nothing any more: the bus was restarted. It has to be begun anew.`);
+    super(
+      `A watch in the bucket ${bucket} receives no more changes, because the bus was restarted. It has to be started again.`,
+    );
   }
 }
 
@@ -325,7 +328,7 @@ function isRefused(error: unknown): boolean {
   return error instanceof errors.InvalidArgumentError || (error instanceof JetStreamApiError && error.status === 400);
 }
 
-/** All messages of a batch that is read directly; none when there are none. */
+/** All messages of a batch that is read directly; empty when there are none. */
 async function directly(asked: Promise<AsyncIterable<StoredMsg>>): Promise<StoredMsg[]> {
   try {
     return await wholeAnswer(await asked);

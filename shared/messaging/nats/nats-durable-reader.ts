@@ -10,16 +10,16 @@ import { notProvisioned, whileAway } from './connection.ts';
 
 const bindDeadlineMs = 15_000;
 const positionDeadlineMs = 5_000;
-/** After a restart of the server the client may wait as long before it asks again. */
+/** After a restart of the server the client may wait this long before it asks again. */
 const askAgainMs = 5_000;
 const moreExpiresMs = 1_000;
 const ackTimeoutMs = 2_000;
 const ackAttempts = 5;
 const awayPauseMs = 100;
-/** A bus that is restarted is back long before that. */
+/** Time without an answer after which the trouble is logged. A restarting bus is back long before that. */
 const noticeAfterMs = 30_000;
 
-/** Binds to a durable that the provisioner made. */
+/** Binds to a durable consumer that the provisioner made. */
 export async function natsDurableReader<T>(
   { js, jsm }: { js: JetStreamClient; jsm: JetStreamManager },
   stream: string,
@@ -35,7 +35,7 @@ export async function natsDurableReader<T>(
   const trouble = longTrouble((error) =>
     log?.error(
       { err: error, stream, durable },
-      'nothing could be read for half a minute: the bus is away, or this durable is gone and has to be provisioned again',
+      'nothing could be read for half a minute: the bus is away, or this durable is missing and has to be provisioned again',
     ),
   );
   return {
@@ -68,7 +68,7 @@ export async function natsDurableReader<T>(
       return deliveries;
     },
     position: () =>
-      whileAway(`asking how far ${durable} of ${stream} has got`, positionDeadlineMs, async () => {
+      whileAway(`asking for the position of ${durable} of ${stream}`, positionDeadlineMs, async () => {
         const { ack_floor, num_pending, num_ack_pending } = await consumer.info();
         return { doneUpTo: ack_floor.stream_seq, leftCount: num_pending + num_ack_pending };
       }),
@@ -91,7 +91,7 @@ export async function natsDurableReader<T>(
   };
 }
 
-/** Reports trouble that lasts, every `noticeAfterMs`. The bus gives the same answer for a missing durable as while it starts. */
+/** Reports trouble that lasts, every `noticeAfterMs`. The bus gives the same answer for a missing durable as during its start. */
 function longTrouble(tell: (error: unknown) => void): { goesOn(error: unknown): void; over(): void } {
   let since: number | undefined;
   return {
@@ -108,7 +108,7 @@ function longTrouble(tell: (error: unknown) => void): { goesOn(error: unknown): 
   };
 }
 
-/** Null at once when the signal aborts; a message that still comes is given back. */
+/** Null at once when the signal aborts. A message that arrives later is given back. */
 async function unlessAborted(pending: Promise<JsMsg | null>, signal: AbortSignal): Promise<JsMsg | null> {
   let onAbort: (() => void) | undefined;
   const aborted = new Promise<null>((resolve) => {

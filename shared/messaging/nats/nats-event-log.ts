@@ -15,10 +15,10 @@ import { whileAway } from './connection.ts';
 import { noteWrite } from './write-readiness.ts';
 
 const readDeadlineMs = 5_000;
-/** The server goes through all subjects that match, and answers with a hundred thousand at a time. */
+/** Timeout of a listing: the server scans all subjects that match, and returns a hundred thousand at a time. */
 const listDeadlineMs = 30_000;
 
-/** The log of one stream. See the port for what it promises. */
+/** The event log of one stream. The port documents its guarantees. */
 export function natsEventLog<C extends Commit>(
   js: JetStreamClient,
   jsm: JetStreamManager,
@@ -49,7 +49,7 @@ export function natsEventLog<C extends Commit>(
         return { commit, sequence: ack.seq };
       } catch (error) {
         if (!isConflict(error)) throw error;
-        // An earlier try may have got through without its answer. A direct read could come from a replica that is behind.
+        // An earlier try may have been stored without an answer. A direct read could come from a replica that is behind.
         const following = { seq: after.sequence + 1, next_by_subj: commit.subject };
         const next = await whileAway(`reading ${commit.subject}`, readDeadlineMs, () =>
           jsm.streams.getMessage(stream, following),
@@ -75,7 +75,7 @@ export function natsEventLog<C extends Commit>(
       const message = await whileAway(`reading ${subject}`, readDeadlineMs, () =>
         jsm.streams.getMessage(stream, { seq: sequence }),
       );
-      // After a lost tail the server gives sequences again, also to other subjects.
+      // After a lost tail the server reuses sequences, also for other subjects.
       return message === null || message.subject !== subject ? undefined : stored(message);
     },
 
@@ -97,7 +97,7 @@ export function natsEventLog<C extends Commit>(
       }),
 
     newestSequence: () =>
-      whileAway(`asking how far ${stream} has got`, readDeadlineMs, async () => {
+      whileAway(`asking for the newest message of ${stream}`, readDeadlineMs, async () => {
         const { state } = await jsm.streams.info(stream);
         return state.last_seq;
       }),
@@ -131,7 +131,7 @@ export function natsEventLog<C extends Commit>(
       for (let sequence = 1; ; ) {
         const message = await atOrAfter(subject, sequence);
         if (message === null) return texts;
-        // Not `string()`, which would remove a byte order mark.
+        // The client's `string()` would remove a byte order mark.
         texts.push({ subject, sequence: message.seq, text: Buffer.from(message.data).toString() });
         sequence = message.seq + 1;
       }
@@ -164,7 +164,7 @@ export type DurableMessage = {
   lastSubjectSequence?: number;
 };
 
-/** Stores one message, over reconnects, and answers when the server has it. Rejects with `BusUnavailable` or the server's refusal. */
+/** Stores one message, over reconnects, and resolves when the server has stored it. Rejects with `BusUnavailable` or the server's refusal. */
 export async function publishDurably(js: JetStreamClient, message: DurableMessage): Promise<PubAck> {
   const head = headers();
   if (message.traceparent !== undefined) head.set('traceparent', message.traceparent);

@@ -3,9 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { HeldLease, Leases } from '../leases.ts';
 import { isConflict } from './nats-event-log.ts';
 
-/** How often a spare asks for the role. */
+/** Interval at which a spare requests the role. */
 const retryMs = 250;
-/** Two renewals may fail before the lease is lost. */
+/** Two renewals can fail before the lease is lost. */
 const renewalsPerTtl = 3;
 
 /** Leases as keys of a bucket with a TTL of `ttlMs`: a key that is not renewed expires. */
@@ -15,7 +15,7 @@ export function natsLeases(kv: KV, ttlMs: number): Leases {
       for (;;) {
         signal.throwIfAborted();
         const askedAt = performance.now();
-        // Another has the role, or the bus is away: ask again.
+        // Another process has the role, or the bus is away. The request is repeated.
         const revision = await kv.create(role, holder).catch(() => undefined);
         const isInTime = performance.now() - askedAt < ttlMs;
         if (revision !== undefined && isInTime) return hold(kv, ttlMs, { role, holder, revision, renewedAt: askedAt });
@@ -25,7 +25,7 @@ export function natsLeases(kv: KV, ttlMs: number): Leases {
   };
 }
 
-/** `renewedAt`: before the server was asked, so that the holder lets go before the key expires, never after. */
+/** `renewedAt` is taken before the request, so the holder gives up the role before the key expires, never after. */
 type Taken = { role: string; holder: string; revision: number; renewedAt: number };
 
 function hold(kv: KV, ttlMs: number, { role, holder, ...taken }: Taken): HeldLease {
@@ -52,8 +52,8 @@ function hold(kv: KV, ttlMs: number, { role, holder, ...taken }: Taken): HeldLea
   const timer = setInterval(() => {
     renewing = renewing.then(() => (lost.signal.aborted ? undefined : renew()));
   }, ttlMs / renewalsPerTtl);
-  // A renewal may wait for its answer longer than the key lives, so the end does not wait for it. An answer that came while this process
-  // was busy is read first.
+  // A renewal may wait for its answer longer than the key lives, so the end of the lease does not wait for it. An answer that arrived while
+  // this process was busy is read first.
   const watchdog = setTimeout(() => {
     setImmediate(() => {
       if (!lost.signal.aborted && performance.now() - renewedAt >= ttlMs) end('it was not renewed in time');

@@ -2,22 +2,22 @@ import { JetStreamApiError } from '@nats-io/jetstream';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { describeDifferences } from './wanted-settings.ts';
 
-/** A stream or consumer differs from its wanted settings, and the server does not change it; the message says what to do. */
+/** A stream or consumer differs from its wanted settings and the server does not change it. The message tells the operator what to do. */
 class NotAsWanted extends Error {
   override name = 'NotAsWanted';
 }
 
-/** `what`: such as `stream EXPORTS`. `refusal`: what the server said; absent when it said nothing and did not do it. */
+/** `what`: such as `stream EXPORTS`. `refusal`: the server's error; absent when it accepted the change without applying it. */
 export function notAsWanted(what: string, wanted: object, found: object, refusal?: unknown): NotAsWanted {
   const reason = refusal === undefined ? 'nats-server did not change it' : `nats-server refuses: ${messageOf(refusal)}`;
   return new NotAsWanted(
     `The ${what} has the settings of another version of Bindery: ${describeDifferences(wanted, found)}, and ${reason}. ` +
-      `Start the version that used this data last, or put back a copy of the data from before that version.`,
+      `Start the version that last used this data, or restore a copy of the data from before that version.`,
     { cause: refusal },
   );
 }
 
-/** Undefined when the server has no such thing: its error has one of the codes. */
+/** Undefined when the part does not exist on the server: the error has one of the given codes. */
 export async function unlessMissing<T>(answer: Promise<T>, ...missing: number[]): Promise<T | undefined> {
   try {
     return await answer;

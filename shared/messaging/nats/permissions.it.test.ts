@@ -19,14 +19,14 @@ import { startTestBus, type TestBus } from '../../../test/support/start-bus.ts';
 import { openConnection } from './connection.ts';
 import { provision } from './provision.ts';
 
-/** A subject, and who may publish to it or subscribe to it. */
+/** A subject, and the users that may publish to it or subscribe to it. */
 type Row = { subject: string; users: readonly BusUser[] };
 
 const nobody: readonly BusUser[] = [];
 const concrete = (pattern: string): string => pattern.replaceAll('*', 'x').replace('>', 'x');
 const call = (verb: string, rest: string): string => `$JS.API.${verb}.${rest}`;
 
-/** All durables of an installation, one of a renderer and those with former names included. */
+/** All durable consumers of an installation, including those of one renderer and those with former names. */
 const durables = [
   ...durableRows,
   ...durableRows.flatMap((row) => (row.formerly ?? []).map((name) => ({ ...row, name }))),
@@ -44,7 +44,7 @@ function streamCalls({ name, subjects, last, history, auditors, writers, purgers
     { subject: call('STREAM.INFO', name), users: auditors },
     { subject: call('STREAM.PURGE', name), users: purgers },
     ...changesOf(name),
-    // Their readers make them anew by their own names alone.
+    // The reader of each recreates it under its own name only.
     ...durables.map((durable) => ({
       subject: call('CONSUMER.CREATE', `${name}.${durable.name}.${durable.filter}`),
       users: durable.stream === name && durable.remade === true ? remakers : nobody,
@@ -54,7 +54,7 @@ function streamCalls({ name, subjects, last, history, auditors, writers, purgers
   ];
 }
 
-/** What changes a stream or says what it has, and no service ever asks. */
+/** Requests that change a stream or read its settings, which services never send. */
 const changesOf = (stream: string): Row[] =>
   [
     ...['CREATE', 'UPDATE', 'DELETE', 'MSG.DELETE', 'SNAPSHOT', 'RESTORE', 'LEADER.STEPDOWN', 'PEER.REMOVE'].map(
@@ -66,7 +66,7 @@ const changesOf = (stream: string): Row[] =>
     ),
   ].map((subject) => ({ subject, users: nobody }));
 
-/** Keys of each user in each bucket, and one of nobody. */
+/** Keys that each user may write in each bucket, and one that none may write. */
 const keysIn = ({ keysOf = {} }: BucketRow): string[] => [
   ...new Set([
     'x',
@@ -148,8 +148,8 @@ const subscribeRows: Row[] = [
 ];
 
 /**
- * What programs with the first version of the rights send beyond what this one sends: while services are replaced one by one, those that run
- * on have the rights that the bus has now.
+ * Subjects that programs with the first version of the rights use beyond those of this version: during a rolling update, old services run
+ * with the current rights of the bus.
  */
 const olderPrograms: Partial<Record<BusUser, readonly string[]>> = {
   orchestrator: ['$KV.leases.orchestrator', '$KV.dead-letters.orchestrator.FACTS.1', 'dead.orchestrator.FACTS'],
@@ -178,12 +178,12 @@ describeWithServers(['nats-server'], 'the rights of each user, as a real nats-se
   const connectAs = (user: BusUser) =>
     openConnection({ url: stand.server.url, user, password: stand.passwords[user] ?? '' }, `rights of ${user}`);
 
-  test('workers on what tenants wrote can have nothing that they wrote copied to where others write', async () => {
+  test("workers on tenants' content cannot have their messages copied to the subjects of others", async () => {
     for (const user of ['page-renderer', 'bundler'] as const) {
       const connection = await connectAs(user);
       const own = `$KV.readiness.${user}`;
       await jetstream(connection).publish(own, '{"forged":true}');
-      // The server answers a direct read to whatever subject is named, with the stored bytes.
+      // The server sends the stored bytes of a direct read to any reply subject.
       connection.publish(`$JS.API.DIRECT.GET.KV_readiness.${own}`, '', { reply: '$KV.directory.key.forged' });
       await connection.flush();
       await connection.close();
@@ -221,7 +221,7 @@ describeWithServers(['nats-server'], 'the rights of each user, as a real nats-se
     }
   });
 
-  test('who writes one key of a bucket cannot remove those of others by a message that stands for all', async () => {
+  test('a user that writes one key of a bucket cannot remove those of others by a message that replaces all', async () => {
     const held = await (await stand.connect('orchestrator')).leases.acquire(
       'orchestrator',
       'a',
@@ -241,7 +241,7 @@ describeWithServers(['nats-server'], 'the rights of each user, as a real nats-se
     await held.release();
   });
 
-  test('a bucket as an older program made it is brought to that, and back when one goes back', async () => {
+  test('a bucket made by an older program gets these settings, and the old ones back on a downgrade', async () => {
     const access = { url: stand.server.url, password: stand.passwords['provisioner'] ?? '' };
     const connection = await openConnection({ ...access, user: 'provisioner' }, 'an older provisioner');
     const jsm = await jetstreamManager(connection, { checkAPI: false });
@@ -252,7 +252,7 @@ describeWithServers(['nats-server'], 'the rights of each user, as a real nats-se
     await connection.close();
   });
 
-  // These come last: who may empty something empties it here.
+  // These tests come last, because a user that may empty a stream empties it here.
   describe.each(busUsers)('%s', (user) => {
     let connection: NatsConnection;
     beforeAll(async () => {
@@ -279,13 +279,13 @@ describeWithServers(['nats-server'], 'the rights of each user, as a real nats-se
   });
 });
 
-/** Publishes to each subject and answers with those that the server refused: it says so before it answers the flush. */
+/** Publishes to each subject and returns those that the server refused. It reports refusals before it answers the flush. */
 const refusedOf = (connection: NatsConnection, subjects: readonly string[]): Promise<string[]> =>
   violations(connection, /Publish to "([^"]+)"/i, () => {
     for (const subject of subjects) connection.publish(subject, '');
   });
 
-/** Subscribes to each subject and answers with those that the server refused. */
+/** Subscribes to each subject and returns those that the server refused. */
 const unheardOf = (connection: NatsConnection, subjects: readonly string[]): Promise<string[]> =>
   violations(connection, /Subscription to "([^"]+)"/i, () => {
     for (const subject of subjects) connection.subscribe(subject, { callback: () => {} });

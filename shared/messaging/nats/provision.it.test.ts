@@ -41,7 +41,7 @@ describeWithServers(['nats-server'], 'streams, buckets and consumers that anothe
     const password = passwords['provisioner'] ?? '';
     return provision({ url: server.url, password, rendererVersions: [version], log });
   };
-  /** Takes a consumer out and makes it as another version would have. */
+  /** Removes a consumer and makes it as another version would have. */
   const madeAs = async (row: DurableRow, other: Partial<ConsumerConfig>, sequence?: number) => {
     await jsm.consumers.delete(row.stream, row.name);
     await jsm.consumers.add(row.stream, { ...durableSettings(row), ...beginAt(sequence), ...other });
@@ -79,7 +79,7 @@ describeWithServers(['nats-server'], 'streams, buckets and consumers that anothe
     await server.stop();
   });
 
-  test('there is nothing to say or to do the first time, and the second time', async () => {
+  test('nothing is logged or changed the first time, nor the second time', async () => {
     await provisioned();
     expect(said).toEqual([]);
     await nothingLeft();
@@ -108,17 +108,17 @@ describeWithServers(['nats-server'], 'streams, buckets and consumers that anothe
     test.each(cases)('with $what comes to its settings and keeps its place', async ({ other, isRemade }) => {
       await madeAs(row, other);
       await publish(row, 1, 5);
-      // Headers alone have no body.
+      // A consumer that delivers only headers returns no bodies.
       expect(await read(row, 2)).toHaveLength(2);
       await provisioned();
       await nothingLeft();
       expect(await read(row, 3)).toEqual(['3', '4', '5']);
       expect(said).toHaveLength(isRemade ? 1 : 0);
-      if (isRemade) expect(said[0]).toContain(`the consumer ${row.name} is made anew`);
-      if (isRemade && kind === 'log') expect(said[0]).toContain(`goes on at message 3 of ${row.stream}`);
+      if (isRemade) expect(said[0]).toContain(`the consumer ${row.name} is recreated`);
+      if (isRemade && kind === 'log') expect(said[0]).toContain(`continues at message 3 of ${row.stream}`);
     });
 
-    test('what was handed out and not acknowledged comes again', async () => {
+    test('messages that were delivered and not acknowledged are redelivered', async () => {
       await madeAs(row, { replay_policy: ReplayPolicy.Original });
       await publish(row, 1, 4);
       expect(await read(row, 1)).toEqual(['1']);
@@ -127,7 +127,7 @@ describeWithServers(['nats-server'], 'streams, buckets and consumers that anothe
       expect(await read(row, 4)).toEqual(['2', '3', '4']);
     });
 
-    test('is brought to its settings by two provisioners at once, and again', async () => {
+    test('gets its settings from two provisioners at once, and again later', async () => {
       await madeAs(row, { replay_policy: ReplayPolicy.Original, ack_wait: 1_000_000_000 });
       await publish(row, 1, 4);
       await read(row, 2);
@@ -153,7 +153,7 @@ describeWithServers(['nats-server'], 'streams, buckets and consumers that anothe
     expect(await read(onLog, 4)).toEqual(['4']);
   });
 
-  test('a reader that waits goes on at the consumer that was made anew', async () => {
+  test('a waiting reader continues with the recreated consumer', async () => {
     await madeAs(onLog, { replay_policy: ReplayPolicy.Original });
     await publish(onLog, 1, 1);
     const consumer = await js.consumers.get(onLog.stream, onLog.name);
@@ -186,14 +186,14 @@ describeWithServers(['nats-server'], 'streams, buckets and consumers that anothe
       expect(await read(onLog, 3)).toEqual(['5']);
       expect(await isWhole()).toBe(true);
     });
-    test('before the consumer was there again', async () => {
+    test('before the consumer existed again', async () => {
       await keepPlace(4);
       await jsm.consumers.delete(onLog.stream, onLog.name);
       await provisioned();
       expect(await read(onLog, 3)).toEqual(['4', '5']);
       expect(await isWhole()).toBe(true);
     });
-    test('before it removed what kept the place', async () => {
+    test('before it removed the place keeper', async () => {
       await keepPlace(4);
       await madeAs(onLog, {}, 4);
       await provisioned();
@@ -210,7 +210,7 @@ describeWithServers(['nats-server'], 'streams, buckets and consumers that anothe
     expect(await read(onLog, 2)).toEqual(['3']);
   });
 
-  test('a consumer with a new name goes on where the former one was, which is removed', async () => {
+  test('a consumer with a new name continues at the position of the former one, which is removed', async () => {
     const former = { ...renamed, name: formerName };
     await jsm.consumers.delete(renamed.stream, renamed.name);
     await jsm.consumers.add(former.stream, { ...durableSettings(former), ...beginAt(), ack_wait: 30_000_000_000 });
@@ -218,7 +218,7 @@ describeWithServers(['nats-server'], 'streams, buckets and consumers that anothe
     await read(former, 3);
     await provisioned();
     expect(said).toEqual([
-      `the consumer ${renamed.name} goes on where ${formerName} was: at message 4 of ${renamed.stream}`,
+      `the consumer ${renamed.name} continues at the position of ${formerName}: message 4 of ${renamed.stream}`,
     ]);
     expect(await exists(former)).toBe(false);
     expect(await read(renamed, 2)).toEqual(['4']);
@@ -257,7 +257,7 @@ describeWithServers(['nats-server'], 'streams, buckets and consumers that anothe
     await jsm.streams.delete('TASKS');
     await jsm.streams.add({ name: 'TASKS', subjects: ['tasks.>'] });
     await expect(provisioned()).rejects.toThrow(
-      /^The stream TASKS has the settings of another version of Bindery: .*retention is "limits" and must be "workqueue".*, and nats-server refuses: stream configuration update can not change retention policy to\/from workqueue\. Start the version that used this data last, or put back a copy/,
+      /^The stream TASKS has the settings of another version of Bindery: .*retention is "limits" and must be "workqueue".*, and nats-server refuses: stream configuration update can not change retention policy to\/from workqueue\. Start the version that last used this data, or restore a copy/,
     );
     expect((await jsm.streams.info('TASKS')).config).toMatchObject({ retention: 'limits', subjects: ['tasks.>'] });
   });

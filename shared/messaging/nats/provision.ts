@@ -21,17 +21,17 @@ import { bucketSettings, differences, durableSettings, streamSettings, type Want
 const deadlineMs = 20_000;
 
 /**
- * Brings streams, buckets and consumers to the state of the table, whichever version of Bindery made them: creates the missing ones, changes
- * those that differ, and reads the configuration back. Rejects when the server has the rights of an older version, and with a `NotAsWanted` when
- * the data is of another version and cannot be brought to this one. It can be repeated, also when it died in the middle, and run twice at once.
- * Each renderer version gets a durable of its own; old ones stay. `log` hears when a consumer was made anew.
+ * Brings streams, buckets and consumers to the state of the table, whichever version of Bindery made them: creates the missing ones,
+ * changes those that differ, and reads the configuration back. Rejects when the server has the rights of an older version, and with a
+ * `NotAsWanted` when the data is of another version and cannot be migrated. It can be repeated, also after it died halfway, and run twice
+ * at once. Each renderer version gets its own durable; old ones stay. `log` receives a line for each recreated consumer.
  */
 export async function provision(options: {
   url: string;
   password: string;
   rendererVersions: string[];
   replicas?: number;
-  /** How long the server may take to read a configuration that was written just now. */
+  /** Timeout for the server to read a configuration that was just written. */
   rightsWithinMs?: number;
   log?: ConnectionLog;
 }): Promise<void> {
@@ -60,14 +60,17 @@ const provisionedDurables = (rendererVersions: readonly string[]): DurableRow[] 
   ...rendererVersions.map(renderDurable),
 ];
 
-/** What `provision` would make or change, as sentences; how many streams and consumers it cares for, and what the server says of the streams. */
+/**
+ * The changes that `provision` would make, as sentences, with the number of streams and consumers that it manages and the server's
+ * information about the streams.
+ */
 export async function leftToProvision(jsm: JetStreamManager, rendererVersions: readonly string[]) {
   const problems: string[] = [];
   const streams: StreamInfo[] = [];
   for (const wanted of provisionedStreams(1)) {
     const found = await unlessMissing(jsm.streams.info(wanted.name), JetStreamApiCodes.StreamNotFound);
     if (found !== undefined) streams.push(found);
-    // On how many servers it is kept is a choice.
+    // The number of replicas is the operator's choice.
     const same = { ...wanted, num_replicas: found?.config.num_replicas };
     problems.push(...leftOf(`stream ${wanted.name}`, same, found?.config));
   }
@@ -83,7 +86,9 @@ export async function leftToProvision(jsm: JetStreamManager, rendererVersions: r
 function leftOf(what: string, wanted: object, found: object | undefined): string[] {
   if (found === undefined) return [`The ${what} is missing.`];
   const different = differences(wanted, found);
-  return different.length === 0 ? [] : [`The ${what} is not as this version needs it: ${different.join(', ')}.`];
+  return different.length === 0
+    ? []
+    : [`The ${what} differs from the settings of this version: ${different.join(', ')}.`];
 }
 
 async function bringStream(jsm: JetStreamManager, wanted: WantedStream): Promise<void> {
@@ -94,7 +99,7 @@ async function bringStream(jsm: JetStreamManager, wanted: WantedStream): Promise
     if (found === undefined) await jsm.streams.add(wanted);
     else if (differences(wanted, found.config).length > 0) {
       await jsm.streams.update(name, settings).catch((error: unknown) => {
-        // A stream is the data itself: it is never made anew.
+        // A stream holds the data, so it is never recreated.
         const isRefused = error instanceof JetStreamApiError && error.status !== 503;
         throw isRefused ? notAsWanted(what, wanted, found.config, error) : error;
       });

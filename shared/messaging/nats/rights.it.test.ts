@@ -58,7 +58,7 @@ describeWithServers(['nats-server'], 'a server that still has the rights of an o
     expect(await inspected()).toEqual([]);
   });
 
-  test('has the rights of versions before as well, so that one can go back', () => {
+  test('has the rights of earlier versions as well, so that a downgrade is possible', () => {
     for (let version = 1; version <= rightsVersion; version += 1)
       expect(config).toContain(JSON.stringify(rightsSubject(version)));
   });

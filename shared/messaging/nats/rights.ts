@@ -3,11 +3,11 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { rightsSubject } from '#shared/messaging/subjects/permissions.ts';
 import { type ConnectionLog, isViolation } from './connection.ts';
 
-/** What to do about a server with older rights, as a sentence. */
+/** Instruction for a server with older rights, as a sentence. */
 export const renewRights =
   'Let "bindery secrets" of this version write nats.conf again, and let each nats-server read it: "nats-server --signal reload", or restart it.';
 
-/** The server has the rights of an older version: services of this one would be refused what they need. */
+/** The server has the rights of an older version, so it would refuse requests that services of this version need. */
 class OlderRights extends Error {
   override name = 'OlderRights';
 
@@ -16,20 +16,20 @@ class OlderRights extends Error {
   }
 }
 
-/** A server that is told to read its configuration again does so within seconds. */
+/** A server that is told to reload its configuration does so within seconds. */
 const usuallyWithinMs = 30_000;
 const askEveryMs = 1_000;
 const answerWithinMs = 3_000;
 
 /**
- * Whether the server has the rights of this version, or of a later one: a server reads them at its start, and again only when it is told to.
+ * True if the server has the rights of this version or of a later one. A server reads them at its start, and again only when it is told to.
  * `connection` is the provisioner's.
  */
 export async function hasRights(connection: NatsConnection): Promise<boolean> {
   try {
     await connection.request(rightsSubject(), '', { timeout: answerWithinMs });
   } catch (error) {
-    // Nobody answers whoever may ask.
+    // The permission is tested by a request that nobody answers.
     return !isViolation(error);
   }
   return true;

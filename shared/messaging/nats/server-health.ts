@@ -1,9 +1,9 @@
 import { type BusAddress, openConnection } from './connection.ts';
 import { supervisorUser } from '../subjects/permissions.ts';
 
-/** What a nats-server says about itself to whoever keeps it running. */
+/** Health of a nats-server, for the supervisor. */
 export type ServerHealth = {
-  /** Why it cannot store what it is sent, as a sentence; undefined when it can. Rejects when it does not answer. */
+  /** The reason why the server cannot store messages, as a sentence; undefined when it can. Rejects when it does not answer. */
   problem(): Promise<string | undefined>;
   close(): Promise<void>;
 };
@@ -16,8 +16,8 @@ type HealthAnswer = {
 };
 
 /**
- * Connects to a server as its supervisor, with the rights to ask for its health and nothing else. A server of version 2.14 or later says of each stream whether
- * its last write failed. It goes on refusing then, also when there is room again.
+ * Connects to a server as its supervisor, whose only right is to ask for its health. A server of version 2.14 or later reports for each
+ * stream whether its last write failed. After a failure it refuses writes until its restart, also when there is room again.
  */
 export async function openServerHealth(address: Omit<BusAddress, 'user'>): Promise<ServerHealth> {
   const connection = await openConnection({ ...address, user: supervisorUser }, supervisorUser);

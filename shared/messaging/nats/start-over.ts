@@ -9,12 +9,12 @@ import { beginAt, durableSettings } from './wanted-settings.ts';
 const startOverDeadlineMs = 10_000;
 
 /**
- * Empties a projection's part of a generation, then makes its consumer anew. It can be repeated. `confirm` rejects when the caller may not
- * do this any more.
+ * Empties a projection's part of a generation, then recreates its consumer. It can be repeated. `confirm` rejects when the caller may no
+ * longer do this.
  *
- * A process can be paused at any place and wake when another one has filled this generation and it is read. So first it looks how far the
- * buckets have got, then it confirms, and it removes only what was there when it looked: what another process wrote later stays. A consumer
- * that is made anew too late reads its stream once more, which changes nothing.
+ * A process can be paused at any point and resume after another one has filled this generation and it is read. So it first reads the last
+ * sequences of the buckets, then confirms, and removes only documents up to those sequences: later documents of another process stay. A
+ * consumer that is recreated too late reads its stream once more, which changes nothing.
  */
 export async function startOver(
   jsm: JetStreamManager,
@@ -26,7 +26,7 @@ export async function startOver(
   for (const { bucket, filter } of keysOf(projection)) {
     const name = inGeneration(bucket, generation);
     const stream = `KV_${name}`;
-    const { state } = await whileAway(`asking how far ${stream} has got`, startOverDeadlineMs, () =>
+    const { state } = await whileAway(`asking for the newest message of ${stream}`, startOverDeadlineMs, () =>
       jsm.streams.info(stream),
     );
     parts.push({ stream, filter: `$KV.${name}.${filter}`, seq: state.last_seq + 1 });
@@ -43,7 +43,7 @@ export async function startOver(
   await makeReader(jsm, projection, generation);
 }
 
-/** Makes the consumer of a generation where it is missing: a projector can end between removing one and making it anew. */
+/** Creates the consumer of a generation if it is missing: a projector can end between removing and recreating it. */
 export async function makeReader(
   jsm: JetStreamManager,
   projection: ProjectionName,

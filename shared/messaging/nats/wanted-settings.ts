@@ -11,18 +11,18 @@ import {
 import type { BucketRow, DurableRow, StreamRow } from '#shared/messaging/subjects/subject-table.ts';
 
 /*
- * The settings that a stream, bucket or consumer of the table has on the server. Another version of Bindery may have set more than this one sets:
- * such a setting stands here as undefined, which is the server's default.
+ * The server's settings for a stream, bucket or consumer of the table. A setting that another version of Bindery may have set, but this one
+ * does not, is listed as undefined, which is the server's default.
  */
 
 const nanosPerSecond = 1_000_000_000;
 const daySeconds = 86_400;
-/** Covers transport retries only; true idempotency is the guard plus the commit's id. */
+/** Covers retries of the transport only; real idempotency comes from the guarded append and the commit's id. */
 const duplicateWindowSeconds = 120;
 
 export type WantedStream = Partial<StreamConfig> & { name: string; subjects: string[] };
 
-/** How many servers and how much room a stream may take is the operator's choice, and so are its compression and placement. */
+/** The operator chooses the number of replicas, the storage limit, the compression and the placement of a stream. */
 const unsetInStreams = ['discard_new_per_subject', 'republish', 'subject_transform'] as const;
 
 const unsetInDurables = [
@@ -30,7 +30,7 @@ const unsetInDurables = [
   ...['max_batch', 'max_bytes', 'max_expires', 'priority_groups'],
 ] as const;
 
-/** `settings`, and the named ones that are not among them as undefined. */
+/** The settings, with the named ones that are missing as undefined. */
 const withUnset = <T extends object>(names: readonly string[], settings: T): T => ({
   ...Object.fromEntries(names.map((name) => [name, undefined])),
   ...settings,
@@ -66,10 +66,10 @@ export function bucketSettings(row: BucketRow, replicas: number): WantedStream {
     max_msgs_per_subject: 1,
     max_age: maxAgeSeconds * nanosPerSecond,
     duplicate_window: (maxAgeSeconds === 0 ? duplicateWindowSeconds : maxAgeSeconds) * nanosPerSecond,
-    // One writer of several could remove what the others wrote with a message that says it stands for the whole stream.
+    // In a bucket of several writers, one could use such a message, which replaces the whole stream, to remove the others' documents.
     allow_rollup_hdrs: row.writers.length < 2,
     allow_direct: true,
-    // Markers of removed keys end by themselves.
+    // Lets tombstones of removed keys expire.
     allow_msg_ttl: true,
     deny_delete: true,
     ...(row.republishTo === undefined ? {} : { republish: { src: `$KV.${row.name}.>`, dest: row.republishTo } }),
@@ -78,7 +78,7 @@ export function bucketSettings(row: BucketRow, replicas: number): WantedStream {
 
 export type WantedDurable = Partial<ConsumerConfig> & { durable_name: string };
 
-/** The configuration of a durable consumer of the table, apart from where it begins: once it is made, it has a place of its own. */
+/** The configuration of a durable consumer of the table, without its start: an existing consumer has its own position. */
 export function durableSettings(row: DurableRow): WantedDurable {
   return withUnset(unsetInDurables, {
     durable_name: row.name,
@@ -91,13 +91,13 @@ export function durableSettings(row: DurableRow): WantedDurable {
   });
 }
 
-/** Where a new consumer begins: at this sequence, by default at the start of its stream. */
+/** The start of a new consumer: this sequence, by default the start of its stream. */
 export const beginAt = (sequence = 1): Pick<ConsumerConfig, 'deliver_policy'> & Partial<ConsumerConfig> =>
   sequence <= 1
     ? { deliver_policy: DeliverPolicy.All }
     : { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: sequence };
 
-/** The names of settings that are not as wanted. A server leaves out settings at their default, so a missing one counts as empty. */
+/** The names of settings that differ from the wanted ones. A server leaves out settings at their default, so a missing one counts as empty. */
 export function differences(wanted: object, found: object): string[] {
   const nothing = new Set<unknown>([undefined, 0, false, '']);
   return Object.entries(wanted).flatMap(([name, value]) => {
@@ -107,7 +107,7 @@ export function differences(wanted: object, found: object): string[] {
   });
 }
 
-/** What is set otherwise, for people: `retention is "limits" and must be "workqueue"`. */
+/** The differences as text: `retention is "limits" and must be "workqueue"`. */
 export function describeDifferences(wanted: object, found: object): string {
   const shown = (settings: object, name: string) =>
     JSON.stringify((settings as Record<string, unknown>)[name]) ?? 'not set';

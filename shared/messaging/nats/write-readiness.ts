@@ -5,15 +5,15 @@ import { BusUnavailable } from '../bus.ts';
 import { bucketRows, type BusUser } from '../subjects/subject-table.ts';
 
 const checkDeadlineMs = 1_500;
-/** Whoever asks more often gets the last answer: it is a write to a disk. */
+/** The result is cached for this long, because each check writes to a disk. */
 const answerHoldsMs = 2_000;
-/** Then somebody has to try again whether the stream still refuses. */
+/** Time after which a refusal no longer counts, so that some request tries the stream again. */
 const refusalHoldsMs = 30_000;
 
-/** By stream: what it refused last, and when. A stream that stores again is taken out. */
+/** The last refusal of each stream, with its time. A stream that stores again is removed. */
 const refusals = new WeakMap<JetStreamClient, Map<string, { reason: string; at: number }>>();
 
-/** Remembers for the readiness of this connection whether a stream took a message. `reason` is absent when it did. */
+/** Records for the readiness of this connection whether a stream stored a message. `reason` is absent when it did. */
 export function noteWrite(js: JetStreamClient, subject: string, reason?: string): void {
   const stream = subject.split('.')[0] ?? '';
   const known = refusals.get(js) ?? new Map<string, { reason: string; at: number }>();
@@ -23,8 +23,8 @@ export function noteWrite(js: JetStreamClient, subject: string, reason?: string)
 }
 
 /**
- * Whether a connection can write. It stores a document for real, in a bucket of one small document for each service. But a server
- * may refuse the writes of one stream alone, so what real writes met in the last half minute counts as well; until the server starts again.
+ * Tells whether a connection can write. It stores a small document in the bucket `readiness`, under the key of the service. A server may
+ * refuse the writes of a single stream, so refusals of real writes within the last half minute count as well.
  */
 export function writeReadiness(connection: NatsConnection, js: JetStreamClient, user: BusUser): () => Promise<void> {
   const writes = bucketRows.some(({ name, writers }) => name === 'readiness' && writers.includes(user));
@@ -47,7 +47,7 @@ export function writeReadiness(connection: NatsConnection, js: JetStreamClient, 
   return async () => {
     const refused = [...(refusals.get(js) ?? [])].find(([, { at }]) => performance.now() - at < refusalHoldsMs);
     if (refused !== undefined) {
-      throw new BusUnavailable(`The bus does not store what it is sent: ${refused[1].reason}`);
+      throw new BusUnavailable(`The bus does not store new messages: ${refused[1].reason}`);
     }
     if (!writes) return;
     if (last === undefined || performance.now() - last.at > answerHoldsMs) {

@@ -8,13 +8,13 @@ import {
   streamRows,
 } from './subject-table.ts';
 
-/** Subjects that a user may publish and subscribe to; `refused` is taken out of `publish` again, where a wildcard gives too much. */
+/** Subjects that a user may publish and subscribe to. `refused` lists exceptions from `publish`, for wildcards that grant too much. */
 type Permissions = { publish: string[]; refused: string[]; subscribe: string[] };
 
-/** Prefix of a user's inboxes: no other user can listen there. */
+/** Prefix of a user's inboxes. Other users cannot subscribe to them. */
 export const inboxPrefix = (user: string): string => `_INBOX_${user.replaceAll('-', '_')}`;
 
-/** The rights of a user, from the table alone: the server refuses everything else. */
+/** The rights of a user, derived from the table. The server refuses everything else. */
 function permissionsOf(user: BusUser): Permissions {
   const publish: string[] = [];
   const refused: string[] = [];
@@ -32,7 +32,7 @@ function permissionsOf(user: BusUser): Permissions {
         `$JS.API.STREAM.MSG.GET.${stream.name}`,
       );
     }
-    // The message after a known one, and the history, are requested by the subject of the whole stream.
+    // The message after a known one, and the history, are requested with the subject of the whole stream.
     if (stream.history.includes(user) || (stream.writers.includes(user) && stream.last.includes(user))) {
       publish.push(`$JS.API.DIRECT.GET.${stream.name}`);
     }
@@ -45,8 +45,8 @@ function permissionsOf(user: BusUser): Permissions {
   for (const bucket of bucketRows) {
     const stream = `KV_${bucket.name}`;
     if (bucket.ownKey === true) {
-      // The server sends what it answers to any subject that is asked for, whoever may write there: who could read back what it wrote could
-      // have it written anywhere.
+      // The server sends its answer to any reply subject, regardless of the user's rights: a user that could read back its own documents
+      // could have them written anywhere.
       if (bucket.writers.includes(user)) publish.push(`$KV.${bucket.name}.${user}`, `$JS.API.STREAM.INFO.${stream}`);
       continue;
     }
@@ -69,7 +69,7 @@ function permissionsOf(user: BusUser): Permissions {
     );
     if (readsByKey) continue;
     publish.push(
-      // Watching is a push consumer; the server asks for flow control here.
+      // A watch is a push consumer. The server uses this subject for flow control.
       `$JS.FC.${stream}.>`,
       ...['CREATE', 'INFO', 'DELETE', 'MSG.NEXT'].map((verb) => `$JS.API.CONSUMER.${verb}.${stream}.>`),
     );
@@ -77,7 +77,8 @@ function permissionsOf(user: BusUser): Permissions {
 
   const durables = durableRows.filter((row) => row.reader === user);
   if (user === 'page-renderer') {
-    // A wildcard is a whole token, so every renderer version's durable means every durable of the stream; the others are taken out.
+    // A wildcard covers a whole token, so a wildcard for the durables of all renderer versions covers every durable of the stream. The
+    // others are excluded.
     const { stream } = renderDurable('*');
     durables.push({ ...renderDurable('*'), name: '*' });
     for (const { name } of durableRows.filter((row) => row.stream === stream && row.reader !== user)) {
@@ -89,7 +90,7 @@ function permissionsOf(user: BusUser): Permissions {
     }
   }
   for (const { stream, name, filter, remade, formerly = [] } of durables) {
-    // During an upgrade services of the version before go on under the former name.
+    // During an upgrade, services of the previous version still use the former name.
     for (const each of [name, ...formerly]) {
       publish.push(
         `$JS.API.CONSUMER.MSG.NEXT.${stream}.${each}`,
@@ -97,7 +98,7 @@ function permissionsOf(user: BusUser): Permissions {
         `$JS.ACK.${stream}.${each}.>`,
       );
     }
-    // A dead letter is read once more from its log.
+    // The message of a dead letter is read again from its log.
     if (isLog(stream)) publish.push(`$JS.API.DIRECT.GET.${stream}`);
     if (remade === true) {
       publish.push(`$JS.API.CONSUMER.DELETE.${stream}.${name}`, `$JS.API.CONSUMER.CREATE.${stream}.${name}.${filter}`);
@@ -115,15 +116,15 @@ const isLog = (stream: string): boolean =>
   streamRows.some(({ name, retention }) => name === stream && retention === 'log');
 
 /**
- * How often the rights of users have changed. One more with each change: a server goes on with the rights that it read at its start until it is
- * told to read its configuration again, and the provisioner finds out by this number.
+ * Version of the users' rights, incremented with each change. A server keeps the rights that it read at its start until it is told to
+ * reload its configuration, and the provisioner detects that by this number.
  */
 export const rightsVersion = 3;
 
-/** Who may publish to this has a server with the rights of that version or of a later one. */
+/** A subject that the provisioner may publish to only if the server has the rights of that version or of a later one. */
 export const rightsSubject = (version: number = rightsVersion): string => `rights.${version}`;
 
-/** The provisioner makes and changes streams, buckets and consumers; it deletes consumers of logs and tasks alone, and reads no message. */
+/** The provisioner makes and changes streams, buckets and consumers. It deletes only consumers of logs and tasks, and reads no message. */
 function provisionerPermissions(): Permissions {
   return {
     publish: [
@@ -139,7 +140,7 @@ function provisionerPermissions(): Permissions {
   };
 }
 
-/** Asks a server for its health, and nothing else. It belongs to the system account, where no stream is. */
+/** User whose only right is to ask a server for its health. It belongs to the system account, which has no streams. */
 export const supervisorUser = 'supervisor';
 
 const supervisorPermissions: Permissions = {
@@ -148,28 +149,28 @@ const supervisorPermissions: Permissions = {
   subscribe: [`${inboxPrefix(supervisorUser)}.>`],
 };
 
-/** Every user that a server has, and so a password is needed for. */
+/** All users of a server. Each needs a password. */
 export const serverUsers = [...busUsers, 'provisioner', supervisorUser] as const;
 
-/** One of several servers that keep the same streams. */
+/** One of several servers that replicate the same streams. */
 export type NatsClusterNode = {
-  /** Of the cluster. */
+  /** Name of the cluster. */
   name: string;
-  /** Of this server; no other has it. */
+  /** Name of this server, unique in the cluster. */
   serverName: string;
   host: string;
   port: number;
-  /** `host:port` at which the servers of the cluster find each other. */
+  /** `host:port` addresses at which the servers of the cluster find each other. */
   routes: readonly string[];
-  /** Known to the servers of the cluster alone. */
+  /** Shared secret of the servers of the cluster. */
   password: string;
 };
 
 /**
- * The configuration of a nats-server for one installation, as text: users with just the rights that the table gives them, and
- * `sync_interval: always`, because the default acknowledges before the data is on disk and can lose two minutes of accepted work.
- * `port` and `storeDir` may come from the command line instead. `host`: the address that it listens on, by default for this machine alone.
- * `monitorPort`: of its health and figures over HTTP, by default none. `cluster`: what it shares with other servers, by default it is alone.
+ * The configuration of a nats-server for one installation, as text: users with only the rights of the table, and `sync_interval: always`,
+ * because the default acknowledges before the data is on disk and can lose two minutes of accepted work. `port` and `storeDir` may come
+ * from the command line instead. `host`: the address that it listens on, by default only for this machine. `monitorPort`: the port of its
+ * health and metrics over HTTP, by default none. `cluster`: settings shared with other servers, by default it runs alone.
  */
 export function natsConfig(options: {
   host?: string;
@@ -220,8 +221,8 @@ function clusterBlock({ name, serverName, host, port, routes, password }: NatsCl
     `  name: ${JSON.stringify(name)}`,
     `  listen: ${JSON.stringify(`${host}:${port}`)}`,
     `  authorization { user: ${user}, password: ${JSON.stringify(password)} }`,
-    // A server that hangs, or whose machine lost its power, closes nothing. The others go on asking it for what it keeps until they notice, which
-    // takes more than a minute by default; clients notice after fifteen seconds.
+    // A server that hangs, or whose machine lost power, closes no connection. The other servers keep asking it for its data until they
+    // notice, which takes more than a minute by default; clients notice after fifteen seconds.
     '  ping_interval: "5s"',
     '  ping_max: 2',
     `  routes: ${JSON.stringify(routes.map((route) => `nats://${user}:${password}@${route}`))}`,

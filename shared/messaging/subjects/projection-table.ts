@@ -1,7 +1,7 @@
 import type { ProjectionName } from '#shared/contracts/read-models.ts';
 import { readModelTable } from '../read-models.ts';
 
-/** What each projection is folded from: the stream, and the consumer of the blue generation. */
+/** The source of each projection: the stream, and the consumer of the blue generation. */
 export const projectionTable = {
   exports: { stream: 'EXPORTS', durable: 'projector-exports' },
   content: { stream: 'CONTENT', durable: 'projector-content' },
@@ -11,8 +11,9 @@ export const projectionTable = {
 } as const satisfies Record<ProjectionName, { stream: string; durable: string }>;
 
 /**
- * What a projection writes: key filters of buckets, by the blue generation's names. So one generation of it can be emptied without touching
- * another projection's documents. A bucket that no other projection writes is emptied as a whole: it may have documents of an older version.
+ * The documents that a projection writes: key filters of buckets, by the blue generation's names. With them one generation can be emptied
+ * without touching another projection's documents. A bucket that no other projection writes is emptied as a whole, because it may have
+ * documents of an older version.
  */
 export function keysOf(projection: ProjectionName): { bucket: string; filter: string }[] {
   const byBucket = Map.groupBy(Object.values(readModelTable), ({ bucket }) => bucket);

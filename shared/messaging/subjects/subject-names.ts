@@ -1,4 +1,4 @@
-/** Subjects of single aggregates, as the table in DESIGN names them. Ids have been checked by their schemas before they get here. */
+/** Subjects of single aggregates. Their ids have been checked by the schemas. */
 export const exportLogSubject = (organization: string, jobId: string): string => `exports.${organization}.${jobId}.log`;
 export const factSubject = (organization: string, jobId: string): string => `facts.${organization}.${jobId}`;
 export const accessSubject = (organization: string, jobId: string): string => `access.${organization}.${jobId}`;
@@ -12,7 +12,7 @@ export const bundleTaskSubject = 'tasks.bundle';
 export const deadLetterSubject = (service: string, stream: string): string => `dead.${service}.${stream}`;
 export const presenceSubject = (service: string, instance: string): string => `presence.${service}.${instance}`;
 
-/** Does a subject match a filter? `*` stands for one token, `>` at the end for one or more. Pure. */
+/** True if a subject matches a filter. `*` stands for one token, `>` at the end for one or more. Pure. */
 export function subjectMatches(filter: string, subject: string): boolean {
   const wanted = filter.split('.');
   const tokens = subject.split('.');

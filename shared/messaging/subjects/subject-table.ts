@@ -17,29 +17,29 @@ const services = [
 ] as const;
 
 /**
- * Everyone who has a NATS user: each service, an `auditor` who reads logs and read models and writes nothing, and an `operator` who asks
- * for rebuilds and decides about dead letters. The `provisioner` makes streams, buckets and consumers; services only bind to them.
+ * All NATS users of the table: each service, an `auditor` who reads logs and read models and writes nothing, and an `operator` who requests
+ * rebuilds and decides about dead letters. The `provisioner` makes streams, buckets and consumers; services only bind to them.
  */
 export const busUsers = [...services, 'auditor', 'operator'] as const;
 
 export type BusUser = (typeof busUsers)[number];
 
-/** A stream, who writes to it, and who reads it. Durable consumers are in `durableRows`. */
+/** A stream with its writers and readers. Durable consumers are in `durableRows`. */
 export type StreamRow = {
   name: string;
-  /** With `*` for one token. */
+  /** Subject filters, with `*` for one token. */
   subjects: readonly string[];
   writers: readonly BusUser[];
-  /** Who reads the newest message of a subject. */
+  /** Users that read the newest message of a subject. */
   last: readonly BusUser[];
-  /** Who reads all messages of a subject. */
+  /** Users that read all messages of a subject. */
   history: readonly BusUser[];
-  /** Who reads the whole stream, and sees which subjects and gaps it has. */
+  /** Users that read the whole stream and list its subjects and gaps. */
   auditors: readonly BusUser[];
-  /** Who may purge single subjects. Nothing else is ever deleted. */
+  /** Users that may purge single subjects. Nothing else is ever deleted. */
   purgers: readonly BusUser[];
   retention: 'log' | 'work-queue';
-  /** Absent: for good. */
+  /** Retention in days. If absent, messages are kept permanently. */
   keptDays?: number;
   kept: string;
 };
@@ -50,26 +50,29 @@ export type BucketRow = {
   key: string;
   writers: readonly BusUser[];
   readers: readonly BusUser[];
-  /** Those of the readers who read by key alone: they may not watch or list keys, for which the server makes a consumer each time. */
+  /** Readers that read by key only: they may not watch or list keys, for which the server makes a consumer each time. */
   byKey?: readonly BusUser[];
-  /** The keys, or filters of keys, that a user may write where these are not all. Who reads by key reads no others either. */
+  /** The keys, or filters of keys, that a user may write, if not all. A user that reads by key reads only these, too. */
   keysOf?: Partial<Record<BusUser, readonly string[]>>;
-  /** Each writer writes the key of its own name alone, and reads none; it may ask for the state of the bucket, with which comes the time of the bus. */
+  /**
+   * Each writer writes only the key of its own name and reads none. It may request the state of the bucket, whose answer contains the time
+   * of the bus.
+   */
   ownKey?: boolean;
   kept: string;
   ttlSeconds?: number;
-  /** How long a removed key leaves a marker, for those who watch; ten minutes by default. For good, markers would cost as much as documents. */
+  /** Lifetime of the tombstone of a removed key, for watchers; ten minutes by default. Permanent tombstones would cost as much as documents. */
   removedKeptSeconds?: number;
   /** The server republishes every change under this subject. */
   republishTo?: string;
-  /** A read model: its writers may empty it to fill it anew. */
+  /** True for a read model: its writers may empty it to rebuild it. */
   rebuilt?: boolean;
 };
 
-/** A subject that nothing keeps. */
+/** A subject of core NATS, whose messages are not stored. */
 export type CoreRow = {
   subject: string;
-  /** Empty: the server writes, from a bucket. */
+  /** Empty if the server writes the messages, from a bucket. */
   writers: readonly BusUser[];
   readers: readonly BusUser[];
 };
@@ -82,13 +85,13 @@ export type DurableRow = {
   reader: BusUser;
   ackWaitSeconds: number;
   maxAckPending: number;
-  /** Its reader may make it anew, to begin at the start of the stream. */
+  /** True if its reader may recreate it, to begin at the start of the stream. */
   remade?: boolean;
-  /** Names of earlier versions for the same work; it goes on where they were. */
+  /** Names that earlier versions used for the same work. The consumer takes over their position. */
   formerly?: readonly string[];
 };
 
-/** Addresses of callers are kept no longer than this anywhere: neither in the stream nor in a read model made from it. */
+/** Retention of callers' addresses, in the stream and in each read model made from it. */
 const accessKeptDays = 400;
 
 const stream = (name: string, subjects: string[], row: Partial<StreamRow>): StreamRow => ({
@@ -136,17 +139,17 @@ export const streamRows: readonly StreamRow[] = [
     history: ['assistant'],
     purgers: ['assistant'],
     keptDays: conversationsKeptDays,
-    kept: "90 days; of more than an organization's budget, its oldest days go first",
+    kept: "90 days; beyond an organization's budget, its oldest days are removed first",
   }),
   stream('TASKS', ['tasks.render.*', 'tasks.bundle'], {
     writers: ['orchestrator'],
     retention: 'work-queue',
-    // No job lives longer, so what is left waits for renderers of a version that is gone.
+    // Jobs do not live longer, so older tasks wait for renderers of a version that no longer runs.
     keptDays: 1,
-    kept: 'until acknowledged, and a day at most; may be thrown away and refilled from the log',
+    kept: 'until acknowledged, and a day at most; may be discarded and refilled from the log',
   }),
   stream('DEAD', ['dead.*.*'], {
-    // Each under its own name.
+    // Each service writes under its own name.
     writers: ['indexer', 'orchestrator', 'page-renderer', 'bundler', 'projector'],
     auditors: ['operator'],
     keptDays: accessKeptDays,
@@ -159,7 +162,7 @@ const readModel = (name: string, key: string, row: Partial<BucketRow> = {}): Buc
   writers: ['projector'],
   readers: ['gateway', 'projector'],
   rebuilt: true,
-  kept: 'rebuilt at will',
+  kept: 'can be rebuilt at any time',
   ...row,
 });
 
@@ -172,7 +175,7 @@ const blueRows: readonly BucketRow[] = [
   readModel('audit', '<source>.<org>.<day>.<part>, <source>-days.<org>', {
     readers: ['gateway', 'projector', 'auditor'],
     byKey: ['gateway'],
-    kept: `rebuilt at will; its records of \`ACCESS\` go after ${accessKeptDays} days`,
+    kept: `can be rebuilt at any time; its records of \`ACCESS\` expire after ${accessKeptDays} days`,
   }),
   readModel('usage', '<source>.<org>.<month>', { byKey: ['gateway'], kept: 'as `audit`' }),
   readModel(
@@ -180,12 +183,12 @@ const blueRows: readonly BucketRow[] = [
     'answers.<org>/<domain>.<day>.<part>, days.<org>/<domain>, blocks.<org>/<domain>.<day>.<block>, figures.<org>/<domain>.<day>',
     {
       byKey: ['gateway'],
-      kept: `rebuilt at will; what it has of a day goes after ${conversationsKeptDays} days`,
+      kept: `can be rebuilt at any time; its entries of a day expire after ${conversationsKeptDays} days`,
     },
   ),
   readModel('directory', 'org.<org>, key.<sha256>, content.<org>.<domain>', {
     readers: ['gateway', 'projector', 'assistant', 'auditor'],
-    // Which content is searched; keys and organizations are none of its business.
+    // The assistant reads which content is searched, but neither keys nor organizations.
     byKey: ['assistant'],
     keysOf: { assistant: ['content.>'] },
   }),
@@ -207,7 +210,7 @@ const rolesOf = {
 
 const leaders = ['orchestrator', 'projector', 'housekeeper', 'indexer'] as const;
 
-/** The readers of logs that set messages aside. Their workers' counterparts lose tasks, which are handed out anew. */
+/** The readers of logs that store dead letters. Workers on a work queue store none: their lost tasks are redispatched. */
 const logReaders = ['indexer', 'orchestrator', 'projector'] as const;
 
 export const bucketRows: readonly BucketRow[] = [
@@ -218,7 +221,7 @@ export const bucketRows: readonly BucketRow[] = [
     key: '<projection>',
     writers: ['projector'],
     readers: ['gateway', 'assistant', 'housekeeper', 'auditor', 'operator'],
-    kept: 'which generation is read',
+    kept: 'the generation that is read',
   },
   {
     name: 'rebuilds',
@@ -232,16 +235,16 @@ export const bucketRows: readonly BucketRow[] = [
     key: '<service>.<stream>.<sequence>',
     writers: [...logReaders, 'operator'],
     readers: [],
-    // The operator decides about each, a service about its own.
+    // The operator decides about all letters, a service writes its own.
     keysOf: Object.fromEntries(logReaders.map((service) => [service, [`${service}.>`]])),
-    kept: 'until they are handled; dropped ones for good',
+    kept: 'until they are handled; dropped ones permanently',
   },
   {
     name: 'active-jobs',
     key: '<org>.<job>',
     writers: ['orchestrator'],
     readers: [],
-    // Every job that ever ran is removed here, and nobody watches.
+    // Every job removes its key here, and nobody watches.
     removedKeptSeconds: 60,
     kept: 'until the job ends',
   },
@@ -251,7 +254,7 @@ export const bucketRows: readonly BucketRow[] = [
     writers: ['gateway'],
     readers: [],
     byKey: ['gateway'],
-    kept: 'as long as its organization; jobs that ended leave it with the next start',
+    kept: 'as long as its organization; ended jobs are removed when the next export starts',
   },
   {
     name: 'key-uses',
@@ -267,7 +270,7 @@ export const bucketRows: readonly BucketRow[] = [
     writers: ['assistant'],
     readers: [],
     byKey: ['assistant'],
-    kept: "what an organization's conversations take, by day",
+    kept: "the storage that an organization's conversations take, by day",
   },
   {
     name: 'readiness',
@@ -276,7 +279,7 @@ export const bucketRows: readonly BucketRow[] = [
     readers: [],
     ownKey: true,
     ttlSeconds: 60,
-    kept: 'a minute: what a service wrote to see whether it can',
+    kept: 'a minute: a test document of each service',
   },
   {
     name: 'leases',
@@ -298,11 +301,11 @@ export const coreRows: readonly CoreRow[] = [
   { subject: 'live.job-status-green.>', writers: [], readers: ['gateway'] },
 ];
 
-/** Read by thousands, so that a document is written once for many commits when a history is read from its start. */
+/** Messages are read by the thousands, so that a document is written once for many commits when a history is read from its start. */
 const history = { ackWaitSeconds: 30, maxAckPending: 5_000 };
-/** A leader acknowledges at once, and what a dead one had in hand must not hold up the next leader. */
+/** A leader acknowledges at once, and messages in flight of a dead leader must not delay the next one. */
 const decisions = { ackWaitSeconds: 5, maxAckPending: 1_000 };
-/** What a dead worker had in hand comes back after this long; a live one says every 2 s that it works. */
+/** Messages in flight of a dead worker are redelivered after this time. A live worker sends a "working" signal every 2 s. */
 const work = { ackWaitSeconds: 5, maxAckPending: 1_000 };
 
 const durable = (
@@ -329,7 +332,7 @@ export const durableRows: readonly DurableRow[] = [
   ),
   durable('orchestrator-exports', 'EXPORTS', 'orchestrator', decisions),
   durable('orchestrator-facts', 'FACTS', 'orchestrator', decisions),
-  // Versions before change no consumer that differs from theirs, and do not start: under a name of its own it does not stop a way back to them.
+  // Earlier versions do not start if a consumer differs from their settings. A new name keeps a downgrade possible.
   durable('indexer-publications', 'CONTENT', 'indexer', { ...work, formerly: ['indexer-content'] }),
   durable('bundle', 'TASKS', 'bundler', { ...work, filter: 'tasks.bundle' }),
 ];
@@ -342,8 +345,8 @@ export const renderDurable = (rendererVersion: string): DurableRow =>
   });
 
 /**
- * The first day (`yyyy-mm-dd`, UTC) of which read models may hold what a log keeps for so many days, records of access by default: none of its
- * messages is gone yet. Pure.
+ * The first day (`yyyy-mm-dd`, UTC) for which read models may hold records of a log with this retention, by default that of access records:
+ * none of the day's messages has been removed yet. Pure.
  */
 export function firstKeptDay(now: Date, keptDays: number = accessKeptDays): string {
   return new Date(now.getTime() - (keptDays - 1) * dayMs).toISOString().slice(0, 10);

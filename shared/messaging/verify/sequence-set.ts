@@ -1,12 +1,12 @@
 import type { SequenceRange } from './log-audit.ts';
 
-/** Sequences of a page; a page is 8 kB. */
+/** Sequences per page. A page is 8 kB. */
 const pageSize = 65_536;
 
-/** Sequences of a stream, a bit for each: a stream has many messages for each history. */
+/** A set of sequences of a stream, one bit for each, because a stream has many messages for each history. */
 export type SequenceSet = {
   add(sequence: number): void;
-  /** What is left of a range when the sequences of the set are taken out of it, in order. */
+  /** The parts of a range that are not in the set, in order. */
   outside(range: SequenceRange): SequenceRange[];
 };
 
@@ -36,7 +36,7 @@ export function sequenceSet(): SequenceSet {
           continue;
         }
         from ??= sequence;
-        // Nothing of a page that is not there is in the set.
+        // A missing page has no sequences in the set.
         sequence = page === undefined ? (Math.floor(sequence / pageSize) + 1) * pageSize : sequence + 1;
       }
       return from === undefined ? left : [...left, { first: from, last }];

@@ -8,25 +8,25 @@ import { contentLogSubject, directoryLogSubject, exportLogSubject } from '#share
 import { directoryAggregate } from '#shared/aggregates/directory/directory.ts';
 import { exportJobAggregate } from '#shared/aggregates/export-job/export-job.ts';
 
-/** What to verify; a field that is not given restricts nothing. */
+/** The scope of a verification. A missing field restricts nothing. */
 export type AuditScope = { organization?: string; job?: string; domain?: string };
 
-/** What a read model says of a history: the last commit that it has seen, what vouches for it, and the state. */
+/** A read model's record of a history: the last commit that it has seen, its anchor, and the state. */
 export type Seen = Anchored & { state: unknown };
 
 export type VerifiedLog = {
   stream: 'EXPORTS' | 'CONTENT' | 'DIRECTORY';
   filter(scope: AuditScope): string | undefined;
   verify(subject: string, messages: readonly StoredText[]): ChainProblem[];
-  /** The state after a stored commit, in today's form. Throws a sentence when it cannot be read. */
+  /** The state after a stored commit, upcast. Throws a sentence when it cannot be read. */
   stateAfter(text: string): unknown;
-  /** Where the read model has what it has seen of the histories. */
+  /** The read model's records of the histories. */
   seenIn(models: ReadModels): Pick<DocumentStore<Seen>, 'get' | 'keys'>;
-  /** Histories of this stream are moved to the archive; what is in neither is a hole. */
+  /** True if histories of this stream are moved to the archive. A message in neither place is a hole. */
   archived: boolean;
 };
 
-/** The logs that are verified, and how. */
+/** The logs that are verified, with their settings. */
 export const verifiedLogs: readonly VerifiedLog[] = [
   {
     stream: 'EXPORTS',
@@ -74,8 +74,11 @@ function stateAfter<S, E extends CommitEvent>(aggregate: Aggregate<E, S>): (text
   return (text) => fold.read(JSON.parse(text)).data.state;
 }
 
-/** The key of a history's document, or a filter of such keys, from its subject or a filter: `exports.acme.*.log` has `acme.*`. Pure. */
+/**
+ * The key of a history's document from its subject, or a filter of keys from a filter of subjects: `exports.acme.*.log` gives `acme.*`.
+ * Pure.
+ */
 export const keyOfSubject = (subject: string): string => subject.split('.').slice(1, -1).join('.');
 
-/** The subject that a key belongs to, beside a filter for it: `exports.acme.*.log` and `acme.x` give `exports.acme.x.log`. Pure. */
+/** The subject of a key, built with the prefix of a filter: `exports.acme.*.log` and `acme.x` give `exports.acme.x.log`. Pure. */
 export const subjectOfKey = (filter: string, key: string): string => `${filter.split('.')[0]}.${key}.log`;

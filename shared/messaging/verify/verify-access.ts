@@ -27,15 +27,15 @@ const stream = 'ACCESS';
 const subjectsAtOnce = 8;
 const mostDaysKept = 64;
 const mostSubjectsKept = 1_000;
-/** How long the audit may take to see a record: for one, and for all together. */
+/** Time for the audit to catch up: with one record, and with all together. */
 const seenWithinMs = 2_000;
 const mostWaitingMs = 30_000;
 const pauseMs = 50;
 
 /**
- * Compares the records of who got which link with what the audit has seen of them, in both directions, and searches the stream for gaps.
- * Records are not chained. They are removed with their age, and the first day on which some of them may be gone is not looked at. With
- * `job` the log alone says which records are compared.
+ * Compares access records (who received which link) with the entries of the audit, in both directions, and searches the stream for gaps.
+ * Records are not chained. They expire, and the first day on which some of them may have expired is skipped. With `job` the log alone
+ * decides which records are compared.
  */
 export async function verifyAccess(
   { logs, models, anchors }: AccessAudit,
@@ -96,7 +96,7 @@ export async function verifyAccess(
     }
     const { anchor, ...seen } = entry;
     const { anchor: expected, ...said } = accessAuditEntry(record, anchors?.auditKey ?? '');
-    // A projector of an older version leaves the request out; the record has it all the same.
+    // A projector of an older version leaves the request id out of the entry, although the record has it.
     const { requestId: _, ...older } = said;
     if (canonicalJson(seen) !== canonicalJson('requestId' in seen ? said : older)) {
       report('changed', 'The audit has seen this record with other fields.');
@@ -104,9 +104,8 @@ export async function verifyAccess(
       const { unanchoredBefore } = anchors;
       const isOld = unanchoredBefore !== undefined && Date.parse(record.time) < unanchoredBefore.getTime();
       if (anchor !== undefined)
-        report('unanchored', 'Its anchor is not one of this record, or was not made with this audit key.');
-      else if (!isOld)
-        report('unanchored', 'It has no anchor. A record from before there were anchors gets one by a rebuild.');
+        report('unanchored', 'Its anchor belongs to another record, or was not made with this audit key.');
+      else if (!isOld) report('unanchored', 'It has no anchor. A record that predates anchors gets one in a rebuild.');
     }
   };
 
@@ -137,7 +136,7 @@ export async function verifyAccess(
   }
   if (job === undefined && organization === undefined) {
     for (const { first, last } of await logs.gaps(stream)) {
-      // What is gone at the beginning was too old; the audit says if it was not.
+      // Messages missing at the beginning have expired. If they have not, the comparison with the audit finds it.
       if (first === 1) continue;
       const message = `Message${first === last ? ` ${first} is` : `s ${first} to ${last} are`} missing from the stream.`;
       problems.push({ problem: 'hole', subject: stream, sequence: first, message });
@@ -154,7 +153,7 @@ function recordIn({ text }: StoredText): AccessRecord | undefined {
   }
 }
 
-/** The ids of the records of a subject, for the subjects that were asked for last. */
+/** The ids of the records of a subject, cached for the most recent subjects. */
 function recordIds(logs: LogAudit): (subject: string) => Promise<ReadonlySet<string>> {
   const kept = new LRUCache<string, Promise<ReadonlySet<string>>>({ max: mostSubjectsKept });
   const read = async (subject: string) =>

@@ -4,14 +4,14 @@ import { DamagedObject, type ObjectStore } from '#shared/storage/object-store.ts
 import type { ChainProblem } from '../commit-chain.ts';
 import type { StoredText } from '../event-log.ts';
 
-/** `checked` were read whole; `gone` are not kept any more. Exports with the same bundle count once. */
+/** `checked` bundles were read whole; `gone` ones were removed. Exports with the same bundle count once. */
 export type BundleCounts = { checked: number; gone: number };
 
 const mostNamed = 3;
 
 /**
- * Compares stored bundles with what histories say of them: size, SHA-256, SHA-256 of the manifest, and each file with the manifest. A bundle
- * that many exports share is read once. Those of exports that ended before `keptSince` may be gone.
+ * Compares stored bundles with the histories that name them: size, SHA-256, SHA-256 of the manifest, and each file with the manifest. A
+ * bundle that many exports share is read once. Bundles of exports that ended before `keptSince` may have been removed.
  */
 export function bundleCheck(objectStore: Pick<ObjectStore, 'getStream'>, { keptSince }: { keptSince: Date }) {
   const counts: BundleCounts = { checked: 0, gone: 0 };
@@ -23,7 +23,7 @@ export function bundleCheck(objectStore: Pick<ObjectStore, 'getStream'>, { keptS
       counts.checked += 1;
       return await verifyBundle(stored);
     } catch (error) {
-      // It is found as any other damage, and does not keep the audit from reading the rest.
+      // A damaged object is reported like any other damage, and the audit continues.
       if (!(error instanceof DamagedObject)) throw error;
       return { files: 0, sizeBytes: 0, sha256: undefined, manifestSha256: undefined, problems: [error.message] };
     }
@@ -35,7 +35,7 @@ export function bundleCheck(objectStore: Pick<ObjectStore, 'getStream'>, { keptS
   };
   return {
     counts,
-    /** What is wrong with the bundle of an export, given the last message of its history. */
+    /** Problems with the bundle of an export, given the last message of its history. */
     async verify(last: StoredText): Promise<ChainProblem[]> {
       const commit = commitOf(last);
       const { bundle, manifestSha256, completedAt } = commit?.data.state ?? {};
@@ -58,9 +58,9 @@ export function bundleCheck(objectStore: Pick<ObjectStore, 'getStream'>, { keptS
       if (report.sizeBytes !== bundle.sizeBytes && report.sha256 !== undefined) {
         problems.push(`has ${report.sizeBytes} bytes instead of ${bundle.sizeBytes}`);
       }
-      if (report.sha256 !== bundle.sha256) problems.push('has other bytes than its SHA-256 in the history says');
+      if (report.sha256 !== bundle.sha256) problems.push('does not match its SHA-256 in the history');
       if (report.manifestSha256 !== undefined && report.manifestSha256 !== manifestSha256) {
-        problems.push('has another manifest than the history says');
+        problems.push('has a manifest that does not match its SHA-256 in the history');
       }
       problems.push(...report.problems.slice(0, mostNamed).map((text) => `is damaged: ${text}`));
       return problems.map(problem);
@@ -68,7 +68,7 @@ export function bundleCheck(objectStore: Pick<ObjectStore, 'getStream'>, { keptS
   };
 }
 
-/** Undefined when the message is no commit: then `verifyChain` says so. */
+/** Undefined when the message is not a commit, which `verifyChain` reports. */
 function commitOf({ text }: StoredText) {
   try {
     return exportJobAggregate.storedCommit.safeParse(JSON.parse(text)).data;

@@ -7,12 +7,12 @@ import type { SequenceRange } from './log-audit.ts';
 import { sequenceSet } from './sequence-set.ts';
 import { verifyLogs } from './verify-logs.ts';
 
-test('what is in the archive explains gaps, and no gap costs all of the archive', async () => {
+test('the archive explains gaps, and no gap reads the whole archive', async () => {
   const jobs = 20;
   const messagesOf = 10_000;
   const total = jobs * messagesOf;
   const missing = 123_457;
-  // Messages of the archive and of the log in turns.
+  // Messages alternate between the archive and the log.
   const gaps: SequenceRange[] = Array.from({ length: total }, (_, n) => ({ first: 2 * n + 1, last: 2 * n + 1 }));
   const archive = new Map(
     Array.from({ length: jobs }, (_, n) => {

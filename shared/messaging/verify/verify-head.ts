@@ -5,26 +5,26 @@ import type { StoredText } from '../event-log.ts';
 import { type Head, isAnchor } from '../head-anchor.ts';
 import type { Seen, VerifiedLog } from './verified-logs.ts';
 
-/** A history with all that was said of it. */
+/** A history with the other records of it. */
 export type Witnessed = {
   subject: string;
   messages: readonly StoredText[];
-  /** What the read model says. */
+  /** The read model's record. */
   seen?: Seen | undefined;
-  /** What the archive keeps with it. */
+  /** The fields that the archive keeps with it. */
   archived?: Pick<ArchivedJob, 'anchor' | 'lost'> | undefined;
 };
 
-/** With which key anchors are checked. */
+/** Settings of the check of anchors. */
 export type AnchorCheck = {
   auditKey: string;
-  /** A history whose last commit is older may have no anchor: it is from before there were anchors. */
+  /** A history whose last commit is older may have no anchor, because it predates anchors. */
   unanchoredBefore?: Date | undefined;
 };
 
 /**
- * Compares a history with what was seen of it: a chain that was cut or made anew looks whole. Without `check` the anchors are not looked
- * at. Pure.
+ * Compares a history with the last commit seen of it: the chain of a history that was cut or rewritten looks whole. Without `check` the
+ * anchors are not verified. Pure.
  */
 export function verifyHead(
   kind: Pick<VerifiedLog, 'stateAfter'>,
@@ -47,7 +47,7 @@ export function verifyHead(
         : `The read model has seen revision ${seen.revision} (${seen.commitId}), which is missing.`;
       problems.push(problem('hole', seen.revision, message));
     } else if (seen.hash !== undefined && seen.hash !== at.head?.hash) {
-      const message = 'The read model has seen this commit with another hash: the history was written anew.';
+      const message = 'The read model has seen this commit with another hash: the history was rewritten.';
       problems.push(problem('changed', seen.revision, message));
     } else if (!isStateOf(kind, at.text, seen.state)) {
       problems.push(problem('wrong-state', seen.revision, 'The read model shows another state than this commit has.'));
@@ -63,7 +63,7 @@ export function verifyHead(
   return problems;
 }
 
-/** Why no anchor vouches for the last commit; undefined when one does. */
+/** The reason why no anchor covers the last commit; undefined when one does. */
 function unanchoredReason(
   subject: string,
   last: (StoredText & { head: Head | undefined }) | undefined,
@@ -78,29 +78,28 @@ function unanchoredReason(
     }
   }
   const head = last?.head;
-  // No message, or none that is a commit: that is a problem of its own.
+  // A missing or unreadable last message is reported elsewhere.
   if (head === undefined || last === undefined) return undefined;
   if (archived?.anchor !== undefined) {
     if (isAnchor(auditKey, archived.anchor, subject, { ...head, lost: archived.lost })) return undefined;
-    return 'The anchor in the archive is not one of this history, or was not made with this audit key.';
+    return 'The anchor in the archive belongs to another history, or was not made with this audit key.';
   }
   if (seen?.anchor !== undefined && seen.revision >= head.revision) return undefined;
   if (unanchoredBefore !== undefined && timeOf(last) < unanchoredBefore.getTime()) return undefined;
-  if (seen?.anchor === undefined)
-    return 'It has no anchor. A history from before there were anchors gets one by a rebuild.';
-  return `No anchor vouches for what comes after revision ${seen.revision}: no projector runs, or its document was put back.`;
+  if (seen?.anchor === undefined) return 'It has no anchor. A history that predates anchors gets one in a rebuild.';
+  return `No anchor covers the commits after revision ${seen.revision}: no projector runs, or an old document was restored.`;
 }
 
 function isStateOf(kind: Pick<VerifiedLog, 'stateAfter'>, text: string, state: unknown): boolean {
   try {
     return canonicalJson(kind.stateAfter(text)) === canonicalJson(state);
   } catch {
-    // It is unreadable: that is a problem of its own.
+    // An unreadable message is reported elsewhere.
     return true;
   }
 }
 
-/** What a message says of itself; undefined when there is none or it is no commit. `verifyChain` checks whether it is true. */
+/** The head that a message names; undefined when there is no message or it is not a commit. `verifyChain` checks whether it is true. */
 export function headOf(message: StoredText | undefined): Head | undefined {
   const { id, revision, hash } = fieldsOf(message);
   const isHead = typeof id === 'string' && typeof revision === 'number' && typeof hash === 'string';

@@ -29,27 +29,27 @@ export type StreamReport = {
   historyCount: number;
   commitCount: number;
   problems: ChainProblem[];
-  /** The last commit of each history. With a copy of these one can tell later whether a history was cut or rewritten. */
+  /** The last commit of each history. A copy of them shows later whether a history was cut or rewritten. */
   heads: ({ subject: string } & Head)[];
-  /** Only of exports, and when bundles were asked for. */
+  /** Present only for exports, and if bundles were to be checked. */
   bundles?: BundleCounts;
 };
 
-/** What is read: the logs as they are stored, the jobs that were moved to the object store, and what read models have seen. */
+/** The sources of an audit: the stored logs, the jobs that were moved to the object store, and the read models. */
 export type Audit = {
   logs: LogAudit;
   objectStore: Pick<ObjectStore, 'list' | 'head' | 'get' | 'getStream'>;
   models: ReadModels;
-  /** Absent: anchors are not checked. */
+  /** If absent, anchors are not checked. */
   anchors?: AnchorCheck | undefined;
-  /** Reads stored bundles, too. Those of exports that ended before may have been removed. */
+  /** If given, stored bundles are read, too. Bundles of exports that ended before `keptSince` may have been removed. */
   bundles?: { keptSince: Date } | undefined;
 };
 
 /**
- * Verifies histories as they are stored. Each is compared with itself (chain, order, bytes, states), and with what read models have seen
- * of it and have anchored, because a history without its end, or one that was made anew, has a chain that looks whole. Streams are
- * searched for gaps that the archive does not explain. With `bundles`, stored bundles are compared with what the histories say of them.
+ * Verifies histories as they are stored. The chain, order, bytes and states of each are checked, and it is compared with the read models'
+ * record of it and its anchor, because a history without its end, or a rewritten one, has a chain that looks whole. Streams are searched
+ * for gaps that the archive does not explain. With `bundles`, stored bundles are compared with the histories that name them.
  */
 export async function verifyLogs(
   audit: Audit,
@@ -79,7 +79,7 @@ async function verifyLog(
 ): Promise<StreamReport> {
   const { logs, objectStore, models } = audit;
   const { stream } = kind;
-  // The log before the archive: what is moved meanwhile is found in one of them.
+  // The log is listed before the archive, so a history that is moved meanwhile is found in one of them.
   const inLog = await logs.subjects(stream, filter);
   const inModel = (await kind.seenIn(models).keys(keyOfSubject(filter))).map((key) => subjectOfKey(filter, key));
   const archivedSubjects = kind.archived ? await archivedSubjectsOf(audit, filter, [...inLog, ...inModel]) : [];
@@ -105,7 +105,7 @@ async function verifyLog(
     const head = headOf(last);
     if (head !== undefined) heads.push({ subject, ...head });
   });
-  // Gaps are those of the whole stream, so only the whole archive can explain them.
+  // Gaps belong to the whole stream, so only the whole archive can explain them.
   if (!kind.archived || filter === kind.filter({})) {
     problems.push(...(await gapProblems(logs, stream, archivedSequences)));
   }
@@ -120,24 +120,24 @@ async function verifyLog(
   };
 }
 
-/** How long a read model may take to see what is in the log: for one history, and for all of a stream together. */
+/** Time for a read model to catch up with the log: for one history, and for all of a stream together. */
 const seenWithinMs = 2_000;
 const mostWaitingMs = 30_000;
 const pauseMs = 50;
 
 type ReadHistory = {
-  /** What the log has. */
+  /** The messages in the log. */
   stored: StoredText[];
   archived: ArchivedJob | undefined;
-  /** From the log, or else from the archive. */
+  /** The messages of the log, or else of the archive. */
   messages: StoredText[];
   seen: Seen | undefined;
   problems: ChainProblem[];
 };
 
 /**
- * A history, and what the read model says of it. The read model is read first, because the log is never behind it; while the log goes on,
- * both are read again until the read model has seen the end.
+ * A history, and the read model's record of it. The read model is read first, because the log is never behind it. If the log has newer
+ * commits, both are read again until the read model has seen the end.
  */
 async function readHistory(
   { logs, objectStore, models, anchors }: Audit,
@@ -146,7 +146,7 @@ async function readHistory(
   waiting: { leftMs: number },
 ): Promise<ReadHistory> {
   const begunAt = performance.now();
-  // Only an anchor has to be at the end.
+  // The wait is needed only for anchors, which have to be at the end.
   const waitMs = anchors === undefined ? 0 : Math.min(seenWithinMs, waiting.leftMs);
   for (;;) {
     const problems: ChainProblem[] = [];
@@ -181,7 +181,7 @@ async function readHistory(
   }
 }
 
-/** A history that was archived and is still in the log must be the same in both. */
+/** A history that is archived and still in the log must be the same in both. */
 function differences(
   subject: string,
   stored: readonly StoredText[],
@@ -197,7 +197,7 @@ function differences(
   return [{ problem: 'changed', subject, sequence: differing.sequence, message }];
 }
 
-/** Messages that a stream no longer has and that `archivedSequences` do not explain, as holes of the stream. */
+/** Gaps of a stream that `archivedSequences` do not explain, as holes of the stream. */
 async function gapProblems(logs: LogAudit, stream: string, archivedSequences: SequenceSet): Promise<ChainProblem[]> {
   const gaps = (await logs.gaps(stream)).flatMap((gap) => archivedSequences.outside(gap));
   return gaps.map(({ first, last }) => ({
@@ -211,8 +211,8 @@ async function gapProblems(logs: LogAudit, stream: string, archivedSequences: Se
 const organizationsAtOnce = 16;
 
 /**
- * The subjects that export jobs had before they were moved to the object store. One job is looked for by its key, not in the whole archive:
- * in its organization where that is known, else in each.
+ * The subjects that export jobs had before they were moved to the object store. A single job is looked up by its key instead of listing the
+ * archive: in its organization if that is known, else in each.
  */
 async function archivedSubjectsOf(
   { objectStore, logs }: Pick<Audit, 'objectStore' | 'logs'>,
@@ -235,7 +235,7 @@ async function archivedSubjectsOf(
   return found.flat();
 }
 
-/** Also true of an object that is damaged: reading it says so. */
+/** True also for a damaged object, which is reported when it is read. */
 async function isStored(objectStore: Audit['objectStore'], key: string): Promise<boolean> {
   try {
     return (await objectStore.head(key)) !== undefined;

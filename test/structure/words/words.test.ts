@@ -17,6 +17,7 @@ const read = process.env.BINDERY_WORDS?.split(',') ?? [
   'services/link-signer',
   'shared/docs/format',
   'shared/docs/sandbox',
+  'shared/messaging',
   'test/structure',
 ];
 /** Texts of others, translations, stored examples, and the examples of this check. */
