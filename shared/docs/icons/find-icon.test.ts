@@ -33,19 +33,19 @@ test('every way to write a name is read', () => {
 
 test('an icon that is sold has a free one in its place', () => {
   expect(findIcon({ name: 'user-robot' }, 'fontawesome')).toEqual({ drawing: drawingOf('fa-solid', 'robot') });
-  // A name that nobody knows, but whose first words somebody does.
+  // The whole name is in no library, but its first word is in one.
   expect(findIcon({ name: 'rocket-of-ours' }, 'fontawesome')).toEqual({
     drawing: drawingOf('fa-solid', 'rocket'),
     instead: 'rocket',
   });
 });
 
-test('names that are no icons give nothing', () => {
+test('unknown names have no icon', () => {
   const names = ['', '-', ' ', '__proto__', 'constructor', 'x'.repeat(10_000), '<svg onload=x>', 'llama-of-nobody'];
   expect(names.filter((name) => findIcon({ name }, 'fontawesome') !== undefined)).toEqual([]);
 });
 
-test('what all lines of an icon have in common is said once', () => {
+test('attributes that all shapes share are on the svg element', () => {
   const { properties, children } = drawingOf('lucide', 'menu') ?? { properties: {}, children: [] };
   expect(properties).toEqual({
     viewBox: '0 0 24 24',

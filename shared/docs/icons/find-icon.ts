@@ -1,6 +1,6 @@
 import { type Drawing, drawingOf, type IconSet } from './icon-sets.ts';
 
-/** What `icons.library` of docs.json may name. */
+/** Values of `icons.library` in docs.json. */
 export type IconLibrary = 'fontawesome' | 'lucide' | 'tabler';
 
 /** An icon as an author names it: `rocket`, with `iconType` or as Font Awesome writes both: `fa-regular fa-circle`. */
@@ -15,14 +15,15 @@ export type FoundIcon = {
 const longestName = 100;
 
 /**
- * The icon of a name. The project's own library is asked first, then the others. Styles that are sold only (light, thin, sharp, duotone) fall back
- * to the free ones. When no library has the name, an icon of a shorter one may stand in: `rocket` for `rocket-launch`. Undefined for all else.
+ * Finds the icon of a name. The project's own library is searched first, then the others. Styles that are only sold (light, thin, sharp, duotone)
+ * fall back to the free ones. If no library has the name, the icon of a shorter name stands in: `rocket` for `rocket-launch`. Undefined if there is
+ * none.
  */
 export function findIcon({ name, type }: WrittenIcon, library: IconLibrary): FoundIcon | undefined {
   if (name.length > longestName) return undefined;
   const read = readName(name);
   const wanted = setsFor(library, type ?? read.type);
-  // `GitHub` is a name with a capital inside, `CircleCheck` two words.
+  // `GitHub` is one word with a capital inside, `CircleCheck` is two words.
   const asOneWord = read.name.replaceAll('-', '');
   const known =
     inSets(read.name, wanted) ??
@@ -49,18 +50,18 @@ function inSets(name: string | undefined, sets: readonly IconSet[]): Drawing | u
   return undefined;
 }
 
-/** Which sets are asked, in this order. */
+/** Sets in the order of search. */
 function setsFor(library: IconLibrary, type = ''): IconSet[] {
   if (library === 'lucide') return ['lucide', 'tabler', 'fa-solid', 'fa-regular', 'fa-brands'];
   if (library === 'tabler') return ['tabler', 'lucide', 'fa-solid', 'fa-regular', 'fa-brands'];
   const others: IconSet[] = ['lucide', 'tabler'];
   if (type.includes('brands')) return ['fa-brands', 'fa-solid', 'fa-regular', ...others];
-  // Outlines are nearest to the thin styles.
+  // Outlines are the free style nearest to the thin ones.
   if (/regular|light|thin/.test(type)) return ['fa-regular', 'fa-solid', 'fa-brands', ...others];
   return ['fa-solid', 'fa-regular', 'fa-brands', ...others];
 }
 
-/** Font Awesome's short names of its styles. */
+/** Short names of Font Awesome's styles. */
 const styles: ReadonlyMap<string, string> = new Map([
   ...['fa', 'fas', 'fad', 'fass'].map((short) => [short, 'solid'] as const),
   ...['far', 'fal', 'fat', 'fasr', 'fasl', 'fast'].map((short) => [short, 'regular'] as const),
@@ -81,7 +82,7 @@ function readName(written: string): WrittenIcon {
   return { name: kebab.replace(/^(?:fa|lucide|tabler|icon)-/, ''), type };
 }
 
-/** Icons that Font Awesome sells, by the free one that is nearest; those that differ by their last words only are found without it. */
+/** Paid Font Awesome icons, each with the nearest free one. Icons that differ only in their last words are found without this table. */
 const paidNames: ReadonlyMap<string, string> = new Map(
   Object.entries({
     'arrow-down-to-line': 'download',

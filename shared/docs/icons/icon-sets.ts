@@ -4,8 +4,8 @@ import { s } from 'hastscript';
 import { packageFile } from '#shared/docs/render/package-file.ts';
 
 /*
- * The free icons of three libraries, from packages that hold nothing else. A set is one file of JSON, up to 2 MB, and is read when the first of
- * its icons is asked for.
+ * The free icons of three libraries, from packages that hold only icons. A set is one JSON file of up to 2 MB. It is read when its first icon is
+ * requested.
  */
 const files = {
   lucide: () => packageFile('@iconify-json/lucide/icons.json'),
@@ -17,7 +17,7 @@ const files = {
 
 export type IconSet = keyof typeof files;
 
-/** Content of an `svg` element. Callers share it, so nobody may change it. */
+/** Content of an `svg` element. Callers share it, so it must not be changed. */
 export type Drawing = { properties: Properties; children: Element[] };
 
 type Stored = { body: string; width?: number; height?: number };
@@ -31,7 +31,7 @@ type SetFile = {
 const sets = new Map<IconSet, SetFile>();
 const drawings = new Map<string, Drawing | undefined>();
 
-/** An icon by the name or alias that its set has for it, such as `circle-check`; undefined when it has none. */
+/** The icon that a set has under this name or alias, such as `circle-check`; undefined if it has none. */
 export function drawingOf(set: IconSet, name: string): Drawing | undefined {
   const { icons, aliases = {}, width = 24, height = 24 } = loaded(set);
   const own = Object.hasOwn(aliases, name) ? (aliases[name]?.parent ?? name) : name;
@@ -49,10 +49,10 @@ function loaded(set: IconSet): SetFile {
 
 const tag = /<(\/)?([a-z]+)((?: [a-z-]+="[^"<>&]*")*)\s*(\/)?>/giy;
 const shapes = new Set(['path', 'circle', 'ellipse', 'line', 'polygon', 'polyline', 'rect', 'g']);
-/** What most icons say for all their shapes alike. On the `svg` element it is shorter, and the theme may choose the weight of lines. */
+/** Attributes that most icons repeat on every shape. Once on the `svg` element they are shorter, and the theme can change the stroke width. */
 const common = ['fill', 'stroke', 'strokeLineCap', 'strokeLineJoin', 'strokeWidth'];
 
-/** Undefined for what is more than shapes: icons that refer to parts of themselves by ids, which a page could have twice. */
+/** Parses the shapes of an icon. Undefined for icons that refer to their own parts by id, because a page could have the same id twice. */
 function drawn({ body, width, height }: Required<Stored>): Drawing | undefined {
   const open: Element[] = [s('svg', { viewBox: `0 0 ${width} ${height}` })];
   for (tag.lastIndex = 0; tag.lastIndex < body.length; ) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { encodePath } from './bundle-paths.ts';
 
-test('in an address stays what may stand in one, and all else is encoded', () => {
+test('characters that an address allows stay, and all others are encoded', () => {
   const kept = "!'()*+,-./0123456789@ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~";
   for (let code = 0; code < 0x80; code += 1) {
     const character = String.fromCharCode(code);

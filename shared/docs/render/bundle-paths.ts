@@ -15,22 +15,22 @@ const stylesFolder = '_bindery/styles/';
 const picturesFolder = '_bindery/pictures/';
 const cardsFolder = '_bindery/cards/';
 
-/** File of the styles that a page has itself. */
+/** File of the styles that a page defines in its source. */
 export const stylesFile = (path: string): string => `${stylesFolder}${sha256Of(path).slice(0, 16)}.css`;
 
-/** File of the picture with which social networks show a link to the page. */
+/** File of the preview image that social networks show for a link to the page. */
 export const cardFile = (path: string): string => `${cardsFolder}${sha256Of(path).slice(0, 16)}.png`;
 
-/** Folder of the pictures that stand in the source of a page. */
+/** Folder of the pictures that are embedded in the source of a page. */
 export const picturesFolderOf = (path: string): string => `${picturesFolder}${sha256Of(path).slice(0, 16)}`;
 
-/** Folders of files that only pages have. */
+/** True for files in folders that hold only files of pages. */
 export const isOfPages = (file: string): boolean =>
   [islandsFolder, stylesFolder, picturesFolder, cardsFolder].some((folder) => file.startsWith(folder));
 
 const pictureName = /^\/[0-9a-f]{32}\.(?:png|jpg|gif|webp|avif|svg)$/;
 
-/** Whether a file is one that the page may have beside its HTML and Markdown. */
+/** True if the page may have this file beside its HTML and Markdown. */
 export function isOfPage(file: string, page: string): boolean {
   if (!isOfPages(file)) return false;
   if ([islandsFile, stylesFile, cardFile].some((fileOf) => file === fileOf(page))) return true;
@@ -38,21 +38,21 @@ export function isOfPage(file: string, page: string): boolean {
   return file.startsWith(folder) && pictureName.test(file.slice(folder.length));
 }
 
-/** Page paths that a target inside the site may mean, likeliest first: `guides/x.mdx` is `guides/x`, `guides` may be `guides/index`. */
+/** Page paths that a target inside the site may refer to, likeliest first: `guides/x.mdx` is `guides/x`, `guides` may be `guides/index`. */
 export function pageNames(path: string): string[] {
   return [path, `${path}/index`, path.replace(/\.(mdx|html)$/, ''), path.replace(/\/(index|README)$/, '')];
 }
 
-/** The page that such a target means. Undefined when there is none. */
+/** The page that such a target refers to; undefined if there is none. */
 export const namedPage = (path: string, pages: { has(path: string): boolean }): string | undefined =>
   pages.has(path) ? path : pageNames(path).find((name) => pages.has(name));
 
-/** `/guides/x/` → `guides/x`; `/` → `index`. */
+/** Page path of an address: `/guides/x/` → `guides/x`; `/` → `index`. */
 export function pagePathOfAddress(address: string): string {
   return withoutSlashes(address) || 'index';
 }
 
-/** Without those at its begin and end. */
+/** Removes slashes at both ends of a path. */
 export function withoutSlashes(path: string): string {
   let begin = 0;
   let end = path.length;
@@ -77,14 +77,14 @@ export function pageHref(fromPage: string, toPage: string): string {
   return relativeHref(fromPage, pageFile(toPage));
 }
 
-/** A picture of the settings, from a page: a file of the bundle, or an address. */
+/** Address of a picture from the settings as a page links it: a relative path to a file of the bundle, or an absolute address unchanged. */
 export function pictureHref(fromPage: string, picture: string): string {
   return /^(https|data):/.test(picture) ? picture : relativeHref(fromPage, picture);
 }
 
-/** `../` as often as the page is deep; `./` at the top, so that a name with a colon is not taken for a protocol. */
+/** One `../` for each folder above the page; `./` at the top, so that a name with a colon is not taken for a protocol. */
 export function pathToTop(fromPage: string): string {
-  // A page asks again and again.
+  // One page calls this many times.
   if (fromPage !== lastPage) {
     const depth = fromPage.split('/').length - 1;
     lastPage = fromPage;
@@ -95,7 +95,7 @@ export function pathToTop(fromPage: string): string {
 
 let [lastPage, lastTop] = ['', './'];
 
-/** Paths that are the same when they are encoded: nearly all. A page has hundreds. */
+/** Fast path: nearly all paths do not change when they are encoded, and a page has hundreds. */
 const plainPath = /^[\w./!~*'()@+,-]*$/;
 
 /** Percent-encodes a path, part by part; letters outside ASCII are encoded too. */
@@ -114,9 +114,7 @@ export type RenderedFile = { path: string; body: Uint8Array };
 /** A file of the bundle whose bytes are this text in UTF-8. */
 export type RenderedText = { path: string; body: string };
 
-/**
- * Address of the site, without a slash at the end. It is known only if the project says so (`seo.metatags.canonical` in docs.json).
- */
+/** Address of the site, without a slash at the end. It is known only if docs.json has `seo.metatags.canonical`. */
 export function siteBase(settings: SiteSettings): string | undefined {
   const written = settings.seo.metatags.canonical;
   if (written === undefined || !/^https?:\/\//i.test(written)) return undefined;
@@ -128,13 +126,13 @@ export function siteBase(settings: SiteSettings): string | undefined {
   }
 }
 
-/** Absolute address of a page, without extension; undefined if the project does not name its site. */
+/** Absolute address of a page, without extension; undefined if the project does not state the address of its site. */
 export function siteAddress(settings: SiteSettings, path: string): string | undefined {
   const base = siteBase(settings);
   return base === undefined ? undefined : base + pageAddress(path);
 }
 
-/** A rooted target as the site has it, where it begins with the path at which the site is served: `/docs/x` is `/x` of `https://a.example/docs`. */
+/** Removes the base path at which the site is served from a rooted target: `/docs/x` becomes `/x` for `https://a.example/docs`. */
 export function withoutBase(target: string, siteUrl: string | undefined): string | undefined {
   const base = siteUrl === undefined ? '/' : new URL(siteUrl).pathname;
   return base !== '/' && target.startsWith(`${base}/`) ? target.slice(base.length) : undefined;

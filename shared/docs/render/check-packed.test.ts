@@ -23,7 +23,7 @@ type Facts = Record<string, unknown> & {
   files: { path: string; sha256: string; size: number }[];
 };
 
-/** The segment with another sidecar. */
+/** The segment with a changed sidecar. */
 function told(change: (facts: Facts) => void, of: PackedSegment = honest): PackedSegment {
   const { json, behind } = sidecarParts(of.sidecar);
   const facts = JSON.parse(Buffer.from(json).toString()) as Facts;
@@ -32,7 +32,7 @@ function told(change: (facts: Facts) => void, of: PackedSegment = honest): Packe
   return { segment: of.segment, sidecar: Buffer.concat([Buffer.from(`${text.slice(0, -1)},"texts":[\n`), behind]) };
 }
 
-/** Another segment, with all that can be known of its bytes told as it is. */
+/** Another segment, with a sidecar that states its true hash, checksum and sizes. */
 function packed(segment: Buffer, raw: Uint8Array, listed?: Facts['files']): PackedSegment {
   return told(
     (facts) => {
@@ -54,7 +54,7 @@ const rawOf = async (own: typeof files): Promise<Buffer> => {
   return inflatePieces(bytes, rawLength);
 };
 
-/** The next block can be read where it begins with a byte. */
+/** True if the stream ends at a byte boundary, so that another block can follow it. */
 function endsWithByte(deflated: Buffer, raw: Buffer): boolean {
   const emptyLastBlock = Buffer.from([1, 0, 0, 0xff, 0xff]);
   try {
@@ -90,27 +90,30 @@ export const Counter = () => { const [count, setCount] = useState(1); return <bu
 
   const lies: [string, () => PackedSegment | Promise<PackedSegment>][] = [
     ['has the file of another page', () => withFiles([{ path: 'index.html', body: 'x' }, markdown, ...rest])],
-    ['has a file more', () => withFiles([...files, { path: 'index.html', body: 'x' }])],
-    ['has a file of ours more', () => withFiles([...files, { path: '_bindery/config.js', body: 'x' }])],
+    ['has one file too many', () => withFiles([...files, { path: 'index.html', body: 'x' }])],
+    ['has an additional generated file', () => withFiles([...files, { path: '_bindery/config.js', body: 'x' }])],
     ['lacks a file', () => withFiles(files.slice(1))],
     ['has its files in another order', () => withFiles([markdown, html, ...rest])],
-    ['is of another domain', () => packPages('other', files, pages)],
-    ['tells of another page', () => told(({ pages: [page] }) => page && Object.assign(page, { path: 'index' }))],
-    ['tells of one page twice', () => told(({ pages: list }) => void list.splice(1, 1, list[0] as RenderedPage))],
-    ['tells of no page', () => told((facts) => Object.assign(facts, { pages: [] }))],
+    ['belongs to another domain', () => packPages('other', files, pages)],
+    ['describes another page', () => told(({ pages: [page] }) => page && Object.assign(page, { path: 'index' }))],
+    ['describes one page twice', () => told(({ pages: list }) => void list.splice(1, 1, list[0] as RenderedPage))],
+    ['describes no page', () => told((facts) => Object.assign(facts, { pages: [] }))],
     [
-      'needs a file that climbs',
+      'needs a file outside of the bundle',
       () => told(({ pages: [page] }) => page && Object.assign(page, { playground: '../../x' })),
     ],
     [
-      'needs a font that climbs',
+      'needs a font outside of the bundle',
       () => told(({ pages: [page] }) => page && Object.assign(page, { mathFonts: ['../x'] })),
     ],
-    ['has another size than it tells', () => told((facts) => Object.assign(facts, { sizeBytes: 1 }))],
-    ['has another hash than it tells', () => told((facts) => Object.assign(facts, { sha256: '0'.repeat(64) }))],
-    ['has another checksum than it tells', () => told((facts) => Object.assign(facts, { crc32: 1 }))],
-    ['has more bytes than it tells', () => told((facts) => Object.assign(facts, { rawLength: 1024 }))],
-    ['is said to be enormous', () => told((facts) => Object.assign(facts, { rawLength: 2 ** 40 }))],
+    ['has another size than its sidecar states', () => told((facts) => Object.assign(facts, { sizeBytes: 1 }))],
+    [
+      'has another hash than its sidecar states',
+      () => told((facts) => Object.assign(facts, { sha256: '0'.repeat(64) })),
+    ],
+    ['has another checksum than its sidecar states', () => told((facts) => Object.assign(facts, { crc32: 1 }))],
+    ['has more bytes than its sidecar states', () => told((facts) => Object.assign(facts, { rawLength: 1024 }))],
+    ['has a sidecar that states an enormous size', () => told((facts) => Object.assign(facts, { rawLength: 2 ** 40 }))],
     [
       'has a file with another hash',
       () => told(({ files: [file] }) => file && Object.assign(file, { sha256: '0'.repeat(64) })),
@@ -118,14 +121,17 @@ export const Counter = () => { const [count, setCount] = useState(1); return <bu
     ['has a file with another size', () => told(({ files: [file] }) => file && Object.assign(file, { size: 1 }))],
     ['has texts of another length', () => told(({ pages: [page] }) => page && Object.assign(page, { searchBytes: 1 }))],
     ['has no texts', () => ({ ...honest, sidecar: sidecarParts(honest.sidecar).json })],
-    ['has more behind its texts', () => ({ ...honest, sidecar: Buffer.concat([honest.sidecar, Buffer.from('x')]) })],
-    ['has a sidecar that is none', () => ({ ...honest, sidecar: Buffer.from('null') })],
+    [
+      'has further bytes after its texts',
+      () => ({ ...honest, sidecar: Buffer.concat([honest.sidecar, Buffer.from('x')]) }),
+    ],
+    ['has an invalid sidecar', () => ({ ...honest, sidecar: Buffer.from('null') })],
     [
       'has a sidecar with a space in front',
       () => ({ ...honest, sidecar: Buffer.concat([Buffer.from(' '), honest.sidecar]) }),
     ],
     [
-      'hides a file behind the listed ones',
+      'hides a file after the listed ones',
       async () => {
         const raw = await rawOf([...files, { path: 'index.html', body: 'hidden' }]);
         const { files: listed } = await packSegment(files.map(({ path, body }) => ({ path: `docs/${path}`, body })));
@@ -133,14 +139,14 @@ export const Counter = () => { const [count, setCount] = useState(1); return <bu
       },
     ],
     [
-      'ends the stream, so that nothing behind it is read',
+      'ends the stream, so that nothing after it is read',
       async () => {
         const raw = await rawOf(files);
         return packed(deflateRawSync(raw), raw);
       },
     ],
     [
-      'ends the stream and has bytes behind its end',
+      'ends the stream and has bytes after its end',
       async () => {
         const raw = await rawOf(files);
         return packed(Buffer.concat([deflateRawSync(raw), Buffer.from([0, 0, 0, 0xff, 0xff])]), raw);
@@ -165,7 +171,7 @@ export const Counter = () => { const [count, setCount] = useState(1); return <bu
       },
     ],
   ];
-  it.each(lies)('that %s does not', async (_what, lie) => {
+  it.each(lies)('fails if it %s', async (_what, lie) => {
     await expect(checkPacked(await lie(), 'docs', paths)).rejects.toThrow(/^it [a-z]/);
   });
 });

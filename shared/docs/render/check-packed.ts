@@ -9,17 +9,17 @@ import { type PackedSegment, sidecarParts, textEnds, type TextKind } from '#shar
 import { tarHeader, tarPadding } from '#shared/export/bundle/tar-header.ts';
 import { isOfPage } from './bundle-paths.ts';
 
-/** Of the facts of a chunk's pages. */
+/** Limit of JSON values in the sidecar of a chunk. */
 const mostValues = 2_000_000;
-/** Of a chunk: 32 pages with some megabytes each, or a large one with its pictures. */
+/** Limit of a chunk's uncompressed size: 32 pages of some megabytes each, or one large page with its pictures. */
 const mostRawBytes = 256 * 1024 * 1024;
-/** Names of files that the closing segment has where a page needs them. */
+/** Names of files that the closing segment includes if a page needs them. */
 const fileName = /^[\w-]{1,64}$/;
 
 /**
- * Throws `Misfit` unless these are the bytes that `packPages` makes of the files of these pages, page by page, and of nothing else: they go to
- * the bundle as they are. A child made them, which may have been taken over by a page: it can write what it likes into the files of the pages that it
- * was given, but no other file, and nothing into the files of others.
+ * Throws `Misfit` unless these are the bytes that `packPages` makes of the files of these pages, in this order, and of nothing else. The segment goes
+ * into the bundle unchanged. It was made by a child that a page may have taken over: such a child can write anything into the files of its own pages,
+ * but it can add no other file and cannot change the files of other pages.
  */
 export async function checkPacked(
   { segment, sidecar }: PackedSegment,
@@ -27,7 +27,7 @@ export async function checkPacked(
   pages: readonly string[],
 ): Promise<void> {
   const { json, behind } = sidecarParts(sidecar);
-  // A sum is put in front of its first field.
+  // The sum is inserted before the first field, so the sidecar must begin with `{`.
   if (json[0] !== 0x7b) throw new Misfit('it packed a sidecar that does not begin as one');
   const facts = fitting(segmentSidecarSchema, parseJson(json, mostValues), 'a sidecar');
   checkPages(facts, pages);
@@ -69,7 +69,7 @@ function checkNames(...names: readonly string[]): void {
   if (!names.every((name) => fileName.test(name))) throw new Misfit('it named a file that no page needs');
 }
 
-/** HTML and Markdown of each page, and what it has beside them: a script for its islands, styles, pictures. */
+/** Checks the order of files: HTML and Markdown of each page, then its optional files (script of its islands, styles, pictures). */
 function checkFiles({ files }: SegmentSidecar, domain: string, pages: readonly string[]): void {
   let at = 0;
   const isNext = (path: string): boolean => files[at]?.path === archivePath(domain, path);
@@ -90,10 +90,10 @@ function checkFiles({ files }: SegmentSidecar, domain: string, pages: readonly s
   if (at < files.length) throw new Misfit('it packed other files than those of its pages');
 }
 
-/** The files that a page always has in a bundle, in this order; behind them come those that `isOfPage` names. */
+/** The files that a page always has in a bundle, in this order. The files that `isOfPage` accepts follow them. */
 export const filesOfPage = (page: string): [html: string, markdown: string] => [`${page}.html`, `${page}.md`];
 
-/** All at once: each by itself is checked when it is read. */
+/** Checks the texts of all pages together. The text of a single page is checked when it is read. */
 async function checkTexts({ texts, pages }: SegmentSidecar, behind: Uint8Array): Promise<void> {
   if (texts === undefined) throw new Misfit('it packed pages without their texts');
   const { search, fullText } = texts;

@@ -1,23 +1,26 @@
 import type { SegmentSidecar } from '#shared/contracts/stored-objects.ts';
 import type { TextKind } from '#shared/export/bundle/packed-segment.ts';
 
-/** Where the closing segment comes from and goes to, a piece at a time: a large site has more text than a process may hold. */
+/** Source and destination of the closing segment. Data moves piece by piece, because a large site has more text than a process can hold. */
 export type ClosingStore = {
-  /** The sidecar of a segment. File paths in it start with the top folder, the domain's slug. Undefined when it is missing. */
+  /** The sidecar of a segment; undefined if it is missing. File paths in it start with the top folder, the domain's slug. */
   sidecar(segment: number): Promise<SegmentSidecar | undefined>;
-  /** Bytes of the texts behind a sidecar. */
+  /** Bytes of a text that is stored after a sidecar. */
   text(stored: StoredText): Promise<Uint8Array>;
-  /** Adds a file of that many bytes to the segment; gives its SHA-256. Texts are copied and never come here. Wait for each call before the next. */
+  /**
+   * Adds a file of `size` bytes to the segment and returns its SHA-256. Stored texts are copied by the store and are not loaded here. Wait for each
+   * call before the next.
+   */
   write(path: string, size: number, body: Iterable<Uint8Array | readonly StoredText[]>): Promise<string>;
 };
 
 /**
- * A part of the texts of a kind that are behind the sidecar of a segment: from one byte up to another, which is not included. The text of a page
- * includes what ends it.
+ * A range of the texts of one kind, which are stored after the sidecar of a segment, from `begin` up to and without `end`. The text of a page
+ * includes its terminator.
  */
 export type StoredText = { segment: number; of: TextKind; begin: number; end: number };
 
-/** These texts of one kind one behind the other: those that are neighbours in one piece. Pure. */
+/** Merges adjacent texts of one kind into one range. Pure. */
 export function joined(texts: readonly StoredText[]): StoredText[] {
   const pieces: StoredText[] = [];
   for (const text of texts) {

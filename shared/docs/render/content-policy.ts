@@ -1,25 +1,24 @@
 import { createHash } from 'node:crypto';
 import { html, type SafeHtml } from './html.ts';
 
-/** What a page holds beside its own files. */
+/** Contents of a page that its content security policy must allow, beside its own files. */
 export type PolicyInput = {
-  /** The project's own scripts run in it. */
+  /** The page runs the project's own scripts. */
   tenantScripts?: boolean;
-  /** It has the project's own style sheets. */
+  /** The page has the project's own style sheets. */
   tenantStyles?: boolean;
-  /** Text of the scripts and styles inside it, which are ours. */
+  /** Texts of the inline scripts and styles, all of them ours. */
   inlineScripts?: readonly string[];
   inlineStyles?: readonly string[];
 };
 
-/** Files beside the page, from a server and from a folder: browsers do not agree on what `'self'` is for a folder. */
+/** Sources for the page's own files, from a server and from a folder. Browsers disagree about the meaning of `'self'` for a folder. */
 const own = "'self' file:";
 
 /**
- * The content policy of a page as its `meta` element, which has to stand before everything that it is for. It allows what pages use: our
- * scripts and styles, style attributes (they are sanitized), pictures, media and frames of other sites by https, and the server that
- * `config.js` names. The project's own scripts may also load scripts of other sites; no page may have inline scripts of others, plugins
- * or another base address.
+ * The content security policy of a page as a `meta` element. It applies only to elements after it, so it has to come first. It allows our scripts and
+ * styles, style attributes (they are sanitized), pictures, media and frames of other sites by https, and the server that `config.js` names. The
+ * project's own scripts may also load scripts of other sites. Inline scripts of others, plugins and a change of the base address are always refused.
  */
 export function contentPolicy(page: PolicyInput): SafeHtml {
   const { tenantScripts = false, tenantStyles = false, inlineScripts = [], inlineStyles = [] } = page;
@@ -30,7 +29,7 @@ export function contentPolicy(page: PolicyInput): SafeHtml {
   return made;
 }
 
-/** Those of pages without anything inline: all pages of a site have the same. */
+/** Cache of the policies of pages without inline scripts and styles: all pages of a site have the same. */
 const ofPages = new Map<string, SafeHtml>();
 
 function policyOf({

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { brokenLinkDiagnostic, brokenLinks } from './export-report.ts';
 import { testOptions, testProject } from './test-project.ts';
 
-/** The page of an operation with such `x-mint.content`, in a project with components of its own. */
+/** Renders the page of an operation with this `x-mint.content`, in a project with components of its own. */
 async function pageWith(content: string) {
   const description = {
     openapi: '3.1.0',
@@ -31,7 +31,7 @@ const counter = `export const Counter = () => {
 
 <Counter />`;
 
-describe('content that an API description brings along', () => {
+describe('content in an API description', () => {
   test('is text and components', async () => {
     const { html, codes } = await pageWith('Ask **often**.\n\n<Note>Not *now*.</Note>\n\n{1 + 1}');
     expect(html).toContain('<strong>often</strong>');
@@ -39,7 +39,7 @@ describe('content that an API description brings along', () => {
     expect(codes).toEqual([]);
   });
 
-  test('has no live parts: what they show at first is in the page', async () => {
+  test('shows only the first look of islands', async () => {
     const { html, names, codes, page } = await pageWith(counter);
     expect(names).toEqual(['api-reference/a.html', 'api-reference/a.md']);
     expect(page).not.toHaveProperty('hasIslands');
@@ -57,7 +57,7 @@ describe('content that an API description brings along', () => {
     expect(codes).toContain('import-not-found');
   });
 
-  test('has findings that name the operation, and count lines in its content', async () => {
+  test('has findings that name the operation and count lines in its content', async () => {
     const { page, project } = await pageWith(
       'Text.\n\n<Unknown>x</Unknown>\n\n[a](javascript:x) [b](/none) [c](#none)',
     );

@@ -31,7 +31,7 @@ const closing: Extract<RenderRequest, { kind: 'closing' }> = {
   segmentCount: 2,
 };
 
-/** What the service gets when its child responds with what `lie` makes of the honest response. */
+/** The response that the service accepts when its child returns the honest response changed by `lie`. */
 async function response<R extends RenderRequest>(request: R, lie: (honest: RenderResponse) => unknown) {
   const pool = localChildren(async (asked) =>
     lie(await handleRenderRequest(asked, () => Promise.reject(new Error('nobody answers')))),
@@ -50,14 +50,14 @@ const more = (path: string) => (honest: RenderResponse) => {
 };
 
 describe('a rendering child', () => {
-  it('may say what it should', async () => {
+  it('may send a correct response', async () => {
     expect(await response(page, (honest) => honest)).toMatchObject({ kind: 'page', page: { path: 'a' } });
     expect(await response(site, (honest) => honest)).toMatchObject({ kind: 'files' });
     expect(await response(isolated, (honest) => honest)).toMatchObject({ files: [{ path: 'images/x.svg' }] });
     expect(await response(described, (honest) => honest)).toMatchObject({ files: [] });
   });
 
-  it('may send what only some pages have', async () => {
+  it('may send files that only some pages have', async () => {
     const source = '<style>\n.soft { color: red }\n</style>\n\nText.';
     const styled = await testProject({ 'a.mdx': source });
     const asked = { ...page, slice: pageSlice(indexSite(styled.model), 'a', testOptions), source } as const;
@@ -77,16 +77,20 @@ describe('a rendering child', () => {
       page,
       changed(({ files }) => ({ files: [{ ...files[0], path: 'b.html' }, files[1]] })),
     ],
-    ['name a file that climbs', page, changed(({ files }) => ({ files: [...files, { path: '../x', body: '' }] }))],
     [
-      'name a file of ours',
+      'name a file outside of the bundle',
+      page,
+      changed(({ files }) => ({ files: [...files, { path: '../x', body: '' }] })),
+    ],
+    [
+      'name a generated file',
       page,
       changed(({ files }) => ({ files: [...files, { path: '_bindery/site.js', body: '' }] })),
     ],
     ['leave a file out', page, changed(({ files }) => ({ files: files.slice(1) }))],
-    ['tell another length of a text', page, changed(({ page: told }) => ({ page: { ...told, fullTextBytes: 1 } }))],
-    ['tell a negative length of a text', page, changed(({ page: told }) => ({ page: { ...told, searchBytes: -1 } }))],
-    ['tell anchors that are none', page, changed(({ page: told }) => ({ page: { ...told, anchors: [{}] } }))],
+    ['state another length of a text', page, changed(({ page: told }) => ({ page: { ...told, fullTextBytes: 1 } }))],
+    ['state a negative length of a text', page, changed(({ page: told }) => ({ page: { ...told, searchBytes: -1 } }))],
+    ['state invalid anchors', page, changed(({ page: told }) => ({ page: { ...told, anchors: [{}] } }))],
     [
       'add the picture of another page',
       page,
@@ -95,14 +99,14 @@ describe('a rendering child', () => {
       })),
     ],
     [
-      'add a picture that is none',
+      'add an invalid picture',
       page,
       changed(() => ({ pictures: [{ path: `${picturesFolderOf('a')}/x.js`, body: new Uint8Array() }] })),
     ],
     ['make the file of a page', site, more('a.html')],
     ['make a file of the project', site, more('images/x.svg')],
     ['make a file twice', site, more('_bindery/site.js')],
-    ['make a file that climbs', site, more('_bindery/../../x.js')],
+    ['make a file outside of its folder', site, more('_bindery/../../x.js')],
     ['make a file outside of the bundle', site, more('/etc/passwd')],
     ['make the manifest', site, more('_bindery/manifest.json')],
     ['make the script of a page', site, more('_bindery/islands/0000000000000000.js')],
@@ -115,10 +119,14 @@ describe('a rendering child', () => {
     ],
     ['make a file of the closing segment', site, more('llms-full.txt')],
     ['isolate another file', isolated, () => ({ kind: 'files', files: [{ path: 'images/y.svg', body: bytes }] })],
-    ['isolate a file more', isolated, more('images/y.svg')],
+    ['isolate a second file', isolated, more('images/y.svg')],
     ['isolate no file', isolated, () => ({ kind: 'files', files: [] })],
     ['describe another file', described, more('other.json')],
-    ['describe no file of none', { ...described, source: undefined }, () => ({ kind: 'files', files: [] })],
+    [
+      'return no file for a missing description',
+      { ...described, source: undefined },
+      () => ({ kind: 'files', files: [] }),
+    ],
   ];
   it.each(lies)('may not %s', async (_what, request, lie) => {
     await expect(response(request, lie)).rejects.toThrow(/^it [a-z]/);
@@ -138,7 +146,7 @@ describe('a child that renders the closing segment', () => {
   const [piece, end] = [{ kind: 'bytes', bytes }, { kind: 'end' }];
   const text = { kind: 'text', segment: 0, of: 'search', begin: 0, end: 1 };
 
-  /** Asks one after the other, and gives what was heard. */
+  /** Sends the questions one after the other, and returns those that the service answered. */
   async function asked(questions: readonly unknown[]): Promise<ClosingQuestion[]> {
     const heard: ClosingQuestion[] = [];
     const { answer } = closingAnswers(
@@ -158,10 +166,10 @@ describe('a child that renders the closing segment', () => {
   it.each<[string, unknown[]]>([
     ['ask for null', [null]],
     ['ask for something else', [{ kind: 'file', path: '/etc/passwd' }]],
-    ['ask for a sidecar that is none', [sidecar(2)]],
+    ['ask for a sidecar that does not exist', [sidecar(2)]],
     ['ask for a sidecar before the first', [sidecar(-1)]],
     ['ask for a sidecar again and again', [sidecar(0), sidecar(0)]],
-    ['ask for the text of a segment that is none', [...both, { ...text, segment: 2 }]],
+    ['ask for the text of a segment that does not exist', [...both, { ...text, segment: 2 }]],
     ['ask for a text that ends before it begins', [...both, { ...text, begin: 2 }]],
     ['write before it has read', [sidecar(0), begin('llms-full.txt')]],
     ['write without a file', [...both, piece]],
@@ -170,9 +178,9 @@ describe('a child that renders the closing segment', () => {
     ['write a file twice', [...both, begin('llms-full.txt'), end, begin('llms-full.txt')]],
     ['write a file that another segment has', [...both, begin('_bindery/search/7.js')]],
     ['write the file of a page', [...both, begin('b.html')]],
-    ['write the feed of a page that is none', [...both, begin('other/rss.xml')]],
+    ['write the feed of a page that does not exist', [...both, begin('other/rss.xml')]],
     ['write the configuration', [...both, begin('_bindery/config.js')]],
-    ['write a file that climbs', [...both, begin('../../x')]],
+    ['write a file outside of the bundle', [...both, begin('../../x')]],
     ['write a file of a negative size', [...both, { kind: 'begin', path: 'llms-full.txt', size: -1 }]],
   ])('may not %s', async (_what, questions) => {
     await expect(asked(questions)).rejects.toThrow(/^it [a-z]/);

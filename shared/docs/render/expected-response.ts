@@ -9,8 +9,8 @@ import type { ClosingQuestion, RenderRequest, RenderResponse } from './render-re
 import { namesOfSite } from './site-index.ts';
 
 /*
- * What a rendering child may say. It reads tenants' bytes, so it may have been taken over by them: its service uses nothing of what it says that is
- * not checked here, and it answers for the pages and files of its own request alone.
+ * Checks of the responses of a rendering child. The child reads tenants' bytes, so it may have been taken over by them. Its service therefore uses
+ * only the parts of a response that are checked here, and a child can affect only the pages and files of its own request.
  */
 
 /** The response to a request of this kind. */
@@ -22,7 +22,7 @@ export type ResponseTo<R extends RenderRequest> = R['kind'] extends 'site' | 'is
       ? Extract<RenderResponse, { kind: 'packed' }>
       : Extract<RenderResponse, { kind: 'page' }>;
 
-/** One for each 4 KB of a source of 8 MB, and of its snippets. */
+/** Limit of pictures in a page: one for each 4 KB of a source of 8 MB with its snippets. */
 const mostPictures = 4_096;
 const bytes = z.instanceof(Uint8Array);
 const count = z.int().min(0);
@@ -43,7 +43,7 @@ const filesResponse = z.strictObject({
 });
 const closedResponse = z.strictObject({ kind: z.literal('closed'), lost: z.array(count) });
 
-/** The response that a request must have. */
+/** Returns the check of the response to this request. */
 export function expectedResponse<R extends RenderRequest>(request: R): Expected<ResponseTo<R>> {
   return expected(request) as Expected<unknown> as Expected<ResponseTo<R>>;
 }
@@ -66,7 +66,7 @@ function expected(request: RenderRequest) {
       });
     case 'description':
       return of(filesResponse, ({ files }) => {
-        // None: the file stays as it is.
+        // An empty list means that the file stays unchanged.
         const isIts = files.length === 0 ? request.source !== undefined : files.length === 1;
         if (!isIts || files.some(({ path }) => path !== request.path)) throw new Misfit('it answered for another file');
       });
@@ -97,13 +97,13 @@ function checkPage(answer: z.infer<typeof pageResponse>, path: string): void {
   }
 }
 
-/** Files of ours that only pages or the closing segment have. */
+/** Generated files that only pages or the closing segment have. */
 const closingFile =
   /^_bindery\/(?:(?:classes|math|playground)\.css|(?:diagrams|mermaid|islands|react|playground|search-index)\.js|(?:report|manifest)\.json|(?:fonts|search|playground)\/[\w-]{1,64}\.(?:woff2|js))$/;
 const ownFile = /^_bindery\/(?:[\w-]{1,64}\/)?[\w-]{1,64}\.\w{1,8}$/;
 const fullTextFile = 'llms-full.txt';
 
-/** Ours, or of a name that neither a page nor a file of the project has. */
+/** Accepts generated files, and files whose names belong to no page and no file of the project. */
 function checkSite(
   files: readonly { path: string }[],
   { model, exported }: Extract<RenderRequest, { kind: 'site' }>,
@@ -131,13 +131,13 @@ const closingQuestion: z.ZodType<ClosingQuestion> = z.discriminatedUnion('kind',
   z.strictObject({ kind: z.literal('end') }),
 ]);
 
-/** Texts of segments, of which each may have 60 MB, are in memory so often at worst. */
+/** Limit of answers in memory at once, because the texts of one segment may have 60 MB. */
 const closingAnswersAtOnce = 4;
 
 /**
- * Answers the questions of a child that renders the closing segment, in the one order that makes sense: first all sidecars, then files of that
- * segment, one by one. `pages`: those of the export. `filesIn`: what a sidecar that was given names, by its paths in the bundle.
- * `isInFile`: a file has begun and not ended.
+ * Answers the questions of a child that renders the closing segment. Only one order is accepted: first all sidecars, then the files of the segment,
+ * one by one. `pages`: the pages of the export. `filesIn`: returns the files that a sidecar names, by their paths in the bundle. `isInFile`: a file
+ * has begun and not ended.
  */
 export function closingAnswers(
   { segmentCount, pages }: { segmentCount: number; pages: ReadonlySet<string> },

@@ -9,7 +9,7 @@ import { isOfProject, placeInDescription } from './described-place.ts';
 import { usedFiles } from './used-files.ts';
 import { type SiteRedirects, siteRedirects } from './redirects.ts';
 
-/** `linkLines`, `linkColumns`: the place of each link, 0 where it is not known. */
+/** `linkLines`, `linkColumns`: the place of each link, 0 if it is unknown. */
 type LinkedPage = {
   path: string;
   links: readonly string[];
@@ -18,20 +18,20 @@ type LinkedPage = {
   anchors: ReadonlySet<string>;
 };
 
-/** What a report is made from. */
+/** Input of a report. */
 type ReportedSite = {
   pages: readonly LinkedPage[];
   failed: readonly { path: string; reason: string }[];
   diagnostics: readonly (readonly [path: string, found: readonly Diagnostic[]])[];
-  /** Of all diagnostics of pages, without broken links. */
+  /** Counts of all diagnostics of pages, without broken links. */
   tally: DiagnosticTally;
-  /** How many of them are only counted. */
+  /** Number of diagnostics that are counted but not listed. */
   notListed: number;
 };
 
 /**
- * `place`: where the link is, if not in a file of the project. `leadsTo`: the page that has no such anchor, with the anchor. `nearest`: the anchor of that page which
- * is most like the one that is not there.
+ * `place`: location of the link if it is not in a file of the project. `leadsTo`: the page that lacks the anchor, with the anchor. `nearest`: the
+ * most similar anchor of that page.
  */
 type BrokenLink = {
   page: string;
@@ -44,15 +44,15 @@ type BrokenLink = {
   nearest?: string;
 };
 
-/** A report of more would help nobody, and has to be held in memory. */
+/** Limit of listed broken links. The report is held in memory, and a longer list does not help its reader. */
 const mostBrokenLinks = 20_000;
-/** Links with an anchor that is not there, for which the nearest one is looked for. */
+/** Limit of missing anchors for which a similar one is searched. */
 const mostNearest = 2_000;
 
 /**
- * `_bindery/report.json`: what authors should know about this export. It has what was left out by code, diagnostics by page, failed pages,
- * and broken links, which can be found only when all pages are there: they are listed by themselves, and counted once, among the warnings. The
- * summary counts also what is not listed. `files`: paths of all files of the bundle.
+ * `_bindery/report.json`: the findings of this export for authors. It lists the parts that were left out by code, diagnostics by page, failed pages
+ * and broken links. Broken links can be found only when all pages are known, so they have a list of their own; each counts once, among the warnings.
+ * The summary also counts findings that are not listed. `files`: paths of all files of the bundle.
  */
 export function exportReport(model: SiteModel, site: ReportedSite, files: ReadonlySet<string>): string {
   const listed: BrokenLink[] = [];
@@ -86,7 +86,7 @@ export function exportReport(model: SiteModel, site: ReportedSite, files: Readon
   return `${JSON.stringify(report, null, 1)}\n`;
 }
 
-/** What publication found in files that the bundle is made of: sentences about others would tell of pages that are not in it. */
+/** Diagnostics of publication about files of the bundle. Others are left out, because they would reveal pages that are not in it. */
 function shownDiagnostics(model: SiteModel, exported: ReadonlySet<string>): Diagnostic[] {
   const isUsed = usedFiles(model, exported);
   const shown = new Set<string>();
@@ -97,7 +97,7 @@ function shownDiagnostics(model: SiteModel, exported: ReadonlySet<string>): Diag
   return model.diagnostics.filter(({ file }) => shown.has(file) || !leftOut.has(file));
 }
 
-/** Links to pages, files and anchors that are not there, in the order of the pages. `files`: paths of all files of the bundle. */
+/** Links to missing pages, files and anchors, in the order of the pages. `files`: paths of all files of the bundle. */
 export function* brokenLinks(
   model: Pick<SiteModel, 'pages' | 'redirects'>,
   pages: readonly LinkedPage[],
@@ -120,7 +120,7 @@ export function* brokenLinks(
   }
 }
 
-/** As `line` and `column` of a page's own file, or as the `place` in an API description. */
+/** The place of a finding: `line` and `column` in a page's own file, or `place` in an API description. */
 function placeOf(
   described: SiteModel['pages'][number] | undefined,
   line: number,
@@ -131,7 +131,7 @@ function placeOf(
   return place === undefined ? { line, ...(column > 0 && { column }) } : { place };
 }
 
-/** `broken-link` or `broken-anchor`. `file`: the page's source. */
+/** The diagnostic of a broken link, `broken-link` or `broken-anchor`. `file`: the page's source. */
 export function brokenLinkDiagnostic(link: BrokenLink, file: string): Diagnostic {
   const { line, column, place, reason, leadsTo, nearest } = link;
   const target = link.target.slice(0, 200);
@@ -167,17 +167,17 @@ function problemOf(
     return files.has(path) || files.has(pageFile(path)) ? undefined : { reason: 'no such page or file' };
   }
   const anchor = written ?? endHash ?? '';
-  // Of what is elsewhere, nobody knows.
+  // The anchors of a page outside of this export are unknown.
   const names = anchors.get(end);
   if (names === undefined || isOfBrowser.test(anchor) || names.find(anchor) !== undefined) return undefined;
   return { reason: 'no such anchor', names, anchor, leadsTo: `/${end}#${anchor}` };
 }
 
-/** Path and anchor, which may have a hash in it. */
+/** Splits a target into path and anchor. The anchor may contain a hash. */
 function cut(target: string): [path: string, anchor?: string] {
   const at = target.indexOf('#');
   return at < 0 ? [target] : [target.slice(0, at), target.slice(at + 1)];
 }
 
-/** Nothing, the top of a page, and a text in it lead somewhere without an id. */
+/** Anchors that browsers resolve without an id: the empty one, the top of a page, and a text fragment. */
 const isOfBrowser = /^$|^top$|^:~:/i;

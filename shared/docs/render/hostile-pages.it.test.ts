@@ -9,7 +9,7 @@ import { PageFailed } from './evaluate/evaluation.ts';
 import { renderFailedPage, renderPage } from './render-page.ts';
 import { testOptions, testProject } from './test-project.ts';
 
-/** What no rendered page may have, whatever its source has. */
+/** Lists the elements and attributes that no rendered page may have, whatever its source contains. */
 function dangers(html: string): string[] {
   const found: string[] = [];
   visit(fromHtml(html), 'element', ({ tagName, properties, children }: Element) => {
@@ -19,7 +19,7 @@ function dangers(html: string): string[] {
     }
     if (/^(object|embed|base|form|style|foreignobject|animate|set|noscript|template)$/i.test(tagName))
       found.push(tagName);
-    // Ours stands in what a formula became, and the parser reads nothing of HTML in it.
+    // The `math` element of a rendered formula is ours. The parser reads no HTML in it.
     if (tagName === 'math' && !html.includes('<span class="katex-mathml"><math ')) found.push(tagName);
     if (tagName === 'meta' && properties.httpEquiv !== undefined && !isPolicy(properties, html))
       found.push('meta http-equiv');
@@ -41,11 +41,11 @@ function dangers(html: string): string[] {
   return found;
 }
 
-/** Browsers do not run it. */
+/** True for JSON-LD data, which browsers do not run. */
 const isData = ({ type, src }: Element['properties'], [text]: Element['children']): boolean =>
   type === 'application/ld+json' && src === undefined && text?.type === 'text' && Boolean(JSON.parse(text.value));
 
-/** Components that run may load scripts of others, as the project's own scripts may. */
+/** True for our policy. Islands may load scripts of other sites, as the project's own scripts may. */
 const isPolicy = ({ httpEquiv, content }: Element['properties'], html: string): boolean =>
   String(httpEquiv) === 'Content-Security-Policy' &&
   String(content).includes(`script-src 'self' file:${html.includes(' data-islands="') ? ' https:' : ''};`);
@@ -86,7 +86,7 @@ describe('hostile pages', () => {
   );
 });
 
-describe('what authors may not write', () => {
+describe('content that authors may not write', () => {
   test('addresses that run or lead out of the site', async () => {
     const project = await testProject({
       'page.mdx':
@@ -98,7 +98,7 @@ describe('what authors may not write', () => {
     expect(html).not.toContain('169.254');
   });
 
-  test('ids that stand in front of what scripts use', async () => {
+  test('ids that shadow names that scripts use', async () => {
     const project = await testProject({
       'page.mdx': '## location\n\n# \\_\\_proto\\_\\_\n\n<a id="binderyConfig">x</a>\n\n# Fine\n',
     });

@@ -1,4 +1,4 @@
-/** Text that is HTML already. Only `html` and constants of this folder create it. */
+/** Text that is already HTML. Only `html` and constants of this folder create it. */
 export class SafeHtml {
   readonly text: string;
   constructor(text: string) {
@@ -11,7 +11,10 @@ export class SafeHtml {
 
 type Part = string | number | SafeHtml | undefined | false | readonly Part[];
 
-/** Template for HTML: every value is escaped unless it is `SafeHtml`; arrays are joined, undefined and false give nothing. Attributes must be quoted. */
+/**
+ * Template for HTML. Every value is escaped unless it is `SafeHtml`; arrays are joined; undefined and false render as nothing. Attributes must be
+ * quoted.
+ */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): SafeHtml {
   let text = strings[0] ?? '';
   for (let at = 0; at < parts.length; at += 1) text += inside(parts[at]) + (strings[at + 1] ?? '');
@@ -25,17 +28,17 @@ function inside(part: Part): string {
   return escapeHtml(String(part));
 }
 
-/** For text and quoted attribute values alike. Characters that HTML or XML does not allow become U+FFFD. */
+/** Escapes text and quoted attribute values. Characters that HTML or XML does not allow become U+FFFD. */
 export function escapeHtml(text: string): string {
   return escaped(text, true);
 }
 
-/** For text between tags only: quotes stay. */
+/** Escapes text between tags. Quotes are kept. */
 export function escapeHtmlText(text: string): string {
   return escaped(text, false);
 }
 
-/** A loop: most texts are short, and for those a regular expression takes four times as long. */
+/** A loop instead of a regular expression, which takes four times as long for the short texts that are most common. */
 function escaped(text: string, quotes: boolean): string {
   let made = '';
   let from = 0;
@@ -63,7 +66,7 @@ function escapeOf(code: number, quotes: boolean): string | undefined {
     case 0x27:
       return quotes ? '&#39;' : undefined;
     case 0x0d:
-      // A parser takes it for a line end.
+      // A parser reads a carriage return as a line end.
       return '&#13;';
     case 0x09:
     case 0x0a:

@@ -1,8 +1,8 @@
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 
 /**
- * What of each API description has only pages of groups that were not asked for: operations, channels and schemas, by the file's path, under
- * their names in it, sorted. A description without such is there with none. Pure.
+ * Operations, channels and schemas that are shown only on pages of groups that were not requested. The result lists them by the path of the API
+ * description, under their names in it, sorted. A description without any has an empty list. Pure.
  */
 export function leftOutOperations(model: SiteModel, groups: readonly string[]): Map<string, string[]> {
   const found = new Map<string, string[]>(model.specs.map(({ path }) => [path, []]));

@@ -3,7 +3,7 @@ import type { SidebarEntry } from './site/page-globals.ts';
 
 type Division = Extract<NavigationNode, { kind: 'division' }>;
 
-/** What is shown beside the pages of one innermost division. */
+/** The sidebar of the pages of one innermost division. */
 export type Sidebar = { id: string; links: SidebarEntry[]; entries: SidebarEntry[] };
 
 /** A choice between tabs, versions, languages … that a page belongs to. `page` or `href` says where each option leads. */
@@ -13,15 +13,15 @@ export type DivisionChoice = {
   options: { title: string; page?: string; href?: string; tag?: string; icon?: string }[];
 };
 
-/** A group around a page, and the page that it starts with. */
+/** A group that contains a page, and the first page of that group. */
 export type PlaceGroup = { title: string; page?: string };
 
 export type NavigationPlace = {
   sidebar: string;
   choices: DivisionChoice[];
-  /** The groups around it, outermost first. */
+  /** The groups that contain the page, outermost first. */
   groups: PlaceGroup[];
-  /** Its neighbours in the innermost group, itself included. */
+  /** The pages of the innermost group, this page included. */
   siblings: readonly string[];
   previous?: string;
   next?: string;
@@ -33,7 +33,7 @@ type NavigationPlaces = {
   sidebars: Sidebar[];
 };
 
-/** Finds for every page its first place in the navigation. `isShown` says which pages a reader may see in it. */
+/** Finds the first place of every page in the navigation. `isShown` tells which pages a reader may see in it. */
 export function navigationPlaces(
   navigation: readonly NavigationNode[],
   pages: ReadonlyMap<string, PageEntry>,
@@ -154,7 +154,7 @@ export function navigationPlaces(
   return { places, defaultPlace, sidebars };
 }
 
-/** The page that this part of the navigation starts with: that of the default division, otherwise the first. */
+/** The first page of this part of the navigation: that of the default division, if there is one. */
 export function firstPage(nodes: readonly NavigationNode[], isShown: (path: string) => boolean): string | undefined {
   const ordered = [...nodes].sort((a, b) => Number(isDefault(b)) - Number(isDefault(a)));
   for (const node of ordered) {
@@ -173,7 +173,7 @@ const tagOf = (tag: string | undefined): { g?: string } => (tag === undefined ? 
 const withIcon = (entry: SidebarEntry, icon: string | undefined): SidebarEntry =>
   icon === undefined ? entry : { ...entry, i: icon };
 
-/** Made from titles and not from positions, so that a new division does not rename the others. */
+/** Made from titles instead of positions, so that a new division does not rename the others. */
 function uniqueId(titles: readonly string[], taken: Set<string>): string {
   const base =
     titles

@@ -11,59 +11,59 @@ import type { DivisionChoice, NavigationPlace, PlaceGroup } from './navigation-p
 import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
 import { folderPage, resolveTarget, type SiteIndex } from './site-index.ts';
 
-/** A page by name: what a link to it needs. */
+/** Path and title of a page, as a link to it needs them. */
 type PageLink = { path: string; title: string };
 
 /** Everything in the site model that the bytes of one page may depend on, and nothing else. Plain JSON of a few kilobytes. */
 export type PageSlice = {
   path: string;
   file: string;
-  /** Of its source. */
+  /** Hash of the page's source. */
   sha256: string;
   title: string;
   description?: string;
   tag?: string;
   language?: string;
-  /** As the search knows them; absent on pages that belong to all. */
+  /** Language and version under which the search lists the page; absent on pages that belong to all. */
   searchLanguage?: string;
   searchVersion?: string;
   deprecated: boolean;
   noindex: boolean;
-  /** Absolute address without extension, if the project names its site. */
+  /** Absolute address without extension, if the project states the address of its site. */
   canonical?: string;
   frontmatter: PageEntry['frontmatter'];
   settings: PageChrome;
   sidebar: string;
   choices: DivisionChoice[];
-  /** What the page offers to do with it. */
+  /** Actions that the page's menu offers. */
   menu?: PageMenu;
-  /** The same page in the languages of the site, itself included; the default language first. None if there is no other. */
+  /** The same page in all languages of the site, itself included, the default language first. Empty if the site has one language. */
   translations: { language: string; path: string }[];
   groups: PlaceGroup[];
-  /** Its neighbours in the innermost group (at most 16 around it): the sidebar of readers without scripts. */
+  /** Pages of the innermost group (at most 16 around this one): the sidebar of readers without scripts. */
   siblings: PageLink[];
   previous?: PageLink;
   next?: PageLink;
-  /** Internal target, with a slash in front → file in the bundle or https address; null: there is no such page or file. */
+  /** Internal target, with a slash in front → file in the bundle or https address; null if there is no such page or file. */
   links: Record<string, string | null>;
-  /** Those among them that are folders without a page of their own → the first page in it. */
+  /** Targets among these links that are folders without a page of their own → the first page in the folder. */
   folders: Record<string, string>;
-  /** Sizes of the pictures among these files. */
+  /** Sizes of the pictures among the linked files. */
   pictures: Record<string, PictureSize>;
-  /** Files whose text the renderer gets beside the source, with the hash of that text. */
+  /** Files whose text the renderer gets with the source, each with the hash of that text. */
   dependencies: { path: string; sha256: string }[];
-  /** Of a page that describes an operation, a schema or a channel. */
+  /** Present on a page that describes an operation, a schema or a channel. */
   reference?: PageReferenceInput;
-  /** How a reader tries the operation of the page; absent: not at all. */
+  /** Settings of the playground in which a reader tries the operation of the page; absent if it has none. */
   playground?: PlaygroundSettings;
-  /** The project's own style sheets and scripts, in order; no scripts where tenants' scripts are not allowed. */
+  /** The project's own style sheets and scripts, in order. The scripts are empty where tenants' scripts are not allowed. */
   styles: string[];
   scripts: string[];
 };
 
 const maxSiblings = 16;
 
-/** Throws when there is no page of that path in the model. */
+/** Throws if the model has no page with this path. */
 export function pageSlice(index: SiteIndex, path: string, options: RenderOptions): PageSlice {
   const page = index.pages.get(path);
   if (!page)
@@ -114,7 +114,7 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
   };
 }
 
-/** A link may name a page by its source file, and by where the site is served. */
+/** Other names under which a link may refer to a page: its source file, and its address below the base path of the site. */
 function otherNames(target: string, siteUrl: string | undefined): string[] {
   const names = [target, withoutBase(target, siteUrl) ?? target];
   return [...new Set(names.flatMap((name) => (/\.md$/i.test(name) ? [name, name.slice(0, -3)] : [name])))];
@@ -139,7 +139,7 @@ function nearest(siblings: readonly string[], path: string): readonly string[] {
   return siblings.slice(start, start + maxSiblings);
 }
 
-/** All files that a page needs, sorted. The model's lists may name only direct imports, so this follows them. */
+/** All files that a page needs, sorted. The model's lists may name only direct imports, so their imports are followed. */
 function dependenciesOf(index: SiteIndex, page: PageEntry): PageSlice['dependencies'] {
   const found = new Map<string, string>();
   const pending = [...page.dependencies];
@@ -152,7 +152,7 @@ function dependenciesOf(index: SiteIndex, page: PageEntry): PageSlice['dependenc
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, sha256]) => ({ path, sha256 }));
 }
 
-/** Languages and versions lead to the same page there, if it exists: `es/quickstart` for `quickstart`. */
+/** The choices of a page. Options of languages and versions lead to the same page there, if it exists: `es/quickstart` for `quickstart`. */
 function choicesFor(index: SiteIndex, page: PageEntry, place: NavigationPlace): DivisionChoice[] {
   return place.choices.map((choice) => {
     if (choice.division !== 'language' && choice.division !== 'version') return choice;
@@ -164,7 +164,7 @@ function choicesFor(index: SiteIndex, page: PageEntry, place: NavigationPlace): 
   });
 }
 
-/** The page that is in another option of a choice what this one is in its own: in another folder, with the same path there. */
+/** The counterpart of a page in another option of a choice: the page with the same path in that option's folder. */
 function twinOf(index: SiteIndex, page: PageEntry, choice: DivisionChoice, position: number): string | undefined {
   const [own = '', prefix] = [choice.current, position].map((at) =>
     folderOf(choice.division, choice.options[at]?.page),
@@ -175,7 +175,7 @@ function twinOf(index: SiteIndex, page: PageEntry, choice: DivisionChoice, posit
   return index.exported.has(twin) && index.places.has(twin) ? twin : undefined;
 }
 
-/** Where the address of the site is known, crawlers learn of them. */
+/** The page in other languages, for crawlers. Empty unless the address of the site is known. */
 function translationsOf(index: SiteIndex, page: PageEntry, place: NavigationPlace): PageSlice['translations'] {
   const choice = place.choices.find(({ division }) => division === 'language');
   const own = choice?.options[choice.current];
@@ -193,7 +193,7 @@ function translationsOf(index: SiteIndex, page: PageEntry, place: NavigationPlac
 
 const isLanguageCode = (code: string): boolean => /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(code);
 
-/** Of a page that is not in the navigation: its folder may be that of a language. */
+/** Language of a page that is not in the navigation, taken from its folder if that is a language of the site. */
 function languageOfPath(index: SiteIndex, path: string): string | undefined {
   const [folder = ''] = path.split('/');
   return path.includes('/') && index.languages.has(folder) ? folder : index.defaultLanguage;
@@ -207,23 +207,23 @@ function folderOf(division: DivisionChoice['division'], page: string | undefined
   return page.includes('/') && isFolder.test(first) ? first : '';
 }
 
-/** The options of an export that may change bytes; an export plan has them. The deployment type changes only `_bindery/config.js`. */
+/** The options of an export that may change bytes; they are part of an export plan. The deployment type changes only `_bindery/config.js`. */
 export type RenderOptions = Pick<ExportOptions, 'onPageError' | 'allowTenantScripts' | 'deployment'> & {
   groups: readonly string[];
 };
 
-/** What decides the site segment. No page's bytes depend on `domain` or `site`. */
+/** Options that determine the site segment. The bytes of pages do not depend on `domain` or `site`. */
 export type SiteRenderOptions = RenderOptions & { domain: string; site?: ExportOptions['site'] };
 
-/** A link of header or footer, ready to use: a file of the bundle or an address elsewhere. */
+/** A link of the header or footer, resolved to a file of the bundle or an external address. */
 export type ChromeLink = { label: string; file?: string; hash?: string; href?: string; icon?: string; type?: string };
 
-/** `seo.organization`; what it does not say is left out. */
+/** `seo.organization` of docs.json; fields that it does not have are absent. */
 type Organization = Partial<Record<'id' | 'name' | 'legalName' | 'url' | 'logo', string>> & {
   sameAs?: string[];
 };
 
-/** What every page shows of docs.json. */
+/** Settings of docs.json that every page shows. */
 type PageChrome = {
   name: string;
   theme: string;
@@ -234,7 +234,7 @@ type PageChrome = {
   logo?: { light: string; dark: string };
   home: ChromeLink;
   favicon?: { light: string; dark: string };
-  /** Files of the fonts that every page needs, in the format in which they are small. */
+  /** Font files that every page needs, in their most compact format. */
   fonts?: string[];
   links: ChromeLink[];
   primary?: ChromeLink;
@@ -242,15 +242,15 @@ type PageChrome = {
   footer: { header?: string; items: ChromeLink[] }[];
   banner?: SiteSettings['banner'];
   metatags: Record<string, string>;
-  /** Where the site is, if the project says so. */
+  /** Address of the site, if the project states it. */
   siteUrl?: string;
-  /** Who publishes it. */
+  /** The publisher of the site. */
   organization?: Organization;
-  /** What the field of the search says before anybody types. */
+  /** Placeholder of the search field. */
   searchPrompt?: string;
-  /** How the pictures look with which social networks show links to pages; absent: there are none. */
+  /** Style of the preview images that social networks show for links to pages; absent if the site has none. */
   card?: CardStyle;
-  /** Pages show when they were last changed. */
+  /** True if pages show the date of their last change. */
   timestamp: boolean;
   variables: Record<string, string>;
 };
@@ -328,7 +328,7 @@ function organizationOf(written: SiteSettings['seo']['organization']): Organizat
   });
 }
 
-/** Undefined for an address that must not be in a page. */
+/** A link of the header or footer; undefined if its address must not be in a page. */
 function chromeLink(index: SiteIndex, label: string, written: string): ChromeLink | undefined {
   const url = classifyUrl(written);
   if (url.kind === 'external') return { label, href: url.href };
@@ -341,7 +341,7 @@ function chromeLink(index: SiteIndex, label: string, written: string): ChromeLin
   return { label, file, ...(url.hash !== '' && { hash: url.hash }) };
 }
 
-/** Files of the project, or addresses; pictures that are not there are left out. */
+/** The light and dark picture of a setting, each a file of the project or an address. Missing pictures are left out. */
 function pictures(index: SiteIndex, written: { light: string; dark: string } | undefined) {
   const [light, dark] = [picture(index, written?.light), picture(index, written?.dark)];
   const any = light ?? dark;

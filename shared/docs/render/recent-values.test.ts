@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RecentValues } from './recent-values.ts';
 
-test('what was made is given again, and what is held stays bounded', () => {
+test('values are reused, and the cache stays bounded', () => {
   const recent = new RecentValues<number>(10_000);
   let made = 0;
   const get = (key: string): number => recent.get(key, () => (made += 1));
@@ -14,12 +14,12 @@ test('what was made is given again, and what is held stays bounded', () => {
   expect(made).toBe(before + 1);
 });
 
-test('what comes once is not held, where most keys come once', () => {
+test('with fromSecond, keys that come once are not kept', () => {
   const recent = new RecentValues<number>(10_000, { fromSecond: true });
   let made = 0;
   const get = (key: string): number => recent.get(key, () => (made += 1));
   expect([get('a'), get('b'), get('a'), get('a'), get('a')]).toEqual([1, 2, 3, 3, 3]);
-  // Keys that look alike are different ones still.
+  // Similar keys have values of their own.
   const long = 'x'.repeat(64);
   const alike = [`${long}a${long}`, `${long}b${long}`].map((key) => [get(key), get(key), get(key)]);
   expect(new Set(alike.flat()).size).toBeGreaterThanOrEqual(2);

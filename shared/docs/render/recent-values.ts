@@ -1,7 +1,7 @@
 /**
- * What was made from texts of late, to make it once where many pages of a site have the same: `make` must give the same for the same key, and
- * nobody may change what it gives. Holds keys of at most `mostCharacters` together; when they are full, it begins anew. `fromSecond`: keeps nothing
- * of keys that come once, because what lives long costs more than making it where most keys never come again.
+ * Cache of values that are made from texts, for texts that many pages of a site share. `make` must return equal values for equal keys, and callers
+ * must not change them. The keys in the cache have at most `mostCharacters` together; when it is full, it is emptied. `fromSecond`: a value is kept
+ * only from the second request for its key, because keeping values costs more than making them if most keys never return.
  */
 export class RecentValues<Made> {
   readonly #mostCharacters: number;
@@ -19,7 +19,7 @@ export class RecentValues<Made> {
     const known = this.#made.get(key);
     if (known !== undefined) return known;
     const made = make();
-    // One that is long must not drive out all others.
+    // A long key must not evict all others.
     if (key.length > this.#mostCharacters / 50) return made;
     this.#characters += key.length + 100;
     if (this.#characters > this.#mostCharacters) {
@@ -30,7 +30,7 @@ export class RecentValues<Made> {
     return made;
   }
 
-  /** Whether a key like this came before; that one which did not is taken for one that did does no harm. */
+  /** True if a similar key came before. A false positive does no harm. */
   #wasSeen(seen: Set<number>, key: string): boolean {
     const step = Math.ceil(key.length / mostLookedAt);
     let sign = key.length;
@@ -42,5 +42,8 @@ export class RecentValues<Made> {
   }
 }
 
-/** Characters of a key by which it is known again, and how many keys: those of some hundred pages, so that a whole site is no repetition. */
+/**
+ * Characters of a key that are compared, and number of keys that are remembered. The keys of some hundred pages fit, so that a second render of a
+ * whole site does not count as a repetition.
+ */
 const [mostLookedAt, mostSeen] = [64, 2_000];

@@ -11,7 +11,7 @@ test.each([
   ['/wild/*', '/start', '/wild/x', '/start'],
   ['/out/:slug*', 'https://new.example/:slug*?from=old', '/out/x', 'https://new.example/x?from=old'],
   ['/ü/:slug*', '/ö/:slug*', '/ü/x', '/%C3%B6/x'],
-  // What the reader wrote does not make it an address of another server.
+  // The reader's part of the path must not turn the target into an address of another server.
   ['/go:slug*', ':slug*', '/go/evil.example', '/evil.example'],
   ['/go:slug*', '/:slug*', '/go//evil.example', '/evil.example'],
 ])('%s to %s takes %s to %s', (source, destination, path, to) => {
@@ -22,18 +22,18 @@ test.each([
   ['/old/:slug*', '/older'],
   ['/:lang/start', '/fr/deep/start'],
   ['/a.b/*', '/axb/c'],
-  // With two stars in a source it would take long to see that it does not fit.
+  // With two stars in a source, finding out that it does not match would take long.
   ['/*/x/*', '/a/x/b'],
-])('%s is not for %s', (source, path) => {
+])('%s does not match %s', (source, path) => {
   expect(wildcardRedirects([rule(source, '/new')])(path)).toBeUndefined();
 });
 
 test.each([
-  // What the reader wrote would name the server.
+  // The reader's part of the path would choose the server.
   ['/old*', 'https://new.example*', '/old.evil.example/x'],
   ['/old/*', 'https://*.new.example', '/old/evil.example/x'],
   ['/old/:a', 'https://:a/x', '/old/evil.example'],
-  // Three wildcards in one part would take time with the third power of its length.
+  // Matching three wildcards in one part would take time with the third power of its length.
   ['/:a-:b-:c/end', '/new', '/a-b-c/end'],
 ])('%s to %s leads nowhere from %s', (source, destination, path) => {
   expect(wildcardRedirects([rule(source, destination)])(path)).toBeUndefined();
@@ -47,7 +47,7 @@ test.each([
   expect(wildcardRedirects([rule(source, destination)])(path)?.to).toBe(to);
 });
 
-test('the first that fits counts', () => {
+test('the first match counts', () => {
   const lead = wildcardRedirects([rule('/a/b/:x*', '/one', false), rule('/a/:x*', '/two')]);
   expect([lead('/a/b/c'), lead('/a/c')]).toEqual([
     { to: '/one', permanent: false },

@@ -5,17 +5,17 @@ import { pagePathOfAddress, withoutSlashes } from './bundle-paths.ts';
 
 /** The redirects of a site, as links of its pages follow them. */
 export type SiteRedirects = {
-  /** Source of each redirect without wildcards → page path or https address where it ends. */
+  /** Source of each redirect without wildcards → page path or https address at its end. */
   named: ReadonlyMap<string, string>;
-  /** Where a decoded path without a page (`/old/a`) ends: a page path or an https address. */
+  /** The end of the redirects of a decoded path without a page (`/old/a`): a page path or an https address. */
   endOf(path: string): string | undefined;
 };
 
 const maxHops = 10;
 
 /**
- * Follows redirects to where they end. Those that loop, end nowhere or hide a page are left out. A redirect without wildcards counts before those
- * with some, of which the first that fits counts.
+ * Follows redirects to their ends. Redirects that loop, end nowhere or hide a page are left out. Redirects without wildcards have precedence over
+ * those with wildcards; among the latter the first match counts.
  */
 export function siteRedirects(redirects: SiteModel['redirects'], isPage: (path: string) => boolean): SiteRedirects {
   const next = new Map<string, string>();
@@ -32,7 +32,7 @@ export function siteRedirects(redirects: SiteModel['redirects'], isPage: (path: 
       if (url.kind !== 'path') return undefined;
       at = rooted(url.path);
       const path = pagePathOfAddress(at);
-      // A folder's own page is its index.
+      // The page of a folder is its index.
       const page = [path, `${path}/index`].find(isPage);
       if (page !== undefined) return page + url.hash;
     }
@@ -44,7 +44,7 @@ export function siteRedirects(redirects: SiteModel['redirects'], isPage: (path: 
     const end = isPage(pagePathOfAddress(source)) ? undefined : follow(source);
     if (end !== undefined) named.set(source, end);
   }
-  // Pages link to the same places.
+  // Cache, because pages link to the same places.
   const found = new Map<string, string | undefined>();
   return {
     named,
@@ -57,12 +57,12 @@ export function siteRedirects(redirects: SiteModel['redirects'], isPage: (path: 
   };
 }
 
-/** A path as it is in `docs.json`; addresses elsewhere stay encoded. */
+/** A path as it is written in `docs.json`; external addresses stay encoded. */
 const asWritten = (to: string): string => (to.startsWith('/') ? decoded(to) : to);
 
 const rooted = (path: string): string => `/${withoutSlashes(path)}`;
 
-/** Redirects with wildcards that a host or a link can follow: from a path to a path, or to an https address. */
+/** Redirects with wildcards that a host or a link can follow: from a path to a path or an https address. */
 export const withWildcards = (redirects: SiteModel['redirects']): WildcardRedirect[] =>
   redirects.flatMap(({ source, destination, permanent }) => {
     const isOutside = /^https:\/\/[^/:*]+(:[0-9]+)?(\/|$)/.test(destination);
@@ -70,10 +70,13 @@ export const withWildcards = (redirects: SiteModel['redirects']): WildcardRedire
     return isFit ? [{ source, destination, permanent }] : [];
   });
 
-/** More of them would make each link of a site take long: a project may have thousands of both. */
+/** Limit of redirects that are compared with one link. A project may have thousands of both, and comparing all of them would take long. */
 const mostComparedWith = 200;
 
-/** Where the first redirect leads that fits a path, among the first 200 whose first part is that of the path or has a wildcard. */
+/**
+ * Returns a function that finds the target of the first redirect that matches a path, among the first 200 whose first part equals that of the path or
+ * has a wildcard.
+ */
 function firstOfFew(redirects: readonly WildcardRedirect[]): (path: string) => string | undefined {
   const byPart = Map.groupBy(redirects.keys(), (at) => firstPart(redirects[at]?.source ?? ''));
   const ofAll = [...byPart].flatMap(([part, places]) => (/[*:]/.test(part) ? places : []));
@@ -94,20 +97,19 @@ function firstOfFew(redirects: readonly WildcardRedirect[]): (path: string) => s
 
 const firstPart = (path: string): string => path.split('/', 2)[1] ?? '';
 
-/** Where an address without a page leads. `to`: an address elsewhere, or a path of the site without its base path. */
+/** Target of an address without a page. `to`: an external address, or a path of the site without its base path. */
 export type Redirection = { to: string; permanent: boolean };
 
-/** More of them make a source that takes long to compare. */
+/** Limit of names in a source. With more of them it takes long to compare. */
 const mostNames = 4;
-/** More of them in one part of a path take time with the third power of its length. */
+/** Limit of wildcards in one part of a path. Matching more takes time with the third power of the length. */
 const mostInPart = 2;
-/** Of what one of two wildcards in a part stands for. */
+/** Limit of the characters that a wildcard matches if its part has two of them. */
 const mostCharacters = 200;
 
 /**
- * The redirects of a project with wildcards, as a function from a decoded path (`/old/a/b`) to where it leads; the first that fits counts.
- * `:name` stands for one part, `:name*` and `*` for all that follows or stands between, once in a source. What is written in another way fits
- * nothing. Pure.
+ * Compiles the redirects of a project that have wildcards into a function from a decoded path (`/old/a/b`) to its target; the first match counts.
+ * `:name` stands for one part, `:name*` and `*` for any number of parts, once in a source. Sources with other syntax match nothing. Pure.
  */
 export function wildcardRedirects(redirects: readonly WildcardRedirect[]): (path: string) => Redirection | undefined {
   const rules = redirects.flatMap((redirect) => {
@@ -125,7 +127,7 @@ export function wildcardRedirects(redirects: readonly WildcardRedirect[]): (path
 }
 
 const wildcard = /:([A-Za-z_][A-Za-z0-9_]*)(\*?)|\*/g;
-/** The name of a `*` without one. */
+/** Name of a `*`, which has none in the source. */
 const unnamed = 'rest';
 
 function compiled(source: string): RegExp | undefined {
@@ -153,21 +155,21 @@ function compiled(source: string): RegExp | undefined {
 const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 
 /**
- * A destination with what the wildcards stood for. A path stays one of this site, and an address elsewhere one of its server, whatever they
- * stood for: undefined when that cannot be.
+ * Fills the matches of wildcards into a destination. A path stays a path of this site, and an external address stays on its server, whatever the
+ * wildcards matched; undefined if that is impossible.
  */
 function filled(destination: string, values: Readonly<Record<string, string>>): string | undefined {
   const to = destination.replace(wildcard, (whole, name: string = unnamed) =>
     values[name] === undefined ? whole : values[name].split('/').map(encodeURIComponent).join('/'),
   );
-  // As a header has it.
+  // Encoded as a `Location` header requires.
   const written = to.toWellFormed().replaceAll(/[^\u0021-\u007e]/gu, encodeURIComponent);
   const server = /^https?:\/\/([^/?#]*)/i.exec(destination)?.[1];
   if (server === undefined) return `/${written.replace(/^[/\\]+/, '')}`;
   return isOfServer(written, server) ? written : undefined;
 }
 
-/** Whether the host of an address is that of `server`, or ends as `server` ends after its last wildcard. */
+/** True if the host of an address equals `server`, or ends as `server` ends after its last wildcard. */
 function isOfServer(address: string, server: string): boolean {
   const host = URL.parse(address)?.host;
   const last = [...server.matchAll(wildcard)].at(-1);

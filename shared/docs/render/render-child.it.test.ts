@@ -90,7 +90,7 @@ test.each([
   expect(written[0]).toMatch(/^:is\(.*\) \.mt-1\{margin-top:0\.25rem;\}\n$/);
 });
 
-test('a page that breaks a limit is its plain source with a notice, alone and in a chunk, whatever is done with pages that fail', async () => {
+test('a page that exceeds a limit is shown as its plain source with a notice, alone and in a chunk, for every onPageError', async () => {
   const { model } = await testProject({ 'page.mdx': source, 'second.mdx': 'Second' });
   const [slice, second] = ['page', 'second'].map((path) => pageSlice(indexSite(model), path, testOptions));
   if (slice === undefined || second === undefined) throw new Error('the project has two pages');
@@ -164,13 +164,13 @@ test.each([
   ['slow-pieces.mdx', 3],
   ['many-blocks.mdx', 1],
 ])(
-  'code that is made to take long stays within what a page may take: %s',
+  'hostile code stays within the time limit of a page: %s',
   async (name, times) => {
     const { model } = await testProject({ 'page.mdx': source });
     const slice = pageSlice(indexSite(model), 'page', testOptions);
-    // As much as is coloured at most.
+    // The limit of characters that are coloured.
     const hostile = String(hostilePages[name]?.source ?? '').repeat(times);
-    // Rejects when the page took longer than its deadline, which is processor time.
+    // Rejects if the page takes more processor time than its deadline allows.
     const answer = await ask({ kind: 'page', slice, source: hostile, dependencies: {}, options: testOptions });
     expect(answer.kind).toBe('page');
   },

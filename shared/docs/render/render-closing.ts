@@ -22,18 +22,18 @@ import { classCss, mostUtilityClasses } from './site/utility-classes.ts';
 export type ClosingInput = {
   model: SiteModel;
   plan: Pick<ExportPlan, 'domain' | 'label' | 'contentVersion' | 'rendererVersion' | 'deployment' | 'groups'>;
-  /** Segments of the bundle beside this one, in plan order. */
+  /** Number of segments of the bundle beside this one. They are numbered in plan order. */
   segmentCount: number;
 };
 
-/** How many sidecars are on their way at once, and so in memory. */
+/** Sidecars that are read ahead, and so in memory at once. */
 const readAhead = 4;
 const unlisted = new Set(['_bindery/config.js', '_bindery/manifest.json']);
 
 /**
  * Writes the closing segment: the files that need all pages, the manifest last. It lists every file of the bundle except itself and
- * `_bindery/config.js`. The same sidecars give the same bytes. Memory grows with the number of pages, by a few kilobytes each, but not with
- * their text. `lost`: segments without a sidecar; then the segment is not whole.
+ * `_bindery/config.js`. The same sidecars give the same bytes. Memory grows with the number of pages, by a few kilobytes each, but not with their
+ * text. `lost`: segments without a sidecar; if there are any, the closing segment is incomplete.
  */
 export async function renderClosing(
   { model, plan, segmentCount }: ClosingInput,
@@ -65,7 +65,7 @@ export async function renderClosing(
   if (site.mathFonts.size > 0)
     for (const { path, body } of mathFiles(site.mathFonts)) await write(path, body.length, [body]);
   await writeSearchIndex(model, pages, { ...store, write });
-  // A file of the project replaces a generated one.
+  // A file of the project replaces a generated one of the same name.
   const names = bundleNames();
   for (const path of listed.keys()) names.take(path);
   if (names.take('llms-full.txt') === undefined) await writeFullText(model, pages, write);
@@ -73,7 +73,7 @@ export async function renderClosing(
     const path = `${page.path}/rss.xml`;
     if (page.feed !== undefined && names.take(path) === undefined) await put(path, pageFeed(model, page.feed));
   }
-  // A link may be to any of the files.
+  // Links may lead to any of the files, so the report comes after them.
   await put('_bindery/report.json', exportReport(model, site, new Set(listed.keys())));
   const manifest = {
     formatVersion: 1,
@@ -93,7 +93,7 @@ export async function renderClosing(
   return { lost: [] };
 }
 
-/** What is kept of a page until the end. */
+/** Facts of a page that are kept until the end. */
 type KnownPage = Pick<PageFacts, 'path' | 'title' | 'description' | 'searchCharacters'> & {
   search: StoredText;
   fullText: StoredText;
@@ -104,28 +104,28 @@ type KnownPage = Pick<PageFacts, 'path' | 'title' | 'description' | 'searchChara
   feed?: PageFacts;
 };
 
-/** What is kept of all sidecars. */
+/** Facts that are collected from all sidecars. */
 type KnownSite = {
   lost: number[];
-  /** Files of the bundle by their path in it. */
+  /** Files of the bundle by path. */
   listed: Map<string, { size: number; sha256: string }>;
   pages: KnownPage[];
   classes: Set<string>;
-  /** Names of the font files that formulas need. */
+  /** Names of the font files that formulas use. */
   mathFonts: Set<string>;
   hasDiagrams: boolean;
-  /** Names of the texts of the pages that can send requests. */
+  /** Names of the texts that playgrounds use. */
   playgrounds: Set<string>;
   hasIslands: boolean;
   failed: { path: string; reason: string }[];
   diagnostics: [path: string, found: readonly Diagnostic[]][];
-  /** All diagnostics of pages, listed or not. */
+  /** Counts of all diagnostics of pages, listed or not. */
   tally: DiagnosticTally;
-  /** How many of them are only counted. */
+  /** Number of diagnostics that are counted but not listed. */
   notListed: number;
 };
 
-/** A report of more would help nobody, and has to be held in memory. */
+/** Limit of listed diagnostics. The report is held in memory, and a longer list does not help its reader. */
 const mostDiagnostics = 20_000;
 
 async function readSite(domain: string, segmentCount: number, store: ClosingStore): Promise<KnownSite> {
@@ -191,11 +191,11 @@ async function readSite(domain: string, segmentCount: number, store: ClosingStor
 const tooManyClasses: Diagnostic = {
   severity: 'warning',
   code: 'too-many-classes',
-  message: `The pages have more than ${mostUtilityClasses} different class names; from this page on, new ones have no utilities. Use fewer.`,
+  message: `The pages have more than ${mostUtilityClasses} different class names; from this page on, new ones have no utilities. Use fewer class names.`,
   file: '',
 };
 
-/** `llms-full.txt`: every listed page with its address and Markdown, in the order of the bundle. */
+/** Writes `llms-full.txt`: every listed page with its address and Markdown, in the order of the bundle. */
 async function writeFullText(
   model: SiteModel,
   pages: readonly KnownPage[],
@@ -213,8 +213,8 @@ async function writeFullText(
 const maxFeedItems = 100;
 
 /**
- * RSS of a page's updates, in their order. It has no dates, only the labels as titles. Readers of feeds
- * take descriptions of items for HTML, so text is escaped for HTML first.
+ * RSS of a page's updates, in their order. It has no dates, only the labels as titles. Feed readers parse the descriptions of items as HTML, so text
+ * is first escaped for HTML.
  */
 function pageFeed(model: SiteModel, page: PageFacts): string {
   const base = siteBase(model.settings) ?? '';

@@ -111,7 +111,7 @@ test.each([
   expect(codes).toEqual([]);
 });
 
-test("what only looks like GitHub's alert stays a quote", async () => {
+test("a quote that only resembles GitHub's alert stays a quote", async () => {
   for (const source of ['> [!NOTE] on one line', '> [!OTHER]\n> a', '> a\n>\n> [!NOTE]']) {
     expect((await renderedContent(source)).content).toMatch(/^<blockquote>.*\[!/s);
   }
@@ -159,7 +159,7 @@ test('a key changes with what the page shows, and with nothing else', async () =
   expect(await changedPages({ 'nowhere.mdx': 'x' })).toEqual(['index']);
 });
 
-test('of the options only what shows in pages is in a chunk’s key', () => {
+test('a chunk’s key has only the options that change pages', () => {
   const key = chunkKey('acme', ['a'], testOptions);
   expect(chunkKey('acme', ['a'], { ...testOptions, deployment: 'air-gapped' })).toBe(key);
   expect(chunkKey('acme', ['a'], { ...testOptions, onPageError: 'report' })).not.toBe(key);
@@ -184,7 +184,7 @@ test('a page that breaks a limit throws, and can be shown as its source', async 
   expect(made[1]?.body).toMatch(/^# One\n/);
 });
 
-test('tenants’ scripts are only in pages where they are allowed', async () => {
+test('tenants’ scripts are only in pages that may have them', async () => {
   const { model } = await testProject({ ...files, 'own.js': 'x', 'own.css': 'y' });
   const index = indexSite(model);
   expect(pageSlice(index, 'index', testOptions)).toMatchObject({ scripts: ['own.js'], styles: ['own.css'] });
@@ -194,17 +194,17 @@ test('tenants’ scripts are only in pages where they are allowed', async () => 
   });
 });
 
-test('a paragraph with blocks inside is none', async () => {
+test('a paragraph with blocks inside is unwrapped', async () => {
   const { content } = await renderedContent('Text <div>block</div> more');
   expect(content).toBe('<div>Text <div>block</div> more</div>');
 });
 
-test('definitions of links count inside components', async () => {
+test('definitions of links are known inside components', async () => {
   const { content } = await renderedContent('<Note>\n\nSee [it][x].\n\n</Note>\n\n[x]: https://example.com');
   expect(content).toContain('href="https://example.com/"');
 });
 
-test('what a snippet links to is resolved on the pages that include it', async () => {
+test('links of a snippet are resolved on the pages that include it', async () => {
   const project = await testProject({
     ...files,
     'snippets/s.mdx': '[one](/guides/one) [none](/not/there) ![x](/not-there.png)',
@@ -215,7 +215,7 @@ test('what a snippet links to is resolved on the pages that include it', async (
   expect(page.links).toContain('/not/there');
 });
 
-test('what a component of the project shows in a heading is not in its anchor', async () => {
+test('the output of a component of the project in a heading is not in the anchor', async () => {
   const { content, page, html } = await renderedContent(
     'export const Tag = ({ label }) => <span>{label}</span>;\n\n## Cache size <Tag label="new" />\n\n## Limits <Badge>beta</Badge>',
   );
@@ -234,7 +234,7 @@ test('headings of an update are below its label in the contents', async () => {
   ]);
 });
 
-test('of a pair of pictures that are missing, light and dark show one each', async () => {
+test('each of two missing pictures shows in its own appearance, light or dark', async () => {
   const { content } = await renderedContent(
     '<img className="block dark:hidden w-4" src="/a.png" alt="A" /><img className="hidden dark:block" src="/b.png" alt="B" />',
   );

@@ -32,29 +32,29 @@ import { playgroundParts } from './shell/playground-parts.ts';
 
 export type PageInput = {
   slice: PageSlice;
-  /** The page's source, as in the project. */
+  /** Source of the page, unchanged. */
   source: string | Uint8Array;
-  /** Text of the slice's dependencies, by path. */
+  /** Texts of the slice's dependencies, by path. */
   dependencies: Readonly<Record<string, string>>;
   options: RenderOptions;
   parser?: ParseOptions['parser'];
 };
 
-/** Files by their path inside the bundle's top folder, and what the closing segment needs of the page. */
+/** Files by their path inside the bundle's top folder, and the facts of the page that the closing segment needs. */
 export type RenderedPageFiles = { files: RenderedText[]; pictures?: RenderedFile[]; page: RenderedPage };
 
-/** A page whose card is still to be drawn: that takes a library that loads later than the others. */
+/** A page whose card is not drawn yet, because drawing needs a library that loads later than the others. */
 type PageWithCard = RenderedPageFiles & { card?: PageCard };
 
 const maxDiagnostics = 300;
 const maxHtmlBytes = 8 * 1024 * 1024;
 const maxMarkdown = 8 * 1024 * 1024;
-/** What is shown of a source that is not rendered, in characters. */
+/** Limit of the characters that are shown of a source that is not rendered. */
 const maxPlainSource = 512 * 1024;
 
 /**
- * Renders one page: `<path>.html` and its Markdown twin `<path>.md`. The same input gives the same bytes. Problems of the page are in
- * its diagnostics; only a page that breaks a limit throws `PageFailed`.
+ * Renders one page: `<path>.html` and its Markdown twin `<path>.md`. The same input gives the same bytes. Problems of the page are in its
+ * diagnostics; only a page that exceeds a limit throws `PageFailed`.
  */
 export function renderPage({ slice, source, dependencies, options, parser }: PageInput): PageWithCard {
   const { variables, latex } = slice.settings;
@@ -64,7 +64,7 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
       variables,
       latex,
       parser,
-      // The author of an API description may be somebody else than the author of the project: nothing of its content runs.
+      // An API description may have another author than the project, so nothing in its content runs.
       allowsScripts: options.allowTenantScripts && isOfProject(slice),
       title: slice.title,
       pictureFolder: picturesFolderOf(slice.path),
@@ -142,7 +142,7 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
   return { ...rendered, ...(card && { card }) };
 }
 
-/** The files of pictures that a page shows; a drawing runs nothing where scripts of the project are not allowed. */
+/** The files of pictures that a page shows. SVG files are isolated where the project's scripts are not allowed, so that they run nothing. */
 function picturesIn(html: string, pictures: InlinePictures, allowsScripts: boolean): RenderedFile[] {
   const shown = [...pictures].filter(([path]) => html.includes(path));
   return shown.map(([path, body]) => ({
@@ -151,7 +151,7 @@ function picturesIn(html: string, pictures: InlinePictures, allowsScripts: boole
   }));
 }
 
-/** With the sizes of the pictures that stand in its source. */
+/** Adds the sizes of the pictures that are embedded in the page's source. */
 function withSizes(slice: PageSlice, pictures: InlinePictures): PageSlice {
   if (pictures.size === 0) return slice;
   const sizes = [...pictures].flatMap(([path, bytes]) => {
@@ -162,8 +162,8 @@ function withSizes(slice: PageSlice, pictures: InlinePictures): PageSlice {
 }
 
 /**
- * The page with its title and plain source: it breaks a limit, or it crashed or hung and `onPageError` is "report". `reason` says why, as a
- * sentence, `code` which limit.
+ * Renders the title and plain source of a page that exceeds a limit, or that crashed or hung while `onPageError` is "report". `reason`: the cause as
+ * a sentence. `code`: the limit.
  */
 export function renderFailedPage(
   { slice, source }: Pick<PageInput, 'slice' | 'source'>,
@@ -226,7 +226,7 @@ type PageContent = Pick<
   sections: readonly Section[];
 };
 
-/** The files of a page, and what the closing segment needs of it. */
+/** The files of a page, and its facts for the closing segment. */
 function renderedFiles(
   { path, title, canonical = pageAddress(path) }: PageSlice,
   description: string | undefined,
@@ -272,12 +272,12 @@ function plainSource(source: string | Uint8Array): string {
   return shown.length > maxPlainSource ? `${shown.slice(0, maxPlainSource).toWellFormed()}\n…` : shown;
 }
 
-/** One line of Markdown from the settings. */
+/** The banner: one line of Markdown from the settings. */
 function banner(slice: PageSlice): SafeHtml | undefined {
   return slice.settings.banner && inlineContent(slice.settings.banner.content, slice, 'left out').html;
 }
 
-/** A line of Markdown, too, but HTML in it is text. */
+/** The description: one line of Markdown in which HTML is text. */
 function descriptionOf(slice: PageSlice, ids?: ReadonlySet<string>): InlineContent | undefined {
   return slice.description === undefined ? undefined : inlineContent(slice.description, slice, 'shown', ids);
 }

@@ -16,10 +16,10 @@ import { renderSite } from './site/render-site.ts';
 import type { RenderedFile } from './bundle-paths.ts';
 import type { RenderOptions, SiteRenderOptions } from './page-slice.ts';
 
-/** A request to a rendering child. All of it is JSON, with bytes in it. */
+/** A request to a rendering child: JSON and byte arrays. */
 export type RenderRequest =
   | ({ kind: 'page' } & PageInput)
-  /** All pages of a chunk, in their order. `texts`: those of their dependencies, by path. */
+  /** All pages of a chunk, in their order. `texts`: the texts of their dependencies, by path. */
   | {
       kind: 'chunk';
       domain: string;
@@ -29,35 +29,44 @@ export type RenderRequest =
     }
   | { kind: 'failed-page'; slice: PageInput['slice']; source: PageInput['source']; reason: string }
   | { kind: 'site'; model: SiteModel; options: SiteRenderOptions; exported?: readonly string[] }
-  /** A file of the project where its scripts are not allowed; without a source, what stands for one that cannot be read. */
+  /**
+   * A file of the project that is isolated because scripts are not allowed. Without a source, the response is a placeholder for a file that cannot be
+   * read.
+   */
   | { kind: 'isolated-file'; path: string; source: Uint8Array | undefined }
-  /** An API description as a bundle may have it: no file when it may be there as it is. Without a source, what stands for one that cannot be read. */
+  /**
+   * An API description for a bundle. The response has no file if the description can be copied unchanged. Without a source, the response is a
+   * placeholder for a file that cannot be read.
+   */
   | { kind: 'description'; path: string; source: Uint8Array | undefined; readers: DescriptionReaders }
-  /** The child asks for sidecars, and gives the files, by `ClosingQuestion`. */
+  /** The child requests sidecars and delivers the files by `ClosingQuestion`. */
   | ({ kind: 'closing' } & ClosingInput);
 
-/** The answer. A page that breaks a limit is its plain source, with a finding for its author. */
+/** The response. A page that exceeds a limit is its plain source, with a finding for its author. */
 export type RenderResponse =
   | ({ kind: 'page' } & RenderedPageFiles)
   | ({ kind: 'packed' } & PackedSegment)
   | { kind: 'files'; files: RenderedFile[] }
-  /** `lost`: segments without a sidecar; then the files are not whole. */
+  /** `lost`: segments without a sidecar; if there are any, the files are incomplete. */
   | { kind: 'closed'; lost: number[] };
 
-/** What a child asks while it renders the closing segment, and the answer. A file is written by one `begin`, its `bytes` and `texts`, and an `end`. */
+/**
+ * A question of a child that renders the closing segment. Each comment names the answer. A file is written by one `begin`, its `bytes` and `texts`,
+ * and an `end`.
+ */
 export type ClosingQuestion =
-  /** `SegmentSidecar`, or undefined. */
+  /** Answer: `SegmentSidecar`, or undefined if it is missing. */
   | { kind: 'sidecar'; segment: number }
-  /** Its bytes. */
+  /** Answer: the bytes of the text. */
   | ({ kind: 'text' } & StoredText)
   | { kind: 'begin'; path: string; size: number }
   | { kind: 'bytes'; bytes: Uint8Array }
   /** Copies these texts into the file. */
   | { kind: 'texts'; texts: readonly StoredText[] }
-  /** SHA-256 of the file. */
+  /** Answer: the SHA-256 of the file. */
   | { kind: 'end' };
 
-/** Answers one request. Throws only for our own faults. */
+/** Answers one request. Throws only for faults of Bindery, not of the tenant's sources. */
 export async function handleRenderRequest(request: unknown, ask: Ask): Promise<RenderResponse> {
   const asked = request as RenderRequest;
   switch (asked.kind) {
@@ -81,7 +90,7 @@ export async function handleRenderRequest(request: unknown, ask: Ask): Promise<R
   }
 }
 
-/** The page, or its plain source with a notice where it breaks a limit: no site waits for its largest page. */
+/** Renders the page, or its plain source with a notice if it exceeds a limit. One oversized page does not stop the export of its site. */
 async function renderWithinLimits(page: PageInput): Promise<RenderedPageFiles> {
   try {
     const { card, ...rendered } = renderPage(page);
@@ -98,7 +107,7 @@ async function renderChunk(asked: Extract<RenderRequest, { kind: 'chunk' }>): Pr
   const { domain, pages, texts, options } = asked;
   const rendered: RenderedPageFiles[] = [];
   for (const { slice, source } of pages) {
-    // No others: the key of a segment is made from those.
+    // Only the page's own dependencies are passed on, because the key of the segment covers no others.
     const own = slice.dependencies.map(({ path }) => [path, texts[path] ?? '']);
     const dependencies = Object.fromEntries(own) as PageInput['dependencies'];
     rendered.push(await renderWithinLimits({ slice, source, dependencies, options }));

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 const root = new URL('../../../', import.meta.url);
-/** Folders whose code determines the bytes of a bundle, and the one file elsewhere. */
+/** Folders whose code determines the bytes of a bundle. */
 const rendererFolders = [
   'shared/docs/render/',
   'shared/docs/project/',
@@ -16,8 +16,8 @@ const rendererFiles = ['shared/runtime/canonical-json.ts'];
 let known: Promise<string> | undefined;
 
 /**
- * `r-` and 12 hex digits. They stand for everything that determines the bytes of a bundle: our code, the locked versions and digests of the
- * packages that it imports (with their own), zlib, and the data by which dates are written. Rejects when our files cannot be read.
+ * `r-` and 12 hex digits: a hash of everything that determines the bytes of a bundle. It covers our code, the locked versions and digests of the
+ * packages that it imports (with their dependencies), zlib, and the locale data for dates. Rejects if our files cannot be read.
  */
 export function rendererVersion(): Promise<string> {
   known ??= computeVersion();
@@ -61,7 +61,7 @@ type Lock = {
 const readLock = async (): Promise<Lock> =>
   JSON.parse(await readFile(fileURLToPath(new URL('package-lock.json', root)), 'utf8')) as Lock;
 
-/** The packages and everything they depend on, one per line, sorted. A package is found as Node finds it: nearest first. */
+/** The packages and all their dependencies, one per line, sorted. A package is resolved as in Node: the nearest one first. */
 function lockedClosure(lock: Lock, roots: Iterable<string>): string[] {
   const found = new Map<string, string>();
   const pending = [...roots].map((name) => ({ name, from: '' }));

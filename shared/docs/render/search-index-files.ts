@@ -7,21 +7,21 @@ import { scriptJson } from './html.ts';
 import type { SearchIndex, SearchSections } from './site/page-globals.ts';
 import { indexSite } from './site-index.ts';
 
-/** Characters of a section in the search index at most. */
+/** Limit of the characters of a section in the search index. */
 export const maxSearchSection = 1200;
-/** Characters of the texts of one language and version at most: a reader's browser holds all of them. */
+/** Limit of the characters of all texts of one language and version. A reader's browser holds all of them. */
 const maxScope = 24 * 1024 * 1024;
 const shortestSection = 80;
-/** A part of the texts is a file of its own, and searched as soon as it is there. */
+/** Usual size of a part of the texts. Each part is a file of its own, and is searched as soon as it is loaded. */
 const usualPartBytes = 768 * 1024;
 const readAhead = 4;
 
 type SearchedPage = Pick<PageFacts, 'path' | 'title' | 'description' | 'searchCharacters'> & { search: StoredText };
 
 /**
- * The search that needs no server: `_bindery/search-index.js` with what is known of each page, and `_bindery/search/<n>.js` with the
- * sections of some of them. A part has pages of one language and version, so a reader loads only what can be found. Where one of them has
- * very many texts, these are cut shorter than pages have cut them.
+ * Writes the search index of sites without a search server: `_bindery/search-index.js` with the facts of each page, and `_bindery/search/<n>.js` with
+ * the sections of some pages. A part has pages of one language and version, so a reader loads only parts that may have results. If the texts of one
+ * language and version exceed the limit, its sections are shortened further.
  */
 export async function writeSearchIndex(
   model: SiteModel,
@@ -86,7 +86,7 @@ export async function writeSearchIndex(
   }
 }
 
-/** The pages of one language and version in parts, and how much of the longest section each may have. */
+/** Splits the pages of one language and version into parts. `share`: the part of the maximum section length that fits the limit. */
 function cutParts(pages: readonly SearchedPage[]): { pages: SearchedPage[]; share: number }[] {
   const share = maxScope / pages.reduce((sum, page) => sum + page.searchCharacters, 0);
   const parts: { pages: SearchedPage[]; share: number }[] = [];
@@ -94,7 +94,7 @@ function cutParts(pages: readonly SearchedPage[]): { pages: SearchedPage[]; shar
   for (const page of pages) {
     const { segment, begin, end } = page.search;
     const last = parts.at(-1);
-    // Whole segments, whose texts are deflated already, unless they are large.
+    // Texts of a segment are already deflated, so a segment stays in one part unless it is large.
     const isApart = last?.pages.at(-1)?.search.segment !== segment || room <= -usualPartBytes;
     if (last === undefined || (isApart && end - begin > room)) {
       parts.push({ pages: [page], share });
@@ -105,7 +105,7 @@ function cutParts(pages: readonly SearchedPage[]): { pages: SearchedPage[]; shar
   return parts;
 }
 
-/** Words that find a page and are shown nowhere. */
+/** Words that find a page without being shown on it. */
 function keywordsOf({ keywords, frontmatter }: PageEntry): string {
   const operations = [frontmatter['openapi'], frontmatter['api'], frontmatter['asyncapi']];
   return [...keywords, ...operations.filter((value) => typeof value === 'string')].join(' ');
@@ -114,7 +114,7 @@ function keywordsOf({ keywords, frontmatter }: PageEntry): string {
 const boostOf = (value: unknown): number =>
   typeof value === 'number' && value > 0 ? Math.min(3, Math.max(0.1, value)) : 1;
 
-/** The lines of the pages with their sections cut to this share of the longest. */
+/** The lines of the pages, with sections cut to this share of the maximum length. */
 async function shortened(
   texts: readonly StoredText[],
   share: number,
@@ -123,7 +123,7 @@ async function shortened(
   const longest = Math.max(shortestSection, Math.floor(maxSearchSection * share));
   const lines: string[] = [];
   for await (const [, bytes] of inOrder(texts, readAhead, (text) => store.text(text))) {
-    // Of our own writing, so it is not checked again.
+    // The renderer wrote this text, so it is not validated again.
     const json = Buffer.from(bytes).toString().slice(0, -textEnds.search.length);
     const sections = JSON.parse(json) as SearchSections[number];
     const short = sections.map(([anchor, heading, text]) => [anchor, heading, text.slice(0, longest).toWellFormed()]);

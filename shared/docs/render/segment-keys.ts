@@ -6,16 +6,19 @@ import { exportedPages } from './site-index.ts';
 import { usedFiles } from './used-files.ts';
 
 /*
- * Keys of segments: equal keys mean equal bytes. Paths in a segment start with the domain's slug, so every segment's key contains the domain. Slices
- * always have their members in the same order, so these are not sorted, which would take ten times as long.
+ * Keys of segments: equal keys mean equal bytes. Paths in a segment start with the domain's slug, so every segment's key contains the domain. The
+ * members of slices always have the same order, so they are not sorted, which would take ten times as long.
  */
 
-/** Of one page: renderer version, source, and all of the model that it shows (the slice has the hashes of source and dependencies). */
+/**
+ * Key of a page, from the renderer version and the slice. The slice has everything of the model that the page shows, with the hashes of its source
+ * and dependencies.
+ */
 export function pageKey(rendererVersion: string, slice: PageSlice): string {
   return sha256Of(JSON.stringify({ kind: 'page', rendererVersion, slice }));
 }
 
-/** Of a chunk of pages, in bundle order. */
+/** Key of a chunk of pages, in bundle order. */
 export function chunkKey(domain: string, pageKeys: readonly string[], options: RenderOptions): string {
   const { onPageError, allowTenantScripts } = options;
   return sha256OfJson({
@@ -28,7 +31,7 @@ export function chunkKey(domain: string, pageKeys: readonly string[], options: R
   });
 }
 
-/** Of the site segment. `exported`: the paths of the plan's pages. */
+/** Key of the site segment. `exported`: the paths of the plan's pages. */
 export function siteKey(
   rendererVersion: string,
   model: SiteModel,
@@ -39,8 +42,8 @@ export function siteKey(
 }
 
 /**
- * Of a segment of project files, in bundle order. Where the project's scripts are not allowed, some of them are changed. `leftOut`: what API
- * descriptions are written without, by path.
+ * Key of a segment of project files, in bundle order. Some files are changed where the project's scripts are not allowed. `leftOut`: the parts that
+ * are removed from API descriptions, by path.
  */
 export function assetsKey(
   rendererVersion: string,
@@ -62,7 +65,7 @@ export function assetsKey(
   });
 }
 
-/** Of the closing segment: what all other segments hold, and what the manifest says about the plan. */
+/** Key of the closing segment, from the keys of all other segments and the facts of the plan that the manifest lists. */
 export function closingKey(
   rendererVersion: string,
   plan: { domain: string; contentVersion: string; label?: string | undefined; deployment: string },

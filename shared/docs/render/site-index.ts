@@ -11,26 +11,29 @@ import { usedFiles } from './used-files.ts';
 export type SiteIndex = {
   model: SiteModel;
   pages: ReadonlyMap<string, PageEntry>;
-  /** Pages that the export has; links to others are broken in it. */
+  /** Pages of the export. Links to other pages are broken in it. */
   exported: ReadonlySet<string>;
-  /** Project files that are in the bundle as they are, by path, in the order of the model. */
+  /** Project files of the bundle by path, in the order of the model. */
   files: ReadonlyMap<string, FileEntry>;
-  /** Sizes of those that are pictures. */
+  /** Sizes of the pictures among the files. */
   pictures: ReadonlyMap<string, PictureSize>;
   dependencies: ReadonlyMap<string, FileEntry & { dependencies?: string[] }>;
-  /** Folder that has pages and is none itself → the first page in it, in the order of the navigation. */
+  /** Folder that has pages and no page of its own → the first page in it, in the order of the navigation. */
   folders: ReadonlyMap<string, string>;
   redirects: SiteRedirects;
   places: ReadonlyMap<string, NavigationPlace>;
-  /** The place of pages that are not in the navigation. */
+  /** Place of pages that are not in the navigation. */
   defaultPlace: NavigationPlace;
   sidebars: readonly Sidebar[];
-  /** Codes as the navigation has them; the first one is that of pages elsewhere, if none is the default. */
+  /**
+   * Language codes of the navigation. The default is the first one unless another is marked as default; it applies to pages outside of the
+   * navigation.
+   */
   languages: ReadonlySet<string>;
   defaultLanguage: string | undefined;
 };
 
-/** Once per job. `exported`: the paths of the plan's pages; by default all pages that need no group. */
+/** Indexes the model, once per job. `exported`: the paths of the plan's pages; by default all pages that need no group. */
 export function indexSite(model: SiteModel, exported: Iterable<string> = exportedPages(model, [])): SiteIndex {
   const exportedPaths = new Set(exported);
   const pages = new Map(model.pages.map((page) => [page.path, page]));
@@ -76,8 +79,8 @@ function languagesOf(navigation: SiteModel['navigation']): Pick<SiteIndex, 'lang
 }
 
 /**
- * Pages and files of the project that can be in a bundle, by default with all pages. Models that were published earlier may have pages and files
- * that cannot.
+ * Pages and files of the project that can be in a bundle, by default with all pages. Models that were published earlier may have pages and files that
+ * cannot.
  */
 export function filesOfSite(
   model: SiteModel,
@@ -90,10 +93,10 @@ export function filesOfSite(
   return known;
 }
 
-/** A name costs a few microseconds, and one model is asked several times. */
+/** Cache: a name costs a few microseconds, and one model is used several times. */
 const wholeSites = new WeakMap<SiteModel, Pick<BundledFiles<PageEntry, FileEntry>, 'pages' | 'files'>>();
 
-/** The same, with the names that are taken by them. */
+/** The same as `filesOfSite`, with the names that these pages and files take. */
 export function namesOfSite(model: SiteModel, exported?: ReadonlySet<string>): BundledFiles<PageEntry, FileEntry> {
   const isUsed = exported === undefined ? () => true : usedFiles(model, exported);
   const files = [...model.assets, ...model.styles, ...model.scripts, ...model.specs].filter(isUsed);
@@ -102,8 +105,8 @@ export function namesOfSite(model: SiteModel, exported?: ReadonlySet<string>): B
 }
 
 /**
- * Paths of the pages that an export has, in the order of the model: pages without groups and pages of the named groups. With a selection,
- * only the selected ones of them. Unknown names in the selection are ignored, because the gateway has refused them already.
+ * Paths of the pages of an export, in the order of the model: pages without groups and pages of the named groups. A selection restricts them further.
+ * Unknown names in the selection are ignored, because the gateway has already refused them.
  */
 export function exportedPages(model: SiteModel, groups: readonly string[], selection?: readonly string[]): string[] {
   const wanted = selection && new Set(selection);
@@ -114,8 +117,8 @@ export function exportedPages(model: SiteModel, groups: readonly string[], selec
 }
 
 /**
- * Where a `/`-rooted target of a page leads: the bundle file of a page or asset, an https address that a redirect names, or null.
- * Pages may be named as `/guides/x`, `/guides/x.mdx`, `/guides` for `guides/index`, or through a redirect.
+ * Resolves a `/`-rooted target of a page: the bundle file of a page or asset, an https address from a redirect, or null. A page may be named as
+ * `/guides/x`, `/guides/x.mdx`, `/guides` for `guides/index`, or through a redirect.
  */
 export function resolveTarget(index: SiteIndex, target: string): string | null {
   const path = pagePathOfAddress(decoded(target));
@@ -130,7 +133,7 @@ export function resolveTarget(index: SiteIndex, target: string): string | null {
   return pageFile(to) + (anchor === undefined ? '' : `#${anchor}`);
 }
 
-/** The first page of the folder that a target of a page names, where it names no page, file or redirect. */
+/** The first page of the folder that a target names; undefined if the target is a page, file or redirect. */
 export function folderPage(index: SiteIndex, target: string): string | undefined {
   return resolveTarget(index, target) === null ? index.folders.get(pagePathOfAddress(decoded(target))) : undefined;
 }

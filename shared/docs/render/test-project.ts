@@ -28,7 +28,7 @@ export const testOptions: SiteRenderOptions = {
 
 const settings = { name: 'Test', theme: 'mint', colors: { primary: '#0f766e' } };
 
-/** Reads files by path; without a docs.json all pages are in its navigation. */
+/** Reads a project from texts by path. Without a docs.json, all pages are in its navigation. */
 export async function testProject(files: Record<string, string | Uint8Array>): Promise<TestProject> {
   const pages = Object.keys(files).filter((path) => /\.mdx?$/.test(path) && !/^_?snippets\//.test(path));
   const navigation = { pages: pages.map((path) => path.replace(/\.mdx?$/, '')) };
@@ -59,7 +59,7 @@ function renderOne(
   return renderPage({ slice, source, dependencies, options });
 }
 
-/** Renders a project of one page: its content's HTML, its Markdown and the codes of its diagnostics. */
+/** Renders a project of one page and returns its content's HTML, its Markdown and the codes of its diagnostics. */
 export async function renderedContent(source: string, others: Record<string, string> = {}) {
   const project = await testProject({ 'page.mdx': source, ...others });
   const { files, page } = project.render('page');
@@ -75,7 +75,7 @@ export async function renderedContent(source: string, others: Record<string, str
   };
 }
 
-/** The closing segment of a site of two segments: one of these files, and one of these pages. */
+/** The closing segment of a site with two segments: one of these files, and one of these pages. */
 export function closingFiles(
   model: SiteModel,
   pages: readonly RenderedPage[],
@@ -110,7 +110,7 @@ export function closingFiles(
   ]);
 }
 
-/** The closing segment of a site with these sidecars, which have the texts of their pages, too. */
+/** The closing segment of a site with these sidecars and the texts of their pages. */
 export async function closingFrom(
   site: Pick<ClosingInput, 'model' | 'plan'>,
   sidecars: readonly (SegmentSidecar & { pages: RenderedPage[] })[],

@@ -41,7 +41,7 @@ const files = {
   ),
 };
 
-test('files that only left-out pages name are not in the bundle, and all others are', async () => {
+test('files that only left-out pages name are not in the bundle, all others are', async () => {
   const { model } = await testProject(files);
   const filesFor = (groups: string[]) =>
     filesOfSite(model, new Set(exportedPages(model, groups))).files.map(({ path }) => path);
@@ -57,14 +57,14 @@ test('files that only left-out pages name are not in the bundle, and all others 
   expect(filesFor(['admins'])).toEqual(all);
 });
 
-test('models that do not say what style sheets and scripts name have all files', async () => {
+test('all files stay if the model does not list the names in style sheets and scripts', async () => {
   const { model } = await testProject(files);
   const { namedFiles: _, ...earlier } = model;
   const exported = new Set(exportedPages(model, []));
   expect(filesOfSite(earlier, exported).files).toEqual(filesOfSite(model).files);
 });
 
-test('what is named by a file too large to be read stays', async () => {
+test('files stay if a style sheet or script is too large to be read', async () => {
   const large = `${' '.repeat(2 * 1024 * 1024)}x`;
   const { model } = await testProject({ ...files, 'own.js': large });
   expect(filesOfSite(model, new Set(exportedPages(model, []))).files.map(({ path }) => path)).toContain(

@@ -5,10 +5,10 @@ import { decoded } from '#shared/docs/project/url-policy.ts';
 import { pagePathOfAddress } from './bundle-paths.ts';
 
 /**
- * Which files of the project a bundle with these pages has. A file that pages name which are left out, and nothing else does, would tell of
- * them; so would what lies beside it and nobody names. Pages name files as targets, in their frontmatter, and by the API descriptions that they
- * show; docs.json, style sheets and scripts name files, too. All others stay: somebody may link to them from elsewhere. Models that were published
- * earlier do not say what style sheets and scripts name, and have all files. Pure.
+ * Decides which files of the project a bundle with these pages has. A file that only left-out pages name would reveal their content, so it is left
+ * out, and so are unnamed files in a folder that has such files and none that shown pages name. Pages name files as targets, in their frontmatter,
+ * and by the API descriptions that they show; docs.json, style sheets and scripts name files, too. All other files stay, because other sites may link
+ * to them. Models that were published earlier do not list the names in style sheets and scripts; their bundles have all files. Pure.
  */
 export function usedFiles(model: SiteModel, exported: ReadonlySet<string>): (file: Pick<FileEntry, 'path'>) => boolean {
   const leftOut = model.pages.filter(({ path }) => !exported.has(path));
@@ -35,7 +35,7 @@ export function usedFiles(model: SiteModel, exported: ReadonlySet<string>): (fil
   };
 }
 
-/** A navigation without left-out pages, and without groups that have nothing else. */
+/** The navigation without left-out pages, and without groups that become empty. */
 function shownNodes(nodes: readonly NavigationNode[], exported: ReadonlySet<string>): NavigationNode[] {
   return nodes.flatMap((node): NavigationNode[] => {
     if (node.kind === 'page') return exported.has(node.path) ? [node] : [];
@@ -48,7 +48,7 @@ function shownNodes(nodes: readonly NavigationNode[], exported: ReadonlySet<stri
 
 const folderOf = (path: string): string => posix.dirname(path);
 
-/** All that these pages name: files, pages and what is neither, without a slash in front. */
+/** All names in these pages, without a slash in front. Some may be neither files nor pages. */
 function namesOf(pages: readonly PageEntry[]): Set<string> {
   const names = new Set<string>();
   for (const { file, linkTargets, frontmatter, reference } of pages) {
@@ -59,7 +59,7 @@ function namesOf(pages: readonly PageEntry[]): Set<string> {
   return names;
 }
 
-/** A text of settings that may be a path: from the root of the project, or from the folder of the file. */
+/** Adds a text of settings that may be a path, relative to the root of the project and to the folder of the file. */
 function addName(names: Set<string>, text: string, folder: string): void {
   const [path = ''] = text.split(/[?#]/, 1);
   if (path === '' || path.length > 500) return;
@@ -69,7 +69,7 @@ function addName(names: Set<string>, text: string, folder: string): void {
   }
 }
 
-/** The texts in a value, and those between their spaces: `openapi: file.json GET /users`. */
+/** All texts in a value, and their parts between blanks, such as those of `openapi: file.json GET /users`. */
 function* textsIn(value: JsonValue | undefined): Generator<string> {
   if (typeof value === 'string') {
     yield value;

@@ -16,6 +16,7 @@ const read = process.env.BINDERY_WORDS?.split(',') ?? [
   'services/bundler',
   'services/link-signer',
   'shared/docs/format',
+  'shared/docs/icons',
   'shared/docs/sandbox',
   'shared/messaging',
   'test/structure',

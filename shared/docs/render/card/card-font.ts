@@ -3,10 +3,10 @@ import opentype from 'opentype.js';
 import { packageFile } from '../package-file.ts';
 import type { CardStyle } from './card-style.ts';
 
-/** A font of a certain size, as outlines: what they look like depends on no font of the machine. */
+/** A font at a certain size, as outlines. The result does not depend on fonts of the machine. */
 export type CardFont = {
   widthOf: (text: string) => number;
-  /** The path of an SVG, with the left end of its baseline there. */
+  /** The path data of an SVG for this text. `x` and `y` are the left end of its baseline. */
   outlines: (text: string, x: number, y: number) => string;
 };
 
@@ -30,7 +30,7 @@ const files: Record<CardStyle['family'], Record<Weight, URL>> = {
 
 const loaded = new Map<URL, Font>();
 
-/** Read when the first card needs it: most sites have none. */
+/** Loads a font when the first card needs it, because most sites have no cards. */
 function fontOf(family: CardStyle['family'], weight: Weight): Font {
   const file = files[family][weight];
   const font = loaded.get(file) ?? opentype.parse(new Uint8Array(readFileSync(file)).buffer);
@@ -38,7 +38,7 @@ function fontOf(family: CardStyle['family'], weight: Weight): Font {
   return font;
 }
 
-/** `tracking`: added between letters, in parts of the size. */
+/** `tracking`: additional space between letters, as a fraction of the size. */
 export function cardFont(family: CardStyle['family'], weight: Weight, size: number, tracking = 0): CardFont {
   const font = fontOf(family, weight);
   const options = { letterSpacing: tracking };
@@ -48,7 +48,7 @@ export function cardFont(family: CardStyle['family'], weight: Weight, size: numb
   };
 }
 
-/** The first letter that the family has no outlines for, or that stands on another one, which only shaping could place. */
+/** The first letter that the family has no outlines for, or that combines with another letter, which would need text shaping. */
 export function missingLetter(family: CardStyle['family'], text: string): string | undefined {
   const fonts = [fontOf(family, 'regular'), fontOf(family, 'bold')];
   return Array.from(text).find(

@@ -3,10 +3,10 @@ import type { SiteSettings } from '#shared/docs/project/site-model.ts';
 import { siteBase } from '../bundle-paths.ts';
 import { paletteOf } from '../site/palette.ts';
 
-/** Of the pictures with which networks show links, in pixels. */
+/** Size of the preview images of links, in pixels. */
 export const cardSize = { width: 1200, height: 630 };
 
-/** How the cards of a site look. Colours are in hex. */
+/** Style of the cards of a site. Colours are in hex. */
 export type CardStyle = {
   family: Thumbnails['family'];
   background: string;
@@ -18,8 +18,8 @@ export type CardStyle = {
 };
 
 /**
- * Undefined where the project wants no cards, where networks could not find them because the address of the site is not known, and where it has one
- * picture for all pages.
+ * Undefined if the project wants no cards, if the address of the site is unknown and networks could not find them, or if the site has one picture for
+ * all pages.
  */
 export function cardStyle(settings: SiteSettings): CardStyle | undefined {
   const { thumbnails, seo } = settings;

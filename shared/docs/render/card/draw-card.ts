@@ -4,9 +4,7 @@ import { packageFile } from '../package-file.ts';
 
 let loaded: Promise<void> | undefined;
 
-/**
- * A drawing of paths as PNG. WebAssembly computes the same on every machine. It is loaded once in a process, when the first card needs it.
- */
+/** Draws an SVG of paths as PNG. WebAssembly gives the same bytes on every machine. It is loaded once per process, when the first card needs it. */
 export async function drawCard(svg: string): Promise<Uint8Array> {
   loaded ??= readFile(packageFile('@resvg/resvg-wasm/index_bg.wasm')).then(initWasm);
   await loaded;
@@ -15,7 +13,7 @@ export async function drawCard(svg: string): Promise<Uint8Array> {
   try {
     return picture.asPng();
   } finally {
-    // Its memory is not the collector's.
+    // The garbage collector does not free WebAssembly memory.
     picture.free();
     drawing.free();
   }

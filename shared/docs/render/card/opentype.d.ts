@@ -1,4 +1,4 @@
-/** The part of the package that cards use. Its published types need those of browsers, which would hide mistakes elsewhere. */
+/** The part of the package that cards use. Its published types need the DOM types, which would hide mistakes elsewhere. */
 declare module 'opentype.js' {
   type Options = { letterSpacing?: number };
   type Font = {

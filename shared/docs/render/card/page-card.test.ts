@@ -38,7 +38,7 @@ async function rendered(settings: object, frontmatter: string) {
 }
 
 describe('the card of a page', () => {
-  test('is a PNG of its own that the page names by its whole address', async () => {
+  test('is a PNG of its own that the page names by its absolute address', async () => {
     const { meta, card, page, model } = await rendered({}, 'title: Quick start\ndescription: In five minutes');
     expect(pictureSize(card ?? new Uint8Array())).toMatchObject({ width: 1200, height: 630 });
     expect(Object.fromEntries(meta)).toMatchObject({
@@ -59,7 +59,7 @@ describe('the card of a page', () => {
       hashes.push(sha256Of(card ?? ''));
     }
     expect(hashes[0]).toBe(hashes[1]);
-    // On every machine: the libraries and the font have fixed versions.
+    // The hash is the same on every machine, because the libraries and the font have fixed versions.
     expect(hashes[0]).toBe('e5ef9f49549eec50c5c9277fac0fa39416660682ce7961be779e2391f0ff166b');
   });
 
@@ -97,7 +97,7 @@ describe('the card of a page', () => {
   });
 
   test.each(['クイックスタート', 'התחלה מהירה', 'بداية', 'Ṡ̈tart'])(
-    'is not made of a title with letters that the font lacks, and the author learns of it: %s',
+    'is not made of a title with letters that the font lacks, with a diagnostic: %s',
     async (title) => {
       const { card, meta, page } = await rendered({}, `title: ${title}`);
       expect([card, meta.get('og:image'), meta.get('twitter:card')]).toEqual([undefined, undefined, 'summary']);
@@ -114,12 +114,12 @@ describe('the card of a page', () => {
     },
   );
 
-  test('is made of a title that is far too long, in little time', async () => {
+  test('is made quickly of a title that is far too long', async () => {
     const { card } = await rendered({}, `title: ${'x'.repeat(100_000)}`);
     expect(card?.length).toBeGreaterThan(5_000);
   });
 
-  test('says what of its settings has no effect', async () => {
+  test('reports settings without effect', async () => {
     const thumbnails = { appearance: 'blue', fonts: { family: 'Inter' } };
     const { model } = await rendered({ thumbnails, seo: {} }, 'title: A');
     expect(model.diagnostics.map(({ code, message }) => [code, message.slice(0, message.indexOf(':'))])).toEqual([

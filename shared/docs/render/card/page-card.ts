@@ -4,15 +4,15 @@ import { type CardFont, cardFont, missingLetter } from './card-font.ts';
 import { cardSize, type CardStyle } from './card-style.ts';
 import { wrapText } from './wrap-text.ts';
 
-/** The picture with which social networks show a link to a page: a file of the bundle, still to be drawn. */
+/** The preview image that social networks show for a link to a page: a file of the bundle that is not drawn yet. */
 export type PageCard = { path: string; svg: string };
 
 const edge = 80;
 const textWidth = cardSize.width - 2 * edge;
-/** Text that no card can show is not measured. */
+/** Limit of the characters that are measured, more than a card can show. */
 const most = { title: 300, line: 80, description: 500 };
 
-/** Sizes of the title, largest first: the first one counts in which it fits. */
+/** Sizes of the title, largest first. The first one in which the title fits is used. */
 const titleSizes = [
   { size: 84, most: 2 },
   { size: 68, most: 2 },
@@ -20,9 +20,9 @@ const titleSizes = [
 ];
 
 /**
- * The site's name, the section, title and description of a page, and its site's address, in the colours of the site. Undefined where there are no
- * cards, where the page names a picture of its own, and where the title has letters that the font lacks, of which `inform` gets a sentence; other
- * lines with such letters are left out. Letters that are written from right to left are among them.
+ * The card of a page: the site's name, section, title, description and address, in the colours of the site. Undefined if the site has no cards, if
+ * the page names a picture of its own, or if the title has letters that the font lacks; `inform` then gets a sentence for the author. Other lines
+ * with such letters are left out. Letters of right-to-left scripts are always among them.
  */
 export function pageCard(
   { path, title, frontmatter, settings, groups }: PageSlice,
@@ -35,7 +35,7 @@ export function pageCard(
   const missing = missingLetter(style.family, plainTitle);
   if (missing !== undefined || plainTitle === '') {
     const why = missing === undefined ? 'it has no title' : `the font has no ${JSON.stringify(missing)}`;
-    inform(`There is no picture for links to this page: ${why}. Name one as "og:image" in its frontmatter.`);
+    inform(`There is no picture for links to this page: ${why}. Set "og:image" in its frontmatter to a picture.`);
     return undefined;
   }
   const shown = (text: string | undefined, length: number): string => {
@@ -79,7 +79,7 @@ function cardDrawing(style: CardStyle, { title, name, section, description, addr
   const sectionFont = cardFont(family, 'bold', 26);
   const addressFont = cardFont(family, 'regular', 26);
 
-  // From the bottom up: what is read first lies at the same height on each card.
+  // Lines are placed from the bottom up, so that the last ones have the same height on each card.
   let y = 548;
   line(addressFont, single(addressFont, address, textWidth), y, style.muted);
   y -= 72;
@@ -109,7 +109,7 @@ function titleLines(family: CardStyle['family'], title: string) {
   return found;
 }
 
-/** One line without pictures among its letters, which fonts of text do not have. */
+/** One line without emoji, which text fonts do not have. */
 function plain(text: string, length: number): string {
   return text
     .slice(0, length)

@@ -1,5 +1,5 @@
 /**
- * Lines of a text, word by word; a word that is wider than a line goes on in the next one. `isCut`: there is more than fits, and the last line ends
+ * Breaks a text into lines at words; a word that is wider than a line continues in the next one. `isCut`: not everything fits, and the last line ends
  * with an ellipsis.
  */
 export function wrapText(
@@ -32,7 +32,7 @@ export function wrapText(
   return { lines: [...kept.slice(0, -1), `${last.replace(/[\s,.;:–—-]+$/, '')}…`], isCut: true };
 }
 
-/** At least one letter. */
+/** The longest beginning of a text that fits, at least one letter. */
 function longestPart(text: string, fits: (part: string) => boolean): string {
   const letters = Array.from(text);
   let count = letters.length;

@@ -16,7 +16,7 @@ type CodeInput = {
 };
 
 const expandableFromLines = 14;
-/** Characters of code that a page may have in colours. Code that is made to take long would take seconds for more. */
+/** Limit of the coloured characters of code in a page. Hostile code of more characters could take seconds. */
 const maxColoured = 100_000;
 
 /** A block of code with its header. `bare`: without header, because the title is shown elsewhere. */
@@ -26,7 +26,7 @@ export function codeBlock(input: CodeInput, context: ContentContext, bare = fals
   context.codeLength += input.code.length;
   const coloured = codeHtml(input.code, context.codeLength > maxColoured ? '' : language, meta, input.shared);
   if (coloured.hasBidi) {
-    context.report('bidi-in-code', 'A code block has characters that reorder text; they are shown by their numbers.');
+    context.report('bidi-in-code', 'A code block has characters that reorder text; they are shown as code points.');
   }
   const typeset: Typeset = { type: 'typeset', of: 'code', html: coloured.html, text: coloured.text };
   const classes = ['code-block'];
@@ -50,7 +50,7 @@ export function codeBlock(input: CodeInput, context: ContentContext, bare = fals
   ]);
 }
 
-/** Language, options and title of a fence. `nocopy` may stand where the language does. */
+/** Language, options and title of a fence. `nocopy` may stand in place of the language. */
 export function codeFacts({ code, language: written, meta: rest }: CodeInput): {
   language: string;
   meta: FenceMeta;
@@ -77,11 +77,11 @@ export function codeFacts({ code, language: written, meta: rest }: CodeInput): {
   };
 }
 
-/** What Mermaid draws at most. */
+/** Limit of the characters that Mermaid draws. */
 const maxDiagram = 50_000;
 const placements = /^(top|bottom)-(left|right)$/;
 
-/** A diagram as its source, which says the same. A script of the page draws it, unless it is too long. */
+/** A diagram, with its source as content. A script of the page draws it, unless it is too long. */
 export function diagram(
   source: string,
   context: Pick<ContentContext, 'report' | 'diagrams'>,
@@ -100,24 +100,24 @@ export function diagram(
   ]);
 }
 
-/** Characters that reorder what a reader sees. In code they can only be an attack, so their numbers are shown. */
+/** Characters that reorder the visible text. In code they can only be an attack, so their code points are shown. */
 const bidi = /[\u202a-\u202e\u2066-\u2069]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are taken out
 const terminalCodes = /\u001b\[[0-9;?]*[A-Za-z]|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
 
-/** Whether there is any of them. */
+/** Matches any terminal code or bidi character. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are looked for
 const hidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u202a-\u202e\u2066-\u2069]/;
 
-/** `html`: the escaped code in spans with our own classes. `text`: the code itself, marks taken out. */
+/** `html`: the escaped code in spans with our own classes. `text`: the code without marks. */
 type CodeHtml = Pick<Typeset, 'html' | 'text'> & {
   lineCount: number;
   hasBidi: boolean;
 };
 
 /**
- * Inside of `<code>`: a span for each line where some line looks different, for most code would be a quarter shorter without. Marks `[!code ++]`, `[!code --]`, `[!code highlight]`, `[!code focus]` in
- * comments have their effect.
+ * Content of `<code>`. Lines have a span each only if some line looks different, because most code is a quarter shorter without them. The marks
+ * `[!code ++]`, `[!code --]`, `[!code highlight]` and `[!code focus]` in comments take effect.
  */
 export function codeHtml(code: string, language: string, meta: FenceMeta, shared?: SharedCode): CodeHtml {
   const hasHidden = hidden.test(code);
@@ -146,13 +146,13 @@ function linesIn(text: string): number {
   return count;
 }
 
-/** Examples of an interface are the same on many pages. */
+/** Cache: examples of an API are the same on many pages. */
 const recentHtml = new RecentValues<SafeHtml>(500_000, { fromSecond: true });
 
 const plainHtml = (text: string, language: string): SafeHtml =>
   recentHtml.get(`${language}\n${text}`, () => new SafeHtml(coloured(text, language).html()));
 
-/** HTML of shared code between the places of its mark; none where colours take the mark apart. */
+/** Cache of the HTML of shared code, split at the occurrences of its mark; empty if colours split a mark. */
 const recentParts = new RecentValues<string[]>(500_000);
 
 function sharedHtml({ code, mark, text }: SharedCode, language: string): SafeHtml | undefined {
@@ -184,11 +184,11 @@ const tokensHtml = (tokens: readonly Token[]): string =>
     .map(({ text, className }) => (className === undefined ? escapeHtmlText(text) : span(text, className)))
     .join('');
 
-/** No repetition starts where another can end, so that a line of blanks does not take time with the square of its length. */
+/** Repetitions never start where another can end, so a line of blanks takes time with its length, not with the square of it. */
 const markPattern =
   /(?:\/\/|#|--|;|<!--|\/\*|\{\/\*|%)\s*\[!code\s+(\+\+|--|highlight|hl|focus)(?::(\d{1,4}))?\](?:\s*(?:-->|\*\/\}?))?\s*$/;
 
-/** Takes marks off; `[!code ++:3]` means three lines from there. */
+/** Removes marks from the code and adds them to `marks`. `[!code ++:3]` marks three lines from there. */
 function withoutMarks(code: string, marks: Map<number, string>): string {
   const lines = code.split('\n');
   return lines
@@ -204,7 +204,7 @@ function withoutMarks(code: string, marks: Map<number, string>): string {
     .join('\n');
 }
 
-/** What an author said after the language of a fence. Line numbers count from 1. */
+/** Options that an author wrote after the language of a fence. Line numbers count from 1. */
 type FenceMeta = {
   title?: string;
   icon?: string;
@@ -214,12 +214,12 @@ type FenceMeta = {
   copy: boolean;
   highlighted: ReadonlySet<number>;
   focused: ReadonlySet<number>;
-  /** Of a diagram: whether and where its buttons are. */
+  /** Buttons of a diagram: shown or not, and their place. */
   actions?: boolean;
   placement?: string;
 };
 
-/** What the flags of a fence change. */
+/** Effects of the flags of a fence. */
 const knownFlags: ReadonlyMap<string, Partial<FenceMeta>> = new Map([
   ['lines', { lines: true }],
   ['showLineNumbers', { lines: true }],
@@ -229,10 +229,7 @@ const knownFlags: ReadonlyMap<string, Partial<FenceMeta>> = new Map([
   ['twoslash', {}],
 ]);
 
-/**
- * Reads `title="x" icon="js" lines {1,3-5} focus={2} Some bare title`. Line ranges end at `lineCount`, so that an author cannot make
- * them large.
- */
+/** Reads `title="x" icon="js" lines {1,3-5} focus={2} Some bare title`. Line ranges end at `lineCount`, so an author cannot make them large. */
 export function fenceMeta(meta: string, lineCount: number): FenceMeta {
   const read: FenceMeta = {
     lines: false,

@@ -5,7 +5,7 @@ import { prismLanguages } from './prism.ts';
 
 const plain = fenceMeta('', 3);
 
-test('what stands after the language of a fence', () => {
+test('options after the language of a fence', () => {
   const meta = fenceMeta('src/my file.ts lines {1,3-5} focus={2} expandable icon="js" wrap', 4);
   expect(meta).toMatchObject({
     title: 'src/my file.ts',
@@ -33,13 +33,13 @@ test('code is coloured by classes and escaped', () => {
   expect(html).not.toContain('<b>');
 });
 
-test('names that JavaScript objects have are no languages', () => {
+test('property names of JavaScript objects are not languages', () => {
   for (const name of ['constructor', '__proto__', '../../../../etc/passwd', 'nope'])
     expect(knownLanguage(name)).toBeUndefined();
   expect(knownLanguage('TypeScript')).toBe('typescript');
 });
 
-test('marks have their effect whatever blanks are around them, and blanks alone make nobody wait', () => {
+test('marks take effect with any blanks around them, and long blanks are fast', () => {
   expect(codeHtml('a \t // [!code ++]  */}  \nb <!-- [!code hl] --> ', 'js', plain).text).toBe('a\nb');
   const blanks = `${' '.repeat(1990)}x\n`.repeat(900);
   const ofEach = `x // [!code ++]\n${`// [!code ++]${' '.repeat(1900)}x\n`.repeat(900)}`;
@@ -58,7 +58,7 @@ test('marks in comments', () => {
   ]);
 });
 
-test('characters that reorder text are shown by their numbers, terminal codes are not shown', () => {
+test('characters that reorder text are shown as code points, terminal codes are removed', () => {
   const { html, hasBidi } = codeHtml('a\u202eb\u001b[31mc', 'text', plain);
   expect(hasBidi).toBe(true);
   expect(html().text).toContain('a⟨U+202E⟩bc');
@@ -106,7 +106,7 @@ test('prose between tags of JSX has no colours', () => {
   expect(highlight('<B>if for return</B>', 'jsx').lines().flat()).toContainEqual({ text: '>if for return</' });
 });
 
-test('nothing of the code is lost', () => {
+test('no character of the code is lost', () => {
   const code = `<!-- x -->\n\n  <a b="${'c\n'.repeat(3000)}">\n\t{\n`;
   for (const language of new Set(prismLanguages.values())) {
     const lines = highlight(code, language)

@@ -4,13 +4,13 @@ import { plain, Runs } from './runs.ts';
 import { classifiedRuns } from './token-classes.ts';
 
 /*
- * Grammars are regular expressions, and some take time with the square of what they look at. With these limits the worst code that was found
- * takes 40 ms for each kilobyte. They are lengths and not times, so that the same code always looks the same.
+ * Grammars are regular expressions, and some take time with the square of the text that they match. With these limits the worst code that was found
+ * takes 40 ms per kilobyte. The limits are lengths instead of times, so that the same code always looks the same.
  */
 const maxLineLength = 1000;
 const maxPieceLength = 4000;
 
-/** Names that authors write and the grammars do not have. */
+/** Aliases of languages that authors write and the grammars do not have. */
 const aliases: ReadonlyMap<string, string> = new Map([
   ...['curl', 'zsh', 'fish', 'env', 'dotenv', 'shellscript', 'cli'].map((name) => [name, 'bash'] as const),
   ...['console', 'terminal', 'shellsession'].map((name) => [name, 'shell-session'] as const),
@@ -41,7 +41,7 @@ const aliases: ReadonlyMap<string, string> = new Map([
   ['gitignore', 'ignore'],
 ]);
 
-/** The highlighter's name of a language, or undefined when the code is shown as plain text. */
+/** The highlighter's name of a language, or undefined if the code is shown as plain text. */
 export function knownLanguage(written: string): string | undefined {
   const name = written.toLowerCase();
   const language = aliases.get(name) ?? name;

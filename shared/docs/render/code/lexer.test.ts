@@ -8,7 +8,7 @@ const coloured = (language: string, code: string): Runs => {
   return lexer(code);
 };
 
-/** Pieces of one class, as `class:text`; those without a class as their text. */
+/** Pieces as `class:text`; pieces without a class are their text only. */
 const pieces = (language: string, code: string): string[] =>
   coloured(language, code)
     .lines()
@@ -124,7 +124,7 @@ test.each(samples)('%s: %s', (language, code, expected) => {
 
 const repeated = (piece: string): string => piece.repeat(Math.ceil(50_000 / piece.length));
 
-/** What a pattern could look far ahead or back for. */
+/** Texts for which a pattern could search far ahead or back. */
 const hostile = [
   '"',
   '`${',
@@ -144,7 +144,7 @@ const hostile = [
   'A<',
 ];
 
-test('anything is read once, however long it is, and nothing of it is lost', { timeout: 30_000 }, () => {
+test('text of any length is read once, without loss', { timeout: 30_000 }, () => {
   for (const lexer of new Set(ownLexers.values())) {
     for (const piece of hostile) {
       const code = repeated(piece);
@@ -155,7 +155,7 @@ test('anything is read once, however long it is, and nothing of it is lost', { t
   }
 });
 
-test('each line of a text has its own span, and an empty line none', () => {
+test('each line of a string has its own span, an empty line has none', () => {
   const html = coloured('python', 'a = """b\n\n  c"""').html();
   expect(html).toBe('a <span class="tk">=</span> <span class="te">"""b</span>\n\n<span class="te">  c"""</span>');
 });

@@ -1,38 +1,38 @@
 import { plain, Runs } from './runs.ts';
 
 /*
- * Colours code in one pass from left to right. A language is a table: in each state, what may come next, by the character it begins with. A
- * pattern must find its end by itself and never look far ahead or back, so that any code takes time with its length.
+ * Colours code in one pass from left to right. A language is a table: for each state, the rules of the next token, by its first character. A pattern
+ * must find the end of its token alone and never search far ahead or back, so that the time grows with the length of the code.
  */
 
-/** What was taken, from `from` to `end`, which a rule may move. */
+/** The current token, from `from` to `end`. A rule may move `end`. */
 export type Cursor = {
   readonly code: string;
   from: number;
   end: number;
-  /** Class of the word that comes next, because of the one before it (`def`, `class`). */
+  /** Class of the next word, set by the word before it (`def`, `class`). */
   due: string | undefined;
 };
 
-/** A class of the theme; what finds one, or undefined when the rule does not fit; or the lexer of another language. */
+/** A class of the theme, a function that finds one (undefined if the rule does not match), or the lexer of an embedded language. */
 type Kind = string | ((cursor: Cursor) => string | undefined) | { lexer: Lexer };
 
 /**
- * Characters that it begins with, as in the brackets of a regular expression (`\u0080` for all beyond ASCII); what is taken; its class; and the
- * state after it: `name` goes into one, `=name` goes over to one, `back` leaves.
+ * First characters of the token, as in the brackets of a regular expression (`\u0080` for all beyond ASCII); its pattern; its class; and the next
+ * state: `name` enters a state, `=name` replaces the current one, `back` leaves it.
  */
 export type Rule = readonly [begins: string, pattern: RegExp, kind: Kind, next?: string];
 
-/** States by their names, the first is where code begins. */
+/** States by name. Code begins in the first one. */
 export type Table = Readonly<Record<string, readonly Rule[]>>;
 
 type CompiledRule = { pattern: RegExp; kind: Kind; next: State | undefined; replaces: boolean; leaves: boolean };
 type State = { byCharacter: (CompiledRule[] | undefined)[]; rest: string };
 
-/** A language that is ready to use. */
+/** Colours code of one language. */
 export type Lexer = (code: string) => Runs;
 
-/** `rest`: classes of what no rule takes, by state. */
+/** Compiles a table. `rest`: by state, the class of text that no rule matches. */
 export function lexer(table: Table, rest: Readonly<Record<string, string>> = {}): Lexer {
   const states = new Map<string, State>();
   for (const name of Object.keys(table)) states.set(name, { byCharacter: [], rest: rest[name] ?? plain });
@@ -82,10 +82,10 @@ function lex(code: string, first: State): Runs {
   return runs;
 }
 
-/** Class of what `fitting` found last. */
+/** Class that the last call of `fitting` found. */
 let classFound = plain;
 
-/** The first rule that takes something at this place. */
+/** The first rule that matches at this place. It sets the cursor and `classFound`. */
 function fitting(rules: readonly CompiledRule[], cursor: Cursor, at: number): CompiledRule | undefined {
   for (const rule of rules) {
     const { pattern, kind } = rule;
@@ -101,14 +101,14 @@ function fitting(rules: readonly CompiledRule[], cursor: Cursor, at: number): Co
   return undefined;
 }
 
-/** The character code before what was taken, blanks left out; 10 at the start of a line, -1 of the code. */
+/** The character code before the token, without blanks; 10 at the start of a line, -1 at the start of the code. */
 export function before({ code, from }: Cursor): number {
   let at = from - 1;
   while (at >= 0 && isBlank(code.charCodeAt(at))) at -= 1;
   return at < 0 ? -1 : code.charCodeAt(at);
 }
 
-/** The character code behind it, blanks left out; 10 at the end of a line, -1 of the code. */
+/** The character code after the token, without blanks; 10 at the end of a line, -1 at the end of the code. */
 export function after({ code, end }: Cursor): number {
   let at = end;
   while (isBlank(code.charCodeAt(at))) at += 1;
@@ -117,7 +117,7 @@ export function after({ code, end }: Cursor): number {
 
 const isBlank = (character: number): boolean => character === 0x20 || character === 0x09;
 
-/** Whether what stands behind it, and blanks, begins so. */
+/** True if the text after the token and blanks begins with `text`. */
 export function continues({ code, end }: Cursor, text: string): boolean {
   let at = end;
   while (isBlank(code.charCodeAt(at))) at += 1;
@@ -125,8 +125,8 @@ export function continues({ code, end }: Cursor, text: string): boolean {
 }
 
 /**
- * Class of a word. `known`: words by their class. `names`: the class of the name that follows a word. `other`: of all other words. `isName`: where
- * a known word is a name as any other. `ignoresCase`: the known words are in lower case, and fit any.
+ * Finds the class of a word. `known`: words by class. `names`: words by the class of the name that follows them. `other`: class of all other words.
+ * `isName`: true where a known word is used as a name. `ignoresCase`: the known words are in lower case, and match any case.
  */
 export function word(
   known: Readonly<Record<string, string>>,

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 
-/** Prints all grammars, with what they share, as the module leaves them. `first` runs before it is loaded. */
+/** Prints all grammars, with the objects that they share, after the module has loaded. `first` runs before. */
 function grammarsAfter(first: string): string {
   const program = `
     import { refractor } from 'refractor/core';
@@ -26,7 +26,7 @@ function grammarsAfter(first: string): string {
   return stdout;
 }
 
-test('grammars are as Prism makes them when it looks for old ones everywhere', () => {
+test('grammars equal those that Prism makes with its full search for replaced ones', () => {
   const asItIs = `for (const name of ['insertBefore', 'DFS']) {
     const own = languages[name];
     Object.defineProperty(languages, name, { get: () => own, set: () => {}, enumerable: true });

@@ -109,8 +109,8 @@ import xquery from 'refractor/xquery';
 import yaml from 'refractor/yaml';
 
 /*
- * Prism's grammars, as `refractor` keeps them: the languages of documentation. All are registered at once and in this order, because some
- * change others when they come; so the same code looks the same whatever a page before it had.
+ * Prism's grammars from `refractor`: the languages of documentation. All are registered at once and in this order, because some change others when
+ * they are registered. So the colours of code do not depend on earlier pages.
  */
 const syntaxes: readonly Syntax[] = [
   ...[
@@ -159,17 +159,17 @@ const syntaxes: readonly Syntax[] = [
   ...[stata, tcl, turtle, vLanguage, vala, vbnet, verilog, vhdl, vim, wgsl, xquery],
 ];
 
-/** A piece of code with a type (`keyword`), further names of it, and pieces inside. */
+/** A piece of code with a type (`keyword`), further names of the type, and nested pieces. */
 export type PrismToken = {
   type: string;
   alias?: string | string[];
   content: string | PrismToken | (string | PrismToken)[];
 };
-/** Patterns by type. Prism tries them in their order on what is still plain text. */
+/** Patterns by type. Prism applies them in order to text that is still plain. */
 type Grammar = Record<string, unknown>;
 type Pattern = { pattern: RegExp; lookbehind?: true; greedy?: true };
 
-/** What `refractor` has of Prism and does not declare. */
+/** Members of Prism that `refractor` has and does not declare. */
 const prism = refractor as unknown as {
   languages: Record<string, Grammar> & {
     extend(language: string, changed: Grammar): Grammar;
@@ -182,8 +182,9 @@ const prism = refractor as unknown as {
 type Work = { code: string; language: string; grammar: Grammar | undefined; tokens: (string | PrismToken)[] };
 
 /**
- * Registers them. Prism makes a new grammar where patterns come into the middle of one, and looks for the old one in all languages there are;
- * but only the grammar itself and aliases lead to it. Looking there alone takes a third of the time, which every child needs at its start.
+ * Registers the syntaxes. If patterns are inserted into a grammar, Prism replaces it, and searches all languages for references to the old one. Only
+ * the grammar itself and its aliases refer to it, so the search is limited to them. It then takes a third of the time, which every child needs at its
+ * start.
  */
 function registerSyntaxes(): void {
   const { languages } = prism;
@@ -205,15 +206,15 @@ function registerSyntaxes(): void {
 }
 registerSyntaxes();
 
-// Prism's own grammars of these take seconds for a few kilobytes that are made for it.
+// Replaces Prism's own grammars, which take seconds for a few kilobytes of hostile code.
 prism.languages['scss'] = prism.languages['less'] = prism.languages.extend('css', {
   comment: { pattern: /(^|[^\\:])(?:\/\*[\s\S]*?\*\/|\/\/.*)/, lookbehind: true, greedy: true },
 });
-// Tags have attributes in braces.
+// Tags of MDX have attributes in braces.
 prism.languages['mdx'] = prism.languages.extend('markdown', { tag: prism.languages['jsx']?.['tag'] });
 addPatterns(['scss', 'less'], { variable: /[$@][A-Za-z_][\w-]*/ });
 
-/** Languages by their names and aliases; without those that only say that there is nothing to colour. */
+/** Languages by name and alias. Names of plain text are left out. */
 export const prismLanguages: ReadonlyMap<string, string> = languageNames();
 
 function languageNames(): Map<string, string> {
@@ -228,10 +229,10 @@ function languageNames(): Map<string, string> {
   return names;
 }
 
-/** `language` is one that `prismLanguages` leads to. Takes time with the square of the code's length at worst. */
+/** Splits code into tokens. `language` is a value of `prismLanguages`. In the worst case the time grows with the square of the code's length. */
 export function tokenize(code: string, language: string): (string | PrismToken)[] {
   const work: Work = { code, language, grammar: prism.languages[language], tokens: [] };
-  // Some grammars, such as JSX, finish their work in these.
+  // Some grammars, such as JSX, finish their work in these hooks.
   prism.hooks.run('before-tokenize', work);
   work.tokens = prism.tokenize(work.code, work.grammar);
   prism.hooks.run('after-tokenize', work);
@@ -239,8 +240,8 @@ export function tokenize(code: string, language: string): (string | PrismToken)[
 }
 
 /*
- * What TextMate grammars colour and these leave plain: commands of a shell, calls, and names whose members are used. The patterns come last,
- * so they colour only what is still plain; they are greedy to see what is around it, and none repeats what repeats.
+ * Patterns for code that TextMate grammars colour and these leave plain: commands of a shell, calls, and names whose members are used. They come
+ * last, so they match only text that is still plain. They are greedy so that they see the text around it, and they have no nested repetition.
  */
 const object: Pattern = { pattern: /(?<![.\w$])[A-Za-z_$][\w$]*(?=\??\.[A-Za-z_$])/, greedy: true };
 const constant: Pattern = { pattern: /(\bconst\s{1,4})[A-Za-z_$][\w$]*/, lookbehind: true, greedy: true };
@@ -258,8 +259,8 @@ function addPatterns(languages: readonly string[], patterns: Grammar): void {
   for (const language of languages) Object.assign(prism.languages[language] ?? {}, patterns);
 }
 
-// Of shells and JavaScript these are for what has pieces of them inside: sessions, and tags in Markdown.
-// This one is a list of some programs, and colours their names among arguments, too.
+// The patterns for bash and JavaScript also serve languages that embed them: shell sessions, and tags in Markdown. Prism's `function` of bash is
+// removed because it is a list of programs that it also colours among arguments.
 delete prism.languages['bash']?.['function'];
 addPatterns(['bash'], { function: command });
 addPatterns(['javascript', 'jsx'], { 'constant-name': constant, object });

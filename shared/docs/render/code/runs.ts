@@ -3,10 +3,10 @@ import { escapeHtmlText } from '../html.ts';
 /** A piece of a line; `className` is absent for plain text. */
 export type Token = { text: string; className?: string };
 
-/** No colour of its own. */
+/** Class of text without a colour of its own. */
 export const plain = '';
 
-/** Code in runs of one class each, one behind the other from its beginning. */
+/** Code as consecutive runs, each with one class. */
 export class Runs {
   readonly code: string;
   readonly ends: number[] = [];
@@ -16,7 +16,7 @@ export class Runs {
     this.code = code;
   }
 
-  /** What comes next, up to `end`. Neighbours of the same class are one run, also with blanks between them: those have no colour. */
+  /** Adds the next run, up to `end`. Neighbours of the same class become one run, even with spaces between them, because spaces have no colour. */
   add(end: number, className: string): void {
     const { code, ends, classes } = this;
     const count = ends.length;
@@ -38,12 +38,12 @@ export class Runs {
     return true;
   }
 
-  /** Adds those of a later piece of the same code. */
+  /** Adds the runs of a later piece of the same code. */
   addAll({ ends, classes }: Runs, from: number): void {
     for (let at = 0; at < ends.length; at += 1) this.add(from + (ends[at] ?? 0), classes[at] ?? plain);
   }
 
-  /** HTML of it. Each line of a run has a span of its own, so that lines may be taken apart. */
+  /** HTML of the code. Each line of a run has a span of its own, so that the HTML can be split into lines. */
   html(): string {
     const { code, ends, classes } = this;
     let html = '';
@@ -64,7 +64,7 @@ export class Runs {
     return html;
   }
 
-  /** Its pieces, line by line. */
+  /** Tokens of the code, line by line. */
   lines(): Token[][] {
     const { code, ends, classes } = this;
     let line: Token[] = [];
@@ -82,7 +82,7 @@ export class Runs {
   }
 }
 
-/** Blanks have no colour. */
+/** HTML of a token. Blanks have no span, because they have no colour. */
 export const span = (text: string, className: string): string =>
   !(text.charCodeAt(0) > 0x20) && text.trim() === ''
     ? escapeHtmlText(text)

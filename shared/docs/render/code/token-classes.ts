@@ -10,9 +10,9 @@ const byType = (classes: Readonly<Record<string, string>>): [type: string, class
   );
 
 /**
- * Classes of the theme, short because a page has thousands: `tc` constant, `ts` unquoted string, `te` string, `tm` comment, `tk` keyword,
- * `tf` function, `tl` link, `ti` and `td` inserted and deleted lines. A type has the class that TextMate's grammars give to most of its
- * characters in real documentation; one without class looks like what is around it.
+ * Classes of the theme, short because a page has thousands of them: `tc` constant, `ts` unquoted string, `te` string, `tm` comment, `tk` keyword,
+ * `tf` function, `tl` link, `ti` and `td` inserted and deleted lines. A type has the class that TextMate's grammars give to most of its characters in
+ * real documentation; a type without a class inherits the colour around it.
  */
 const common: ReadonlyMap<string, string> = new Map(
   byType({
@@ -31,7 +31,7 @@ const common: ReadonlyMap<string, string> = new Map(
 
 type Special = { types: ReadonlyMap<string, string>; rest?: string };
 
-/** Where a language differs. `rest` is what Prism leaves plain. */
+/** Differences of some languages. `rest` is the class of text that Prism leaves plain. */
 const special: ReadonlyMap<string, Special> = new Map<string, Special>([
   ['scss', { types: new Map(byType({ tc: 'property variable' })), rest: 'tc' }],
   ['json5', { types: new Map(byType({ tk: 'property' })) }],
@@ -39,7 +39,7 @@ const special: ReadonlyMap<string, Special> = new Map<string, Special>([
   ['c', { types: new Map(byType({ tc: 'class-name' })) }],
 ]);
 
-/** Languages that look like another one of `special`. */
+/** Languages with the same differences as another one of `special`. */
 const like: ReadonlyMap<string, string> = new Map([
   ['less', 'scss'],
   ['hcl', 'json5'],
@@ -47,14 +47,14 @@ const like: ReadonlyMap<string, string> = new Map([
   ...['cpp', 'kotlin'].map((name) => [name, 'c'] as const),
 ]);
 
-/** Code in the colours of its tokens. `language` is Prism's own name, not an alias. */
+/** The runs of code from its Prism tokens. `language` is Prism's own name, not an alias. */
 export function classifiedRuns(code: string, tokens: readonly (string | PrismToken)[], language: string): Runs {
   const { types, rest = plain } = special.get(like.get(language) ?? language) ?? { types: new Map<string, string>() };
   const runs = new Runs(code);
   let end = 0;
 
   const classOf = ({ type, alias }: PrismToken, inherited: string, parent: string): string => {
-    // Quotes belong to their string; the brackets of a tag do not belong to its name.
+    // Quotes have the class of their string; the brackets of a tag do not have the class of its name.
     if (type === 'punctuation') return parent === 'string' || parent === 'attr-value' ? inherited : plain;
     const own = types.get(type) ?? common.get(type);
     if (own !== undefined || alias === undefined) return own ?? inherited;

@@ -75,7 +75,7 @@ const card: Component = {
   },
 };
 
-/** `Columns`, and `CardGroup` and `Tiles`, which are the same. */
+/** `Columns`, and its synonyms `CardGroup` and `Tiles`. */
 const columns: Component = {
   html({ name, props, children }, context) {
     const count = Math.min(4, Math.max(1, Math.round(numberProp(props, 'cols') ?? 2)));
@@ -88,7 +88,7 @@ const column: Component = {
   html: ({ children }, context) => [h('div', { className: ['column'] }, context.children(children))],
 };
 
-/** The icon of each kind of callout, and its name for readers. The kind in lower case is its class. */
+/** The icon of each kind of callout, and its name for screen readers. The kind in lower case is its class. */
 const calloutKinds: ReadonlyMap<string, { sign: string; label: (texts: InterfaceTexts) => string }> = new Map([
   ['Note', { sign: 'notepad-text', label: ({ note }) => note }],
   ['Info', { sign: 'info', label: ({ info }) => info }],

@@ -10,12 +10,12 @@ import {
   type StaticValue,
 } from '#shared/docs/render/evaluate/static-tree.ts';
 
-/** A built-in component. It reads only the props that it knows. */
+/** A built-in component. It reads only the props that it defines. */
 export type Component = {
   html(element: StaticElement, context: ContentContext): ElementContent[];
-  /** What the Markdown of the page has for it. Without this: its content. */
+  /** Its Markdown in the page's Markdown twin. Without this method, its content. */
   markdown?(element: StaticElement, write: MarkdownWriter): Nodes[];
-  /** A line of text may consist of it alone and stays a paragraph. */
+  /** True if the component may be the only content of a line and stay in a paragraph. */
   isInline?: true;
 };
 
@@ -24,9 +24,9 @@ export type Components = Readonly<Record<string, Component>>;
 
 /** Writes static nodes in plain Markdown. */
 export type MarkdownWriter = {
-  /** As blocks; lines of text that stand by themselves become paragraphs. */
+  /** Writes nodes as blocks; lines of text between blocks become paragraphs. */
   blocks(nodes: readonly Nodes[]): BlockContent[];
-  /** As one line of text; blocks among the nodes give their text. */
+  /** Writes nodes as one line; blocks contribute their text. */
   line(nodes: readonly Nodes[]): PhrasingContent[];
 };
 
@@ -40,7 +40,7 @@ export function textProp(props: StaticProps, ...names: string[]): string | undef
   return undefined;
 }
 
-/** `name`, `name={true}` and `name="true"`. */
+/** True for `name`, `name={true}` and `name="true"`. */
 export function flagProp(props: StaticProps, name: string): boolean {
   const value = props.get(name);
   return value === true || value === 'true' || value === '';
@@ -58,13 +58,13 @@ export function textsProp(props: StaticProps, name: string): string[] {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
 }
 
-/** `className` of a component that takes one. */
+/** Class names of a component's `className`. */
 export function classesProp(props: StaticProps, context: ContentContext): string[] {
   const value = props.get('className');
   return typeof value === 'string' ? writtenClasses(value, context) : [];
 }
 
-/** A title may be text or JSX. */
+/** HTML of a prop that may be text or JSX, such as a title. */
 export function contentProp(value: StaticValue, context: ContentContext): ElementContent[] {
   return context.children(contentNodes(value));
 }
@@ -89,7 +89,7 @@ export function colorValue(value: StaticValue): string | undefined {
     : undefined;
 }
 
-/** Elements with one of the names, also inside fragments and paragraphs. */
+/** Elements with one of the names, including those in fragments and paragraphs. */
 export function elementsNamed(nodes: readonly Nodes[], ...names: string[]): StaticElement[] {
   return nodes.flatMap((node): StaticElement[] => {
     if (node.type === 'staticElement') return names.includes(node.name) ? [node] : [];
@@ -98,14 +98,14 @@ export function elementsNamed(nodes: readonly Nodes[], ...names: string[]): Stat
   });
 }
 
-/** A prop as static nodes, before they are HTML. */
+/** A prop as static nodes, which are not HTML yet. */
 export function contentNodes(value: StaticValue): Nodes[] {
   if (value instanceof StaticNodes) return value.nodes;
   if (typeof value === 'string' && value !== '') return [{ type: 'text', value }];
   return typeof value === 'number' ? [{ type: 'text', value: String(value) }] : [];
 }
 
-/** Text of static nodes, without their marks. */
+/** Text of static nodes, without emphasis and other marks. */
 export function plainText(nodes: readonly Nodes[]): string {
   return nodes
     .map((node) =>
@@ -121,7 +121,7 @@ export const paragraph = (...children: PhrasingContent[]): BlockContent => ({ ty
 export const titleLine = ({ props }: StaticElement, write: MarkdownWriter): PhrasingContent[] =>
   write.line(contentNodes(props.get('title')));
 
-/** The title in bold, then the content. */
+/** Markdown of an element: the title in bold, then the content. */
 export function titledMarkdown(element: StaticElement, write: MarkdownWriter): BlockContent[] {
   const title = titleLine(element, write);
   return [...(title.length > 0 ? [paragraph(strong(title))] : []), ...write.blocks(element.children)];

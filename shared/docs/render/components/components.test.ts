@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { renderedContent } from '../test-project.ts';
 
-/** Source, what its HTML has to match, what its Markdown has to match. */
+/** Name, source, and patterns that its HTML and its Markdown must match. */
 const cases: [name: string, source: string, html: RegExp[], markdown: RegExp[]][] = [
   [
     'Note',
@@ -204,7 +204,7 @@ test('examples stand in the column beside the text', async () => {
   expect(html).toContain('has-aside');
 });
 
-test('an icon that no library has is left out, and its author is told where', async () => {
+test('an unknown icon is left out, and a diagnostic names its line', async () => {
   const source =
     '# A\n\n<Card title="x" icon="no-such-icon">y</Card>\n\n```js title="z" icon="rocket-of-ours"\n1\n```\n\n<Icon icon="/a.svg" />';
   const { content, page } = await renderedContent(source, { 'a.svg': '<svg/>' });
@@ -217,7 +217,7 @@ test('an icon that no library has is left out, and its author is told where', as
   ]);
 });
 
-test('titles that an author left out are in the language of the page; the Markdown stays English', async () => {
+test('default titles are in the language of the page; the Markdown stays English', async () => {
   const source = `<Tabs><Tab>a</Tab></Tabs>\n\n<CodeGroup>\n\`\`\`\n1\n\`\`\`\n\`\`\`\n2\n\`\`\`\n</CodeGroup>\n\n<Update>b</Update>\n\n<View>c</View>\n`;
   const docs = { name: 'T', navigation: { languages: [{ language: 'ja', pages: ['page'] }] } };
   const { content, html, markdown } = await renderedContent(source, { 'docs.json': JSON.stringify(docs) });

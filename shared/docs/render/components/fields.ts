@@ -18,7 +18,7 @@ import {
 
 const places = ['path', 'query', 'body', 'header', 'cookie'] as const;
 
-/** `ParamField`: a parameter of an operation, at the address `param-<name>`. `ResponseField`: a field of an answer, or any option. */
+/** `ParamField`: a parameter of an operation, with the anchor `param-<name>`. `ResponseField`: a field of a response, or any option. */
 const field: Component = {
   html(element, context) {
     const { name: component, props, alike, id: own } = element;
@@ -75,7 +75,7 @@ function fieldElement(field: StaticElement, id: string, context: ContentContext)
   const shown = typeof fallback === 'boolean' ? String(fallback) : textProp(props, 'default', 'initialValue');
   const type = contentProp(props.get('type'), context);
   return h('div', { className: ['field'], id }, [
-    // Spaces, not only gaps: whoever reads the text alone, such as a search, needs them between the words.
+    // Spaces separate the words also where only the text is read, such as by search; CSS gaps would not.
     h(
       'div',
       { className: ['field-head'] },
@@ -96,7 +96,7 @@ function fieldElement(field: StaticElement, id: string, context: ContentContext)
   ]);
 }
 
-/** Of fields that are alike. */
+/** Cache of the list items of identical fields. */
 const items = new WeakMap<object, ListItem>();
 
 const listOf = (item: ListItem): List => ({

@@ -49,7 +49,7 @@ const mermaid: Component = {
   markdown: (element) => [{ type: 'code', lang: 'mermaid', value: diagramSource(element) }],
 };
 
-/** `Color` with its items; two values where light and dark differ. */
+/** `Color` with its items. An item has two values if light and dark differ. */
 const color: Component = {
   html({ props, children }, context) {
     const itemsOf = (nodes: readonly Nodes[]) =>
@@ -88,7 +88,7 @@ const colorItem: Component = {
 
 const treeEntries = ['Tree.Folder', 'Tree.File', 'FileTree.Folder', 'FileTree.File'];
 
-/** `Tree` or `FileTree`: of folders and files, or of a nested list in which a slash at the end marks a folder. */
+/** `Tree` or `FileTree`, made of folder and file elements, or of a nested list in which a trailing slash marks a folder. */
 const tree: Component = {
   html: ({ children }) => [h('div', { className: ['tree'] }, [list(entriesOf(children))])],
   markdown({ children }, write) {
@@ -97,7 +97,7 @@ const tree: Component = {
   },
 };
 
-/** A folder or file outside a tree. */
+/** A folder or file outside of a tree. */
 const treeEntry: Component = {
   html: (element) => [h('div', { className: ['tree'] }, [list(entriesOf([element]))])],
 };

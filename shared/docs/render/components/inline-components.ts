@@ -141,7 +141,7 @@ const repository: Component = {
   ],
 };
 
-/** A formula, as the format wrote it before `$…$`. In several lines it stands by itself. */
+/** `Latex`, the older form of `$…$`. A formula of several lines is a block. */
 const latex: Component = {
   isInline: true,
   html: ({ children }, context) => context.children([formulaOf(children)]),
@@ -153,7 +153,7 @@ function formulaOf(children: readonly Nodes[]): Nodes {
   return value.includes('\n') ? { type: 'math', value } : { type: 'inlineMath', value, display: false };
 }
 
-/** What Markdown took for emphasis and line breaks are marks of the formula. */
+/** Source of a formula. Markdown has parsed some of its marks as emphasis and line breaks; these are restored. */
 function texOf(nodes: readonly Nodes[]): string {
   return nodes
     .map((node) => {

@@ -13,7 +13,7 @@ import {
 } from './component.ts';
 import { codeGroup } from './tabs.ts';
 
-/** `Update`: an entry of a changelog, with an address and an item in the page's feed. */
+/** `Update`: an entry of a changelog, with an anchor and an item in the page's feed. */
 const update: Component = {
   html({ props, children }, context) {
     const label = textProp(props, 'label') ?? context.texts.update;
@@ -59,7 +59,7 @@ const update: Component = {
   },
 };
 
-/** `View`: one of several versions of the page's content, which the reader chooses between. */
+/** `View`: one of several variants of the page's content, from which the reader chooses. */
 const view: Component = {
   html(element, context) {
     const { props, children } = element;
@@ -74,13 +74,13 @@ const view: Component = {
   markdown: titledMarkdown,
 };
 
-/** `Visibility`: what is for agents is only in the Markdown of the page, what is for humans only in its HTML. */
+/** `Visibility`: content for agents is only in the Markdown of the page, content for humans only in its HTML. */
 const visibility: Component = {
   html: ({ props, children }, context) => (textProp(props, 'for') === 'agents' ? [] : context.children(children)),
   markdown: ({ props, children }, write) => (textProp(props, 'for') === 'humans' ? [] : write.blocks(children)),
 };
 
-/** `RequestExample` and `ResponseExample` stand beside the text where there is room. */
+/** `RequestExample` and `ResponseExample`, shown beside the text on wide screens. */
 const example: Component = {
   ...codeGroup,
   html(element, context) {
@@ -89,7 +89,7 @@ const example: Component = {
     const attributes = { className: ['example', isRequest ? 'request-example' : 'response-example'], ariaLabel: label };
     const content = codeGroup.html(element, context);
     const section = h('section', attributes, [h('p', { className: ['example-title'] }, label), content]);
-    // The request comes first, also where a page has the response alone and the request is made from a description.
+    // The request comes before the response, even if the page has only the response and the request is made from an API description.
     const answer = isRequest ? context.aside.findIndex(isAnswer) : -1;
     context.aside.splice(answer < 0 ? context.aside.length : answer, 0, section);
     return [];
@@ -101,7 +101,7 @@ const isAnswer = (node: ElementContent): boolean =>
   Array.isArray(node.properties.className) &&
   node.properties.className.includes('response-example');
 
-/** `Panel` takes the place of the table of contents. */
+/** `Panel`, shown in place of the table of contents. */
 const panel: Component = {
   html({ children }, context) {
     context.aside.push(h('section', { className: ['panel'] }, context.children(children)));
@@ -109,7 +109,7 @@ const panel: Component = {
   },
 };
 
-/** `Prompt`: text to be given to a model; shown on demand, copied as it is. */
+/** `Prompt`: text for a language model, shown on demand and copied unchanged. */
 const prompt: Component = {
   html(element, context) {
     const { props, children } = element;
@@ -130,7 +130,7 @@ const prompt: Component = {
   },
 };
 
-/** A `Snippet` whose file is missing. */
+/** A `Snippet` without a file. */
 const snippet: Component = { html: ({ children }, context) => context.children(children) };
 
 export const pageComponents: Components = {

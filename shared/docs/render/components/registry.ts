@@ -7,7 +7,7 @@ import { pageComponents } from './page-components.ts';
 import { stepsAndAccordions } from './steps-and-accordions.ts';
 import { tabsAndCode } from './tabs.ts';
 
-/** All built-in components. A map, so that the names of JavaScript's own properties find nothing. */
+/** All built-in components. A map, so that names of JavaScript's own properties are not found. */
 export const componentRegistry: ReadonlyMap<string, Component> = new Map(
   Object.entries({
     ...cardsAndCallouts,

@@ -73,10 +73,10 @@ function stepItem(element: StaticElement, position: number, groupSize: string | 
   ]);
 }
 
-/** Drawn by the style sheet: a page of a large operation has a hundred of them. */
+/** Drawn by the style sheet instead of an SVG, because a page of a large operation has a hundred of them. */
 const chevron = h('span', { className: ['chevron'] });
 
-/** `Accordion`: opens without scripts too. Its address is its id, or its title. */
+/** `Accordion`: opens without scripts. Its anchor is its id or is made from its title. */
 const accordion: Component = {
   html(element, context) {
     const { props, children } = element;
@@ -109,7 +109,7 @@ const accordionGroup: Component = {
   html: ({ children }, context) => [h('div', { className: ['accordion-group'] }, context.children(children))],
 };
 
-/** `Expandable`: properties of a property. */
+/** `Expandable`: nested properties of a property. */
 const expandable: Component = {
   html({ props, children }, context) {
     const title = contentProp(props.get('title'), context);
@@ -123,7 +123,7 @@ const expandable: Component = {
   markdown: titledMarkdown,
 };
 
-/** `Show pet`: the title, which may have elements, where the words of the language want it. */
+/** Label such as `Show pet`: the title, which may have elements, at its place in the text of the page's language. */
 function shownTitle(title: ElementContent[], { texts }: ContentContext): (string | ElementContent)[] {
   if (title.length === 0) return [texts.showProperties];
   const [before = '', after = ''] = texts.show.split('{title}');

@@ -17,7 +17,7 @@ import {
 
 type Panel = { title: string; id: string; icon: ElementContent[]; children: ElementContent[] };
 
-/** `Tabs` with its `Tab`s. Anything that is no tab is shown before them. */
+/** `Tabs` with its `Tab`s. Other content is shown before them. */
 const tabs: Component = {
   html({ props, children }, context) {
     const panels = elementsNamed(children, 'Tab').map((tab): Panel => {
@@ -55,7 +55,7 @@ const codesMarkdown: Component['markdown'] = (element, write) => {
   return found.length > 0 ? found : write.blocks(element.children);
 };
 
-/** `CodeGroup`, and the examples beside a page: a tab per fence. */
+/** `CodeGroup`, and the examples beside a page: one tab per code block. */
 export const codeGroup = {
   html({ children }, context) {
     const blocks = codesIn(children);
@@ -90,7 +90,7 @@ const codeBlockComponent: Component = {
 const blockOf = (code: Code, context: ContentContext, bare: boolean): Element =>
   codeBlock({ code: code.value, language: code.lang, meta: code.meta, shared: code.data?.shared }, context, bare);
 
-/** Fences and `CodeBlock`s, in any nesting of wrappers. */
+/** Fences and `CodeBlock`s at any depth. */
 function codesIn(nodes: readonly Nodes[]): Code[] {
   return nodes.flatMap((node): Code[] => {
     if (node.type === 'code') return [node];
@@ -123,7 +123,10 @@ function codeOfElement({ props, children }: StaticElement): Code {
   };
 }
 
-/** The list of tabs is in the HTML, so that nothing moves when scripts start; without scripts the panels follow each other. */
+/**
+ * A set of tabs. The tab list is part of the HTML, so that nothing moves when scripts start; without scripts the panels are shown one below the
+ * other.
+ */
 function tabSet(panels: readonly Panel[], chosen: number, classes: string[], data: Record<string, string>): Element {
   return h('div', { className: classes, ...data }, [
     h(

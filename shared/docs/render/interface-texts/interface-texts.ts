@@ -2,28 +2,28 @@ import type { ScriptTexts } from '#shared/docs/render/site/page-globals.ts';
 import type { PlaygroundWord } from '#shared/docs/render/site/playground-form.ts';
 
 /**
- * All words of ours that a reader sees or hears: those of the frame, of the components and of the scripts. Each language has a file with
- * all of them. Names in braces are replaced; a translation may put them anywhere.
+ * All texts of the interface that a reader sees or hears: in the frame, the components and the scripts. Each language has a file with all of them.
+ * Names in braces are replaced; a translation may put them anywhere.
  */
 export type InterfaceTexts = {
   skipToContent: string;
-  /** Names of the landmarks, for screen readers: sidebar, links in the header, tabs, trail to the page, previous and next page. */
+  /** Names of the landmarks, for screen readers: sidebar, links in the header, tabs, breadcrumbs, previous and next page. */
   documentation: string;
   siteLinks: string;
   sections: string;
   breadcrumbs: string;
   pages: string;
   switchTheme: string;
-  /** Closes the banner. */
+  /** Label of the button that closes the banner. */
   dismiss: string;
   onThisPage: string;
   previous: string;
   next: string;
-  /** The menu of a page, its name first. In `openIn`, `{name}` is an assistant of others. */
+  /** The menu of a page, its name first. In `openIn`, `{name}` is an external assistant. */
   page: Record<'menu' | 'copy' | 'view' | 'openIn', string>;
   /** `{date}` is a whole date, such as 5 January 2026. */
   lastModified: string;
-  /** A mark beside the title of a page. */
+  /** Mark beside the title of a deprecated page. */
   deprecatedPage: string;
   /** Kinds of callouts, for screen readers. */
   note: string;
@@ -32,42 +32,42 @@ export type InterfaceTexts = {
   check: string;
   warning: string;
   danger: string;
-  /** Titles of the examples beside a page of an interface. */
+  /** Titles of the examples beside an API page. */
   request: string;
   response: string;
-  /** Opens the properties of the field `{title}`. */
+  /** Labels of the button that opens the properties of a field; `{title}` is the field. */
   show: string;
   showProperties: string;
-  /** Marks of a field; `defaultValue` stands before the value, with its colon. */
+  /** Marks of a field. `defaultValue` is a label in front of the value, with its colon. */
   required: string;
   deprecated: string;
   defaultValue: string;
-  /** A link in a tooltip that has no words of its own. */
+  /** Text of a link in a tooltip that has none of its own. */
   learnMore: string;
   prompt: string;
   showPrompt: string;
-  /** Titles of a tab, a block of code and an entry of a changelog that have none. */
+  /** Titles of a tab, a code block and a changelog entry without a title of their own. */
   tab: string;
   code: string;
   update: string;
   linkToSection: string;
-  /** Title of a frame that has none. */
+  /** Title of an embedded frame without a title of its own. */
   embeddedContent: string;
-  /** In the place of an image that is not there and has no description. */
+  /** Placeholder for a missing image without a description. */
   missingImage: string;
   footnotes: string;
-  /** `{number}` is that of the footnote. */
+  /** `{number}` is the number of the footnote. */
   backToReference: string;
   pageNotRendered: string;
-  /** Sections and words of a page that is made from the description of an interface. Those with a colon stand before a list. */
+  /** Sections and words of a page that is made from an API description. Texts with a colon are labels of a list. */
   reference: Record<ReferenceWord, string>;
-  /** The form that sends a request from a page of an interface. */
+  /** The form that sends a request from an API page. */
   playground: Record<PlaygroundWord, string>;
   notFound: string;
   notFoundText: string;
   /** `{site}` is the name of the site. */
   startPage: string;
-  /** On a page that only leads to another. */
+  /** Shown on a page that only redirects to another. */
   moved: string;
   goToPage: string;
   scripts: ScriptTexts;
@@ -89,7 +89,7 @@ type ReferenceWord =
   | 'responses'
   | 'callbacks'
   | 'oneOf'
-  /** Behind a list of credentials. */
+  /** Shown after a list of credentials. */
   | 'orNone'
   | 'anyOf'
   | 'allowedValues'
@@ -97,7 +97,7 @@ type ReferenceWord =
   | 'readOnly'
   | 'writeOnly';
 
-/** A text with its names in braces replaced. */
+/** Replaces the names in braces of a text. */
 export function filled(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\{(\w+)\}/g, (written, name: string) => values[name] ?? written);
 }

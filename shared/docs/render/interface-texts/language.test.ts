@@ -3,7 +3,7 @@ import { en } from './languages/en.ts';
 import { filled, type InterfaceTexts } from './interface-texts.ts';
 import { languageOf } from './language.ts';
 
-/** All codes of the documentation format. */
+/** All language codes of the documentation format. */
 const codes =
   `ar ca cn cs da de en es fi fr fr-CA he hi hu id it ja ja-JP jp ko lv nl no pl pt pt-BR ro ru sv tr uk uz vi zh zh-CN zh-Hans zh-Hant
   zh-TW`.split(/\s+/);
@@ -59,6 +59,6 @@ test.each([
   expect(languageOf(code).textsName).toBe(textsName);
 });
 
-test('names in braces that nobody fills stay', () => {
+test('names in braces without a value stay', () => {
   expect(filled('{a} and {b}', { a: '{b}' })).toBe('{b} and {b}');
 });

@@ -33,15 +33,15 @@ import { zh } from './languages/zh.ts';
 
 /** The language of a page, as its frame needs it. */
 export type Language = {
-  /** For `lang`, by BCP 47. */
+  /** Value of `lang`, a BCP 47 tag. */
   tag: string;
   direction: 'ltr' | 'rtl';
   texts: InterfaceTexts;
-  /** File of the texts for scripts, `_bindery/texts/<name>.js`; undefined for English, which the scripts have themselves. */
+  /** File of the texts for scripts, `_bindery/texts/<name>.js`; undefined for English, which the scripts contain. */
   textsName: string | undefined;
 };
 
-/** By the names of their files. */
+/** Texts by the names of their files. */
 const tables: ReadonlyMap<string, InterfaceTexts> = new Map(
   Object.entries({
     ...{
@@ -75,17 +75,17 @@ const tables: ReadonlyMap<string, InterfaceTexts> = new Map(
   }),
 );
 
-/** Codes that are not the name of a table and do not begin with one that is right. */
+/** Codes without a table whose table cannot be found by dropping parts of the code. */
 const sameTexts: ReadonlyMap<string, string> = new Map(
   Object.entries({ cn: 'zh', jp: 'ja', nb: 'no', nn: 'no', iw: 'he', 'zh-tw': 'zh-hant', 'zh-hk': 'zh-hant' }),
 );
 
-/** Codes of the documentation format that are not languages anywhere else. */
+/** BCP 47 tags of codes that only the documentation format has. */
 const properTags: ReadonlyMap<string, string> = new Map(Object.entries({ cn: 'zh-CN', jp: 'ja' }));
 
 const rightToLeft = /^(ar|fa|he|iw|ps|ur|yi)(-|$)/i;
 
-/** Of a code as `docs.json` has it. `fr-CA` has the texts of `fr`, an unknown language those of English. Undefined: English. */
+/** Language of a code in `docs.json`. `fr-CA` has the texts of `fr`, an unknown language those of English. Undefined means English. */
 export function languageOf(code: string | undefined): Language {
   if (code === undefined) return { tag: 'en', direction: 'ltr', texts: en, textsName: undefined };
   const name = tableName(code.toLowerCase());
@@ -97,7 +97,7 @@ export function languageOf(code: string | undefined): Language {
   };
 }
 
-/** Drops part after part of the code until there is a table. */
+/** Drops the last part of the code until a table has the name. */
 function tableName(code: string): string {
   const name = sameTexts.get(code) ?? code;
   if (tables.has(name)) return name;
@@ -148,5 +148,5 @@ const names: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** The name of a language in that language; an unknown code stays as it is. */
+/** The name of a language in that language; an unknown code is returned unchanged. */
 export const languageName = (code: string): string => names.get(code) ?? code;

@@ -7,10 +7,10 @@ import { boundNames } from '../evaluate/evaluate-expression.ts';
 import { namesIn } from '../evaluate/names-in.ts';
 import type { Island, Module } from '../evaluate/static-tree.ts';
 
-/** A file as a function of the page's script, the texts in it, among which are the classes that it uses, and those that name icons. */
+/** A file as a function of the page's script, all texts in it (among them the class names that it uses), and the texts that name icons. */
 export type CompiledModule = { code: string; texts: string[]; icons: string[] };
 
-/** It cannot be run. `message` is the end of a sentence, `line` in the file. */
+/** A file that cannot run in the browser. `message` is the end of a sentence, `line` the line in the file. */
 export class NotCompiled extends Error {
   readonly line: number | undefined;
   constructor(message: string, line?: number) {
@@ -19,7 +19,7 @@ export class NotCompiled extends Error {
   }
 }
 
-/** Names that code has without an import. */
+/** Names that code may use without an import. */
 const reactNames = new Set(
   `useState useEffect useRef useCallback useMemo useContext useReducer useLayoutEffect useInsertionEffect useId useTransition useDeferredValue
   useSyncExternalStore useImperativeHandle useDebugValue useOptimistic useActionState use createContext createElement cloneElement
@@ -27,12 +27,15 @@ const reactNames = new Set(
     /\s+/,
   ),
 );
-/** What the page's script passes: React, elements, the components of pages, and what files export. No author has such a name. */
+/**
+ * Name of the object that the page's script passes: React, elements, the components of pages, and the exports of files. Authors do not use such a
+ * name.
+ */
 const host = 'bindery$';
 
 /**
- * The code of a file as a function `(bindery$) => { exports, islands }` for a browser. `islands` are those of the page whose code is in its scope, by
- * their numbers. Nothing of it is run. Throws `NotCompiled`.
+ * Compiles a file to a function `(bindery$) => { exports, islands }` for a browser. `islands`: the islands of the page whose code is in the file's
+ * scope, by number. Nothing of the file is run. Throws `NotCompiled`.
  */
 export function compileModule(module: Module, islands: readonly [number: number, island: Island][]): CompiledModule {
   const file = new ModuleText();
@@ -50,7 +53,7 @@ export function compileModule(module: Module, islands: readonly [number: number,
 
 type Piece = { text: string; line: number };
 
-/** The code of a file, in pieces with the line that each starts in. */
+/** The code of a file in pieces, each with the line in which it starts. */
 function codeOf({ script, tree }: Module): Piece[] {
   if (script !== undefined) return [{ text: script, line: 1 }];
   return tree.children.flatMap((node) =>
@@ -143,7 +146,7 @@ function addPiece(file: ModuleText, text: string, line: number, module: Module):
 
 type Import = Extract<Program['body'][number], { type: 'ImportDeclaration' }>;
 
-/** Constants for what a file imports: of React, of its DOM, and of other files. Anything else has no value. */
+/** Constants for the imports of a file, from React, React DOM, and other files. Any other import has no value. */
 function importLines({ source, specifiers }: Import, module: Module): string[] {
   const specifier = String(source.value);
   const target = module.imports.get(specifier);
@@ -166,7 +169,7 @@ function importLines({ source, specifiers }: Import, module: Module): string[] {
   });
 }
 
-/** The text of the function while it is put together. It keeps the lines of the file together, so that a place in it leads back to the file. */
+/** The text of the function while it is built. It keeps the lines of the file, so that a position in it maps back to the file. */
 class ModuleText {
   readonly used = new Set<string>();
   readonly elements = new Set<string>();
@@ -208,7 +211,7 @@ class ModuleText {
     return [...head, ...this.#pieces.map(({ text }) => text), ...tail].join('\n');
   }
 
-  /** What the code uses without having it: React and its hooks, and components of pages. */
+  /** Names that the code uses without declaring them: React and its hooks, and components of pages. */
   #given(islands: readonly [number, Island][]): [name: string, value: string][] {
     const called = islands.flatMap(([, { component, props }]) => [component, props]).join('\n');
     const isUsed = (name: string): boolean =>
@@ -223,7 +226,7 @@ class ModuleText {
     ];
   }
 
-  /** The line of the file for a place in the source; undefined for a place in what is not of the file. */
+  /** The line of the file for a position in the source; undefined for a position in generated code. */
   lineAt(bytes: number, source: string): number | undefined {
     const before = Buffer.from(source).subarray(0, bytes).toString();
     let line = before.split('\n').length - 1 - this.#firstPiece;
@@ -236,5 +239,5 @@ class ModuleText {
   }
 }
 
-/** Elements in the code of an attribute. */
+/** Names of the components in the code of an attribute. */
 const capitalNames = (code: string): string[] => Array.from(code.matchAll(/<([A-Z]\w*)/g), ([, name = '']) => name);

@@ -11,7 +11,7 @@ const counter = `export const Counter = ({ start = 0, children }) => {
 };
 `;
 
-/** Renders a page, and gives the script with its islands as the objects that a browser makes of it. */
+/** Renders a page, and returns the script of its islands. */
 async function rendered(source: string, others: Record<string, string> = {}) {
   const project = await testProject({ 'page.mdx': source, ...others });
   const { files } = project.render('page');
@@ -23,7 +23,7 @@ async function rendered(source: string, others: Record<string, string> = {}) {
 }
 
 describe('an island', () => {
-  test('shows what it shows at first, in the page and in its Markdown', async () => {
+  test('shows its first look, in the page and in its Markdown', async () => {
     const { content, markdown, page, codes } = await rendered(`${counter}\n<Counter start={3}>**bold**</Counter>\n`);
     expect(content).toBe(
       '<span class="island" data-island="0"><button class="px-4" type="button">3<span class="island-slot" data-slot="0"><strong>bold</strong></span></button></span>',
@@ -33,7 +33,7 @@ describe('an island', () => {
     expect(codes).toEqual([]);
   });
 
-  test('keeps what it was given and does not show', async () => {
+  test('keeps content that it does not show at first', async () => {
     const source = `export const Door = ({ children }) => { const [open] = useState(false); return <p>{open ? children : 'closed'}</p>; };\n\n<Door>\n  Inside, **unseen**\n</Door>\n`;
     const { content, markdown } = await rendered(source);
     expect(content).toMatch(/<p>closed<\/p>.*island-rest" data-slot="0">.*<strong>unseen/);
@@ -61,14 +61,14 @@ describe('an island', () => {
 
   const none: [name: string, source: string][] = [
     ['a component without any of it', 'export const C = ({ a }) => <b>{a}</b>;\n\n<C a="x" />'],
-    ['a name that nobody knows', 'export const C = ({ a }) => <b>{a}</b>;\n\n<C a={nobody} />'],
+    ['an unknown name', 'export const C = ({ a }) => <b>{a}</b>;\n\n<C a={nobody} />'],
     ['an expression', 'a {new Date().getFullYear()} b'],
   ];
   test.each(none)('is not made of %s', async (_name, source) => {
     expect((await rendered(source)).page.hasIslands).toBeUndefined();
   });
 
-  test('is the component that has what an inner one is given', async () => {
+  test('is the component that has the state of an inner one', async () => {
     const source = `export const Inner = ({ press }) => <b onClick={press}>x</b>;
 export const Outer = () => { const [n, set] = useState(0); const add = () => set(n + 1); return <div><Inner press={add} />{n}</div>; };
 
@@ -102,7 +102,7 @@ describe('the script of a page', () => {
     expect((await rendered(source, others)).script).toBe(script);
   });
 
-  test('has types of TypeScript no more', async () => {
+  test('has no TypeScript types', async () => {
     const others = {
       'snippets/t.tsx':
         'import { useState } from "react";\ntype Props = { n: number };\nexport const T = ({ n }: Props) => { const [m] = useState<number>(n); return <b>{m as number}</b>; };\n',
@@ -128,7 +128,7 @@ describe('the script of a page', () => {
     expect(codes).toContain(reported);
   });
 
-  test('says where what cannot be compiled is', async () => {
+  test('reports the line that cannot be compiled', async () => {
     const source = `Text\n\n${counter}\nexport const wrong = await fetch('x');\n\n<Counter />\n`;
     const { page, content } = await rendered(source);
     expect(content).toContain('>0</button>');
@@ -136,10 +136,10 @@ describe('the script of a page', () => {
     expect(found).toMatchObject({ file: 'page.mdx', line: 8 });
   });
 
-  test('keeps what an author wrote inside of it', async () => {
+  test('is not ended by texts of an author', async () => {
     const { script } = await rendered(`${counter}\n<Counter label={'</script>"}];alert(1)//\u2028'} />`);
     expect(script).not.toContain('</script>');
-    // It can be read as what it is: one call.
+    // The script parses as one call.
     const calls: unknown[] = [];
     const { runInNewContext } = await import('node:vm');
     runInNewContext(script ?? '', { binderyIslands: (code: unknown) => calls.push(code) });
@@ -147,7 +147,7 @@ describe('the script of a page', () => {
   });
 });
 
-test('without the scripts of tenants a page has what an island shows at first, and says so', async () => {
+test('without tenants’ scripts a page has the first look of its islands, and a diagnostic for each', async () => {
   const source = `${counter}\n<Counter start={3}>**bold**</Counter>\n\n<b onClick={() => alert(1)}>x</b>\n`;
   const project = await testProject({ 'page.mdx': source });
   const options = { ...testOptions, allowTenantScripts: false };

@@ -8,20 +8,20 @@ import { scriptJson } from '../html.ts';
 import type { PageSlice } from '../page-slice.ts';
 import { compileModule, type CompiledModule, NotCompiled } from './compile-module.ts';
 
-/** The script of a page with what runs in the reader's browser. */
+/** The script of a page with its islands. */
 export type PageIslands = {
-  /** In the bundle. */
+  /** Path in the bundle. */
   path: string;
   script: string;
-  /** Names in its code that may be those of classes. */
+  /** Texts in its code that may be class names. */
   classes: string[];
 };
 
 const maxScript = 1024 * 1024;
 
 /**
- * Compiles the components of a page that run in the browser, with every file that they import. Undefined when there are none. What cannot be
- * compiled is a diagnostic; the islands that need it keep what they show at first. The same page gives the same bytes.
+ * Compiles the islands of a page, with every file that they import. Undefined if there are none. Code that cannot be compiled is a diagnostic, and
+ * its islands keep their first look. The same page gives the same bytes.
  */
 export function pageIslands(
   islands: readonly Island[],
@@ -75,7 +75,7 @@ const textsIn = (code: string, pattern: RegExp): string[] =>
 
 const scriptText = (text: string): string => scriptJson(text);
 
-/** The files with islands, and all that they import; in the order in which they are found. */
+/** The files with islands and all their imports, in the order in which they are found. */
 function modulesOf(islands: readonly Island[]): Set<Module> {
   const found = new Set<Module>();
   const pending = islands.map(({ module }) => module).reverse();
@@ -87,7 +87,10 @@ function modulesOf(islands: readonly Island[]): Set<Module> {
   return found;
 }
 
-/** Where texts lead that are internal addresses: the code has them as written, and a folder has no other way to know. */
+/**
+ * Resolved addresses of the texts that are internal links. The code has the links as written, and a bundle that is opened from a folder has no server
+ * to resolve them.
+ */
 function linksAmong(texts: readonly string[], { links, folders, path }: PageSlice): Record<string, string> {
   const found: Record<string, string> = {};
   for (const text of [...new Set(texts)].sort()) {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { minifySync } from 'oxc-minify';
 import { packageFile } from '../package-file.ts';
 
-/** React as its packages have it for production, by the names with which they ask for each other. */
+/** React's production files, by the names with which they import each other. */
 const modules = [
   ['react', packageFile('react/cjs/react.production.js')],
   ['scheduler', packageFile('scheduler/cjs/scheduler.production.js')],
@@ -14,7 +14,7 @@ const notice = '/*! React, Copyright (c) Meta Platforms, Inc. and affiliates, MI
 
 let known: Promise<string> | undefined;
 
-/** `_bindery/react.js`: sets `window.binderyReact` to React and its DOM. A classic script, the same bytes each time. */
+/** `_bindery/react.js`: sets `window.binderyReact` to React and React DOM. It is a classic script with the same bytes each time. */
 export function reactScript(): Promise<string> {
   known ??= makeScript();
   return known;

@@ -1,17 +1,17 @@
 import { after, continues, type Cursor, lexer, type Lexer, type Rule, word } from '../lexer.ts';
 import { plain } from '../runs.ts';
 
-/** Where languages with braces and comments of two strokes differ. */
+/** Differences between languages with braces and `//` comments. */
 type Language = {
   keywords: string;
   constants: string;
-  /** Words by further classes. */
+  /** Further words by class. */
   more?: Readonly<Record<string, string>>;
-  /** Class of the name behind a word. */
+  /** Class of the name after a word. */
   names?: Readonly<Record<string, string>>;
-  /** Class of a name by what is around it; undefined: plain. */
+  /** Class of a name, depending on its surroundings; undefined: plain. */
   name: (cursor: Cursor) => string | undefined;
-  /** What comes before the rules that all share. */
+  /** Rules that precede the shared ones. */
   rules?: readonly Rule[];
   operators?: Rule;
 };
@@ -23,7 +23,7 @@ const isCapital = ({ code, from }: Cursor): boolean => {
   return character > 0x40 && character < 0x5b;
 };
 const isMember = ({ code, from }: Cursor): boolean => code.charCodeAt(from - 1) === dot;
-/** Another name stands behind it, as behind the type in a declaration. */
+/** Matches another name after this one, as after the type in a declaration. */
 const declares = /(?:<[\w<>,?. []{0,60}>)?(?:\[\])*\??[ \t]{1,9}[A-Za-z_]\w*[ \t]{0,9}[=;,)({:]/y;
 function isTypeOfDeclaration({ code, end }: Cursor): boolean {
   declares.lastIndex = end;
@@ -40,7 +40,7 @@ function isCall(cursor: Cursor): boolean {
 const inCapitals = /^[A-Z][A-Z\d_]+$/;
 const isInCapitals = ({ code, from, end }: Cursor): boolean => inCapitals.test(code.slice(from, end));
 
-/** A text that may go on over lines. */
+/** A string that may span lines. */
 const longText: Rule = ['"', /"(?:\\[^]|[^"\\])*"?/, 'te'];
 const doubleQuoted: Rule = ['"', /"(?:\\[^]|[^"\\\n])*"?/, 'te'];
 const singleQuoted: Rule = ["'", /'(?:\\[^]|[^'\\\n])*'?/, 'te'];
@@ -78,7 +78,7 @@ function codeRules({ keywords, constants, more = {}, names = {}, name, rules = [
   ];
 }
 
-/** Angle brackets around types, where they stand close to a name. */
+/** Angle brackets around types, directly beside a name. */
 const generics: Rule[] = [
   ['<', /(?<=[\w:])<(?=[\w(&'?[])/, plain],
   ['>', /(?<=[\w\])>?])>+(?=[()[\]{},.;> \n:=?]|$)/m, plain],

@@ -7,7 +7,7 @@ const comments: Rule[] = [
   ["'", /'(?:\\[^]|[^'\\\n])*'?/, 'te'],
 ];
 
-/** A name before a colon is a property, unless an opening bracket comes before the declaration ends. */
+/** A name before a colon is a property, unless an opening bracket comes before the end of the declaration. */
 const declares = /[ \t]{0,9}:(?![\w-]{1,40}[^;{}\n]{0,200}\{)/y;
 
 function isProperty({ code, end }: Cursor): boolean {

@@ -14,14 +14,14 @@ function name(cursor: Cursor): string {
   const isMember = code.charCodeAt(from - 1) === dot;
   const isCapital = isUpper(code.charCodeAt(from));
   if (isMember) return isCapital && isTypePlace(cursor) ? 'tf' : plain;
-  // The package of a type.
+  // The name is the package of a type.
   if (next === dot) return isUpper(code.charCodeAt(end + 1)) && isPackageOfType(cursor) ? 'tf' : plain;
   return isCapital && (next === brace || isBehindStar(cursor)) ? 'tf' : plain;
 }
 
 const isUpper = (character: number): boolean => character > 0x40 && character < 0x5b;
 
-/** `pkg.Name{` and where a type ends. */
+/** True for `pkg.Name{` and for places where a type ends. */
 function isTypePlace({ code, from, end }: Cursor): boolean {
   const next = code.charCodeAt(end);
   if (next === brace) return true;

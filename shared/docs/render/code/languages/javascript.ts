@@ -10,7 +10,7 @@ const types = 'string number boolean any unknown never object bigint symbol void
 
 const [dot, colon, equals, opening, question, less] = [0x2e, 0x3a, 0x3d, 0x28, 0x3f, 0x3c];
 
-/** What comes behind the name of a function. */
+/** Matches the text after the name of a function. */
 const makesFunction =
   /[ \t]{0,9}[:=][ \t]{0,9}(?:async\b[ \t]{0,9})?(?:function\b|\([^()\n]{0,200}\)[ \t]{0,9}(?::[^=\n]{0,80})?=>|[\w$]{1,50}[ \t]{0,9}=>)/y;
 
@@ -22,7 +22,7 @@ function isFunction({ code, end }: Cursor): boolean {
 const isCapital = (character: number): boolean => character > 0x40 && character < 0x5b;
 const inCapitals = /^[A-Z][A-Z\d_$]+$/;
 
-/** `.name`. */
+/** Class of a member: `.name`. */
 function member(cursor: Cursor): string {
   const next = after(cursor);
   if (next === opening) return 'tf';
@@ -48,13 +48,13 @@ const name =
 
 const isLabel = ({ code, from, end }: Cursor): boolean => code.slice(from, end) === 'default';
 
-/** Where a capital begins the name of a type. */
+/** True if a capitalized word here is the name of a type. */
 function isTypePlace(cursor: Cursor): boolean {
   const previous = before(cursor);
   return previous === colon || previous === less || previous === 0x7c || previous === 0x26;
 }
 
-/** Where a value may begin, `/` begins a regular expression and `<` an element. */
+/** True where a value may begin: there `/` begins a regular expression and `<` an element. */
 function beginsValue(cursor: Cursor): boolean {
   const previous = before(cursor);
   if (previous === -1 || previous === 0x0a) return true;
@@ -75,7 +75,7 @@ const comments: Rule[] = [
   ['/', /\/\*[^]*?(?:\*\/|$(?![^]))/, 'tm'],
 ];
 
-/** `hasTypes`: it is TypeScript. `hasElements`: elements may stand in it. */
+/** `hasTypes`: the language is TypeScript. `hasElements`: the code may contain JSX. */
 function javascript(hasTypes: boolean, hasElements: boolean): Lexer {
   const code: Rule[] = [
     ...comments,
@@ -161,10 +161,10 @@ const elementRules: Rule[] = [
   ['<', /<(?=[A-Za-z_$>])/, (cursor) => (beginsValue(cursor) && !isGeneric(cursor) ? plain : undefined), 'name'],
 ];
 
-/** `<T,>(…) => …` and `<T extends …>`. */
+/** True for `<T,>(…) => …` and `<T extends …>`. */
 const isGeneric = ({ code, end }: Cursor): boolean => /^\w+(?:,|\s+extends\b)/.test(code.slice(end, end + 80));
 
-/** The brackets of type parameters stand close to what they hold. */
+/** Brackets of type parameters, without blanks inside. */
 const generics: Rule[] = [
   ['<', /(?<=[\w$])<(?=[\w{[('"$])/, plain],
   ['>', /(?<=[\w\]}>)"'])>+(?=[([,;)}{ \n:?=|&[]|$)/m, plain],

@@ -13,7 +13,7 @@ const isStartOfLine = (cursor: Cursor): boolean => {
   return previous === 0x0a || previous === -1;
 };
 
-/** Names of the soft keywords, and arguments called like a type. */
+/** True for soft keywords that are used as names, and for arguments named like a type. */
 const isName = (cursor: Cursor): boolean => {
   const { code, from, end } = cursor;
   const next = after(cursor);
@@ -25,7 +25,7 @@ const isName = (cursor: Cursor): boolean => {
   return next === 0x3d && code.charCodeAt(end) === 0x3d && code.charCodeAt(end + 1) !== 0x3d;
 };
 
-/** A text over several lines that stands alone says what its function does. */
+/** A multi-line string that stands alone is a docstring. */
 const longText = (cursor: Cursor): string => (isStartOfLine(cursor) ? 'tm' : 'te');
 
 const interpolated = (begins: string, end: RegExp, text: RegExp): Rule[] => [

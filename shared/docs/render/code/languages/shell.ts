@@ -3,15 +3,15 @@ import { plain } from '../runs.ts';
 
 const keywords = `if then elif else fi for while until do done case esac in function select time export local readonly declare typeset unset
   return break continue exit`;
-/** Words after which a command begins. */
+/** Keywords that a command follows. */
 const beforeCommand = /(?:^|[\s;|&({`])(?:if|then|elif|else|do|while|until|time|!)[ \t]{1,9}$/;
 
-/** Where a command may begin: at the start of a line, after a mark of the shell, or after some words; also behind assignments and a prompt. */
+/** True where a command may begin: at the start of a line, after an operator of the shell, some keywords, assignments or a prompt. */
 function isCommand(cursor: Cursor): boolean {
   const { code, from } = cursor;
   const previous = before(cursor);
   if (previous === -1 || previous === 0x0a) {
-    // A line that goes on.
+    // A line that continues the previous one does not begin a command.
     const lineEnd = code.lastIndexOf('\n', from);
     return lineEnd < 1 || code.charCodeAt(lineEnd - 1) !== 0x5c;
   }
@@ -19,7 +19,7 @@ function isCommand(cursor: Cursor): boolean {
   if ('|;&(`{'.includes(character)) return true;
   const near = code.slice(Math.max(0, from - 60), from);
   const begins = near.lastIndexOf('\n') + 1;
-  // Far from the start of its line, it follows something else.
+  // Text far from the start of its line is not the beginning of a command.
   const line = begins > 0 || from <= 60 ? near.slice(begins) : `. ${near}`;
   return /^[ \t]{0,9}(?:[$#%>][ \t]|\w+=\S*[ \t]{1,9})$/.test(line) || beforeCommand.test(line);
 }
@@ -69,7 +69,7 @@ const keyword = word({ tk: `${keywords} !` }, { other: 'tf' });
 const isExported = ({ code, from }: Cursor): boolean =>
   /(?:^|\s)(?:export|local|readonly|declare)[ \t]{1,9}$/.test(code.slice(Math.max(0, from - 20), from));
 
-/** A text up to the line with the name that stands before it. */
+/** Class of a here-document: moves the end to the line with the name that precedes the text. */
 function hereText(cursor: Cursor): string {
   const { code, from } = cursor;
   const [, name = ''] = /(\w+)['"]?$/.exec(code.slice(Math.max(0, from - 80), from)) ?? [];

@@ -1,7 +1,7 @@
 import { type Cursor, lexer, type Rule } from '../lexer.ts';
 import { plain } from '../runs.ts';
 
-/** Text of several lines: those that come next and stand deeper than the line with its mark. */
+/** Class of a block scalar: the following lines that are indented more than the line with its mark. */
 function block(cursor: Cursor): string {
   const { code, from } = cursor;
   const begins = code.lastIndexOf('\n', from - 1) + 1;
@@ -26,7 +26,7 @@ function indentation(code: string, begins: number): number {
   return at - begins;
 }
 
-/** A text without quotes: a key when a colon ends it, else what it looks like. */
+/** Class of a text without quotes: a key if a colon ends it, otherwise by the form of its value. */
 function text(cursor: Cursor): string {
   const { code, from, end } = cursor;
   const written = code.slice(from, end).trimEnd();
