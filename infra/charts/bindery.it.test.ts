@@ -79,13 +79,13 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
 
   afterAll(() => rm(folder, { recursive: true }));
 
-  /** What a service would read: its variables, and the files of the secrets as its pod sees them. */
+  /** Configuration that a service would load in its pod: from its variables and its mounted secret files. */
   async function configOf(workload: Workload, settings: Settings): Promise<Record<string, unknown>> {
     const mounted = await mkdtemp(join(folder, 'mounted-'));
     for (const [index, { secret }] of sourcesOf(workload).entries()) {
       for (const { key, path } of secret.items) {
         const made = readFile(join(folder, 'secrets', secret.name.replace('bindery-', ''), key), 'utf8');
-        // The first one is the service's own. Those of servers may be anybody's.
+        // The first source is the service's own Secret. Secrets of servers may come from elsewhere.
         await writeFile(join(mounted, path), index === 0 ? await made : await made.catch(() => 'of another server'));
       }
     }
@@ -123,7 +123,7 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
     );
     const [own, ...ofServers] = sources.map(({ secret }) => secret);
     expect(own?.name).toBe(`bindery-${name}`);
-    // The key of links is for the object store "folder".
+    // The link signing key is only for the object store "folder".
     const needed = secretVariables(name).filter((variable) => variable !== 'BINDERY_LINK_SIGNING_KEY');
     expect(own?.items.map(({ key }) => key).toSorted()).toEqual(needed.toSorted());
     const expected: Partial<Record<ServiceName, string[]>> = {
@@ -134,14 +134,14 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
     expect(ofServers.map((each) => each.name)).toEqual(expected[name] ?? ['bindery-s3']);
   });
 
-  test('no pod may do more than it must, and each is asked for its health at a port that it has', () => {
+  test('each pod has minimal rights, and its probes use one of its ports', () => {
     const list = workloads(chart.resources({ example: 'trial.yaml' }));
     expect(list).toHaveLength(serviceNames.length + 1);
     for (const { kind, metadata, spec } of list) {
       const pod = spec.template.spec;
       expect(pod).toMatchObject({
         automountServiceAccountToken: false,
-        // Kubernetes would set BINDERY_GATEWAY_PORT=tcp://….
+        // With service links, Kubernetes would set BINDERY_GATEWAY_PORT=tcp://….
         enableServiceLinks: false,
         securityContext: {
           runAsNonRoot: true,
@@ -171,7 +171,7 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
     }
   });
 
-  test('an address of a service leads to its pods, at a port on which it listens', async () => {
+  test('the address of a service leads to its pods, at a port on which they listen', async () => {
     const list = chart.resources({ example: 'prometheus.yaml' });
     const deployments = ofKind<Workload>(list, 'Deployment');
     const services = ofKind<Service>(list, 'Service');
@@ -204,7 +204,7 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
     }
   });
 
-  test('budgets, policies and monitors mean the pods of one service each', () => {
+  test('budgets, policies and monitors each select the pods of one service', () => {
     const list = chart.resources({ example: 'prometheus.yaml' });
     const pods = workloads(list).map(({ spec: { template } }) => template.metadata.labels);
     const selectors = [
@@ -218,7 +218,7 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
     const monitored = ofKind<Selecting>(list, 'PodMonitor').map(
       ({ spec }) => pods.filter((labels) => isPartOf(spec.selector.matchLabels, labels)).length,
     );
-    // All but those that the first one names as exceptions, and the gateway.
+    // The first monitor excludes the services that it names, and the second one has the gateway.
     expect(monitored).toEqual([serviceNames.length + 1, 1]);
   });
 
@@ -236,7 +236,7 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
     }
   });
 
-  test('streams are made before services of a version start, by a job that is free to reach its servers', () => {
+  test('a job with access to its servers creates the streams before services of a version start', () => {
     const list = chart.resources({ example: 'trial.yaml' });
     const hooks = list.flatMap(({ kind, metadata: { name, annotations = {} } }) => {
       const { 'helm.sh/hook': hook, 'helm.sh/hook-weight': weight } = annotations;
@@ -249,7 +249,7 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
     ]);
   });
 
-  test('a renderer reaches bus, object store and names, and nobody but who reads metrics reaches it', () => {
+  test('a renderer reaches only the bus, the object store and DNS, and only scrapers of metrics reach it', () => {
     const policies = ofKind<Policy>(chart.resources({ example: 'trial.yaml' }), 'NetworkPolicy');
     const { spec } = named(policies, 'page-renderer');
     expect(spec.podSelector.matchLabels).toMatchObject({ [component]: 'page-renderer' });
@@ -264,7 +264,7 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
     expect(spec.ingress.map(({ from }) => from)).toEqual([[scrapers]]);
   });
 
-  test('each pod has a policy, and services call each other just where they have calls', () => {
+  test('each pod has a policy, and services reach each other only where calls are declared', () => {
     const policies = ofKind<Policy>(chart.resources({ example: 'trial.yaml' }), 'NetworkPolicy');
     expect(policies.map(podsOf).toSorted()).toEqual([...serviceNames, 'provisioner'].toSorted());
     const pairs = (direction: 'ingress' | 'egress') =>
@@ -296,7 +296,7 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
     expect(reaching(6_379)).toEqual(['gateway']);
   });
 
-  test('renderers scale by processor time, by the pages that wait, or not at all; a budget keeps most of them', () => {
+  test('renderers scale by processor time, by the backlog or not at all, and a disruption budget keeps most of them', () => {
     const cpu = chart.resources({ example: 'cloud.yaml' });
     const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'docs-bindery-page-renderer' };
     expect(ofKind(cpu, 'HorizontalPodAutoscaler')).toMatchObject([
@@ -319,7 +319,7 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
     expect(ofKind(fixed, 'PodDisruptionBudget')).toHaveLength(serviceNames.length);
   });
 
-  test('an image may be named by its digest, and the version is a label that Kubernetes takes', () => {
+  test('an image may be named by its digest, and the version is a valid label', () => {
     const digest = `sha256:${'0a'.repeat(32)}`;
     const imagesOf = (...set: string[]) => {
       const list = workloads(
@@ -336,7 +336,7 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
     expect(imagesOf(`image.tag=${long}`)).toEqual([`r.example.com/b:${long}`]);
   });
 
-  test('names that look like numbers or truths stay names', () => {
+  test('names that look like numbers or booleans stay strings', () => {
     const set = ['serviceAccountName=123', 'priorityClassName=true', 'publisherVolume.className=1e3'];
     const list = ofKind<Workload>(chart.resources({ example: 'trial.yaml', setString: set }), 'Deployment');
     const pod = named(list, 'publisher').spec.template.spec as unknown as Record<string, unknown>;
@@ -344,7 +344,7 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
     expect(JSON.stringify(pod)).toContain('"storageClassName":"1e3"');
   });
 
-  test('the servers that the examples name are those of the manifests beside the chart', async () => {
+  test('the examples name the servers of the manifests beside the chart', async () => {
     const files = ['nats.yaml', 'trial.yaml'].map((name) =>
       readFile(join(import.meta.dirname, 'servers', name), 'utf8'),
     );
@@ -361,7 +361,7 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
     });
   });
 
-  test('what is missing, misspelt or wrong is said by its name, all of it at once', async () => {
+  test('all missing, misspelt and wrong values are reported by name at once', async () => {
     const missing = chart.problem();
     for (const part of [
       'publicUrl is "": set it to the address under which clients reach the gateway',

@@ -38,7 +38,7 @@ describeWithServers(['helm'], 'the chart of the documentation host', () => {
     },
   );
 
-  test('the values of the specification reach the host, and the link as a secret alone', () => {
+  test('the values of the specification reach the host, the link only as a secret', () => {
     const list = resources('link.yaml');
     const env = Object.fromEntries(podOf(list)?.containers[0]?.env.map(({ name, value }) => [name, value]) ?? []);
     expect(env).toMatchObject({
@@ -50,13 +50,13 @@ describeWithServers(['helm'], 'the chart of the documentation host', () => {
     expect(withLink.map(({ kind }) => kind)).toEqual(['Secret']);
   });
 
-  test('a digest in capitals and a base path with a slash at its end are what the host takes too', () => {
+  test('the chart accepts a digest in capitals and a base path with a trailing slash, as the host does', () => {
     const link = 'staticExport.bundleUrl=https://objects.example.com/x';
     const list = resources(undefined, link, `staticExport.sha256=${'AB'.repeat(32)}`, 'site.basePath=/docs/');
     expect(list.map(({ kind }) => kind)).toContain('StatefulSet');
   });
 
-  test('staticExport.enabled=false looks for nothing, whatever else is said', () => {
+  test('with staticExport.enabled=false the host looks for no bundle, whatever the other values are', () => {
     const list = resources(
       undefined,
       'staticExport.enabled=false',
@@ -66,7 +66,7 @@ describeWithServers(['helm'], 'the chart of the documentation host', () => {
     expect(JSON.stringify(list)).not.toContain('BUNDLE_URL');
   });
 
-  test('a login has its secrets from files, and is in front of nothing else', () => {
+  test('a login reads its secrets from files, and no login means no such settings', () => {
     const login = ['login.type=basic', 'login.existingSecret=docs-login'];
     const pod = podOf(resources('link.yaml', ...login));
     expect(pod?.containers[0]?.env).toContainEqual({
@@ -91,7 +91,7 @@ describeWithServers(['helm'], 'the chart of the documentation host', () => {
     expect(problem(link, 'login.oidc.issuer=http://login.example.com')).toContain('/login/oidc/issuer');
   });
 
-  /** Each rule as its ports, and whom it lets through: everybody where it names nobody. */
+  /** Each rule as its ports and its peers; a rule without peers allows everybody. */
   const rulesOf = (list: Resource[], direction: 'ingress' | 'egress') => {
     const { spec } = list.find(({ kind }) => kind === 'NetworkPolicy') as unknown as Policy;
     return spec[direction].map(({ from, to, ports }) => {
@@ -103,7 +103,7 @@ describeWithServers(['helm'], 'the chart of the documentation host', () => {
     JSON.stringify([{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } } }]);
   const names = [[53, 53], inNamespace('kube-system')];
 
-  test('readers come by the ingress alone, and a host asks only whom its settings name', () => {
+  test('only the ingress reaches a host, and a host reaches only the servers in its settings', () => {
     const list = resources('link.yaml');
     const policy = list.find(({ kind }) => kind === 'NetworkPolicy') as unknown as Policy;
     const set = list.find(({ kind }) => kind === 'StatefulSet') as unknown as { spec: { selector: object } };
@@ -152,7 +152,7 @@ describeWithServers(['helm'], 'the chart of the documentation host', () => {
     expect(rulesOf(resources(example, ...set), 'egress')).toEqual(egress);
   });
 
-  test('further rules are kept, readers may be everybody, and the policy may be left out', () => {
+  test('further rules are kept, readers may be everybody, and the policy can be disabled', () => {
     const kept = 'staticExport.enabled=false';
     const more = 'networkPolicy.moreEgress[0].ports[0].port=4318';
     const list = chart.resources({ set: [kept, more], setString: [] });
@@ -165,7 +165,7 @@ describeWithServers(['helm'], 'the chart of the documentation host', () => {
     expect(problem(kept, 'networkPolicy.redis.ports={0}')).toContain('/networkPolicy/redis/ports/0');
   });
 
-  test('what is missing or wrong is said by its name', () => {
+  test('missing and wrong values are reported by name', () => {
     expect(problem()).toContain('staticExport.enabled is true, but there is no bundle: set staticExport.bundleUrl');
     expect(problem('staticExport.enabled=yes')).toContain('/staticExport/enabled');
     expect(problem('staticExport.bundleUrl=ftp://x')).toContain('/staticExport/bundleUrl');

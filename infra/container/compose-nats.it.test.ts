@@ -14,7 +14,7 @@ import { startServerProcess } from '../../test/support/server-process.ts';
 type Compose = { services: { nats: { entrypoint: [string, string]; command: [string] } } };
 
 describeWithServers(['nats-server'], 'nats-server as the Compose file starts it', () => {
-  test('reads its configuration again when a new version has written it, and ends when it is told to', async () => {
+  test('reloads its configuration when a new version has written it, and ends on SIGTERM', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'bindery-compose-nats-'));
     const [port = 0] = await freePorts(1);
     const file = join(folder, 'nats.conf');

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs the script with a Docker that answers so; gives the Dockerfile then, and what was asked and said. */
+/** Runs the script with a fake Docker that prints `answer`. Returns the exit status, the output, the Dockerfile afterwards, and Docker's arguments. */
 function pin(answer: unknown, { text = before, args = [] as string[] } = {}) {
   const dockerfile = join(folder, 'Dockerfile');
   writeFileSync(dockerfile, text);
@@ -32,14 +32,14 @@ function pin(answer: unknown, { text = before, args = [] as string[] } = {}) {
   };
 }
 
-test('the tag that is there gets the digest that it has now', () => {
+test('the current tag gets its current digest', () => {
   const { status, text, asked } = pin({ digest, manifests: both });
   expect(status).toBe(0);
   expect(text).toBe(before.replace(`sha256:${'a'.repeat(64)}`, digest));
   expect(asked()).toContain('inspect docker.io/library/node:24.1.0-slim ');
 });
 
-test('another tag takes its place together with its digest', () => {
+test('another tag is written together with its digest', () => {
   const { text } = pin({ digest, manifests: both }, { args: ['24.2.0-slim'] });
   expect(text).toContain(`ARG NODE_IMAGE=docker.io/library/node:24.2.0-slim@${digest}\n`);
 });
@@ -47,8 +47,8 @@ test('another tag takes its place together with its digest', () => {
 test.each([
   ['has no digest', { manifests: both }, 'gave no digest'],
   ['has another digest', { digest: 'md5:1', manifests: both }, 'gave no digest'],
-  ['is there for one kind of machine', { digest, manifests: both.slice(1) }, 'is not there for linux/amd64'],
-  ['is one image', { digest }, 'is not there for linux/amd64 and linux/arm64'],
+  ['has one platform only', { digest, manifests: both.slice(1) }, 'has no image for linux/amd64'],
+  ['is no index', { digest }, 'has no image for linux/amd64 and linux/arm64'],
 ])('an image that %s changes nothing', (_what, answer, why) => {
   const { status, said, text } = pin(answer);
   expect([status, text]).toEqual([1, before]);
@@ -56,7 +56,7 @@ test.each([
   expect(said).toContain(why);
 });
 
-test('a Dockerfile without a digest is not guessed at', () => {
+test('a Dockerfile without a digest is left unchanged', () => {
   const text = 'ARG NODE_IMAGE=docker.io/library/node:24\n';
   expect(pin({ digest, manifests: both }, { text })).toMatchObject({ status: 1, text });
 });

@@ -1,8 +1,8 @@
-// Moves the base image of infra/Dockerfile to what its tag means today, and writes tag and digest there: the one place that names it.
+// Pins the base image in infra/Dockerfile, the only file that names it, to the digest that its tag has today.
 //
-//   node infra/container/pin-base-image.mjs [tag]      default: the tag that is there, such as 24.21.0-trixie-slim
+//   node infra/container/pin-base-image.mjs [tag]      default: the current tag, such as 24.21.0-trixie-slim
 //
-// It asks the registry through `docker buildx`, so it needs Docker and a network. Plain JavaScript without dependencies.
+// It queries the registry through `docker buildx`, so it needs Docker and a network. Plain JavaScript without dependencies.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { join } from 'node:path';
 
 const dockerfile = process.env.BINDERY_DOCKERFILE || join(import.meta.dirname, '../Dockerfile');
 const pinned = /^ARG NODE_IMAGE=(?<name>[^\s:@]+):(?<tag>[^\s:@]+)@sha256:[0-9a-f]{64}$/m;
-/** An index has an image for each of them; the digest of one image would build on one kind of machine alone. */
+/** Platforms that an image index must contain. The digest of a single image would restrict builds to one platform. */
 const neededPlatforms = ['linux/amd64', 'linux/arm64'];
 
 try {
@@ -33,6 +33,6 @@ function digestOf(image) {
   if (!/^sha256:[0-9a-f]{64}$/.test(digest)) throw new Error(`the registry gave no digest for ${image}.`);
   const platforms = new Set((manifests ?? []).map(({ platform }) => `${platform?.os}/${platform?.architecture}`));
   const missing = neededPlatforms.filter((needed) => !platforms.has(needed));
-  if (missing.length > 0) throw new Error(`${image} is not there for ${missing.join(' and ')}.`);
+  if (missing.length > 0) throw new Error(`${image} has no image for ${missing.join(' and ')}.`);
   return digest;
 }

@@ -10,7 +10,7 @@ import {
 } from '#shared/messaging/subjects/subject-table.ts';
 import { code, markdownTable, page, plain } from './markdown.ts';
 
-/** Streams, buckets and plain subjects, and who may write and read each: the table from which the rights of NATS users are made. */
+/** Page of streams, buckets and plain subjects with their writers and readers, from the table that also makes the rights of NATS users. */
 export function busPage(): string {
   const durables = [...durableRows, renderDurable('*')];
   const streams = streamRows.map((row) => {
@@ -36,7 +36,7 @@ export function busPage(): string {
       codes(row.key.split(', ')),
       row.ownKey === true ? `${users(row.writers)}, each its own name` : writersOf(row),
       users(row.readers.filter((reader) => !row.writers.includes(reader))),
-      // It is Markdown already.
+      // `kept` is Markdown, so it is not escaped.
       row.kept,
     ]);
   const subjects = coreRows.map((row) => [
@@ -46,14 +46,14 @@ export function busPage(): string {
   ]);
   return page(
     'Streams, buckets and rights',
-    'What the bus keeps, who may write it, and who may read it.',
-    'Every service has a NATS user of its own name; `auditor` and `operator` are users of the command line. Each may do what these tables say and nothing else: the server refuses the rest. `provisioner` makes streams, buckets and consumers and reads no message.',
+    'The streams and buckets of the bus, with the users that may write and read them.',
+    'Every service has a NATS user of its own name; `auditor` and `operator` are users of the command line. Each user has the rights in these tables, and the server refuses everything else. `provisioner` creates streams, buckets and consumers and reads no message.',
     '## Streams',
     markdownTable(['stream', 'subjects', 'written by', 'read by', 'removed by', 'kept'], streams),
     '## Buckets',
-    'A bucket keeps the newest value of each key; its writers also read it. Keys behind a writer are all that it may write. Each bucket of a read model has a second generation with `-green` in its name, which a rebuild fills.',
+    'A bucket keeps the newest value of each key; its writers also read it. Where keys stand in parentheses behind a writer, it may write only those. Each bucket of a read model has a second generation with `-green` in its name, which a rebuild fills.',
     markdownTable(['bucket', 'keys', 'written by', 'also read by', 'kept'], buckets),
-    '## Subjects that nothing keeps',
+    '## Subjects that are not stored',
     markdownTable(['subject', 'written by', 'read by'], subjects),
   );
 }

@@ -2,7 +2,7 @@ import { Command, type Option } from 'commander';
 import { addCommands } from '#services/cli/commands.ts';
 import { code, markdownTable, page, plain } from './markdown.ts';
 
-/** Options of all commands that call a server; the page says them once. */
+/** Options of all commands that call a server, which the page names only once. */
 const common = new Set(['--json', '--url', '--key', '--data']);
 
 export async function commandsPage(): Promise<string> {
@@ -50,7 +50,7 @@ const optionText = ({ description, mandatory, defaultValue, defaultValueDescript
   return `${description}${byDefault}${mandatory ? ' (required)' : ''}`;
 };
 
-/** Choices that the text does not name. */
+/** The description, with the choices appended if it does not name them all. */
 function withChoices(text: string, choices: readonly string[] = []): string {
   const missing = choices.filter((choice) => !text.includes(choice));
   return plain(text) + (missing.length === 0 ? '' : `; one of ${choices.map(code).join(', ')}`);

@@ -8,13 +8,13 @@ import { code, markdownTable, page } from './markdown.ts';
 export function formatPage(): string {
   return page(
     'Docs project format',
-    'Every setting and property of the format, and what Bindery does with it.',
-    'A test renders a project with and without each one that is done: something that readers get differs. Publishing and `bindery check` say of those that are not done that they have no effect (`setting-without-effect`, `property-without-effect`, `unused-integration`).',
+    'Every setting and property of the format, and its support in Bindery.',
+    'For each supported one, a test renders a project with and without it and checks that the output differs. Publishing and `bindery check` report unsupported ones, which have no effect (`setting-without-effect`, `property-without-effect`, `unused-integration`).',
     '## Settings of docs.json',
-    'A dot stands between a setting and one inside it, and `[]` behind a list.',
+    'A dot separates a setting from a nested one, and `[]` marks the items of a list.',
     tableOf(settingSupport),
     '## Nodes of the navigation',
-    'The kind of a node stands before the dot.',
+    'The text before the dot is the kind of the node.',
     tableOf(navigationSupport),
     '## Frontmatter',
     tableOf(frontmatterSupport),
@@ -23,7 +23,7 @@ export function formatPage(): string {
   );
 }
 
-/** Notes are Markdown already. */
+/** Notes are Markdown, so they are not escaped. */
 const tableOf = (table: SupportTable): string =>
   markdownTable(
     ['name', 'support', 'how, or why not'],

@@ -12,7 +12,7 @@ export function httpApiPage(): string {
   return page(
     'HTTP interface',
     'Every route, with its key, parameters, bodies, answers and errors.',
-    'Every installation serves the same as OpenAPI 3.1 at `/openapi.json`. What the codes mean is said under [errors](/reference/errors).',
+    'Every installation serves the same as OpenAPI 3.1 at `/openapi.json`. The page of [errors](/reference/errors) explains the codes.',
     ...sections,
   );
 }
@@ -88,7 +88,7 @@ function fieldRows({ properties = {}, required = [] }: JsonSchema, place: string
   ]);
 }
 
-/** A type in words: what it is, and its bounds. */
+/** Name and bounds of a type, as a phrase. */
 function typeOf(schema: JsonSchema): string {
   const { enum: values, const: value, anyOf, oneOf, items, type, format } = schema;
   const variants = anyOf ?? oneOf;

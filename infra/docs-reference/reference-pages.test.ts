@@ -7,7 +7,7 @@ const docs = join(import.meta.dirname, '../docs');
 
 const pages = await referencePages();
 
-test.each(Object.entries(pages))('%s is what the code says; else: npm run docs:reference', (path, text) => {
+test.each(Object.entries(pages))('%s is up to date (else run npm run docs:reference)', (path, text) => {
   expect(readFileSync(join(docs, path), 'utf8')).toBe(text);
 });
 

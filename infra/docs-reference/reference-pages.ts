@@ -6,7 +6,7 @@ import { code, markdownTable, page, plain } from './markdown.ts';
 import { formatPage } from './format-page.ts';
 import { settingsPage } from './settings-page.ts';
 
-/** The pages of our documentation that code knows best, by their path in `infra/docs`. */
+/** Pages of our documentation that are generated from the code, by their path in `infra/docs`. */
 export async function referencePages(): Promise<Record<string, string>> {
   return {
     'reference/http-api.mdx': httpApiPage(),
@@ -27,7 +27,7 @@ function errorsPage(): string {
   ]);
   return page(
     'Error codes',
-    'Every error that the public interface answers with.',
+    'Every error code of the public interface.',
     'The body of every error is described under [errors](/interfaces/errors). The sentence of a single answer may say more.',
     markdownTable(['code', 'status', 'may work later without a change', 'sentence'], rows),
   );

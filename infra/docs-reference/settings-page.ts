@@ -32,16 +32,16 @@ export function settingsPage(): string {
   ];
   return page(
     'Settings',
-    'Every environment variable, its default, and who reads it.',
-    'A service that has a setting without a default does not start until it is set. `npm start` sets what services need to find each other. `<SERVICE>` is the name of a service in capitals, such as `PAGE_RENDERER`. Secrets are never printed.',
+    'Every environment variable with its default and its readers.',
+    'A service with a required setting does not start until it is set. `npm start` sets the variables with which services find each other. `<SERVICE>` is the name of a service in capitals, such as `PAGE_RENDERER`. Secrets are never printed.',
     markdownTable(
-      ['variable and default', 'meaning and who reads it'],
+      ['variable and default', 'meaning and readers'],
       all.sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
     ),
   );
 }
 
-/** A row. Two columns fit where four do not: names are long, and do not wrap. */
+/** A row of two cells with four values. The names are long and do not wrap, so four columns would be too wide. */
 const cells = (variable: string, byDefault: string, meaning: string, readers: string): string[] => [
   `${code(variable)}<br />${byDefault}`,
   `${meaning}<br />*${readers}*`,
@@ -49,7 +49,7 @@ const cells = (variable: string, byDefault: string, meaning: string, readers: st
 
 function addRows(rows: Map<string, Row>, reader: string, settings: readonly Setting<unknown>[]): void {
   for (const { env, schema, description, secret } of settings) {
-    // A setting that each service has under its own name is one row.
+    // A setting that every service has under its own name gets a single row.
     const variable = env.replace(new RegExp(`_${variableName(reader)}(?=_PORT$|$)`), '_<SERVICE>');
     const [meaning = '', said] = description.split(/; default: /);
     const row = rows.get(variable);

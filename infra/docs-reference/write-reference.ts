@@ -1,4 +1,4 @@
-/* `npm run docs:reference` writes the pages of our documentation that are made from code; a test says when it is time. */
+/* `npm run docs:reference` writes the pages of our documentation that are generated from the code; a test fails while they are out of date. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { referencePages } from './reference-pages.ts';

@@ -18,8 +18,8 @@ import { cachedFolder, cacheFolder } from './server-locations.mjs';
 import { say, StepFailed } from './steps.mjs';
 
 /**
- * Lets `fill` put files into an empty folder and moves that to `<cache>/<name>-<version>` in one step, so that a folder in the cache is
- * always whole. @returns that folder.
+ * Lets `fill` put files into an empty folder and then renames it to `<cache>/<name>-<version>`, so that a folder in the cache is always
+ * complete. @returns that folder.
  */
 export async function putInCache(name, version, fill) {
   const target = cachedFolder(name, version);
@@ -37,10 +37,10 @@ export async function putInCache(name, version, fill) {
 }
 
 const retryMs = 200;
-// A process id means nothing in another container that shares the cache. No step takes this long.
+// Age after which a lock counts as abandoned, longer than any step takes. Process ids cannot show this to another container with the same cache.
 const abandonedAfterMs = 20 * 60_000;
 
-/** Runs `work` while no other set-up on this cache runs work of the same name. The lock of a process that has ended is ignored. */
+/** Runs `work` under a lock of this name in the cache. The lock of a process that has ended is ignored. */
 export async function withLock(name, work) {
   const folder = join(cacheFolder(), 'locks');
   mkdirSync(folder, { recursive: true });
@@ -51,7 +51,7 @@ export async function withLock(name, work) {
       rmSync(file, { force: true });
       continue;
     }
-    if (!told) say(`another set-up (process ${owner}) does that already; waiting for it`);
+    if (!told) say(`another set-up (process ${owner}) is already doing this; waiting for it`);
     told = true;
     await delay(retryMs);
   }

@@ -15,7 +15,7 @@ afterEach(() => {
   rmSync(cache, { recursive: true });
 });
 
-test('two set-ups do the same work one after the other', async () => {
+test('two set-ups do work of the same name one after the other', async () => {
   const order = [];
   const first = withLock('work', async () => {
     order.push('first begins');
@@ -34,7 +34,7 @@ test('the lock of a process that is gone does not count', async () => {
   expect(await withLock('work', async () => 'done')).toBe('done');
 });
 
-test('what fails leaves neither a lock nor half a folder', async () => {
+test('failed work leaves neither a lock nor an incomplete folder', async () => {
   const fill = (folder) => {
     writeFileSync(join(folder, 'part'), '');
     throw new Error('no more bytes');

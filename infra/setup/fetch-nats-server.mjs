@@ -24,7 +24,7 @@ const wheelDigests = {
   'linux-arm64': '06445f574de7639825014c6c7ad4ca8f170f8c08615d93283f915aacbb47f1eb',
 };
 
-/** Finds a nats-server of version 2.12 or later, or fetches one; tries each source once. @throws StepFailed with what each source said. */
+/** Finds a nats-server of version 2.12 or later, or fetches one; tries each source once. @throws StepFailed with the error of each source. */
 export async function fetchNatsServer() {
   if (findServer(program) !== undefined) return;
   sayWhatIsTooOld();
@@ -41,7 +41,7 @@ export async function fetchNatsServer() {
       }
     }
     throw new StepFailed(
-      `nats-server could not be had:\n${reasons.join('\n')}\nPut a nats-server of ${oldestNatsServer.join('.')} or later on PATH ` +
+      `nats-server could not be fetched:\n${reasons.join('\n')}\nPut a nats-server of ${oldestNatsServer.join('.')} or later on PATH ` +
         '(https://github.com/nats-io/nats-server/releases, `brew install nats-server`) and run this again.',
     );
   });
@@ -50,7 +50,7 @@ export async function fetchNatsServer() {
 function sayWhatIsTooOld() {
   for (const path of onPath(program)) {
     const version = natsServerVersion(path)?.join('.') ?? 'an unknown version';
-    say(`${path} is ${version}, older than ${oldestNatsServer.join('.')}: it is left alone and not used`);
+    say(`${path} is ${version}, older than ${oldestNatsServer.join('.')}: it is not used`);
   }
 }
 

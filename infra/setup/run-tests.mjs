@@ -1,13 +1,13 @@
 /*
- * `npm test` runs, in this order: types, lint, format and unused code side by side, the unit tests, the tests over real servers. It stops after the
- * first of these three steps that fails and says what to do.
+ * `npm test` runs three steps: first types, lint, format and unused code in parallel, then the unit tests, then the tests over real servers. It stops
+ * after the first step that fails, with advice.
  *
  *   npm run check              the first two steps
  *   npm test -- <arguments>    vitest with these arguments: `npm test -- shared/export/bundle` runs one folder
  *
- *   BINDERY_CACHE              folder in which servers are looked for           default ~/.cache/bindery
- *   BINDERY_REQUIRE_SERVERS    1: a suite whose server is missing fails         default: it is skipped and says so
- *   TMPDIR                     where tests keep their files                     default: in memory (/dev/shm) if there is room
+ *   BINDERY_CACHE              folder with downloaded servers                   default ~/.cache/bindery
+ *   BINDERY_REQUIRE_SERVERS    1: a suite whose server is missing fails         default: it is skipped with a message
+ *   TMPDIR                     folder for files of tests                        default: in memory (/dev/shm) if there is room
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
@@ -16,26 +16,30 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const programs = join(root, 'node_modules', '.bin');
-// The Node from there runs everything, also when this file was not started by npm.
+// Everything runs with the Node of node_modules, also when this file was not started by npm.
 const env = { TMPDIR: folderInMemory(), ...process.env, PATH: [programs, process.env.PATH].join(delimiter) };
 
-// By its path: of two packages with a program of this name (the other makes clients in a test) npm links either.
+// A path instead of a name: two packages have a program "tsc" (one is for generated clients in a test), and npm links either.
 const tsc = '../typescript/bin/tsc';
 
 const checks = [
-  { name: 'types', command: [tsc, '--noEmit'], advice: 'mend the types that tsc names above' },
+  { name: 'types', command: [tsc, '--noEmit'], advice: 'fix the types that tsc names above' },
   {
     name: 'types of the scripts of pages',
     command: [tsc, '-p', 'shared/docs/render/site/scripts'],
-    advice: 'mend the types that tsc names above',
+    advice: 'fix the types that tsc names above',
   },
   {
     name: 'lint',
     command: ['oxlint', '--type-aware'],
-    advice: 'mend what oxlint names above; the rules are in .oxlintrc.json',
+    advice: 'fix the problems that oxlint names above; the rules are in .oxlintrc.json',
   },
   { name: 'format', command: ['biome', 'format', '.'], advice: 'run `npm run format`' },
-  { name: 'unused code', command: ['knip'], advice: 'remove what knip names above; `npx knip --fix` removes exports' },
+  {
+    name: 'unused code',
+    command: ['knip'],
+    advice: 'remove the code that knip names above; `npx knip --fix` removes exports',
+  },
 ];
 const vitest = (name, args) => ({
   name,
@@ -51,8 +55,9 @@ else if (args.length > 0) await runSteps([[vitest('tests', args)]]);
 else await runSteps([checks, [unitTests], [vitest('tests over real servers', ['--project', 'it'])]]);
 
 /**
- * A new folder in memory, removed at the end; undefined where there is none with room. Real servers wait for the disk with every message, which takes
- * a third of the processor time of their tests. A process that is killed leaves the same files behind there, and the slow tests use the disk.
+ * A new folder in memory, removed at the end; undefined where there is no room. On a disk, real servers sync every message, which takes a third of
+ * the processor time of their tests. Memory does not weaken the tests that kill processes: the files outlive the process there, too. The slow tests
+ * use the disk.
  */
 function folderInMemory() {
   const memory = '/dev/shm';
@@ -69,7 +74,7 @@ function folderInMemory() {
   }
 }
 
-/** Each step is a list of commands that run side by side. */
+/** Runs the steps one after the other. A step is a list of commands that run in parallel. */
 async function runSteps(steps) {
   for (const step of steps) {
     const results = await Promise.all(step.map(run));
@@ -77,7 +82,7 @@ async function runSteps(steps) {
   }
 }
 
-/** Runs a command to its end; says whether it went well. */
+/** Runs a command to its end and prints the result. Resolves with true if it succeeded. */
 function run({ name, command, advice, isShown }) {
   const [program, ...programArgs] = command;
   const startedAt = performance.now();

@@ -1,4 +1,4 @@
-// Where the servers are that services and tests need. The fetchers and the code that starts servers share this file, so that both
+// Locations of the servers that services and tests need. The fetchers and the code that starts servers share this file, so that both
 // look in the same places. Plain JavaScript without dependencies: it runs on Node 20 before anything is installed.
 
 import { execFileSync } from 'node:child_process';
@@ -7,7 +7,7 @@ import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync 
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-/** The versions that are fetched. nats-server has three because its sources publish at different times; each is good. */
+/** Pinned versions. nats-server has three because its sources publish at different times; each works. */
 export const pinnedVersions = {
   natsServerRelease: '2.15.0',
   natsServerWheel: '2.15.1',
@@ -17,13 +17,13 @@ export const pinnedVersions = {
   helm: '4.3.1',
 };
 
-/** The streams need a nats-server of 2.12 or later; distributions still have 2.9. */
+/** Oldest nats-server with the features that our streams use. Distributions still have 2.9. */
 export const oldestNatsServer = [2, 12];
 
-/** Elasticsearch needs a full JDK, not a runtime: it uses the module jdk.attach. */
+/** Oldest JDK for Elasticsearch, which needs a full JDK, not a runtime: it uses the module jdk.attach. */
 export const oldestJdkForElasticsearch = 21;
 
-/** The folder outside the repository in which everything fetched is kept. */
+/** The folder for downloads, outside the repository. */
 export function cacheFolder() {
   return process.env.BINDERY_CACHE || join(homedir(), '.cache', 'bindery');
 }
@@ -53,21 +53,21 @@ export function natsServerVersion(program) {
   }
 }
 
-/** Where Elasticsearch is once it has been fetched. */
+/** Folder of Elasticsearch in the cache, whether it has been fetched or not. */
 export function elasticsearchFolder() {
   return cachedFolder('elasticsearch', pinnedVersions.elasticsearch);
 }
 
-/** What says which released versions of the AI SDK tests run: `package.json` and `package-lock.json`. */
+/** Folder with the `package.json` and `package-lock.json` that pin the released versions of the AI SDK for tests. */
 export const sdkVersionsSource = join(import.meta.dirname, '../../test/clients/sdk-versions');
 
-/** Where the released versions of the AI SDK are once they have been fetched: as many folders as there were lock files. */
+/** Folder of the released versions of the AI SDK in the cache. Its name has a hash of the lock file, so a changed lock file has another folder. */
 export function sdkVersionsFolder() {
   const lock = readFileSync(join(sdkVersionsSource, 'package-lock.json'));
   return cachedFolder('sdk-versions', createHash('sha256').update(lock).digest('hex').slice(0, 12));
 }
 
-/** Whether Elasticsearch has been fetched; to run it also needs a JDK. */
+/** True if Elasticsearch has been fetched. To run, it also needs a JDK. */
 export function hasElasticsearch() {
   return existsSync(join(elasticsearchFolder(), 'lib', `elasticsearch-${pinnedVersions.elasticsearch}.jar`));
 }
@@ -91,7 +91,7 @@ const finders = {
   'nats-server': () => onPath('nats-server').find(isNewEnough) ?? cachedNatsServers().find(isProgram),
   versitygw: () => onPathOrCached('versitygw'),
   helm: () => onPathOrCached('helm'),
-  // A folder, not a program: it is started with a JDK and settings of its own.
+  // This is a folder, not a program: Elasticsearch is started with a JDK and settings of its own.
   elasticsearch: () => (hasElasticsearch() && findJdk(oldestJdkForElasticsearch) ? elasticsearchFolder() : undefined),
   chromium: () =>
     [
@@ -104,7 +104,7 @@ const finders = {
   busybox: () => onPath('busybox')[0],
   jq: () => onPath('jq')[0],
   python3: () => onPath('python3')[0],
-  // A folder with packages, not a program.
+  // This is a folder with packages, not a program.
   'sdk-versions': () => [sdkVersionsFolder()].find((folder) => existsSync(join(folder, 'node_modules'))),
 };
 

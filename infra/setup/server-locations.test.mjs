@@ -28,7 +28,7 @@ test('a nats-server of 2.12 or later on PATH is taken before the one in the cach
   expect(findServer('nats-server')).toBe(onPath);
 });
 
-test('an older one is passed over', () => {
+test('an older nats-server on PATH is ignored', () => {
   natsServer(join(folder, 'bin', 'nats-server'), '2.9.10');
   expect(findServer('nats-server')).toBeUndefined();
   const cached = natsServer(
@@ -38,7 +38,7 @@ test('an older one is passed over', () => {
   expect(findServer('nats-server')).toBe(cached);
 });
 
-test('what is nowhere is undefined', () => {
+test('a server that is neither on PATH nor in the cache is undefined', () => {
   for (const name of ['redis-server', 'versitygw', 'elasticsearch', 'helm', 'bsdtar', 'busybox', 'jq', 'python3']) {
     expect(findServer(name)).toBeUndefined();
   }

@@ -5,9 +5,9 @@
  *   Elasticsearch        fetched with Maven; needs a JDK of 21 or later
  *   Helm                 built with Go
  *
- * Says what is missing and how to get it; the tests that need it are then skipped.
+ * For each missing one it prints how to get it; the tests that need it are then skipped.
  *
- *   BINDERY_CACHE              folder of everything fetched            default ~/.cache/bindery
+ *   BINDERY_CACHE              folder for downloads                    default ~/.cache/bindery
  *   BINDERY_REQUIRE_SERVERS    1: a missing server is a failure        default: it is a warning
  *   ES_JAVA_HOME, JAVA_HOME    JDKs to consider beside /usr/lib/jvm
  */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { onPath } from './server-locations.mjs';
 
-/** Runs all steps, also after one that failed, and says what each could not get. When a needed one fails, the exit code is 1. */
+/** Runs all steps, also after one that failed, and prints the reason of each failure. When a needed step fails, the exit code is 1. */
 export async function runSteps(steps) {
   for (const { needed, run } of steps) {
     try {
@@ -14,14 +14,12 @@ export async function runSteps(steps) {
   }
 }
 
-// How the set-up scripts speak: one line for each thing they do, one for each that they could not do.
-
-/** Says what happens now. */
+/** Prints one line of progress. */
 export function say(line) {
   process.stderr.write(`setup: ${line}\n`);
 }
 
-/** What a step could not get, and what the reader can do about it. */
+/** A step failed. The message has the reason and advice for the reader. */
 export class StepFailed extends Error {
   constructor(message) {
     super(message);
@@ -29,7 +27,7 @@ export class StepFailed extends Error {
   }
 }
 
-/** Runs a step and says how long it took. */
+/** Runs a step and prints its duration. */
 export async function timed(line, step) {
   say(`${line} …`);
   const begin = performance.now();
@@ -38,12 +36,12 @@ export async function timed(line, step) {
   return result;
 }
 
-/** More than npm prints when it refuses a lock file: the reason comes before several kilobytes of usage. */
+/** Length of the kept output. It is more than npm prints when it refuses a lock file: the reason comes before several kilobytes of usage. */
 const keptCharacters = 16_000;
 
 /**
  * Runs a program to its end, without input. @returns its exit code (undefined when it could not be started or was stopped) and the
- * end of what it printed.
+ * last part of its output.
  */
 export function runProgram(program, args, { env = {}, cwd, timeoutMs = 600_000, shown = false } = {}) {
   return new Promise((resolve) => {

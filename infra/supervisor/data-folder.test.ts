@@ -6,7 +6,7 @@ import { makeFolder, openSecrets } from './data-folder.ts';
 
 const newFolder = () => mkdtemp(join(tmpdir(), 'bindery-folder-'));
 
-test('secrets stay the same from start to start, and each new one is made', async () => {
+test('secrets stay the same from start to start, and missing ones are created', async () => {
   const folder = await newFolder();
   const { auditKey, ...others } = await openSecrets(folder);
   await writeFile(join(folder, 'secrets.json'), JSON.stringify(others));
@@ -17,7 +17,7 @@ test('secrets stay the same from start to start, and each new one is made', asyn
   expect(await readdir(folder)).toEqual(['secrets.json']);
 });
 
-test('secrets that are there and cannot be read are not replaced by new ones', async () => {
+test('unreadable secrets are not replaced by new ones', async () => {
   const folder = await newFolder();
   const file = join(folder, 'secrets.json');
   for (const damaged of ['', '{"hashKey"', '{"hashKey": 7}', 'null']) {
@@ -26,13 +26,13 @@ test('secrets that are there and cannot be read are not replaced by new ones', a
     expect(await readFile(file, 'utf8')).toBe(damaged);
   }
   const elsewhere = await newFolder();
-  // A link to itself stands for whatever keeps a file from being read.
+  // A link to itself is one example of a file that cannot be read.
   await symlink('secrets.json', join(elsewhere, 'secrets.json'));
   await expect(openSecrets(elsewhere)).rejects.toThrow('ELOOP');
   expect(await readdir(elsewhere)).toEqual(['secrets.json']);
 });
 
-test('a folder that cannot be made ends in a sentence', async () => {
+test('a folder that cannot be made is an error with a sentence', async () => {
   await expect(makeFolder('/proc/bindery/secrets')).rejects.toThrow(
     /^The folder \/proc\/bindery\/secrets cannot be made: E[A-Z]+: .+\. Name another one\.$/,
   );

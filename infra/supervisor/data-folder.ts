@@ -8,30 +8,30 @@ import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 
 const secret = z.string().min(16);
 
-/** The secrets of an installation: made once per data folder, kept in `secrets.json` with mode 0600. */
+/** The secrets of an installation, created once per data folder and kept in `secrets.json` with mode 0600. */
 const secretsSchema = z.object({
   natsPasswords: z.record(z.string(), secret),
-  /** By their environment variables. */
+  /** Tokens of calls between services, by their environment variables. */
   callTokens: z.record(z.string(), secret),
   operatorToken: secret,
   hashKey: secret,
   linkSigningKey: secret,
   auditKey: secret,
-  /** What the servers of a NATS cluster tell each other. */
+  /** Password with which the servers of a NATS cluster connect to each other. */
   natsRoutePassword: secret,
-  /** Of the S3 server, the Redis and the Elasticsearch that run beside the services. */
+  /** Secrets of the S3 server, the Redis and the Elasticsearch that run beside the services. */
   s3SecretAccessKey: secret,
   redisPassword: secret,
   elasticsearchPassword: secret,
 });
 
-/** Of an older version: a kind of secret may be missing. */
+/** Stored secrets of any version: an older file may lack a kind of secret. */
 const keptSecretsSchema = secretsSchema.partial();
 
 export type Secrets = z.infer<typeof secretsSchema>;
 
 /**
- * The secrets of a data folder are there, but cannot be read. New ones would end all keys and links, and no history could be verified any
+ * The secrets of a data folder exist, but cannot be read. New ones would invalidate all keys and links, and no history could be verified any
  * more. The message names the file.
  */
 class SecretsUnreadable extends Error {
@@ -39,8 +39,8 @@ class SecretsUnreadable extends Error {
 }
 
 /**
- * Reads the secrets of a data folder, or makes them. A new service gets a password, and a new kind of secret is made; the others stay. Only
- * who holds the lock of the folder may call it. Throws `SecretsUnreadable`.
+ * Reads the secrets of a data folder, or creates them. Missing secrets, such as the password of a new service, are added; the others stay. The
+ * caller must hold the lock of the folder. Throws `SecretsUnreadable`.
  */
 export async function openSecrets(dataFolder: string): Promise<Secrets> {
   const file = join(dataFolder, 'secrets.json');
@@ -66,7 +66,7 @@ export async function openSecrets(dataFolder: string): Promise<Secrets> {
   return secrets;
 }
 
-/** Undefined when there are none yet. */
+/** The stored secrets; undefined when there are none yet. */
 async function readSecrets(file: string): Promise<z.infer<typeof keptSecretsSchema> | undefined> {
   try {
     return keptSecretsSchema.parse(JSON.parse(await readFile(file, 'utf8')));
@@ -80,7 +80,7 @@ async function readSecrets(file: string): Promise<z.infer<typeof keptSecretsSche
   }
 }
 
-/** Writes a file that only its owner may read, all or nothing. */
+/** Writes a file that only its owner may read, atomically. */
 export async function writePrivateJson(file: string, value: unknown): Promise<void> {
   await makeFolder(dirname(file));
   const unfinished = `${file}.${process.pid}.part`;
@@ -95,8 +95,8 @@ export async function writePrivateJson(file: string, value: unknown): Promise<vo
 }
 
 /**
- * Makes a folder and those above it, unless they are there. Node's own `mkdir` never ends where nothing can be made, as in `/proc`: it makes the
- * parent, which is there, and tries again.
+ * Creates a folder and its parents, unless they exist. A recursive `mkdir` of Node never returns where nothing can be created, as in `/proc`: it
+ * creates the parent, which exists, and tries again.
  */
 export async function makeFolder(folder: string): Promise<void> {
   await makeBelow(resolve(folder)).catch((error: unknown) => {

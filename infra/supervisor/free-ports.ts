@@ -1,14 +1,14 @@
 import { createServer, type Server } from 'node:net';
 
-/** Systems give ports by themselves from 32,768 up (Linux) or 49,152 up (others): nobody is given one of these while its service starts or is away. */
+/** Start of a range below the ephemeral ports, which begin at 32,768 (Linux) or 49,152 (others): the system gives none of ours to another process meanwhile. */
 const firstPort = 20_000;
 const portCount = 12_000;
-/** A prime: processes that begin at the same time, with ids close to each other, look in different places. */
+/** Distance between the first candidates of two processes with neighbouring ids. It is a prime, so that processes that start together try different ports. */
 const portsApart = 97;
 
 let looked = process.pid * portsApart;
 
-/** `count` different free ports of the loopback address. None is given twice in a process. */
+/** Finds `count` different free ports of the loopback address. A process never gets the same port twice. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   for (let tried = 0; ports.length < count; tried += 1) {
@@ -19,7 +19,7 @@ export async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-/** Whether a server could listen there now. */
+/** True if a server could listen on this address now. */
 export async function isFree(host: string, port: number): Promise<boolean> {
   const server = createServer();
   try {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { keepRunning, restartDelayMs } from './keep-running.ts';
 
-test('restarts come slower and slower, to a bound', () => {
+test('the delay of restarts grows up to a bound', () => {
   expect([1, 2, 3, 4, 20].map(restartDelayMs)).toEqual([100, 200, 400, 800, 5_000]);
 });
 
-test('a process that dies is started again, one that is stopped is not', async () => {
+test('a process that dies is restarted, and a stopped one is not', async () => {
   let restarts = 0;
   let sawSecondEnd: () => void = () => {};
   const secondEnd = new Promise<void>((resolve) => {
@@ -24,7 +24,7 @@ test('a process that dies is started again, one that is stopped is not', async (
   expect(kept.pid()).toBeUndefined();
 });
 
-test('a process that is restarted runs again at once, and says why', async () => {
+test('a requested restart happens at once, and its reason is reported', async () => {
   const news: string[] = [];
   const args = ['-e', 'setInterval(() => {}, 1_000)'];
   const kept = keepRunning({ name: 'long', command: process.execPath, args, options: { stdio: 'ignore' } }, (line) =>

@@ -9,24 +9,24 @@ export type ProcessSpec = {
 
 export type KeptProcess = {
   pid(): number | undefined;
-  /** The news of when it last ended by itself. */
+  /** The last line about an unexpected end. */
   lastEnd(): string | undefined;
-  /** Ends the process, kills it after `graceMs`, and starts it again at once; `why` is the news. Does nothing while it does not run. */
+  /** Stops the process (SIGKILL after `graceMs`) and starts it again at once; `why` is passed to `onExit`. Does nothing while it does not run. */
   restart(graceMs: number, why: string): Promise<void>;
-  /** Asks the process to end, kills it after `graceMs`, and does not start it again. */
+  /** Stops the process (SIGKILL after `graceMs`) for good. */
   stop(graceMs: number): Promise<void>;
 };
 
 const firstDelayMs = 100;
 const longestDelayMs = 5_000;
-/** A process that ran this long was healthy: its next restart is quick again. */
+/** Run time after which a process counts as healthy, which resets the backoff of its restarts. */
 const healthyAfterMs = 10_000;
 
-/** The wait before the `failures`-th restart in a row, in milliseconds. Pure. */
+/** Backoff before the `failures`-th restart in a row, in milliseconds. Pure. */
 export const restartDelayMs = (failures: number): number =>
   Math.min(longestDelayMs, firstDelayMs * 2 ** Math.max(0, failures - 1));
 
-/** Runs a process and starts it again, with back-off, whenever it ends by itself. `onExit` is told of each such end. */
+/** Runs a process and restarts it with backoff whenever it ends unexpectedly. `onExit` gets a line about each end and each requested restart. */
 export function keepRunning(
   spec: ProcessSpec,
   onExit: (news: string) => void,

@@ -3,10 +3,10 @@ import { openServerHealth } from '#shared/messaging/nats/server-health.ts';
 import { keepWritable } from './keep-writable.ts';
 
 vi.mock('#shared/messaging/nats/server-health.ts');
-// No pause takes time.
+// Pauses end at the next turn of the event loop.
 vi.mock('node:timers/promises', () => ({ setTimeout: () => new Promise(setImmediate) }));
 
-test('a server that no restart helps is given up, also when it does not answer while it starts', async () => {
+test('the watch gives up on a server that restarts do not repair, also when it does not answer while it starts', async () => {
   const stop = new AbortController();
   const restarts: string[] = [];
   const news: string[] = [];

@@ -50,7 +50,7 @@ describeWithSmallDisk('a nats-server whose disk was full', () => {
   const request = (n: number) =>
     gateway.exports.append(exportCommit(exportState({ jobId: jobIdOf(n) })), { sequence: 0 });
 
-  test('is no longer ready, and writes again by itself when there is room; nothing that it accepted is lost', async () => {
+  test('is not ready until there is room, is then restarted automatically, and loses no accepted message', async () => {
     await gateway.check();
     const first = nats.pid();
     disk.fill();

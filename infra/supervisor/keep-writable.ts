@@ -7,27 +7,26 @@ import type { KeptProcess } from './keep-running.ts';
 
 const askEveryMs = 2_000;
 const stopGraceMs = 10_000;
-/** With less room than this a server that is started again stops writing again. */
+/** Free space below which a restarted server would soon refuse writes again. */
 const leastRoomBytes = 16 * 1024 * 1024;
 const restartAgain: RetryPolicy = { firstPauseMs: 10_000, longestPauseMs: 300_000 };
-/** What so many restarts do not help needs an operator, and each restart interrupts everyone. */
+/** Restarts before the watch gives up: the fault then needs an operator, and each restart interrupts everyone. */
 const mostRestarts = 5;
 
 type WatchedServer = {
   url: string;
-  /** Of the user "supervisor". */
+  /** Password of the user "supervisor". */
   password: string;
-  /** Its streams are on this disk. */
+  /** Folder of the server, on the disk with its streams. */
   folder: string;
   kept: Pick<KeptProcess, 'restart'>;
-  /** One line about each change, not one for each question. */
+  /** Gets one line for each change of the state, not for each poll. */
   onNews: (news: string) => void;
 };
 
 /**
- * Starts a nats-server again that refuses writes although its disk has room, until `signal` aborts. After a full disk a stream refuses
- * everything until the server starts again. A restart that does not help is repeated after 10 seconds, then ever later, five times in all. Never
- * rejects.
+ * Restarts a nats-server that refuses writes although its disk has room, until `signal` aborts. After a full disk a stream refuses all writes until
+ * the server restarts. Up to five restarts are tried in a row, with a backoff from 10 seconds to 5 minutes. Never rejects.
  */
 export async function keepWritable(
   { url, password, folder, kept, onNews }: WatchedServer,
@@ -41,7 +40,7 @@ export async function keepWritable(
     signal.addEventListener('abort', end, { once: true });
   });
   const opening = openServerHealth({ url, password }).catch((error: unknown) => {
-    onNews(`nats-server cannot be asked whether it stores what it is sent, so it is not watched: ${messageOf(error)}`);
+    onNews(`nats-server is not watched, because its health cannot be queried: ${messageOf(error)}`);
     return undefined;
   });
   const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => {});
@@ -50,7 +49,7 @@ export async function keepWritable(
       await pause(askEveryMs);
       const health = await Promise.race([opening, aborted]);
       if (signal.aborted || health === undefined) return;
-      // A server that does not answer is down or starts: whoever keeps it running knows. Silence is no sign of health.
+      // A server that does not answer is down or starting, and `keepRunning` handles that. It does not count as healthy either.
       const asked = health.problem().then(
         (found) => ({ problem: found }),
         () => undefined,
@@ -71,7 +70,7 @@ export async function keepWritable(
       }
       await kept.restart(
         stopGraceMs,
-        `nats-server refused writes although there is room (${problem}) and is started again`,
+        `nats-server refused writes although there is room (${problem}) and is restarted`,
       );
       failures += 1;
       if (failures === mostRestarts)
@@ -80,12 +79,12 @@ export async function keepWritable(
       await pause(pauseAfter(failures, restartAgain));
     }
   } finally {
-    // A server that is away may never answer.
+    // The connection to a server that is down may never open, so it is not awaited.
     void opening.then((health) => health?.close());
   }
 }
 
-/** Whether the disk has too little room. One that cannot be asked may have enough. */
+/** True if the disk has too little room; false if that cannot be found out. */
 async function isFull(folder: string): Promise<boolean> {
   const room = await statfs(folder).catch(() => undefined);
   return room !== undefined && room.bavail * room.bsize < leastRoomBytes;

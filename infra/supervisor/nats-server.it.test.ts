@@ -24,7 +24,7 @@ describeWithServers(['nats-server'], 'a nats-server that is kept running', () =>
       await nats.stop();
       await rm(folder, { recursive: true, force: true });
     });
-    // From here on only this test starts anything again.
+    // With fake timers, only this test triggers the restart.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const first = nats.pid() ?? 0;
     process.kill(first, 'SIGKILL');
@@ -33,14 +33,14 @@ describeWithServers(['nats-server'], 'a nats-server that is kept running', () =>
     return { nats, first };
   };
 
-  test('is started again when it is killed', async () => {
+  test('is restarted when it is killed', async () => {
     const { nats, first } = await dying();
     vi.runAllTimers();
     expect(nats.pid()).toBeGreaterThan(0);
     expect(nats.pid()).not.toBe(first);
   });
 
-  test('is not started again when it is stopped before', async () => {
+  test('is not restarted when it is stopped first', async () => {
     const { nats } = await dying();
     await nats.stop();
     vi.runAllTimers();

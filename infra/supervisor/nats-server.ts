@@ -10,8 +10,8 @@ export type EmbeddedNats = { url: string; pid(): number | undefined; stop(): Pro
 const stopGraceMs = 30_000;
 
 /**
- * Runs a nats-server on a data folder and starts it again if it dies. It is detached, in a process group of its own: a Ctrl-C would
- * otherwise take the bus away before the services have drained.
+ * Runs a nats-server on a data folder and restarts it if it dies. It is detached, in a process group of its own: a Ctrl-C would otherwise stop
+ * the bus before the services have drained.
  */
 export async function runNatsServer(options: {
   binary: string;
@@ -19,9 +19,9 @@ export async function runNatsServer(options: {
   port: number;
   configText: string;
   onExit: (news: string) => void;
-  /** It was healthy if it ran this long. */
+  /** Run time after which the server counts as healthy. */
   healthyAfterMs?: number | undefined;
-  /** Of the user "supervisor": the server is also started again when it refuses writes. Absent: nobody asks it. */
+  /** Password of the user "supervisor". With it the server is also restarted when it refuses writes. */
   supervisorPassword?: string | undefined;
 }): Promise<EmbeddedNats> {
   await mkdir(options.folder, { recursive: true });
@@ -61,7 +61,7 @@ export async function runNatsServer(options: {
   };
 }
 
-/** A server that outlived its supervisor is stopped, not adopted: its settings and port may differ. */
+/** Stops a server that outlived its supervisor. It is not adopted, because its settings and port may differ. */
 async function stopOrphan(pidFile: string, folder: string): Promise<void> {
   const pid = Number(await readFile(pidFile, 'utf8').catch(() => ''));
   if (!Number.isInteger(pid) || pid <= 0 || !isAlive(pid)) return;

@@ -5,14 +5,14 @@ import { errorCode } from '#shared/runtime/failures.ts';
 const folderMode = 0o700;
 const fileMode = 0o600;
 
-/** From here on, what this process and those that it starts create belongs to its user alone: folders get mode 0700, files 0600. */
+/** Sets the umask, so that folders and files of this process and its children are created with modes 0700 and 0600. */
 export function createPrivately(): void {
   process.umask(0o077);
 }
 
 /**
- * Makes `folder` if it is missing, and gives it and all in it these modes, whatever they had. Links are not followed. The answer is how many
- * entries kept their modes because they belong to another user. The folder itself comes first: it closes what is in it.
+ * Creates `folder` if it is missing, and sets these modes on it and everything inside. Links are not followed. `foreign` is the number of entries
+ * that kept their modes because they belong to another user. The folder itself comes first, because that already denies access to its content.
  */
 export async function closeFolder(folder: string): Promise<{ foreign: number }> {
   await mkdir(folder, { recursive: true, mode: folderMode });

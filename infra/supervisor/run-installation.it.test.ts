@@ -10,7 +10,7 @@ import { serviceNames } from './services.ts';
 const needed: ReadonlySet<string> = new Set(['projector', 'gateway']);
 
 describeWithServers(['nats-server'], 'an installation that starts', () => {
-  test('stops when it is told to, without waiting for its services, and leaves nothing running', async () => {
+  test('stops when its signal aborts, without waiting for its services, and leaves nothing running', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'bindery-starting-'));
     const told = new AbortController();
     const news: string[] = [];
@@ -19,7 +19,7 @@ describeWithServers(['nats-server'], 'an installation that starts', () => {
       host: '127.0.0.1',
       port: 0,
       processes: 'separate',
-      // The projector ends at once, again and again.
+      // With this port the projector ends at each start.
       environment: { ...process.env, BINDERY_LOG_LEVEL: 'silent', BINDERY_PROJECTOR_PORT: 'none' },
       copies: Object.fromEntries(serviceNames.filter((name) => !needed.has(name)).map((name) => [name, 0])),
       onNews: (line) => {

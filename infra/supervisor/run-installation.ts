@@ -32,23 +32,23 @@ export type InstallationOptions = {
   environment: Record<string, string | undefined>;
   /** `shared`: services share a few processes. `separate`: each has its own, as in a cluster. */
   processes: 'shared' | 'separate';
-  /** How often a service runs. The default is 1; 0 leaves the service out. */
+  /** Number of copies of a service. The default is 1; 0 leaves the service out. */
   copies?: Partial<Record<ServiceName, number>>;
-  /** A process that ran this long was healthy: its next restart is quick again. Tests that kill shorten it. */
+  /** Run time after which a process counts as healthy, which resets the backoff of its restarts. Tests that kill processes shorten it. */
   healthyAfterMs?: number;
   /** Starts the bus. The default is one nats-server on the data folder. */
   startBus?: StartBus;
-  /** One line about what happens. */
+  /** Gets one line for each event, such as a restart. */
   onNews: (news: string) => void;
-  /** Ends a start that is under way. Once all services are ready, `stop` does. */
+  /** Aborts a start in progress. Once all services are ready, use `stop`. */
   signal?: AbortSignal;
 };
 
 /** A bus that `runInstallation` sets up and stops. */
 type RunningBus = {
-  /** Of all its servers, separated by commas. */
+  /** Addresses of all its servers, separated by commas. */
   url: string;
-  /** On how many servers each stream is kept. */
+  /** Number of servers that keep each stream. */
   replicas: number;
   pids(): number[];
   stop(): Promise<void>;
@@ -61,7 +61,7 @@ export type Installation = {
   dataFolder: string;
   secrets: Secrets;
   natsUrl: string;
-  /** Ids of the processes that run a service now. */
+  /** Ids of the processes that currently run a service. */
   pids(service: ServiceName | 'nats-server'): number[];
   stop(): Promise<void>;
 };
@@ -70,8 +70,8 @@ const stopGraceMs = 8_000;
 const readyDeadlineMs = 60_000;
 
 /**
- * Runs all services on this machine, with a bus of their own. Resolves when every one is ready. When it rejects, be it with the reason of
- * `signal`, nothing runs any more.
+ * Runs all services on this machine, with a bus of their own. Resolves when every one is ready. When it rejects, also because `signal` aborted, every
+ * process has been stopped.
  */
 export async function runInstallation(options: InstallationOptions): Promise<Installation> {
   const { onNews, signal = new AbortController().signal } = options;
@@ -157,7 +157,7 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
   }
 }
 
-/** A nats-server of this installation alone. */
+/** Starts a nats-server for this installation alone. */
 async function embeddedBus(
   dataFolder: string,
   port: number,
@@ -184,7 +184,7 @@ async function embeddedBus(
   return { url: server.url, replicas: 1, pids, stop: () => server.stop() };
 }
 
-/** Node would keep tens of megabytes for new objects in each process, also in one that is idle. */
+/** Limits V8's young generation. By default it keeps tens of megabytes in each process, also in an idle one. */
 const serviceFlags = ['--max-semi-space-size=4'];
 
 function startProcess(process: ProcessPlan, plan: InstallationPlan, options: InstallationOptions): KeptProcess {
@@ -205,7 +205,7 @@ function startProcess(process: ProcessPlan, plan: InstallationPlan, options: Ins
   );
 }
 
-/** Resolves once `<url>/readyz` answers 200; rejects with what is still missing when that takes too long, or with the reason of `signal`. */
+/** Resolves once `<url>/readyz` answers 200. Rejects with the last answer after the deadline, or with the reason of `signal`. */
 async function whenReady(service: string, url: string, process: KeptProcess, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + readyDeadlineMs;
   let missing = 'it does not listen';

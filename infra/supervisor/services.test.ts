@@ -63,7 +63,7 @@ test('secrets that the user chose reach those that need them, too', () => {
   expect(got('gateway').toSorted()).toEqual(['chosen hash', 'chosen link', 'chosen store']);
 });
 
-test('of a secret that the user keeps in a file, the services that need it get the file', () => {
+test('services that need a secret from a file get the name of the file', () => {
   const env = { BINDERY_HASH_KEY_FILE: '/run/hash', BINDERY_REDIS_PASSWORD: 'chosen redis' };
   expect(environmentOf('assistant', env)).toMatchObject({ BINDERY_HASH_KEY_FILE: '/run/hash' });
   expect(environmentOf('assistant', env)).not.toHaveProperty('BINDERY_HASH_KEY');
@@ -71,7 +71,7 @@ test('of a secret that the user keeps in a file, the services that need it get t
   expect(environmentOf('gateway', env)).toMatchObject({ BINDERY_REDIS_PASSWORD: 'chosen redis' });
 });
 
-test('what the user set wins, but for what the supervisor alone can know', () => {
+test('settings of the user override those of the supervisor, except for addresses and folders', () => {
   const env = environmentOf('gateway', {
     BINDERY_LANGUAGE_MODEL: 'mistral',
     BINDERY_RENDERER_SLOTS: '8',
@@ -81,7 +81,7 @@ test('what the user set wins, but for what the supervisor alone can know', () =>
 });
 
 test.each(['shared', 'separate'] as const)(
-  'every service runs once in %s processes, and as often as is said',
+  'every service runs once in %s processes, or as often as `copies` says',
   (layout) => {
     const times = (copies = {}) => {
       const running = processesOf(layout, copies).flatMap(({ services }) => services);
@@ -93,7 +93,7 @@ test.each(['shared', 'separate'] as const)(
   },
 );
 
-test('further copies of a service have a process and a free port each', () => {
+test('each further copy of a service has a process and a free port of its own', () => {
   const [first, second] = processesOf('shared', { 'page-renderer': 2 }).filter(({ services }) =>
     services.includes('page-renderer'),
   );

@@ -21,9 +21,9 @@ export const serviceNames = [
 export type ServiceName = (typeof serviceNames)[number];
 
 /**
- * Services that share a process on a laptop, in starting order: a process alone takes most of its memory and start for code that they have in
- * common. Each group keeps its event loop free for its own reason: workers read large objects, leaders and the gateway must answer in time, and
- * the projector's audit key belongs to nobody who writes logs.
+ * Services that share a process on a laptop, in starting order: most of a process's memory and start-up time is for code that they have in common.
+ * The groups are separate because workers block their event loop with large objects, while leaders and the gateway must answer in time, and because
+ * no writer of logs may have the projector's audit key.
  */
 const sharedProcesses: readonly (readonly ServiceName[])[] = [
   ['projector'],
@@ -31,10 +31,10 @@ const sharedProcesses: readonly (readonly ServiceName[])[] = [
   ['orchestrator', 'housekeeper', 'link-signer', 'assistant', 'gateway'],
 ];
 
-/** One process of an installation. `copy`: which one of those that run the same services. */
+/** One process of an installation. `copy` numbers the processes that run the same services. */
 export type ProcessPlan = { services: readonly ServiceName[]; copy: number };
 
-/** The processes of an installation, in starting order. `copies`: of services that do not run just once; further copies have a process each. */
+/** The processes of an installation, in starting order. `copies` has the services that do not run exactly once; each further copy has its own process. */
 export function processesOf(
   layout: 'shared' | 'separate',
   copies: Partial<Record<ServiceName, number>> = {},
@@ -67,7 +67,7 @@ export type InstallationPlan = {
   rendererSlots: number;
 };
 
-/** The part of our environment that services see: the user's settings, and what Node and the system need. */
+/** Variables of our environment that services see: the user's settings, and those of Node and the system. */
 const passedOn = /^(BINDERY_|OTEL_|CRASH_|NODE_|PATH$|HOME$|TMPDIR$|TZ$|LANG$|LC_|MISTRAL_)/;
 
 /** The environment of a process of an embedded installation: only the secrets that its services need. */
@@ -80,7 +80,7 @@ export function processEnvironment(
     string,
     string
   >;
-  // The first copy has the port that others know; the others take any free one.
+  // The first copy has the planned port, which other services call; further copies take any free port.
   if (copy > 0) for (const name of services) merged[`BINDERY_${variableName(name)}_PORT`] = '0';
   return merged;
 }
@@ -100,7 +100,7 @@ function serviceEnvironment(
     BINDERY_PUBLISHER_URL: internalUrl('publisher'),
     BINDERY_LINK_SIGNER_URL: internalUrl('link-signer'),
     BINDERY_ASSISTANT_URL: internalUrl('assistant'),
-    // Of glibc: by default each thread of Node gets a part of memory of its own, and keeps what it has freed.
+    // Limits the arenas of glibc. By default each thread of Node gets its own, which keeps freed memory.
     MALLOC_ARENA_MAX: '2',
     BINDERY_RENDERER_SLOTS: String(plan.rendererSlots),
   };
@@ -109,7 +109,7 @@ function serviceEnvironment(
     own.BINDERY_HOST = plan.host;
     own.BINDERY_PORT = String(plan.gatewayPort);
   }
-  // What the user set wins, except for what only the supervisor knows.
+  // The user's settings win, except for those that only the supervisor can know.
   const decided = new Set(['BINDERY_NATS_URL', 'BINDERY_DATA', 'BINDERY_HOST', 'BINDERY_PORT']);
   const secrets = secretsOf(service, plan.secrets);
   const chosen = Object.entries(environment).flatMap(([name, value]): [string, string][] => {
@@ -117,7 +117,7 @@ function serviceEnvironment(
     return !isSecret(name) || chosenSecrets[name]?.includes(service) ? [[name, value]] : [];
   });
   const environmentOfService = { ...own, ...secrets, ...Object.fromEntries(chosen) };
-  // A secret that the user keeps in a file: ours would win over it.
+  // If the user keeps a secret in a file, ours is removed, because it would take precedence.
   for (const [name, services] of Object.entries(chosenSecrets)) {
     const isInFile = services.includes(service) && Boolean(environment[secretFileVariable(name)]) && !environment[name];
     if (isInFile) delete environmentOfService[name];
@@ -125,7 +125,7 @@ function serviceEnvironment(
   return environmentOfService;
 }
 
-/** The secrets of an installation that a service needs, by their variables, and no others. */
+/** Exactly the secrets of an installation that a service needs, by their variables. */
 export function secretsOf(service: ServiceName, secrets: Secrets): Record<string, string> {
   const { hashKey, linkSigningKey, operatorToken, auditKey } = secrets;
   const variables = callPairs
@@ -148,7 +148,7 @@ export function secretsOf(service: ServiceName, secrets: Secrets): Record<string
   };
 }
 
-/** Secrets that a user may choose, with the services that need them. All others are the supervisor's. */
+/** Secrets that a user may set, with the services that need them. The supervisor sets all others. */
 const chosenSecrets: Readonly<Record<string, readonly ServiceName[]>> = {
   BINDERY_HASH_KEY: ['gateway', 'assistant'],
   BINDERY_LINK_SIGNING_KEY: ['gateway', 'link-signer'],
@@ -160,6 +160,6 @@ const chosenSecrets: Readonly<Record<string, readonly ServiceName[]>> = {
   BINDERY_ELASTICSEARCH_API_KEY: ['indexer', 'assistant'],
 };
 
-/** `BINDERY_KEY` is the API key of the command line. */
+/** True for secrets, also for `BINDERY_KEY`, the API key of the command line, which no service gets. */
 const isSecret = (variable: string): boolean =>
   Object.hasOwn(chosenSecrets, variable) || /_(KEY|TOKEN|SECRET)$|^BINDERY_(NATS_PASSWORD|TOKEN)_/.test(variable);

@@ -1,4 +1,4 @@
-{{/* What the schema cannot say, as sentences: all of them at once. */}}
+{{/* Checks that a schema cannot express. All problems are reported at once. */}}
 {{- define "bindery.check" -}}
 {{- $v := .Values -}}
 {{- $problems := list -}}

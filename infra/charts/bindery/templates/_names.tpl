@@ -2,7 +2,7 @@
 {{- if contains .Chart.Name .Release.Name }}{{ .Release.Name | trunc 40 | trimSuffix "-" }}{{ else }}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 40 | trimSuffix "-" }}{{ end }}
 {{- end }}
 
-{{/* Of a pod of one service: (dict "root" $ "service" "gateway"). */}}
+{{/* Labels that select the pods of one service: (dict "root" $ "service" "gateway"). */}}
 {{- define "bindery.selector" -}}
 app.kubernetes.io/name: {{ .root.Chart.Name }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
@@ -16,21 +16,21 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- end }}
 
-{{/* A digest is what counts; a tag beside it says only what it is called. */}}
+{{/* Reference of the image. A digest decides the image; a tag beside it is only its name. */}}
 {{- define "bindery.image" -}}
 {{- with .Values.image }}
 {{- if .digest }}{{ .repository }}{{ with .tag }}:{{ . }}{{ end }}@{{ .digest }}{{ else }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
 {{- end }}
 {{- end }}
 
-{{/* As a label may have it. */}}
+{{/* The version, shortened to a valid label. */}}
 {{- define "bindery.version" -}}
 {{ .Values.image.tag | default .Chart.AppVersion | trunc 63 | trimAll "._-" }}
 {{- end }}
 
 {{/*
-What is special about each service: its secrets without the password of its user of the bus, those that call it, and the servers that it needs
-beside the bus and the object store.
+Differences between the services: the secrets of each besides the password of its bus user, the services that it calls, and the servers that it needs
+besides the bus and the object store.
 */}}
 {{- define "bindery.services" -}}
 gateway:

@@ -1,6 +1,6 @@
 {{/*
-The pod of a service, or of a command: (dict "root" $ "service" "gateway" "args" (list "run" "gateway") "resources" …). "restartPolicy" is for
-jobs, which have no ports and are not asked for their health.
+Pod of a service or of a command: (dict "root" $ "service" "gateway" "args" (list "run" "gateway") "resources" …). "restartPolicy" is for jobs,
+which have no ports and no probes.
 */}}
 {{- define "bindery.pod" -}}
 {{- $v := .root.Values }}
@@ -15,7 +15,7 @@ enableServiceLinks: false
 {{- with .restartPolicy }}
 restartPolicy: {{ . }}
 {{- end }}
-# A service gives back what it has in hand within 15 seconds.
+# A service finishes or returns its work in flight within 15 seconds.
 terminationGracePeriodSeconds: 30
 {{- with $v.priorityClassName }}
 priorityClassName: {{ . | quote }}
@@ -56,7 +56,7 @@ containers:
       periodSeconds: 10
       timeoutSeconds: 5
       failureThreshold: 6
-    # A service that starts waits for its bus.
+    # A starting service waits for the bus.
     startupProbe:
       httpGet: { path: /livez, port: {{ $health }} }
       periodSeconds: 2
@@ -137,7 +137,7 @@ affinity: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 
-{{/* Files of a secret that a pod sees. One that is missing is an event of the pod, which names it. */}}
+{{/* Files of a Secret in a pod. A missing file is reported in an event of the pod. */}}
 {{- define "bindery.secret" -}}
 - secret:
     name: {{ .name | quote }}
@@ -177,7 +177,7 @@ affinity: {{- toYaml . | nindent 2 }}
 {{- if eq .service "gateway" }}
 {{- $_ := set $env "BINDERY_PORT" "8080" }}
 {{- $_ := set $env "BINDERY_GATEWAY_PORT" "9090" }}
-{{- /* After preStop nothing new comes, but on connections that are kept. */}}
+{{- /* After preStop, new requests arrive only on connections that are kept alive. */}}
 {{- $_ := set $env "BINDERY_LINGER_SECONDS" "5" }}
 {{- $_ := set $env "BINDERY_TRUST_PROXY" $v.trustProxy }}
 {{- else if ne .service "provisioner" }}

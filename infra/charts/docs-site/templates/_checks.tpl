@@ -7,7 +7,7 @@ app.kubernetes.io/name: {{ .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
-{{/* What the schema cannot say: a site comes from one place. */}}
+{{/* Checks that a schema cannot express, such as that a site has one source. */}}
 {{- define "docs-site.check" -}}
 {{- $link := or .Values.staticExport.bundleUrl .Values.staticExport.existingSecret -}}
 {{- $places := 0 -}}
