@@ -13,6 +13,17 @@ import { problemsIn } from './plain-english.ts';
  */
 
 const read = process.env.BINDERY_WORDS?.split(',') ?? [
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'README.md',
+  'SECURITY.md',
+  'docker-compose.yml',
+  'infra/charts',
+  'infra/container',
+  'infra/docs-reference',
+  'infra/observe',
+  'infra/setup',
+  'infra/supervisor',
   'services/bundler',
   'services/link-signer',
   'shared/docs/format',
