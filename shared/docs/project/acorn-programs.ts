@@ -5,7 +5,7 @@ import type { Point } from 'unist';
 
 const options: AcornOptions = { ecmaVersion: 2024, sourceType: 'module', locations: true };
 
-/** What acorn's parser has for those who extend it, and does not declare. */
+/** Members of acorn's parser that are meant for plugins and missing from its types. */
 type OpenParser = {
   curLine: number;
   lineStart: number;
@@ -18,7 +18,7 @@ type OpenParser = {
 const ExtendedParser = Parser.extend(jsx());
 const JsxParser = ExtendedParser as unknown as new (options: AcornOptions, text: string) => OpenParser;
 
-/** A parser that starts to count lines and columns at `start`. */
+/** A parser whose lines and columns are counted from `start`. */
 function parserAt(text: string, start: Point | undefined): OpenParser {
   const parser = new JsxParser(options, text);
   parser.curLine = start?.line ?? 1;
@@ -26,7 +26,7 @@ function parserAt(text: string, start: Point | undefined): OpenParser {
   return parser;
 }
 
-/** An expression as a program of one statement; of none when there are only comments. */
+/** Parses an expression into a program of one statement, or of none if there are only comments. */
 export function expressionProgram(text: string, start: Point | undefined): Program {
   const parser = parserAt(text, start);
   parser.nextToken();
@@ -36,14 +36,14 @@ export function expressionProgram(text: string, start: Point | undefined): Progr
   return { type: 'Program', sourceType: 'module', body };
 }
 
-/** An attribute must have a value. */
+/** Parses the expression of an attribute, which must have a value. */
 export function valueProgram(text: string, start: Point | undefined): Program {
   const program = expressionProgram(text, start);
   if (program.body.length === 0) throw new SyntaxError('there is no expression');
   return program;
 }
 
-/** `{...props}`: an object of one spread. */
+/** Parses `{...props}` into an object with one spread. */
 export function spreadProgram(text: string, start: Point | undefined): Program {
   const program = valueProgram(`({${text}})`, start);
   const [statement] = program.body;
@@ -62,7 +62,8 @@ export function moduleProgram(text: string, start: Point | undefined): Program {
 }
 
 /**
- * Length of the expression with its braces, which `text` begins with, or why it is none. Time grows with the expression, not with what follows it.
+ * Returns the length of the expression at the start of `text`, including its braces, or the problem with it. Time grows with the expression, not with
+ * the text after it.
  */
 export function readExpression(text: string): { length: number } | { problem: string } {
   try {
@@ -78,7 +79,7 @@ export function readExpression(text: string): { length: number } | { problem: st
   }
 }
 
-/** Micromark asks a mistake for its place, and goes on. This one has none, and ends the reading of the expression. */
+/** Micromark reads `pos` of a syntax error and continues. This error throws itself there, which ends the reading of the expression. */
 class TooMuchJavaScript extends SyntaxError {
   readonly reason = 'the expressions of the page are too long';
 
@@ -88,8 +89,8 @@ class TooMuchJavaScript extends SyntaxError {
 }
 
 /**
- * Acorn for micromark, which calls it at each closing brace with all that stands before it, so that a small text could take minutes. It refuses
- * expressions when a text has had more than real ones need.
+ * Acorn for micromark, which calls it at each closing brace with all text before the brace, so that a small text could take minutes. It refuses
+ * expressions once a text has used more work than real ones need.
  */
 export function boundedAcorn(text: string): typeof Parser {
   let left = Math.min(20 * text.length + 1_000_000, 20_000_000);

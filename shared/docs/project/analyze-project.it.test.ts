@@ -17,11 +17,11 @@ const project = memoryProject({
   'snippets/n.mdx': 'x',
 });
 
-it('reads a project in a child as it would be read here', async () => {
+it('reads a project in a child with the same result as in this process', async () => {
   expect(await analyzeProject(pool, project, { organization: 'acme' })).toEqual(await readDocsProject(project));
 });
 
-it('asks for files together, and one that cannot be read is reported alone', async () => {
+it('asks for files in batches, and reports a single file that cannot be read', async () => {
   const names = Array.from({ length: 40 }, (_, at) => `page-${at}`);
   const large = memoryProject({
     'docs.json': JSON.stringify({
@@ -44,7 +44,7 @@ it('asks for files together, and one that cannot be read is reported alone', asy
   );
 });
 
-it('passes on why it is none', async () => {
+it('passes on the reason why the files are not a project', async () => {
   const nothing = memoryProject({ 'a.mdx': 'x' });
   await expect(analyzeProject(pool, nothing, { organization: 'acme' })).rejects.toMatchObject({
     name: 'InvalidProject',

@@ -12,9 +12,9 @@ import { type MadeFile, maxMadeBytes } from '#shared/docs/reference/site-referen
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 
 export type AnalyzeRequest = { files: readonly ProjectFile[] };
-/** What the child asks for. */
+/** Question of the child: files and how many bytes of each it wants. */
 export type FileQuestion = { path: string; maxBytes: number }[];
-/** File by file. `failed`: why it cannot be read. */
+/** Answers in the order of the question. `failed` is the reason why a file cannot be read. */
 export type FileAnswer = (Uint8Array | { failed: string })[];
 
 /** A file that the child made for pages. */
@@ -24,20 +24,20 @@ export type AnalyzeOptions = {
   organization: string;
   deadlineMs?: number;
   signal?: AbortSignal | undefined;
-  /** Gets the files that are made for pages, each once; the model names them by their hashes. */
+  /** Receives the files that are made for pages, each once; the model names them by their hashes. */
   keep?: (made: MadeFile) => void;
 };
 
 const defaultDeadlineMs = 60_000;
 const answersAtOnce = 2;
 
-/** What the children of `projectPool` run. */
+/** The program of the children of `projectPool`. */
 export const projectReader: ChildProgram = {
   entry: new URL('./project-child.ts', import.meta.url),
   limits: fromProjectChildLimits,
 };
 
-/** Child processes that read uploads. A service makes the pool once and drains it when it stops. */
+/** Child processes that read uploads. A service makes the pool once and drains it at shutdown. */
 export function projectPool(
   options: { slots: number; memoryLimitMb?: number },
   program: ChildProgram = projectReader,
@@ -71,13 +71,13 @@ export async function analyzeProject(
   };
   const kept = new Map<string, number>();
   let keptCharacters = 0;
-  /** The child is not trusted: under a hash there is only what has it. */
+  /** The child is not trusted, so the hash of each file is checked before it is stored under it. */
   const keepMade = async ({ sha256, text }: MadeFile): Promise<FileAnswer> => {
-    // A child that died begins again.
+    // A second child, after the first one died, makes the same files again.
     if (kept.has(sha256)) return [];
     keptCharacters += text.length;
     if (keptCharacters > maxMadeBytes) throw new Error('the files that are made for pages are too large');
-    if (sha256Of(text) !== sha256) throw new Misfit('it gave a file that it made another hash than it has');
+    if (sha256Of(text) !== sha256) throw new Misfit('it gave a file that it made a wrong hash');
     kept.set(sha256, Buffer.byteLength(text));
     keep?.({ sha256, text });
     return [];
@@ -94,7 +94,7 @@ export async function analyzeProject(
   throw new InvalidProject(code, file, message);
 }
 
-/** A child that died gets a second chance: the cause may have been the machine. */
+/** Tries again once after the child died, because the machine may have been the cause. */
 async function responseOf(run: () => Promise<AnalyzeResponse>, attempt = 1): Promise<AnalyzeResponse> {
   try {
     return await run();

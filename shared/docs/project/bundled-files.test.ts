@@ -16,7 +16,7 @@ async function published(files: Record<string, string>) {
   };
 }
 
-test('pages and files give way to what pages need', async () => {
+test('pages and files yield to files that pages need', async () => {
   expect(
     await published({ '404.mdx': 'x', '_bindery/a.mdx': 'x', '_Bindery/theme.css': 'a{}', '_BINDERY/x.png': 'x' }),
   ).toEqual({
@@ -31,7 +31,7 @@ test('pages and files give way to what pages need', async () => {
   });
 });
 
-test('what is generated gives way to files of the project, and an odd spelling is reported', async () => {
+test('generated files yield to files of the project, and an odd spelling is reported', async () => {
   expect(await published({ 'robots.txt': 'x', 'sitemap.xml': 'x', 'LLMS.TXT': 'x', 'INDEX.mdx': 'x' })).toEqual({
     pages: ['INDEX'],
     files: ['LLMS.TXT', 'robots.txt', 'sitemap.xml'],
@@ -53,7 +53,7 @@ test.each([
   expect(found).toHaveLength(names.length);
 });
 
-test('one name of two that are one on some system, and a file that would be a folder', () => {
+test('of two names that are equal on some system one is left out, and so is a file whose name is a folder', () => {
   const named = (...paths: string[]) => paths.map((path) => ({ path }));
   const refused: string[] = [];
   const { pages, files } = bundledFiles(

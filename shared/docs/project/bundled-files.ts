@@ -1,13 +1,13 @@
 import { bundleNames, notFoundFile } from '#shared/export/bundle/bundle-names.ts';
 import { quoted, type Report } from './diagnostics.ts';
 
-/** What of a project is in bundles, by its own paths, and the names that it takes there. */
+/** Pages and files of a project that are in bundles, by their own paths, and the names that they take there. */
 export type BundledFiles<Page, File> = { pages: Page[]; files: File[]; names: ReturnType<typeof bundleNames> };
 
 /**
- * Decides who gets a name of the bundle: first what pages need of ours (`404.html`, `_bindery/`), then pages (`x.html` and `x.md`), then
- * files of the project, in the order given. What is generated for crawlers, feeds, redirects and a start page comes last and gives way:
- * ask `names` for it. `refused` hears of each page and file that is left out, why, and whose path that is about.
+ * Assigns the names of the bundle: first to our files that pages need (`404.html`, `_bindery/`), then to pages (`x.html` and `x.md`), then to files
+ * of the project, in the given order. Files generated for crawlers, feeds, redirects and a start page come last and yield to these: ask `names` for
+ * their names. `refused` is called for each page and file that is left out, with the affected path and the reason.
  */
 export function bundledFiles<Page extends { path: string }, File extends { path: string }>(
   pages: readonly Page[],
@@ -29,10 +29,10 @@ export function bundledFiles<Page extends { path: string }, File extends { path:
   };
 }
 
-/** Made for every bundle, unless the project has a file of that name. */
+/** Generated for every bundle, unless the project has a file of that name. */
 const generated = ['robots.txt', 'sitemap.xml', 'llms.txt', 'llms-full.txt', 'index.html'];
 
-/** The same at publication, with reports for the author. */
+/** Does the same at publication, and reports left-out files to the author. */
 export function reportedFiles<Page extends { path: string; file: string }, File extends { path: string }>(
   pages: readonly Page[],
   files: readonly File[],
@@ -46,7 +46,7 @@ export function reportedFiles<Page extends { path: string; file: string }, File 
     const message = `The ${isPage ? 'page' : 'file'} ${quoted(file)} is left out of bundles: ${isPage ? `its file ${quoted(path)}` : 'it'} ${problem}. ${hint}.`;
     report({ severity: 'error', code: 'name-taken', message, file });
   });
-  /** Files by the names that they have in a bundle. */
+  /** Project files by their names in a bundle. */
   const own = new Map([
     ...made.files.map(({ path }) => [path, path] as const),
     ...made.pages.map(({ path, file }) => [`${path}.html`, file] as const),
@@ -55,7 +55,7 @@ export function reportedFiles<Page extends { path: string; file: string }, File 
     const conflict = own.has(name) ? undefined : made.names.take(name);
     if (conflict === undefined) continue;
     const [, other = name] = [...own].find(([path]) => path.toLowerCase() === name) ?? [];
-    const message = `${quoted(name)} is not made, because it ${conflict.problem}, and a host may ask for it by just this name. Rename that file.`;
+    const message = `${quoted(name)} is not generated, because it ${conflict.problem}, and a host may ask for exactly this name. Rename that file.`;
     report({ severity: 'warning', code: 'generated-file-left-out', message, file: other });
   }
   return made;

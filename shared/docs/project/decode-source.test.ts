@@ -8,7 +8,7 @@ describe('the text of a file', () => {
     expect(decode(Buffer.from('\ufeffa\r\nb\rc\n'))).toEqual({ text: 'a\nb\nc\n', diagnostics: [] });
   });
 
-  it('shows what is not UTF-8 and NUL as U+FFFD, and reports it', () => {
+  it('shows NUL and bytes that are not UTF-8 as U+FFFD, and reports them', () => {
     const found = decode(Buffer.from([0x41, 0xff, 0x00, 0x42]));
     expect(found.text).toBe('A\ufffd\ufffdB');
     expect(found.diagnostics.map(({ code }) => code)).toEqual(['bad-encoding', 'bad-encoding']);
@@ -24,7 +24,7 @@ describe('the text of a file', () => {
     expect(found.diagnostics).toMatchObject([{ code: 'bad-encoding' }]);
   });
 
-  it('takes lone surrogates out of text', () => {
+  it('replaces lone surrogates in text', () => {
     expect(decode('a\ud800b').text).toBe('a\ufffdb');
   });
 });

@@ -3,8 +3,8 @@ import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 export type DecodedSource = { text: string; diagnostics: Diagnostic[] };
 
 /**
- * The text of a file, the same for all who read it: no byte order mark, LF line ends, and U+FFFD for NUL and invalid UTF-8. Files that are
- * not UTF-8 are reported as `bad-encoding`. UTF-16 is read if it has a byte order mark.
+ * Decodes a file in the same way for all readers: no byte order mark, LF line ends, and U+FFFD for NUL and invalid UTF-8. Files that are not UTF-8
+ * are reported as `bad-encoding`. UTF-16 is read if it has a byte order mark.
  */
 export function decodeSource(source: Uint8Array | string, file: string): DecodedSource {
   const diagnostics: Diagnostic[] = [];

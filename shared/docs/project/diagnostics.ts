@@ -5,7 +5,7 @@ const maxMessage = 500;
 
 export type Report = (diagnostic: Diagnostic) => void;
 
-/** Collects what an author should know: the first 2,000 diagnostics, then a count of the others. */
+/** Collects diagnostics for an author: the first 2,000, then the number of the others. */
 export function diagnosticList(): { report: Report; all: () => Diagnostic[] } {
   const kept: Diagnostic[] = [];
   let dropped = 0;
@@ -22,7 +22,7 @@ export function diagnosticList(): { report: Report; all: () => Diagnostic[] } {
   };
 }
 
-/** The files are not a docs project, or break a rule without which publishing makes no sense. The message is for the author. */
+/** The files are not a docs project, or break a rule that publishing depends on. The message is for the author. */
 export class InvalidProject extends Error {
   override name = 'InvalidProject';
   readonly code: string;
@@ -37,7 +37,7 @@ export class InvalidProject extends Error {
 
 const maxShown = 80;
 
-/** An author's text for use in a message: control characters are escaped, long text is cut. */
+/** An author's text for use in a message: control characters are escaped, and long text is cut. */
 export function quoted(text: string): string {
   const shown = text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
   return JSON.stringify(shown.toWellFormed());

@@ -11,7 +11,7 @@ import {
 } from './json-values.ts';
 import { isExternalHref } from './url-policy.ts';
 
-/** Brings `mint.json`, the format before `docs.json`, into the shape of `docs.json`. */
+/** Converts `mint.json`, the format before `docs.json`, into the shape of `docs.json`. */
 export function docsFromMint(mint: JsonObject): JsonObject {
   const modeToggle = objectOf(mint['modeToggle']);
   const callToAction = objectOf(mint['topbarCtaButton']);
@@ -67,7 +67,7 @@ function socialsOf(value: JsonValue | undefined): JsonValue | undefined {
   return socials;
 }
 
-/** In `mint.json` a tab or anchor owns the groups whose pages are in its folder. The other groups are the first tab. */
+/** In `mint.json` a tab or anchor owns the groups whose pages are in its folder. The other groups form the first tab. */
 function navigationOf(mint: JsonObject): object | undefined {
   if (mint['navigation'] === undefined) return undefined;
   let groups = listOf(mint['navigation']);

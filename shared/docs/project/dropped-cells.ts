@@ -3,7 +3,7 @@ import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 
 const mostWarnings = 20;
 
-/** Warns of rows with more cells than the head of their table: GFM leaves these out, mostly because a `|` in code divides cells, too. */
+/** Warns of rows with more cells than the head of their table, which GFM drops. The usual cause is a `|` in code, which also separates cells. */
 export function droppedCells(tree: Root, file: string): Diagnostic[] {
   const found: Diagnostic[] = [];
   const pending: Nodes[] = [tree];

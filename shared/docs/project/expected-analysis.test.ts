@@ -46,7 +46,7 @@ const analyzed = (response: unknown) =>
   );
 
 describe('a child that reads a project', () => {
-  it('may say what is in it, with pages that it made', async () => {
+  it("may return the project's content, with pages that it made", async () => {
     const sources = honest.pages.filter(({ sha256 }) => made.has(sha256)).map(({ file }) => file);
     expect(new Set(sources)).toEqual(new Set(['openapi.json', address]));
     expect(await analyzed({ project: honest })).toEqual({ project: honest });
@@ -60,7 +60,7 @@ describe('a child that reads a project', () => {
       ({ pages }) => ({ pages: first(pages, { sha256: pages.at(-1)?.sha256 }) }),
     ],
     ['a page of another size', ({ pages }) => ({ pages: first(pages, { sizeBytes: 1 }) })],
-    ['a page of a file that is not there', ({ pages }) => ({ pages: first(pages, { file: 'c.mdx' }) })],
+    ['a page of a missing file', ({ pages }) => ({ pages: first(pages, { file: 'c.mdx' }) })],
     [
       'a page of an address that has no copy here',
       ({ pages }) => ({
@@ -73,8 +73,8 @@ describe('a child that reads a project', () => {
     ['a picture of another project', ({ assets }) => ({ assets: first(assets, { sha256: elsewhere }) })],
     ['a picture by another path', ({ assets }) => ({ assets: first(assets, { path: '/etc/passwd' }) })],
     ['a snippet of another project', ({ snippets }) => ({ snippets: first(snippets, { sha256: elsewhere }) })],
-    ['a script that is not there', () => ({ scripts: [{ path: 'x.js', sha256: elsewhere, sizeBytes: 1 }] })],
-    ['a style sheet that is not there', () => ({ styles: [{ path: 'x.css', sha256: elsewhere, sizeBytes: 1 }] })],
+    ['a script that does not exist', () => ({ scripts: [{ path: 'x.js', sha256: elsewhere, sizeBytes: 1 }] })],
+    ['a style sheet that does not exist', () => ({ styles: [{ path: 'x.css', sha256: elsewhere, sizeBytes: 1 }] })],
     ['a description of another project', ({ specs }) => ({ specs: first(specs, { sha256: elsewhere }) })],
     [
       'a slice that it did not make',
@@ -88,7 +88,7 @@ describe('a child that reads a project', () => {
     await expect(analyzed({ project: { ...honest, ...lie(honest) } })).rejects.toThrow(/^it [a-z]/);
   });
 
-  it('may not nest its navigation deeper than anybody can read', async () => {
+  it('may not nest its navigation too deeply', async () => {
     let navigation: unknown[] = [];
     for (let depth = 0; depth < 20_000; depth += 1) {
       navigation = [{ kind: 'group', title: 'x', hidden: false, children: navigation }];

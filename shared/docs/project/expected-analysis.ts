@@ -7,12 +7,12 @@ import { pagePathOf, type ProjectFile } from './project-files.ts';
 import type { DocsProject } from './read-docs-project.ts';
 import { siteModelSchema } from './site-model.ts';
 
-/** Half of what is read at once: while the parent looks for some, the child works on the others. */
+/** Half of the files that are read at once: while the parent reads some, the child works on the others. */
 export const mostFilesInQuestion = 16;
-/** Of those files together, as far as they are wanted. No file that can be in a bundle has more alone. */
+/** Maximum wanted bytes of the files of one question together. A single file that can be in a bundle has at most this many. */
 export const mostBytesInQuestion = 32 * 1024 * 1024;
 
-/** What the child asks for, file by file. It has no right to read uploads itself, so a child never sees files of another organization. */
+/** Question of the child, file by file. It has no right to read uploads directly, so a child never sees files of another organization. */
 const fileQuestion = z
   .array(z.strictObject({ path: z.string(), maxBytes: z.int().min(0) }))
   .min(1)
@@ -34,7 +34,7 @@ const analysisResponse = z.union([
 
 export type AnalyzeResponse = z.infer<typeof analysisResponse>;
 
-/** `made`: sizes in bytes of the files that were made for pages, by their hashes. */
+/** Schema and checks of the child's response. `made` has the sizes in bytes of the files that were made for pages, by their hashes. */
 export function expectedAnalysis(
   files: readonly ProjectFile[],
   made: ReadonlyMap<string, number>,
@@ -48,8 +48,8 @@ export function expectedAnalysis(
 }
 
 /**
- * Throws `Misfit` where a model names something else than files of the project, each with its own hash, and files that were made for pages: objects
- * are found by hash, and another project of the organization may have files that nobody may see.
+ * Throws `Misfit` if a model names anything except files of the project, each with its own hash, and files that were made for pages. Objects are
+ * found by hash, and another project of the organization may have restricted files.
  */
 function checkProject(project: DocsProject, files: readonly ProjectFile[], made: ReadonlyMap<string, number>): void {
   const fileOf = new Map(files.map((file) => [file.path, file]));
@@ -58,7 +58,7 @@ function checkProject(project: DocsProject, files: readonly ProjectFile[], made:
     return file !== undefined && file.sha256 === sha256 && file.sizeBytes === sizeBytes;
   };
   const isMade = ({ sha256, sizeBytes }: Omit<ProjectFile, 'path'>): boolean => made.get(sha256) === sizeBytes;
-  /** A made page names the file that it was made from, or the address whose copy the project has. */
+  /** A made page names the file that it was made from, or an address with a copy in the project. */
   const isSource = (file: string): boolean => [file, ...copiesOf(file)].some((path) => fileOf.has(path));
   const { snippets, specs, assets, styles, scripts, operations = [], pages } = project;
   for (const entries of [snippets, specs, assets, styles, scripts]) {

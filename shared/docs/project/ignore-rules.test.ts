@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ignoreRules, segmentMatch } from './ignore-rules.ts';
 
-describe('which files are ignored', () => {
+describe('ignored files', () => {
   it.each([
     ['node_modules/a.mdx', true],
     ['docs/build/x.mdx', true],
@@ -36,7 +36,7 @@ describe('which files are ignored', () => {
     expect(ignoreRules(mintignore)(path)).toBe(ignored);
   });
 
-  it('also by patterns made to go back and forth', () => {
+  it('includes those of patterns that are written to cause backtracking', () => {
     expect(segmentMatch(`${'*a'.repeat(200)}b`, 'a'.repeat(250))).toBe(false);
     expect(ignoreRules(`${'**/a/'.repeat(80)}b`)(`${'a/'.repeat(200)}c`)).toBe(false);
   });

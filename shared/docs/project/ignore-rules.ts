@@ -6,8 +6,8 @@ const maxPattern = 500;
 type Rule = { negated: boolean; folderOnly: boolean; pattern: string[] };
 
 /**
- * Which files of a project are left out: the default names at any level, and what `.mintignore` says in gitignore's syntax. The last rule
- * that matches decides, and nothing in an ignored folder can be taken back.
+ * Returns a predicate for the ignored files of a project: the default names at any level, and the patterns of `.mintignore` in gitignore's syntax.
+ * The last matching rule decides, and no file in an ignored folder can be included again.
  */
 export function ignoreRules(mintignore: string): (path: string) => boolean {
   const rules = [...defaults.split(' '), ...mintignore.split('\n').slice(0, maxRules)].flatMap(ruleOf);
@@ -45,14 +45,14 @@ function ruleOf(line: string): Rule[] {
 }
 
 /**
- * Whether a path matches a gitignore pattern, both in segments. The number of steps is at most the product of their lengths: authors'
- * patterns never become regular expressions.
+ * True if a path matches a gitignore pattern, both as segments. The number of steps is at most the product of their lengths. Authors' patterns never
+ * become regular expressions.
  */
 function globMatch(pattern: readonly string[], path: readonly string[]): boolean {
-  // Most are a name at any level, and there are as many questions as rules times files.
+  // Fast path: most patterns are a name at any level, and this is called for every rule and file.
   const [first, name = ''] = pattern;
   if (first === '**' && pattern.length === 2) return segmentMatch(name, path.at(-1) ?? '');
-  // reachable[j]: the pattern read so far matches the first j segments.
+  // reachable[j]: the part of the pattern that is read so far matches the first j segments.
   let reachable = path.map(() => false).concat(false);
   reachable[0] = true;
   for (const part of pattern) {
@@ -73,7 +73,7 @@ function globMatch(pattern: readonly string[], path: readonly string[]): boolean
   return reachable.at(-1) ?? false;
 }
 
-/** `*`, `?`, `[a-z]`, `[!a]` and `\x` within one name. */
+/** Matches `*`, `?`, `[a-z]`, `[!a]` and `\x` within one name. */
 export function segmentMatch(pattern: string, name: string): boolean {
   if (!/[*?[\\]/.test(pattern)) return pattern === name;
   const parts = tokens(pattern);

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { fencedLines, inlineCodeSpans } from './prepare-source.ts';
 
-/** Bytes of the pictures of a source by their paths in the bundle. */
+/** Bytes of the pictures of a source, by their paths in the bundle. */
 export type InlinePictures = Map<string, Uint8Array>;
 
-/** Formats that browsers show, by their media types; what is none of these stays as it is and is refused later. */
+/** File extensions of the formats that browsers show, by media subtype. Other pictures stay in the source and are refused later. */
 const endings: Readonly<Record<string, string>> = {
   png: 'png',
   jpeg: 'jpg',
@@ -14,15 +14,15 @@ const endings: Readonly<Record<string, string>> = {
   avif: 'avif',
   'svg+xml': 'svg',
 };
-/** A shorter one is a dot or a small icon, for which a file is not worth its request. */
+/** Minimum length. A shorter picture is a dot or a small icon, and not worth the request for a file. */
 const leastCharacters = 4_096;
 
 const pattern = () =>
   new RegExp(String.raw`data:image/([a-z]{3,4}(?:\+xml)?);base64,([A-Za-z0-9+/]{${leastCharacters},}={0,2})`, 'g');
 
 /**
- * Takes pictures in base64 out of a source and gives them paths in `folder`, made of their bytes. Code keeps them. Parsers would
- * take long for such lines, and no page should carry them twice.
+ * Replaces base64 pictures in a source by paths in `folder`, made of a hash of their bytes. Code keeps its pictures. Parsers would take long for such
+ * lines, and no page should contain a picture twice.
  */
 export function takePictures(text: string, folder: string): { text: string; pictures: InlinePictures } {
   const pictures: InlinePictures = new Map();
@@ -44,7 +44,7 @@ export function takePictures(text: string, folder: string): { text: string; pict
   return { text: lines.join('\n'), pictures };
 }
 
-/** The text without its pictures, for what only looks for links and words in it. */
+/** The text without its pictures, for code that only looks for links and words. */
 export function withoutPictures(text: string): string {
   return text.includes('data:image/')
     ? text.replaceAll(pattern(), (_written, type: string) => `data:image/${type};base64,…`)

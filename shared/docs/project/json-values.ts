@@ -6,8 +6,8 @@ const dangerousKeys = new Set(['__proto__', 'constructor', 'prototype']);
 const maxDepth = 64;
 
 /**
- * A copy of what a parser gave, safe to carry on: plain objects and arrays only, without the keys that reach prototypes. What JSON cannot
- * hold (NaN, infinities, undefined, functions) becomes null, and so does what is nested deeper than 64.
+ * A copy of a parsed value that is safe to use: plain objects and arrays only, without the keys that reach prototypes. Values that JSON cannot hold
+ * (NaN, infinities, undefined, functions) become null, and so do values nested deeper than 64.
  */
 export function plainJson(value: unknown, depth = 0): JsonValue {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
@@ -22,7 +22,7 @@ export function plainJson(value: unknown, depth = 0): JsonValue {
   return copy;
 }
 
-/** Sets a key that a tenant chose: `__proto__` is a key as any other, and changes no prototype. */
+/** Sets a key that a tenant chose. `__proto__` becomes an ordinary key and does not change the prototype. */
 export function putValue(object: JsonObject, key: string, value: JsonValue): void {
   if (key !== '__proto__') object[key] = value;
   else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
@@ -32,13 +32,13 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
 }
 
-/** JSON of ECMAScript 2026, which the compiler's types do not have yet. */
+/** JSON functions of ECMAScript 2026, which are missing from the compiler's types. */
 type RawJson = { isRawJSON: (value: unknown) => boolean };
 
-/** A number of an API description whose digits are kept, which only `exactNumber` makes. */
+/** True for a number of an API description whose digits are kept. Only `exactNumber` makes these. */
 export const isExactNumber = (value: unknown): boolean => (JSON as unknown as RawJson).isRawJSON(value);
 
-/** These functions read one value of a configuration. A value of another shape counts as absent. */
+/** Each of these functions reads one value of a configuration, and treats a value of another type as absent. */
 export function textOf(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (value !== undefined && isExactNumber(value)) return JSON.stringify(value);
@@ -49,7 +49,7 @@ export function objectOf(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** Keys may be names of what every object inherits, such as `constructor`. */
+/** The own value of a key, because keys may be names that every object inherits, such as `constructor`. */
 export const ownValue = (object: JsonObject, key: string): JsonValue | undefined =>
   Object.hasOwn(object, key) ? object[key] : undefined;
 
@@ -85,15 +85,12 @@ export function lightDarkOf(value: JsonValue | undefined): { light: string; dark
   return { light: light ?? dark ?? '', dark: dark ?? light ?? '' };
 }
 
-/** An object without the keys whose value is undefined, as `exactOptionalPropertyTypes` wants it. */
+/** An object without the keys whose value is undefined, as `exactOptionalPropertyTypes` requires. */
 export function withoutUndefined<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>;
   };
 }
 
-/**
- * A copy with what JSON would hold: keys whose value is undefined are gone. V8 keeps a whole text in memory for any piece cut out of it;
- * the copy does not.
- */
+/** A copy through JSON, without keys whose value is undefined. V8 keeps a whole text in memory for every substring of it; the copy frees it. */
 export const jsonCopy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;

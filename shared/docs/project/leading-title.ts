@@ -2,12 +2,12 @@ import { decodeSource } from './decode-source.ts';
 import { parseFrontmatter } from './parse-frontmatter.ts';
 
 const maxTitle = 300;
-/** What may stand before the first content of a page: empty lines, comments, imports. */
+/** Lines that may come before the first content of a page: empty lines, comments, imports. */
 const beforeContent = /^(?:\s+|<!--[\s\S]*?-->|\{\/\*[\s\S]*?\*\/\}|import[ \t][^\n]*(?:\n|$))/;
 
 /**
- * The text of the heading `# …` that a page begins with: the title of a page whose frontmatter has none. `body` is the page without its
- * frontmatter. Undefined where something else comes first.
+ * The text of a heading `# …` at the start of a page, which is its title if the frontmatter has none. `body` is the page without its frontmatter.
+ * Undefined if other content comes first.
  */
 export function leadingTitle(body: string): string | undefined {
   let rest = body;
@@ -22,12 +22,12 @@ export function leadingTitle(body: string): string | undefined {
   return text === '' ? undefined : text.slice(0, maxTitle).toWellFormed();
 }
 
-/** The same for a source as it is stored. */
+/** Like `leadingTitle`, for the stored bytes of a source. */
 export function leadingTitleOf(source: Uint8Array | string, file: string): string | undefined {
   return leadingTitle(parseFrontmatter(decodeSource(source, file).text, file).body);
 }
 
-/** A line of Markdown as a reader sees it. */
+/** The text of a Markdown line as a reader sees it. */
 function plain(line: string): string {
   return line
     .replace(/\\?\{#[^{}]*\}[ \t]*$/, '')

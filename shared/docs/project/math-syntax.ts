@@ -24,8 +24,8 @@ const isEol = (code: Code): boolean => code !== null && code < -2;
 const isSpace = (code: Code): boolean => code === -2 || code === -1 || code === 32 || isEol(code);
 
 /**
- * `$…$` and `$$…$$` for micromark. Stricter than other syntaxes, because documentation is full of prices and `$ref`: a single dollar opens
- * only before a non-space, and closes only after a non-space and before a non-digit. `blocks`: those of the text that is to be parsed.
+ * `$…$` and `$$…$$` for micromark. It is stricter than other syntaxes, because documentation is full of prices and `$ref`: a single dollar opens only
+ * before a non-space, and closes only after a non-space and before a non-digit. `blocks` are the result of `mathBlocks` for the parsed text.
  */
 export function mathSyntax(blocks: ReadonlyMap<number, number>): Syntax {
   return {
@@ -35,9 +35,9 @@ export function mathSyntax(blocks: ReadonlyMap<number, number>): Syntax {
 }
 
 /**
- * Blocks of math that have several lines, from `$$` at the start of one to the next `$$`, which must be at the end of its line: last line by
- * first line, from 1. In them nothing else is looked for, so that `+ b` is no list. Empty lines can be between lines of `$$` alone; tags and
- * fences of code cannot, nor what ends the quote or list that the block is in. Time grows with the text.
+ * Finds blocks of math with several lines, from `$$` at the start of a line to the next `$$`, which must be at the end of its line. Returns the last
+ * line by first line, from 1. Their content is not parsed as Markdown, so that `+ b` is not a list. If both `$$` are alone on their lines, a block
+ * may contain empty lines; it cannot contain tags, code fences, or the end of the quote or list around it. Time grows with the text.
  */
 export function mathBlocks(text: string): Map<number, number> {
   const blocks = new Map<number, number>();
@@ -87,7 +87,7 @@ function blockTokenizer(blocks: ReadonlyMap<number, number>) {
         return open;
       }
       effects.exit('mathFlowFence');
-      // A paragraph ends here.
+      // Math interrupts a paragraph.
       if (interrupt === true) return ok(code);
       return content(code);
     };
@@ -106,7 +106,7 @@ function blockTokenizer(blocks: ReadonlyMap<number, number>) {
       effects.enter('mathFlowData');
       return data(code);
     };
-    // Where the list or quote around it ends, the block does.
+    // The block ends where the list or quote around it ends.
     const lineStart = (code: Code): State | undefined => (parser.lazy[line()] === true ? end(code) : content(code));
     const data = (code: Code): State | undefined => {
       if (code === null || isEol(code) || (code === dollar && line() === last)) {
@@ -207,7 +207,7 @@ function tokenizeMath(effects: Effects, ok: State, nok: State): State {
   };
 }
 
-/** Turns the tokens into `math` and `inlineMath` nodes, and a paragraph that is only `$$…$$` into a `math` block. */
+/** Converts the tokens to `math` and `inlineMath` nodes, and a paragraph that is only `$$…$$` to a `math` block. */
 export function mathFromMarkdown(): TreeExtension {
   return {
     enter: {

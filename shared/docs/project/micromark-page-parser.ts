@@ -10,7 +10,7 @@ import { mathBlocks, mathFromMarkdown, mathSyntax } from './math-syntax.ts';
 import { pageParser, type ToTree } from './page-parser.ts';
 import type { PageParser } from './parse-page.ts';
 
-/** CommonMark with emphasis in Chinese, Japanese and Korean, GFM, MDX and math by micromark. */
+/** micromark with CommonMark, emphasis in Chinese, Japanese and Korean, GFM, MDX and math. */
 export const micromarkTree: ToTree = (text, format, math, repairs): Root => {
   const mathExtensions = math ? [mathSyntax(mathBlocks(text))] : [];
   const mathTrees = math ? [mathFromMarkdown()] : [];
@@ -32,7 +32,7 @@ export const micromarkTree: ToTree = (text, format, math, repairs): Root => {
   });
 };
 
-/** `PageParser` on micromark: the reference for others. */
+/** `PageParser` on micromark, the reference for other parsers. */
 export const micromarkPageParser: PageParser = pageParser(micromarkTree);
 
 type Extension = NonNullable<Options['extensions']>[number];

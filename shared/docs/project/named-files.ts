@@ -5,8 +5,8 @@ const mostBytes = 2 * 1024 * 1024;
 const mostBytesOfAll = 64 * 1024 * 1024;
 
 /**
- * The files that style sheets, scripts and HTML files of a project name, sorted: each whose name stands there, in whatever folder. So none is
- * missed that is put together of a folder and a name. Of what is too large to be read, every file may be named.
+ * Returns the files that style sheets, scripts and HTML files of a project name, sorted. A file counts when its base name occurs, in whatever folder,
+ * so that a path built from a folder and a name is found too. If a text is too large to be read, all files count as named.
  */
 export async function namedFiles(
   files: readonly ProjectFile[],
@@ -29,7 +29,7 @@ export async function namedFiles(
   return [...named].sort();
 }
 
-/** What may be the last part of a path: up to a quote or bracket, and up to a space. */
+/** Yields possible last parts of a path: text up to a quote or bracket, and text up to a space. */
 function* namesIn(text: string): Generator<string> {
   for (const pattern of [/[^"'`()<>{}\n/\\]+/g, /[^\s"'`()<>{}[\],;=:/\\]+/g])
     for (const [piece] of text.matchAll(pattern)) {

@@ -6,12 +6,12 @@ import type { ReadSource } from './read-sources.ts';
 import type { PageEntry } from './site-model.ts';
 import type { PageReference } from '#shared/docs/reference/site-reference.ts';
 
-/** The group of pages whose frontmatter may name groups but cannot be read. Nobody is in it. */
+/** The group of pages whose frontmatter may name groups but cannot be read. It has no members. */
 export const unreadableGroup = 'unreadable-frontmatter';
 
 /**
- * What the site model says about one page. `dependencies`: project files that its bytes may depend on, in any order. `reference`: what it shows
- * of a specification; what the page says itself wins.
+ * The site model's entry for one page. `dependencies` are project files that its bytes may depend on, in any order. `reference` is the part of a
+ * specification that it shows; the page's own frontmatter takes precedence.
  */
 export function pageEntry(
   path: string,
@@ -51,7 +51,7 @@ const truthOf = (value: JsonValue | undefined): boolean | undefined => {
   return text === 'true' ? true : text === 'false' ? false : undefined;
 };
 
-/** Who may see the page. Groups that cannot be read close the page; they must not open it to everyone. */
+/** Groups that may see the page. If they cannot be read, the page is closed to everyone instead of open. */
 function groupsOf(data: JsonObject): string[] {
   const { groups } = data;
   if (groups === undefined || groups === null || (Array.isArray(groups) && groups.length === 0)) return [];
@@ -62,8 +62,8 @@ function groupsOf(data: JsonObject): string[] {
 export type PageVisibility = { inNavigation: boolean; hidden: boolean; noindex: boolean; searchable: boolean };
 
 /**
- * The documented matrix. Hidden pages are not in the sidebar, `noindex` is for search engines, searchable pages are in site search and the
- * assistant. The sitemap and llms.txt follow from these and `inNavigation`. `places`: all places of the page in the navigation.
+ * The documented visibility matrix. Hidden pages are not in the sidebar, `noindex` is for search engines, and searchable pages are in site search and
+ * the assistant. The sitemap and llms.txt follow from these and `inNavigation`. `places` are all places of the page in the navigation.
  */
 export function pageVisibility(
   frontmatter: JsonObject,
@@ -77,7 +77,7 @@ export function pageVisibility(
   const shown = places.filter((place) => !place.hidden);
   const hiddenByPlace = inNavigation && shown.length === 0;
   const isHidden = hidden === true || hiddenByPlace;
-  // `hidden: false` on a page of a hidden group keeps it out of the sidebar, but puts it back into search and indexes.
+  // `hidden: false` on a page of a hidden group keeps it out of the sidebar, but includes it in search and indexes again.
   const openedUp = hidden !== true && (hidden === false || places.some((place) => place.searchable === true));
   if (noindex === true) return { inNavigation, hidden: isHidden, noindex: true, searchable: false };
   if (indexing === 'all') return { inNavigation, hidden: isHidden, noindex: false, searchable: searchable !== false };

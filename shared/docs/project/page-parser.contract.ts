@@ -19,7 +19,7 @@ const textOf = (page: ParsedPage): string =>
     .map((node) => (node as { value: string }).value)
     .join('|');
 
-/** What every `PageParser` does. */
+/** Contract suite for every `PageParser`. */
 export function pageParserContract(parser: PageParser): void {
   const parse = (source: string, file = 'a.mdx', options?: ParseOptions): ParsedPage =>
     parser.parse(source, file, options);
@@ -61,7 +61,7 @@ export function pageParserContract(parser: PageParser): void {
       expect(textOf(page)).toContain('<Card>');
     });
 
-    it('of nobody closed tags is named without parsing', () => {
+    it('whose tags are almost never closed is refused without parsing', () => {
       const page = parse('<Card title="x">\n\ntext\n\n'.repeat(2000));
       expect(page).toMatchObject({
         format: 'markdown',
@@ -70,9 +70,9 @@ export function pageParserContract(parser: PageParser): void {
     });
   });
 
-  describe('one bad piece of MDX costs that piece', () => {
+  describe('one invalid piece of MDX costs only that piece', () => {
     const isComponent = (name: string): boolean => /^(Note|Card|Tabs?|Frame|Steps?|CodeGroup)$/.test(name);
-    /** The tree in short: `<Note>(p("text"))`. */
+    /** The tree in a short notation: `<Note>(p("text"))`. */
     const outline = (node: Nodes): string => {
       const named = node as { name?: string | null; attributes?: { name: string; value: unknown }[]; value?: string };
       const attributes = (named.attributes ?? []).map(
@@ -85,7 +85,7 @@ export function pageParserContract(parser: PageParser): void {
     const shorter: Record<string, string> = { paragraph: 'p', heading: 'h', listItem: 'li' };
 
     it.each([
-      // Braces.
+      // Cases of braces.
       [
         '<Note>\nIs {"tags": ["a"], "n": {}} here.\n</Note>\n\nEnd',
         '<Note>(p("Is {\\"tags\\": [\\"a\\"], \\"n\\": {}} here.")) p("End")',
@@ -97,7 +97,7 @@ export function pageParserContract(parser: PageParser): void {
         'p("a } b") blockquote(p("{\\nc")) list(li(p("{d")) li(p("e")))',
         ['3:3', '6:3'],
       ],
-      // What is no tag.
+      // Cases of `<` in text.
       [
         'If a < b, c <3, <5 and Map<String, List<Int>>',
         'p("If a < b, c <3, <5 and Map<String, List<Int>>")',
@@ -113,7 +113,7 @@ export function pageParserContract(parser: PageParser): void {
       ],
       ['<!-- open\n\n<Note>a</Note>', 'p("<!-- open") p(<Note>("a"))', ['1:1']],
       ['[a <b> c](/d) ![<i>](/e)', 'p(link("a <b> c") " " image(""))', ['1:4', '1:17']],
-      // Tags without their partner.
+      // Cases of tags without their partner.
       [
         'a<br>b<hr>\n\n<img src="/a.png">\n\n| a |\n| - |\n| b<br>c |',
         'p("a" <br>() "b" <hr>()) <img src=/a.png>() table(tableRow(tableCell("a")) tableRow(tableCell("b" <br>() "c")))',
@@ -134,7 +134,7 @@ export function pageParserContract(parser: PageParser): void {
       ['<Note>\na</Note>\n\nb', '<Note>(p("a")) p("b")', ['2:2']],
       ['<Note>a *b*\n\n- c\n\n</Note>\n\nd', '<Note>(p("a " emphasis("b")) list(li(p("c")))) p("d")', ['1:1']],
       ['<Frame>\n\na\n\n</Card>\n</Frame>\n\nb</div> c', '<Frame>(p("a")) p("b c")', ['5:1', '8:2']],
-      // Attributes.
+      // Cases of attributes.
       [
         '<Card title="a" href=/x w=1 @on="b" style={{c: }} d={1}>\n  e\n</Card>',
         '<Card title=a href=/x w=1 d=…>(p("e"))',
@@ -143,7 +143,7 @@ export function pageParserContract(parser: PageParser): void {
       ['<Note title="a>\nb\n</Note>\n\n<Card title="c" />', '<Note title=a>(p("b")) <Card title=c>()', ['1:1']],
       ['<Note>\n\na\n\n</Note class="b">\n\nc', '<Note>(p("a")) p("c")', ['5:1']],
       ['a <img src=/b.png alt=c/> d', 'p("a " <img src=/b.png alt=c>() " d")', ['1:3']],
-      // Imports and exports.
+      // Cases of imports and exports.
       [
         'import A from "/a.mdx"\nimport B from "/b.mdx"\n# C',
         'mdxjsEsm("import A from \\"/a.mdx\\"\\nimport B from \\"/b.mdx\\"") h("C")',
@@ -170,7 +170,7 @@ export function pageParserContract(parser: PageParser): void {
       );
     });
 
-    it('keeps what is right as it is', () => {
+    it('leaves valid pieces unchanged', () => {
       const right =
         '# A\n\n<Card title="b" c={1}>\n  **d** `<e>` {1 + 1}\n\n  <img src="/f" />\n</Card>\n\n{/* g */}\n\n```\n{ <\n```\n\n';
       const page = parse(`${right}<3\n`);
@@ -179,7 +179,7 @@ export function pageParserContract(parser: PageParser): void {
       expect(outline(page.tree)).toBe(outline(tree));
     });
 
-    it('counts no void elements among the 100 repairs', () => {
+    it('does not count void elements among the 100 repairs', () => {
       const page = parse('a<br>\n\n'.repeat(300));
       expect(page.format).toBe('mdx');
       expect(page.diagnostics).toHaveLength(50);
@@ -200,19 +200,19 @@ export function pageParserContract(parser: PageParser): void {
   });
 
   describe('plain Markdown', () => {
-    it('in .md files is parsed as MDX first, as real projects write it', () => {
+    it('in .md files is parsed as MDX first, because real projects write MDX there', () => {
       expect(parse('<Note>x</Note>\n', 'a.md').format).toBe('mdx');
     });
 
-    it('with HTML that is no MDX keeps html nodes, without a complaint', () => {
+    it('with HTML that is not MDX keeps html nodes, without a diagnostic', () => {
       const page = parse('A <br> b\n\n<p>open\n', 'a.md');
       expect(page).toMatchObject({ format: 'markdown', diagnostics: [] });
       expect(nodes(page, 'html').length).toBeGreaterThan(0);
     });
   });
 
-  describe('what real projects write and MDX refuses', () => {
-    it('heading ids are taken off and kept', () => {
+  describe('syntax of real projects that MDX refuses', () => {
+    it('heading ids are removed from the text and kept', () => {
       const page = parse('## Set up {#setup}\n\n<Tab>\n  ### Deep {#deep-one}\n</Tab>\n\n```md\n## Not {#this}\n```\n');
       const headings = nodes(page, 'heading') as Heading[];
       expect(headings.map(({ data }) => data)).toMatchObject([{ id: 'setup' }, { id: 'deep-one' }]);
@@ -278,7 +278,7 @@ export function pageParserContract(parser: PageParser): void {
   });
 
   describe('math', () => {
-    it('is between dollars, and braces in it are no expressions', () => {
+    it('is between dollars, and braces in it are not expressions', () => {
       const page = parse('Let $\\frac{a}{b}$ be.\n\n$$\n\\sum_{i}\nx\n$$\n\nAnd $$y$$ here.\n');
       expect(nodes(page, 'inlineMath')).toMatchObject([
         { value: '\\frac{a}{b}', display: false },
@@ -288,7 +288,7 @@ export function pageParserContract(parser: PageParser): void {
       expect(nodes(page, 'mdxTextExpression')).toHaveLength(0);
     });
 
-    it('of several lines is between two of dollars, whatever stands in them', () => {
+    it('of several lines is between two lines with two dollars, whatever its content', () => {
       const math = (source: string) => nodes(parse(source), 'math').map((node) => (node as { value: string }).value);
       expect(math('Text\n$$\na\n+ b\n- c\n> d\n# e\n\n1. {f}\n---\n$$\nText\n')).toEqual([
         'a\n+ b\n- c\n> d\n# e\n\n1. {f}\n---',
@@ -302,7 +302,7 @@ export function pageParserContract(parser: PageParser): void {
       expect(math('<Tab title="x">\n  $$\n  a\n  + b\n  $$\n</Tab>\n')).toEqual(['a\n  + b']);
     });
 
-    it('of several lines ends before what it cannot hold', () => {
+    it('of several lines ends before content that it cannot contain', () => {
       for (const source of [
         '$$\na\n\n+ b\n',
         '<Tab>\n$$\na\n</Tab>\n\n<Tab>\n$$\n</Tab>\n',
@@ -348,19 +348,19 @@ export function pageParserContract(parser: PageParser): void {
       expect(codes(page)).toContain(code);
     });
 
-    it('let a variable not blow a page up', () => {
+    it('do not let a variable multiply the size of a page', () => {
       const page = parse('{{v}} '.repeat(1000), 'a.mdx', { variables: { v: 'x'.repeat(10_000) } });
       expect(page.failure).toMatchObject({ code: 'page-too-large' });
     });
 
-    it('let pages be as long as real ones are', () => {
+    it('allow pages as long as real ones', () => {
       const page = parse(
         `${'<Icon icon="x" /> and `<name>` and\n\n'.repeat(2000)}${'<Card\n  a="b"\n/>\n\n'.repeat(500)}`,
       );
       expect(page).toMatchObject({ format: 'mdx', diagnostics: [] });
     });
 
-    it('make a line of 100,000 characters plain text', () => {
+    it('turn a line of 100,000 characters into plain text', () => {
       const line = '[a]('.repeat(30_000);
       expect(textOf(parse(`# Hi\n\n${line}\n\n*b*\n`, 'a.md'))).toBe(`Hi|${line}|b`);
     });
@@ -373,7 +373,7 @@ export function pageParserContract(parser: PageParser): void {
       'tags of a name that is made at the end',
       `{x y}\n\n${'<Made a=b/>\n\n'.repeat(2_000)}${'words '.repeat(30_000)}\n\nexport const Made = () => 1;\n`,
     ],
-  ])('reads a page of %s before anybody has gone', (_name, source) => {
+  ])('reads a page of %s without noticeable delay', (_name, source) => {
     const page = parse(source, 'a.mdx', { isComponent: () => false });
     expect(page.format).not.toBe('none');
     expect(page.diagnostics.map(({ code }) => code)).toContainEqual(expect.stringMatching(/^mdx-(?:repaired|syntax)$/));
@@ -386,7 +386,7 @@ export function pageParserContract(parser: PageParser): void {
   });
 }
 
-/** A page with the lines of its nodes, without other positions: parsers may differ in where a node ends, and attributes have none. */
+/** A page with the lines of its nodes and no other positions, because parsers may differ in the end of a node, and attributes have no position. */
 export function comparable({ tree, text: _, ...page }: ParsedPage): object {
   return { ...page, tree: plain(tree) };
 }
@@ -407,5 +407,5 @@ function plain(value: unknown): unknown {
 }
 
 const unlike = new Set(['position', 'end', 'loc', 'range', 'comments']);
-/** micromark finds addresses in text at the end, and the pieces have no place. */
+/** micromark finds addresses in text after parsing, and the resulting nodes have no position. */
 const splitByLinks = new Set(['text', 'link']);

@@ -19,12 +19,12 @@ import {
 } from './source-limits.ts';
 
 /**
- * The tree of a text whose limits are checked. `mdx` throws for what is no MDX, or repairs it when there are `repairs`, and throws when they are too
- * many. `html`: tags are `html` nodes. `plain`: tags and braces are text. With `math` there are nodes for it.
+ * Parses a text whose limits are checked. `mdx` throws for invalid MDX; with `repairs` it repairs the text, and throws when too many repairs are
+ * needed. `html` keeps tags as `html` nodes. `plain` reads tags and braces as text. With `math` it makes nodes for formulas.
  */
 export type ToTree = (text: string, format: 'mdx' | 'html' | 'plain', math: boolean, repairs?: Repairs) => Root;
 
-/** What all parsers of pages do alike: limits, frontmatter, what MDX cannot parse, and what is shown of a broken page. */
+/** The common part of all page parsers: limits, frontmatter, preparation for MDX, and the result for a broken page. */
 export function pageParser(toTree: ToTree): PageParser {
   return { parse: (source, file, options = {}) => parse(toTree, source, file, options) };
 }
@@ -87,11 +87,11 @@ function parse(toTree: ToTree, source: Uint8Array | string, file: string, option
   }
 }
 
-/** Bytes of a text in lines; 0 where it is plain that they are few. */
+/** Size in bytes of a text in lines; 0 if it is clearly below the limit. */
 function bytesOf(lines: readonly string[]): number {
   let characters = 0;
   for (const line of lines) characters += line.length + 1;
-  // A character has three bytes at most.
+  // A UTF-16 code unit has at most three bytes in UTF-8.
   return characters * 3 <= maxSourceBytes ? 0 : Buffer.byteLength(lines.join('\n'));
 }
 

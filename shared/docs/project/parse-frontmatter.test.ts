@@ -6,7 +6,7 @@ const block = (yaml: string) => read(`---\n${yaml}\n---\n\nBody\n`);
 const codes = (text: ReturnType<typeof read>) => text.diagnostics.map(({ code }) => code);
 
 describe('frontmatter', () => {
-  it('is taken off, and the lines of the body keep their numbers', () => {
+  it('is removed, and the lines of the body keep their numbers', () => {
     const { data, body, diagnostics } = read('---\ntitle: A\ntags: [x, 1, true]\n---\n\n# Hi\n');
     expect(data).toEqual({ title: 'A', tags: ['x', 1, true] });
     expect(body.split('\n').indexOf('# Hi')).toBe(5);
@@ -20,7 +20,7 @@ describe('frontmatter', () => {
     expect(read('---\n---\nText')).toMatchObject({ data: {}, broken: false, diagnostics: [] });
   });
 
-  it('keeps dates as text and takes quoted text over several lines', () => {
+  it('keeps dates as text, and reads quoted text over several lines', () => {
     expect(block('date: 2024-01-02\ndescription: "one\ntwo"\nb: c').data).toEqual({
       date: '2024-01-02',
       description: 'one two',
@@ -28,7 +28,7 @@ describe('frontmatter', () => {
     });
   });
 
-  it('has the same meaning whether or not it is so simple that it needs no parser', () => {
+  it('has the same meaning whether or not it is simple enough to be read without a parser', () => {
     for (const yaml of [
       'title: "It\'s: a # text, [x] {y} & *z ü – 日"\ndescription: ""\n\ntitle: "again"',
       'constructor: "x"\nprototype: "y"\ntrue: "z"\nnull: "n"',
@@ -77,7 +77,7 @@ describe('frontmatter', () => {
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 
-  it('keeps the title of a block that is broken', () => {
+  it('keeps the title of a broken block', () => {
     const found = block('title: Errors: a list\ndescription: "All"\nbad: [');
     expect(found).toMatchObject({ broken: true, data: { title: 'Errors: a list', description: 'All' } });
     expect(found.diagnostics[0]).toMatchObject({ code: 'bad-frontmatter', line: 2 });

@@ -5,13 +5,16 @@ import { isJsonObject, type JsonObject, plainJson, textsOf } from './json-values
 
 export type Frontmatter = {
   data: JsonObject;
-  /** The text between the fences as written; '' if there is none. If the block is never closed, or does not begin in the first line: its first 64 KB, which are also in `body`. */
+  /**
+   * The text between the fences as written, or '' if there are none. If the block is never closed, or does not begin in the first line, its first 64 KB,
+   * which are also in `body`.
+   */
   raw: string;
-  /** The block is there but could not be read: `data` holds at most title and description. */
+  /** The block exists but could not be read: `data` holds at most title and description. */
   broken: boolean;
-  /** It names groups, or seems to, and which ones cannot be read: the page must not be open to everyone. */
+  /** True if it names groups, or seems to, that cannot be read. The page must then not be open to everyone. */
   groupsUnreadable: boolean;
-  /** What follows the block, after as many empty lines as the block had: line numbers stay those of the file. */
+  /** The text after the block, preceded by as many empty lines as the block had, so that line numbers are those of the file. */
   body: string;
   diagnostics: Diagnostic[];
 };
@@ -20,8 +23,8 @@ const maxFrontmatterBytes = 64 * 1024;
 const maxDepth = 20;
 
 /**
- * Takes the YAML block off the start of a page. `text` comes from `decodeSource`. In the YAML 1.2 core schema dates stay text; aliases, merge
- * keys and language tags are refused. Never throws: problems are reported as `bad-frontmatter`.
+ * Removes the YAML block from the start of a page. `text` comes from `decodeSource`. In the YAML 1.2 core schema dates stay text; aliases, merge keys
+ * and language tags are refused. Never throws: problems are reported as `bad-frontmatter`.
  */
 export function parseFrontmatter(text: string, file: string): Frontmatter {
   const found = blockOf(text, file);
@@ -76,7 +79,7 @@ function blockOf(text: string, file: string): Block {
   return { ...readYaml(raw, report), raw, body };
 }
 
-/** A block that does not begin in the first line, or not with three dashes alone, is text. Its author took it for frontmatter. */
+/** A block that its author meant as frontmatter, but that does not begin in the first line, or not with only three dashes. It is text. */
 function misplacedBlock(text: string, file: string): Block | undefined {
   const head = text.slice(0, maxFrontmatterBytes);
   const [, above = '', raw = ''] = /^(\s*)-{3}[^\n]*\n(.*?)\n[ \t]*(?:-{3,}|\.{3})[ \t]*(?:\n|$)/s.exec(head) ?? [];
@@ -88,7 +91,7 @@ function misplacedBlock(text: string, file: string): Block | undefined {
   return { ...noBlock(text), raw, broken: true, diagnostics: [found] };
 }
 
-/** The first line that is no comment names a key. Otherwise a "---" that is never closed is a thematic break above the text. */
+/** True if the first line that is not a comment names a key. Otherwise a "---" that is never closed is a thematic break above the text. */
 function startsLikeYaml(head: string): boolean {
   const line = head.split('\n').find((each) => each.trim() !== '' && !each.startsWith('#')) ?? '';
   return /^["']?[\w$-]+["']?[ \t]*:(?:\s|$)/.test(line);
@@ -122,10 +125,10 @@ function readYaml(
   }
 }
 
-/** `name: "text"`, where the text has nothing that YAML would read in another way. */
+/** Matches `name: "text"` if the text has no character that is special in YAML. */
 const quotedLine = /^([A-Za-z][\w-]{0,99}): "([ !#-[\]-~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]*)"$/;
 
-/** Frontmatter of such lines alone, as that of most pages, needs no parser. Undefined: it has others. */
+/** Reads frontmatter that consists only of such lines, as on most pages, without a parser. Undefined if it has others. */
 function quotedLines(raw: string): JsonObject | undefined {
   const data: JsonObject = {};
   for (const line of raw.split('\n')) {
@@ -150,11 +153,11 @@ function loadLeniently(raw: string, options: LoadOptions): unknown {
 function explain(error: unknown): { sentence: string; line: number } {
   const { reason, mark } = error as { reason?: string; mark?: { line?: number } };
   const why = (reason ?? messageOf(error)).slice(0, 200);
-  // The mark counts from 0 within the block, which starts on the file's second line.
+  // The mark's line counts from 0 within the block, which starts on the file's second line.
   return { sentence: `The frontmatter is not valid YAML: ${why}.`, line: (mark?.line ?? 0) + 2 };
 }
 
-/** Title and description of a block that is not valid YAML, often because of a colon in a title. So the page keeps its name. */
+/** Title and description of a block that is not valid YAML, often because of a colon in a title, so that the page keeps its name. */
 function rescued(raw: string): JsonObject {
   const data: JsonObject = {};
   for (const key of ['title', 'description', 'sidebarTitle']) {
@@ -165,7 +168,7 @@ function rescued(raw: string): JsonObject {
   return data;
 }
 
-/** A value with a tag that core schema does not know becomes null, and the tag is noted. Otherwise the whole block would be refused. */
+/** Turns a value whose tag is not in the core schema into null, and notes the tag. Otherwise the whole block would be refused. */
 function schemaThatDropsUnknownTags(seen: Set<string>) {
   const note = (tag: string): void => void seen.add(shortTag(tag));
   const dropped = { matchByTagPrefix: true as const, identify: () => false };
@@ -201,8 +204,8 @@ function schemaThatDropsUnknownTags(seen: Set<string>) {
 const shortTag = (tag: string): string => tag.replace('tag:yaml.org,2002:', '!!').slice(0, 60);
 
 /**
- * YAML 1.2 wants the second and later lines of a quoted value indented. Older readers did not, and real frontmatter often does not indent
- * them. This puts a blank in front of such lines.
+ * Adds a blank before the second and later lines of a quoted value: YAML 1.2 requires them to be indented. Older parsers did not, and real
+ * frontmatter often does not indent them.
  */
 function indentQuotedLines(yaml: string): string {
   let quote: string | undefined;

@@ -4,16 +4,16 @@ import { extensionOf, type ProjectFile, type ProjectFiles } from './project-file
 
 export const pictureSizeSchema = z.object({ width: z.int(), height: z.int(), fills: z.literal(true).optional() });
 
-/** CSS pixels. `fills`: a drawing without a size of its own, which takes the width that there is; the numbers are its proportions. */
+/** Size in CSS pixels. `fills` marks a drawing without a size of its own, which takes the available width; the numbers are its proportions. */
 export type PictureSize = z.infer<typeof pictureSizeSchema>;
 
-/** Most pictures say it in their first bytes; photographs have a thumbnail and a description of their colours before. */
+/** Most pictures have their size in the first bytes; photographs have a thumbnail and a colour profile before it. */
 const [firstBytes, mostBytes] = [8 * 1024, 256 * 1024];
 const pictureTypes = new Set(['png', 'jpg', 'jpeg', 'gif', 'webp', 'avif', 'svg']);
 const readAtOnce = 8;
 const mostPixels = 100_000;
 
-/** Sizes of those files that are pictures and say how large they are, by path. */
+/** Sizes, by path, of the files that are pictures with a readable size. */
 export async function pictureSizes(
   files: readonly ProjectFile[],
   project: Pick<ProjectFiles, 'read'>,
@@ -30,8 +30,8 @@ export async function pictureSizes(
 }
 
 /**
- * The size of a picture as browsers show it, by the first bytes of its file: PNG, GIF, JPEG (turned as its camera was), WebP, AVIF, SVG.
- * Undefined for what is none of them or does not say. It reads each byte once at most, whatever they are.
+ * The size of a picture as browsers show it, from the first bytes of its file: PNG, GIF, JPEG (rotated by its Exif orientation), WebP, AVIF, SVG.
+ * Undefined for other formats, and if the size is missing. It reads each byte at most once, for any input.
  */
 export function pictureSize(bytes: Uint8Array): PictureSize | undefined {
   const head = bytes.subarray(0, mostBytes);
@@ -90,7 +90,7 @@ function sizeOfJpeg(view: DataView): PictureSize | undefined {
 
 const orientation = 0x0112;
 
-/** The first directory of the TIFF that Exif is: from 5 on, height is width. */
+/** Reads the orientation from the first directory of the TIFF data in Exif: from 5 on, height and width are swapped. */
 function isTurnedByExif(view: DataView, start: number, end: number): boolean {
   const little = view.getUint16(start) === 0x4949;
   const directory = start + view.getUint32(start + 4, little);
@@ -101,7 +101,7 @@ function isTurnedByExif(view: DataView, start: number, end: number): boolean {
   return false;
 }
 
-/** The first chunk: lossy, lossless or extended. */
+/** The first chunk of a WebP file: lossy, lossless or extended. */
 function sizeOfWebp(view: DataView): PictureSize | undefined {
   const name = nameAt(view, 12);
   if (name === 'VP8 ') return { width: view.getUint16(26, true) & 0x3fff, height: view.getUint16(28, true) & 0x3fff };
@@ -116,7 +116,9 @@ function sizeOfWebp(view: DataView): PictureSize | undefined {
 
 const boxesOnTheWay = ['meta', 'iprp', 'ipco'];
 
-/** Boxes in boxes; the innermost list has the sizes. Of several the largest is the picture's, the others are those of its tiles. */
+/**
+ * AVIF has nested boxes; the innermost list has the sizes. If there are several, the largest is the picture's, and the others are those of its tiles.
+ */
 function sizeOfAvif(view: DataView): PictureSize | undefined {
   let found: PictureSize | undefined;
   let isTurned = false;
@@ -141,7 +143,7 @@ function* boxesIn(view: DataView, start: number, end: number): Generator<{ name:
   let at = start;
   for (let box = 0; box < mostBoxes && at + 8 <= end; box += 1) {
     const bytes = view.getUint32(at);
-    // 0: to the end; 1: its length follows in 64 bits, which only the pictures' own bytes need.
+    // A length of 0 means up to the end, and 1 that a length of 64 bits follows, which only the image data needs.
     if (bytes !== 0 && bytes < 8) return;
     const to = bytes === 0 ? end : Math.min(end, at + bytes);
     yield { name: nameAt(view, at + 4), from: at + 8, to };
@@ -163,7 +165,7 @@ const pixelsOf: Readonly<Record<string, number>> = {
   ex: 8,
 };
 
-/** `width` and `height` of the root element; what is missing or relative follows from `viewBox`. */
+/** `width` and `height` of the root element; missing or relative ones are derived from `viewBox`. */
 function sizeOfSvg(text: string): PictureSize | undefined {
   const attributes = rootAttributes(text);
   const width = lengthOf(attributes?.get('width'));
@@ -176,7 +178,7 @@ function sizeOfSvg(text: string): PictureSize | undefined {
   if (!(boxWidth > 0 && boxHeight > 0)) return undefined;
   if (width !== undefined) return { width, height: (width * boxHeight) / boxWidth };
   if (height !== undefined) return { width: (height * boxWidth) / boxHeight, height };
-  // Drawings have any unit; proportions of small ones would be lost in whole numbers.
+  // Scaled up, because drawings have any unit, and rounding to whole numbers would lose the proportions of small ones.
   const scale = Math.max(1, 1_000 / Math.max(boxWidth, boxHeight));
   return { width: boxWidth * scale, height: boxHeight * scale, fills: true };
 }
@@ -190,7 +192,7 @@ function lengthOf(written: string | undefined): number | undefined {
 const longestAttribute = 200;
 const mostAttributes = 100;
 
-/** Of the element that comes first, if it is an `<svg>`: what may stand before it is passed over. */
+/** Attributes of the first element if it is an `<svg>`, after skipping declarations, comments and a document type. */
 function rootAttributes(text: string): Map<string, string> | undefined {
   let at = 0;
   for (;;) {
@@ -213,7 +215,7 @@ function rootAttributes(text: string): Map<string, string> | undefined {
   return found;
 }
 
-/** Where a declaration, a comment or a document type ends that starts here; undefined when none does. */
+/** End of the declaration, comment or document type at `at`; undefined if there is none. */
 function endOfProlog(text: string, at: number): number | undefined {
   const kinds = [
     ['<?', '?>'],

@@ -3,7 +3,7 @@ import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 export type PreparedSource = {
   lines: string[];
   fenced: boolean[];
-  /** Anchors that authors gave to headings, by line number from 1. */
+  /** Ids that authors gave to headings, by line number from 1. */
   headingIds: Map<number, string>;
   /** Text of the page's `<style>` elements. */
   styles: string[];
@@ -11,7 +11,7 @@ export type PreparedSource = {
 };
 
 /**
- * Changes what real projects write and MDX cannot parse: takes heading ids `{#id}` and style sheets off, replaces `{{variables}}`, blanks HTML
+ * Rewrites syntax of real projects that MDX cannot parse: removes heading ids `{#id}` and style sheets, replaces `{{variables}}`, blanks HTML
  * comments. Every line keeps its number.
  */
 export function prepareSource(body: string, file: string, variables: Record<string, string>): PreparedSource {
@@ -22,7 +22,7 @@ export function prepareSource(body: string, file: string, variables: Record<stri
   const values = new Map(Object.entries(variables).map(([name, value]) => [name, value.replaceAll(/\s*\n\s*/g, ' ')]));
   if (body.includes('<!--')) blankComments(lines, fenced);
   const styles = body.includes('</style') ? takeStyles(lines, fenced) : [];
-  // Without these, no line changes.
+  // Without these characters, no line changes.
   if (!body.includes('{{') && !body.includes('{#')) return { lines, fenced, headingIds, styles, diagnostics };
   for (const [index, line] of lines.entries()) {
     const { line: replaced, undefinedNames } = replaceVariables(line, fenced[index] ?? false, values);
@@ -46,12 +46,12 @@ export function prepareSource(body: string, file: string, variables: Record<stri
 }
 
 const styleStart = /<style(?:\s[^<>]{0,200})?>/;
-/** Of a page. What comes after them stays for the parser. */
+/** Maximum number of style sheets of a page. The parser reads further ones. */
 const mostStyles = 50;
 const styleEnd = /<\/style\s*>/;
 /**
- * The text of `<style>` elements outside of code, which is CSS and no MDX; nothing takes their place, as a style sheet is for its whole page, wherever it
- * stands. One that is an expression stays for the parser.
+ * Removes and returns the text of `<style>` elements outside of code, which is CSS and not MDX. Their place does not matter, because a style sheet
+ * applies to the whole page. A `<style>` with an expression stays for the parser.
  */
 function takeStyles(lines: string[], fenced: readonly boolean[]): string[] {
   const found: string[] = [];
@@ -89,7 +89,7 @@ function takeStyles(lines: string[], fenced: readonly boolean[]): string[] {
   return found;
 }
 
-/** Splits `## Title {#id}`. Searches once, from the end, so that no line takes long. */
+/** Splits `## Title {#id}`. Searches once, from the end, to bound the time for a line. */
 function withoutId(line: string): { line: string; id: string } | undefined {
   const at = line.lastIndexOf('{#');
   const id = /^\{#([^\s{}"'<>`]{1,200})\}[ \t#]*$/.exec(line.slice(at))?.[1];
@@ -97,7 +97,7 @@ function withoutId(line: string): { line: string; id: string } | undefined {
   return { line: line.slice(0, line[at - 1] === '\\' ? at - 1 : at).trimEnd(), id };
 }
 
-/** `<!-- … -->` outside of code becomes spaces; an unclosed one stays. */
+/** Replaces `<!-- … -->` outside of code by spaces; an unclosed comment stays. */
 function blankComments(lines: string[], fenced: readonly boolean[]): void {
   let lastClose = -1;
   for (const [index, line] of lines.entries()) if (line.includes('-->')) lastClose = index;
@@ -135,8 +135,8 @@ const variable = /\{\{[ \t]*([A-Za-z0-9_-]{1,100})[ \t]*\}\}/g;
 type ReplacedLine = { line: string; undefinedNames: string[] };
 
 /**
- * Puts the values of `variables` where a line says `{{name}}`, in code and in text. A name without a value stays in code, where it is nearly
- * always another language's template, and in attributes, where it may be an object. In text it is escaped and reported.
+ * Replaces `{{name}}` in a line by the value from `variables`, in code and in text. A name without a value stays in code, where it nearly always
+ * belongs to a template of another language, and in attributes, where it may be an object. In text it is escaped and reported.
  */
 function replaceVariables(line: string, fenced: boolean, variables: ReadonlyMap<string, string>): ReplacedLine {
   const undefinedNames: string[] = [];
@@ -152,11 +152,11 @@ function replaceVariables(line: string, fenced: boolean, variables: ReadonlyMap<
   return { line: replaced, undefinedNames };
 }
 
-/** `style={{color}}`, `${{name}}`, `{{{name}}}` and `title="… {{name}} …"`. */
+/** True inside `style={{color}}`, `${{name}}`, `{{{name}}}` and `title="… {{name}} …"`. */
 const inAttribute = (before: string): boolean => /[={$\\]$/.test(before) || /=\s*(?:"[^"]*|'[^']*)$/.test(before);
 
 /**
- * Which lines are fenced code, with their fences. A simple reading that is right for real pages. The parser's deadline and limits do not
+ * Marks the lines of fenced code, including the fences. The reading is simple but right for real pages. The parser's deadline and limits do not
  * depend on it.
  */
 export function fencedLines(lines: readonly string[]): boolean[] {
@@ -204,7 +204,7 @@ export function inlineCodeSpans(line: string): [number, number][] {
   return spans;
 }
 
-/** For each run the place of the next one with its length. */
+/** For each run, the index of the next run with the same length. */
 function nextOfLength(runs: readonly { length: number }[]): (number | undefined)[] {
   const last = new Map<number, number>();
   const next: (number | undefined)[] = [];

@@ -19,7 +19,7 @@ serveChild(async (request, ask): Promise<AnalyzeResponse> => {
   }
 });
 
-/** Files that are wanted at the same time are in one question: a message for each would cost as much as what is done with them. */
+/** Batches files that are requested at the same time into one question: a message for each would cost as much as the work on the files. */
 function fileReader(ask: Ask, files: AnalyzeRequest['files']): ProjectFiles['read'] {
   const sizeOf = new Map(files.map(({ path, sizeBytes }) => [path, sizeBytes]));
   let wanted: (FileQuestion[number] & { answered: (answer: FileAnswer[number] | undefined) => void })[] = [];
@@ -55,7 +55,7 @@ function fileReader(ask: Ask, files: AnalyzeRequest['files']): ProjectFiles['rea
       if (wanted.length === 0) setImmediate(askForAll);
       const answered = (answer: FileAnswer[number] | undefined): void => {
         if (answer instanceof Uint8Array) resolve(answer);
-        else reject(new Error(answer?.failed ?? 'nobody has it'));
+        else reject(new Error(answer?.failed ?? 'the service did not return it'));
       };
       wanted.push({ path, maxBytes, answered });
     });

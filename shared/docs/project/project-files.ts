@@ -5,14 +5,14 @@ import { quoted, type Report } from './diagnostics.ts';
 
 export type ProjectFile = { path: string; sha256: string; sizeBytes: number };
 
-/** An unpacked docs project: what is in it, and how to get at the bytes of one file. */
+/** An unpacked docs project: its list of files, and a way to read the bytes of one file. */
 export type ProjectFiles = {
   files: readonly ProjectFile[];
-  /** At least the first `maxBytes` of a file of `files`. Rejects when they cannot be read. */
+  /** Returns at least the first `maxBytes` of a file of `files`. Rejects if they cannot be read. */
   read(path: string, maxBytes: number): Promise<Uint8Array>;
 };
 
-/** Files by their names alone, for those who read only some of them. */
+/** Files without sizes and hashes, for code that reads only some of them. */
 export type NamedFiles = { files: readonly { path: string }[]; read: ProjectFiles['read'] };
 
 const maxAssetBytes = 20 * 1024 * 1024;
@@ -25,7 +25,7 @@ export type FileKind = 'page' | 'code' | 'style' | 'script' | 'asset' | 'other';
 
 export const extensionOf = (path: string): string => /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
 
-/** What a file may be, by its name alone. `page` is a page or a snippet, `code` a snippet, `script` a script or a snippet. */
+/** Possible kind of a file, by its name alone. `page` is a page or a snippet, `code` a snippet, `script` a script or a snippet. */
 export function fileKind(path: string): FileKind {
   const extension = extensionOf(path);
   if (/(?:^|\/)\.(?!well-known\/)/.test(path)) return 'other';
@@ -38,8 +38,8 @@ export function fileKind(path: string): FileKind {
 }
 
 /**
- * The files that can be in a bundle, sorted by path. Left out and reported: names that some system cannot have, names that many systems take
- * for another one's (case, Unicode form), and files over 20 MB.
+ * The files that can be in a bundle, sorted by path. Left out and reported: names that are invalid on some system, names that many systems take for
+ * equal (case, Unicode form), and files over 20 MB.
  */
 export function usableFiles(files: readonly ProjectFile[], report: Report): ProjectFile[] {
   const taken = new Map<string, string>();
@@ -63,7 +63,7 @@ export function usableFiles(files: readonly ProjectFile[], report: Report): Proj
   });
 }
 
-/** Page path → file. `x.mdx` wins over `x.md`. `x` and `x/index` may both exist, but readers find only one of them. */
+/** Maps page paths to files. `x.mdx` takes precedence over `x.md`. `x` and `x/index` may both exist, but readers find only one of them. */
 export function filesByPagePath(
   files: readonly ProjectFile[],
   ignored: (path: string) => boolean,
@@ -84,22 +84,22 @@ export function filesByPagePath(
     const folder = path.endsWith('/index') ? path.slice(0, -'/index'.length) : undefined;
     const other = folder === undefined ? undefined : byPath.get(folder);
     if (other === undefined || ignored(file) || ignored(other)) continue;
-    const message = `${quoted(other)} and ${quoted(file)} are both asked for at "/${folder}". Rename one of them.`;
+    const message = `${quoted(other)} and ${quoted(file)} have the same address "/${folder}". Rename one of them.`;
     report({ severity: 'warning', code: 'page-collision', message, file });
   }
   return byPath;
 }
 
-/** The project path that a reference in `from` means; a slash in front is the project's root. Undefined when it climbs out. */
+/** The project path of a reference in `from`; a leading slash means the project's root. Undefined if it leads out of the project. */
 export function resolvePath(reference: string, from: string): string | undefined {
   const path = posix.join(reference.startsWith('/') ? '.' : posix.dirname(from), `./${reference}`);
   return path === '..' || path.startsWith('../') ? undefined : path;
 }
 
-/** Path of a page as readers know it: `guides/x` for `guides/x.mdx`. */
+/** Page path: `guides/x` for `guides/x.mdx`. */
 export const pagePathOf = (file: string): string => file.replace(/\.mdx?$/i, '');
 
-/** A title for a page that has none: its last name in words (`getting-started` → `Getting started`). */
+/** A title for a page without one: the last part of its path in words (`getting-started` → `Getting started`). */
 export function titleFromPath(path: string): string {
   const names = path.split('/').filter((name) => name !== '');
   const last = names.at(-1) === 'index' && names.length > 1 ? names.at(-2) : names.at(-1);
@@ -109,10 +109,10 @@ export function titleFromPath(path: string): string {
 
 export const sniffedBytes = 64 * 1024;
 
-/** Whether a JSON or YAML file is an OpenAPI or AsyncAPI description, by these bytes of it. */
+/** True if these bytes of a JSON or YAML file are those of an OpenAPI or AsyncAPI description. */
 export function isSpec(bytes: Uint8Array, path: string): boolean {
   const text = new TextDecoder().decode(bytes);
-  // JSON is YAML, too.
+  // The content of a YAML file may be JSON.
   if (path.toLowerCase().endsWith('.json') || /^\s*\{/.test(text))
     return /"(?:openapi|asyncapi|swagger)"\s*:\s*"\d/.test(text);
   return /^(?:openapi|asyncapi|swagger)["']?\s*:\s*["']?\d/m.test(text);
@@ -125,7 +125,7 @@ const topKeys = [
 const jsonTop = new RegExp(`^\\s*\\{\\s*"(?:${topKeys})"\\s*:`);
 const yamlTop = new RegExp(`^(?:${topKeys})\\s*:`, 'm');
 
-/** Whether a file may say that it is a description further down than its first 64 KB: generators sort its keys. */
+/** True if a file may have the key of a description after its first 64 KB, because generators sort keys. */
 export function mayBeSpec(firstBytes: Uint8Array, path: string): boolean {
   if (firstBytes.length < sniffedBytes) return false;
   const text = new TextDecoder().decode(firstBytes);

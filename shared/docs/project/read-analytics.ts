@@ -2,14 +2,14 @@ import { quoted } from './diagnostics.ts';
 import { type JsonValue, objectOf, textOf } from './json-values.ts';
 
 /**
- * Services that count visits, by their names in docs.json, each with its settings, all of which are public. `consent` is no service: visits
- * count only in browsers that keep its `value` under its `key`.
+ * Services that count visits, by their names in docs.json, each with its settings, which are all public. `consent` is not a service: visits count
+ * only in browsers that store its `value` under its `key`.
  */
 export type Analytics = Record<string, Record<string, string>>;
 
 /**
- * Services that take an event by plain HTTP, with the settings that each needs and those that it may have. Umami and Matomo are not in the
- * format: they are here for those who run them themselves, as they run a platform.
+ * Services that accept an event by plain HTTP, with their required and optional settings. Umami and Matomo are not in the format: they are for
+ * operators who host them, as they host this platform.
  */
 const services: Record<string, { needed: string[]; optional?: string[]; form?: Record<string, RegExp> }> = {
   amplitude: { needed: ['apiKey'] },
@@ -22,12 +22,12 @@ const services: Record<string, { needed: string[]; optional?: string[]; form?: R
   umami: { needed: ['url', 'websiteId'] },
 };
 const maxLength = 300;
-/** Services of the format that cannot count visits here, with the reason and what helps instead. */
+/** Services of the format that cannot count visits here, with the reason and an alternative. */
 const impossible: Record<string, string> = {
-  gtm: 'a tag manager loads scripts of other sites, and pages run none. Name what it counts with, such as "ga4"',
+  gtm: 'a tag manager loads scripts of other sites, and pages run none. Name the service that it reports to, such as "ga4"',
 };
 
-/** `integrations` of docs.json. `onProblem` gets a sentence for each of them that has no effect. */
+/** Reads `integrations` of docs.json. `onProblem` gets a sentence for each of them that has no effect. */
 export function readAnalytics(
   integrations: JsonValue | undefined,
   onProblem: (problem: string) => void = () => undefined,
@@ -42,7 +42,7 @@ export function readAnalytics(
       else onProblem('"integrations.cookies" has no effect: it needs "key" and "value".');
       continue;
     }
-    // About the product of others.
+    // This setting concerns the original product only.
     if (name === 'telemetry') continue;
     const service = Object.hasOwn(services, name) ? services[name] : undefined;
     if (service === undefined) {
@@ -59,7 +59,7 @@ export function readAnalytics(
     const wrong = Object.entries(service.form ?? {}).find(([key, form]) => !form.test(valueOf(key) ?? ''));
     if (wrong !== undefined) {
       onProblem(
-        `"integrations.${name}" has no effect: "${wrong[0]}" is ${quoted(valueOf(wrong[0]) ?? '')}, which is none of that service.`,
+        `"integrations.${name}" has no effect: "${wrong[0]}" is ${quoted(valueOf(wrong[0]) ?? '')}, which that service does not accept.`,
       );
       continue;
     }

@@ -5,7 +5,7 @@ import { resolveReferences } from './read-config.ts';
 const resolve = (files: Record<string, string>) => resolveReferences(memoryProject(files), 'docs.json');
 
 describe('$ref in docs.json', () => {
-  it('is replaced by the file it names, relative to the file that has it', async () => {
+  it('is replaced by the file it names, relative to the file that contains it', async () => {
     const { value, files } = await resolve({
       'docs.json': '{"navigation": {"$ref": "./config/nav.json"}, "list": [{"$ref": "config/one.json"}]}',
       'config/nav.json': '{"groups": {"$ref": "./one.json"}}',
@@ -15,7 +15,7 @@ describe('$ref in docs.json', () => {
     expect(files).toEqual(['docs.json', 'config/nav.json', 'config/one.json']);
   });
 
-  it('gives way to the keys beside it', async () => {
+  it('is overridden by the keys beside it', async () => {
     const { value } = await resolve({
       'docs.json': '{"a": {"$ref": "b.json", "x": 1}}',
       'b.json': '{"x": 2, "y": 3}',
@@ -37,7 +37,7 @@ describe('$ref in docs.json', () => {
     await expect(resolve(files)).rejects.toMatchObject({ name: 'InvalidProject', code, file: expect.any(String) });
   });
 
-  it('cannot multiply without end', async () => {
+  it('cannot multiply without limit', async () => {
     const files: Record<string, string> = { 'docs.json': '{"$ref": "0.json"}', '9.json': '[1]' };
     for (let level = 0; level < 9; level += 1)
       files[`${level}.json`] = JSON.stringify(Array.from({ length: 10 }, () => ({ $ref: `${level + 1}.json` })));

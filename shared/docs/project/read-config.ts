@@ -7,10 +7,10 @@ import { type NamedFiles, resolvePath } from './project-files.ts';
 
 const maxIgnoreBytes = 64 * 1024;
 
-/** The configuration of a project in the shape of `docs.json`, and the files that it was read from, `file` first. */
+/** The configuration of a project in the shape of `docs.json`, and the files that it was read from, with `file` first. */
 export type Config = { value: JsonObject; file: string; files: string[] };
 
-/** Throws `InvalidProject` when there is none or it cannot be read. */
+/** Throws `InvalidProject` if there is none or it cannot be read. */
 export async function readConfig(project: NamedFiles): Promise<Config> {
   const file = ['docs.json', 'mint.json'].find((name) => project.files.some(({ path }) => path === name));
   if (file === undefined) {
@@ -23,7 +23,7 @@ export async function readConfig(project: NamedFiles): Promise<Config> {
   return { value: file === 'mint.json' ? docsFromMint(value) : value, file, files };
 }
 
-/** Text of `.mintignore`; '' when there is none. */
+/** Text of `.mintignore`; '' if there is none. */
 export async function readIgnoreFile(project: NamedFiles): Promise<string> {
   const path = '.mintignore';
   const exists = project.files.some((entry) => entry.path === path);
@@ -35,14 +35,14 @@ const maxReferenceDepth = 16;
 
 export type ResolvedConfig = {
   value: JsonValue;
-  /** All files it was made of, the first one in front. */
+  /** All files that it was read from, the given one first. */
   files: string[];
 };
 
 /**
- * The configuration in `file`, with the content of the other file in place of every `{"$ref": "./other.json"}`. Keys beside `$ref` win over
- * that content. References are relative to their file and stay inside the project. Throws `InvalidProject`
- * (`config-reference`, `config-cycle`, `config-too-large`, and what `parseConfigJson` throws).
+ * The configuration in `file`, with every `{"$ref": "./other.json"}` replaced by the content of that file. Keys beside `$ref` override that content.
+ * References are relative to their file and stay inside the project. Throws `InvalidProject` (`config-reference`, `config-cycle`, `config-too-large`,
+ * and the errors of `parseConfigJson`).
  */
 export async function resolveReferences(project: NamedFiles, file: string): Promise<ResolvedConfig> {
   const known = new Set(project.files.map((entry) => entry.path));
@@ -110,7 +110,7 @@ export async function resolveReferences(project: NamedFiles, file: string): Prom
 }
 
 const maxConfigBytes = 5 * 1024 * 1024;
-/** Brackets in brackets. A navigation of 32 levels needs about two for each. */
+/** Maximum nesting of brackets. A navigation of 32 levels needs about two for each. */
 const maxConfigNesting = 64;
 
 /** Reads a JSON file of the project's configuration. Throws `InvalidProject` (`bad-config`, `config-too-deep`, `config-too-large`). */

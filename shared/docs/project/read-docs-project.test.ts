@@ -66,7 +66,7 @@ describe('a docs project', () => {
     expect(model.diagnostics).toEqual([]);
   });
 
-  it('is the same whatever the order of its files', async () => {
+  it('is independent of the order of its files', async () => {
     const files = {
       'docs.json': docs({ pages: ['a', 'gone'] }),
       'a.mdx': '---\nx: [\n---\n',
@@ -106,8 +106,8 @@ describe('a docs project', () => {
   });
 });
 
-describe('which files are pages', () => {
-  it('leaves out ignored ones, but not those that the navigation names', async () => {
+describe('files that are pages', () => {
+  it('exclude ignored ones, but not those that the navigation names', async () => {
     const model = await read({
       'docs.json': docs({ pages: ['build/a', 'snippets/b', 'guides'] }),
       '.mintignore': 'drafts/\n',
@@ -121,13 +121,13 @@ describe('which files are pages', () => {
     expect(model.pages.map(({ path }) => path)).toEqual(['build/a', 'guides/index', 'snippets/b']);
   });
 
-  it('takes what another file imports for a snippet', async () => {
+  it('exclude files that another file imports, which are snippets', async () => {
     const model = await read({ 'docs.json': docs({ pages: ['a'] }), 'a.mdx': "import B from './b.mdx'", 'b.mdx': 'x' });
     expect(model.pages.map(({ path }) => path)).toEqual(['a']);
     expect(model.snippets.map(({ path }) => path)).toEqual(['b.mdx']);
   });
 
-  it('reports names that would be one file or one address', async () => {
+  it('include one of two whose file name or address is the same, with a report', async () => {
     const model = await read({
       'docs.json': docs({ pages: ['Index', 'dir'] }),
       'Index.mdx': 'x',
@@ -155,7 +155,7 @@ describe('which files are pages', () => {
     expect(page(model, 'two')?.file).toBe('two.mdx');
   });
 
-  it('reports pages that the navigation names and nobody wrote', async () => {
+  it('reports pages that the navigation names and that do not exist', async () => {
     const model = await read({ 'docs.json': docs({ pages: ['a', 'gone'] }), 'a.mdx': 'x' });
     expect(model.diagnostics).toMatchObject([
       { code: 'missing-page', file: 'docs.json', message: expect.stringContaining('gone') },
@@ -163,8 +163,8 @@ describe('which files are pages', () => {
   });
 });
 
-describe('what pages depend on', () => {
-  it('ends for snippets in a circle, which are reported by their chain', async () => {
+describe('dependencies of pages', () => {
+  it('end at cyclic snippets, which are reported by their chain', async () => {
     const model = await read({
       'docs.json': docs({ pages: ['a'] }),
       'a.mdx': '<Snippet file="x.mdx" />',
@@ -177,7 +177,7 @@ describe('what pages depend on', () => {
     ]);
   });
 
-  it('has the part of a spec that it names', async () => {
+  it('include the part of a specification that the page names', async () => {
     const model = await read({
       'docs.json': docs({ pages: ['a', 'b'] }),
       'a.mdx': '---\nopenapi: "one.json GET /x"\n---\n',
@@ -210,13 +210,13 @@ describe('groups of a page', () => {
     expect(model.diagnostics.some(({ code }) => code === 'groups-not-read')).toBe(isClosed);
   });
 
-  it('stay closed when the frontmatter is never ended', async () => {
+  it('stay closed when the frontmatter is not terminated', async () => {
     const model = await read({ 'docs.json': docs({ pages: ['a'] }), 'a.mdx': '---\ngroups: [admin]\n\nSecret\n' });
     expect(page(model, 'a')?.groups).toEqual(['unreadable-frontmatter']);
   });
 });
 
-it('reports a file that cannot be read, and goes on', async () => {
+it('reports a file that cannot be read, and continues', async () => {
   const project = memoryProject({ 'docs.json': docs({ pages: ['a', 'b'] }), 'a.mdx': 'x', 'b.mdx': 'x' });
   const broken: ProjectFiles = {
     files: project.files,
@@ -228,7 +228,7 @@ it('reports a file that cannot be read, and goes on', async () => {
   expect(model.diagnostics).toMatchObject([{ code: 'file-not-read', file: 'b.mdx' }]);
 });
 
-it('reports icons of sidebar and header that nobody has, each with its file', async () => {
+it('reports icons of sidebar and header that no library has, each with its file', async () => {
   const model = await read({
     'docs.json': docs(
       {

@@ -41,13 +41,13 @@ import {
   type PageReference,
 } from '#shared/docs/reference/site-reference.ts';
 
-/** A site model without its content version, which is not known yet. */
+/** A site model before its content version is known. */
 export type DocsProject = Omit<SiteModel, 'contentVersion'>;
 
 /**
- * Reads a docs project (`docs.json` or `mint.json` at its root, pages in MDX and Markdown) into what its pages share. The same files give the
- * same model in any order. `keep` gets the files that are made for pages: the model names them by their hashes. Throws `InvalidProject` when there
- * is nothing to publish; every other problem is in `diagnostics`.
+ * Reads a docs project (`docs.json` or `mint.json` at its root, pages in MDX and Markdown) into its site model. The result does not depend on the
+ * order of the files. `keep` gets the files that are made for pages: the model names them by their hashes. Throws `InvalidProject` if there is
+ * nothing to publish; every other problem is in `diagnostics`.
  */
 export async function readDocsProject(
   project: ProjectFiles,
@@ -80,7 +80,7 @@ export async function readDocsProject(
     reference,
   );
 
-  // 2. Sources: which are pages, which are snippets, what depends on what.
+  // 2. Sources: pages, snippets, and the dependencies between them.
   const candidates = files.filter(({ path }) => {
     const kind = fileKind(path);
     return (kind === 'page' || kind === 'code') && (!ignored(path) || isNamed(path, pageFiles, places));
@@ -100,7 +100,7 @@ export async function readDocsProject(
     (isNamed(path, pageFiles, places) || !(imported.has(path) || isInSnippetFolder(path)));
   reportCycles(sources, importsOf, report);
 
-  // 3. Files that are copied as they are.
+  // 3. Files that are copied unchanged.
   const scripts = ofKind('script').filter(({ path }) => !imported.has(path));
 
   // 4. Pages.
@@ -127,7 +127,7 @@ export async function readDocsProject(
   for (const [file, source] of sourcesOfPages) {
     const path = pagePathOf(file);
     const included = reachableImports(file, importsOf);
-    // A page links to what its snippets link to.
+    // A page also has the links of its snippets.
     const targets = [source, ...included.flatMap((path) => sources.get(path) ?? [])].flatMap(
       (each) => each.linkTargets,
     );
@@ -228,7 +228,7 @@ function madeEntry(
   return pageEntry(path, read, places, indexing, [], made);
 }
 
-/** Links to a page that is only a link lead where that leads. */
+/** Redirects for pages that are only a link: a link to such a page leads to its target. */
 const redirectsOf = (links: ReadonlyMap<string, NavigationNode>): SiteModel['redirects'] =>
   [...links].flatMap(([path, node]) =>
     node.kind === 'link' ? [{ source: `/${path}`, destination: node.href, permanent: false }] : [],
@@ -258,7 +258,7 @@ function reportCycles(
   report: Report,
 ): void {
   for (const chain of importCycles([...sources.keys()].sort(), importsOf)) {
-    const message = `These files import each other in a circle: ${chain.slice(0, 10).join(' → ')}. Break it; what is included again is left out.`;
+    const message = `These files import each other in a circle: ${chain.slice(0, 10).join(' → ')}. Break the circle; the repeated import is left out.`;
     report({ severity: 'error', code: 'snippet-cycle', message, file: chain[0] ?? '' });
   }
 }

@@ -35,7 +35,7 @@ async function read(fonts: JsonValue) {
 const file = (path: string, format = 'woff2') => ({ path, format, variable: false });
 
 describe('fonts of docs.json', () => {
-  it('are one for all, or one for headings and one for the text', async () => {
+  it('are one for everything, or one for headings and one for text', async () => {
     const a = { family: 'A', file: file('fonts/a.woff2') };
     expect(await read({ family: 'A', source: '/fonts/a.woff2', format: 'woff2', weight: 400 })).toMatchObject({
       fonts: { body: { ...a, weight: 400 }, heading: a },
@@ -52,7 +52,7 @@ describe('fonts of docs.json', () => {
     });
   });
 
-  it('take the file of all only for the same family', async () => {
+  it('use the common file only for the same family', async () => {
     const { fonts } = await read({
       family: 'A',
       source: 'fonts/a.woff2',
@@ -66,7 +66,7 @@ describe('fonts of docs.json', () => {
     });
   });
 
-  it('that are elsewhere or have no file are left to the system, with what to do', async () => {
+  it("that are elsewhere or have no file are left to the reader's system, with advice", async () => {
     const { fonts, messages, codes } = await read({
       body: { family: 'Inter' },
       heading: { family: 'Hubot', source: 'https://example.com/hubot.woff2' },
@@ -95,7 +95,7 @@ describe('fonts of docs.json', () => {
     expect(messages).toEqual([expect.stringContaining(problem)]);
   });
 
-  it('of another shape have no effect', async () => {
+  it('with other types have no effect', async () => {
     expect(await read('Inter')).toMatchObject({ fonts: undefined, codes: [] });
     expect(await read({ source: 'd.ttf' })).toMatchObject({ fonts: undefined, codes: ['bad-font'] });
     expect((await read({ family: 'x'.repeat(101) })).codes).toEqual(['bad-font']);
@@ -105,7 +105,7 @@ describe('fonts of docs.json', () => {
     });
   });
 
-  it('of models of earlier versions are what docs.json says, and harmless', () => {
+  it('in models of earlier versions are unparsed values of docs.json, and harmless', () => {
     const { fonts } = siteSettingsSchema.shape;
     expect(fonts.parse({ family: 'A', source: 'd.ttf' })).toEqual({});
     expect(fonts.parse('A')).toBeUndefined();
@@ -114,7 +114,7 @@ describe('fonts of docs.json', () => {
 });
 
 describe('a font file', () => {
-  it('has its weights on an axis if it has the table for that', () => {
+  it('has variable weights if it has the table for that', () => {
     const ttf = Buffer.alloc(64);
     ttf.writeUInt32BE(0x00010000, 0);
     ttf.writeUInt16BE(2, 4);
@@ -122,7 +122,7 @@ describe('a font file', () => {
     ttf.write('fvar', 28);
     expect(fontKind(ttf)).toEqual({ format: 'truetype', variable: true });
 
-    // head, a glyf table that is transformed, a table with a name of its own, fvar
+    // Tables: head, a transformed glyf, one with a custom name, fvar.
     const directory = [1, 54, 10, 0x81, 0x00, 0x80, 0x7f, 63, ...Buffer.from('ABCD'), 5, 47, 9];
     const header = Buffer.alloc(48);
     header.write('wOF2', 0);

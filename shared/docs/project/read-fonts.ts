@@ -4,19 +4,19 @@ import { type ProjectFiles, resolvePath, sniffedBytes } from './project-files.ts
 import type { SiteFont, SiteFonts } from './site-model.ts';
 import { classifyUrl, decoded, isExternalHref } from './url-policy.ts';
 
-/** Larger files are not used: every page would wait for them. Those of Chinese, Japanese and Korean need some megabytes. */
+/** Larger files are not used, because every page would wait for them. Fonts for Chinese, Japanese and Korean need some megabytes. */
 const maxFontBytes = 8 * 1024 * 1024;
 const maxFamily = 100;
 
-/** Names that stand for fonts of the reader's system and need no file. */
+/** True for names that stand for fonts of the reader's system and need no file. */
 export const isGenericFamily = (family: string): boolean =>
   /^(serif|sans-serif|monospace|cursive|fantasy|system-ui|ui-serif|ui-sans-serif|ui-monospace|ui-rounded)$/.test(
     family,
   );
 
 /**
- * `fonts` of `docs.json`: one font for all, or one for headings and one for the text. A font is in bundles only when its file is one of
- * `carried`, the project's files that are; everything else is reported, with what to do, and left to the reader's system. Nothing is fetched.
+ * Reads `fonts` of `docs.json`: one font for everything, or one for headings and one for text. A font is in bundles only if its file is in `carried`,
+ * the project files that bundles have; everything else is reported with advice, and left to the reader's system. Nothing is fetched.
  */
 export async function readFonts(
   written: JsonValue | undefined,
@@ -28,7 +28,7 @@ export async function readFonts(
   const wantedFor = (part: string): JsonObject => {
     const own = objectOf(all[part]);
     const family = textOf(own['family']);
-    // The file of another family is none of this one.
+    // The common file belongs to the common family, so it is not used for another family.
     const isOther = family !== undefined && family !== textOf(all['family']);
     const { source: _1, format: _2, weight: _3, ...rest } = all;
     return { ...(isOther ? rest : all), ...own };
@@ -40,7 +40,7 @@ export async function readFonts(
   };
   const body = await readFont(wantedFor('body'), carried, warn);
   const heading = await readFont(wantedFor(all['headings'] === undefined ? 'heading' : 'headings'), carried, warn);
-  // One weight for all is that of the text: headings keep the look that the theme gives them.
+  // A common weight applies to text only: headings keep the theme's weight.
   const hasOwnWeight = objectOf(all['heading'] ?? all['headings'])['weight'] !== undefined;
   if (heading && !hasOwnWeight && heading.file?.path === body?.file?.path) delete heading.weight;
   return body || heading ? withoutUndefined({ body, heading }) : undefined;
@@ -110,7 +110,7 @@ const signatures: Readonly<Record<number, FontKind['format']>> = {
   0x4f54544f: 'opentype',
 };
 
-/** What a font file is by its first bytes, and whether it has its weights on an axis. Undefined: it is no font. */
+/** Format of a font file by its first bytes, and whether its weights are variable. Undefined if it is not a font. */
 export function fontKind(bytes: Uint8Array): FontKind | undefined {
   if (bytes.length < 48) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -121,7 +121,7 @@ export function fontKind(bytes: Uint8Array): FontKind | undefined {
   return { format, variable: tables.has('fvar') };
 }
 
-/** Names in a list of tables with entries of that many bytes; what the bytes do not reach is left out. */
+/** Names in a table directory whose entries have that many bytes; entries beyond the available bytes are left out. */
 function tablesOf(view: DataView, start: number, entryBytes: number): Set<string> {
   const count = view.getUint16(start === 44 ? 12 : 4);
   const names = new Set<string>();
@@ -131,7 +131,7 @@ function tablesOf(view: DataView, start: number, entryBytes: number): Set<string
   return names;
 }
 
-/** Places in WOFF2's list of known tables (section 5.2): these are longer in the directory when they are transformed. */
+/** Indexes in WOFF2's list of known tables (section 5.2): the directory entries of transformed tables are longer. */
 const [glyf, loca, fvar, ownName] = [10, 11, 47, 63];
 
 function tablesOfWoff2(view: DataView): Set<string> {

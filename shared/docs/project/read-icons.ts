@@ -3,7 +3,7 @@ import { quoted, type Report } from './diagnostics.ts';
 import { type JsonObject, textOf } from './json-values.ts';
 import type { NavigationNode, PageEntry, SiteSettings } from './site-model.ts';
 
-/** `icon` of an entry with its `iconType`, as one text in the notation of Font Awesome: `fa-regular fa-circle`. */
+/** `icon` of an entry with its `iconType`, as one text in Font Awesome's notation: `fa-regular fa-circle`. */
 export function iconOf(entry: JsonObject): string | undefined {
   const name = textOf(entry['icon']);
   const type = textOf(entry['iconType']);
@@ -13,14 +13,14 @@ export function iconOf(entry: JsonObject): string | undefined {
   return [...styles, `fa-${name.replace(/^fa-/, '')}`].join(' ');
 }
 
-/** What of a project names icons around its pages. */
+/** The parts of a project that name icons outside of page content. */
 type NamedIcons = {
   settings: Pick<SiteSettings, 'iconLibrary' | 'navbar'>;
   navigation: readonly NavigationNode[];
   pages: readonly Pick<PageEntry, 'file' | 'icon'>[];
 };
 
-/** Reports icons of sidebar and header that no library has, and pictures that are no file of the project, once for each file that names them. */
+/** Reports icons of sidebar and header that no library has, and pictures that are not a file of the project, once for each file that names them. */
 export function checkIcons(
   { settings, navigation, pages }: NamedIcons,
   configFile: string,
@@ -44,7 +44,7 @@ export function checkIcons(
   for (const link of settings.navbar.links) check(link.icon, configFile);
   const checkNodes = (nodes: readonly NavigationNode[]): void => {
     for (const node of nodes) {
-      // Pages have theirs from their own files.
+      // The icons of pages are in their own files.
       if (node.kind !== 'page') check(node.icon, configFile);
       if ('children' in node) checkNodes(node.children);
     }

@@ -4,7 +4,7 @@ import type { JsonValue } from './json-values.ts';
 import type { MadePage } from '#shared/docs/reference/site-reference.ts';
 import { readNavigation } from './read-navigation.ts';
 
-/** Pages for the operations of `a.json` alone. */
+/** A reference with pages for the operations of `a.json` only. */
 const reference = {
   preset: { names: [], directory: 'api-reference' },
   pageOf: (entry: string) => (entry.endsWith('/none') ? undefined : `api/${entry.split('/').at(-1)}`),
@@ -30,7 +30,7 @@ function read(navigation: JsonValue, missing: string[] = []) {
 }
 
 describe('navigation', () => {
-  it('has groups in groups, with roots', () => {
+  it('nests groups, with roots', () => {
     const { nodes, places, codes } = read({
       groups: [
         {
@@ -102,7 +102,7 @@ describe('navigation', () => {
     ]);
   });
 
-  it('says language, version and visibility of each place', () => {
+  it('has language, version and visibility of each place', () => {
     const { places } = read({
       languages: [
         {
@@ -124,7 +124,7 @@ describe('navigation', () => {
     expect(places.get('fr/b')).toHaveLength(1);
   });
 
-  it('puts what is global last', () => {
+  it('puts global entries last', () => {
     const { nodes } = read({
       global: { anchors: [{ anchor: 'Forum', href: 'https://f.example' }] },
       tabs: [{ tab: 'T', pages: ['a'] }],
@@ -144,7 +144,7 @@ describe('navigation', () => {
     ]);
   });
 
-  it('has pages made for operations, all of them where a node names only an API description', () => {
+  it('has pages made for operations, and for all of them if a node names only an API description', () => {
     const { nodes, places, codes } = read({
       tabs: [
         { tab: 'API', openapi: 'a.json' },
@@ -163,14 +163,14 @@ describe('navigation', () => {
     expect(codes).toEqual([]);
   });
 
-  it('has a page for each channel where a node names an AsyncAPI description', () => {
+  it('has a page for each channel if a node names an AsyncAPI description', () => {
     const { nodes, places } = read({ groups: [{ group: 'Events', asyncapi: 'b.yaml' }] });
     const children = ['api/lights', 'api/alarms'].map((path) => ({ kind: 'page', path }));
     expect(nodes).toMatchObject([{ title: 'Events', children }]);
     expect([...places.keys()]).toEqual(['api/lights', 'api/alarms']);
   });
 
-  it('leaves out other descriptions of interfaces, with one report each', () => {
+  it('leaves out other interface descriptions, with one report each', () => {
     const { nodes, codes } = read({
       tabs: [
         { tab: 'Graph', graphql: 'b.graphql' },

@@ -19,17 +19,17 @@ const divisionLists = [
   ['menu', 'item'],
 ] as const;
 const methods = /^(?:(\S+)\s+)?(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|QUERY|WEBHOOK)\s+\S/i;
-/** Descriptions of interfaces that no pages are made from. */
+/** Interface descriptions that no pages are made from. */
 const otherSpecKeys = ['graphql', 'sdk'] as const;
 
-/** A place of a page in the navigation: what it says about visibility, language and version. */
+/** A place of a page in the navigation, with its visibility, language and version. */
 export type PagePlace = {
   hidden: boolean;
-  /** `searchable` of the nearest node around it that has one. */
+  /** `searchable` of the nearest enclosing node that has it. */
   searchable: boolean | undefined;
   language: string | undefined;
   version: string | undefined;
-  /** `openapi` of the nearest node around it that has one. */
+  /** `openapi` of the nearest enclosing node that has it. */
   source: SpecificationSource;
 };
 
@@ -37,8 +37,9 @@ export type ReadNavigation = {
   nodes: NavigationNode[];
   places: Map<string, PagePlace[]>;
   /**
-   * Completes nodes that name API descriptions beside entries of their own: where no page below is about one of these descriptions, pages of all
-   * their operations and channels follow. `shownBy`: the description that a page of the project is about. Call it once, when the pages have been read.
+   * Completes nodes that name API descriptions beside entries of their own: if no page below is about one of these descriptions, pages for all their
+   * operations and channels are appended. `shownBy` returns the description that a page of the project is about. Call it once, when the pages have
+   * been read.
    */
   addOperations: (shownBy: (page: string) => string | undefined) => void;
 };
@@ -46,9 +47,9 @@ export type ReadNavigation = {
 type Around = PagePlace & { level: number };
 
 /**
- * `navigation` of docs.json as nodes, with the places of the pages. `pageAt` gives the page path for the name in an entry (`guides/x`),
- * undefined when there is no such file. Entries that cannot be shown are reported and left out. Throws `InvalidProject` when there is no
- * navigation at all or more than 32 levels.
+ * `navigation` of docs.json as nodes, with the places of the pages. `pageAt` returns the page path for a name in an entry (`guides/x`), or undefined
+ * if there is no such file. Entries that cannot be shown are reported and left out. Throws `InvalidProject` if there is no navigation, or more than
+ * 32 levels.
  */
 export function readNavigation(
   navigation: JsonValue | undefined,
@@ -99,7 +100,7 @@ export function readNavigation(
     return [{ kind: 'page', path }];
   }
 
-  /** What is in a node: its own entries, or where it has none, all operations and channels of the API descriptions that it names. */
+  /** Content of a node: its own entries, or if it has none, all operations and channels of the API descriptions that it names. */
   function contentOf(node: JsonObject, title: string, around: Around): NavigationNode[] {
     const children = childrenOf(node, around);
     if (children.length > 0) {
@@ -110,7 +111,7 @@ export function readNavigation(
     return apiPagesOf(node, around);
   }
 
-  /** Pages of all operations, by their tags, and of all channels. */
+  /** Pages for all operations, grouped by their tags, and for all channels. */
   function apiPagesOf(node: JsonObject, around: Around): NavigationNode[] {
     const placed = (pages: readonly string[]): NavigationNode[] =>
       pages.map((path) => {
@@ -129,7 +130,7 @@ export function readNavigation(
   }
 
   function addOperations(shownBy: (page: string) => string | undefined): void {
-    // Inner nodes come first: what is made for them is there already for those around them.
+    // Inner nodes come first, so that nodes around them see the pages made for them.
     for (const { node, children, around } of beside) {
       const files = new Set(reference.filesOf(sourceOf(node['openapi']), sourceOf(node['asyncapi'])));
       const isShown = (page: string): boolean =>
@@ -278,7 +279,7 @@ function inside(node: JsonObject, around: Around): Around {
   };
 }
 
-/** Puts the titles of pages into the navigation, and links in place of pages that are only a link. */
+/** Inserts the titles of pages into the navigation, and links in place of pages that are only a link. */
 export function withTitles(
   nodes: readonly NavigationNode[],
   pages: ReadonlyMap<string, PageEntry>,

@@ -15,7 +15,7 @@ test.each([
     { base: 'https://a.example/', query: [{ key: '\ud800', value: '\udc00$path' }] },
     /^https:\/\/a\.example\/\?%EF%BF%BD=%EF%BF%BD%2Fguides%2Fx$/,
   ],
-])('an address with escapes that are none is kept: %j', (written, expected) => {
+])('an address with invalid escapes is kept: %j', (written, expected) => {
   const { href, problems } = read(written);
   if (typeof expected === 'string') expect(href).toBe(expected);
   else expect(href).toMatch(expected);
@@ -27,7 +27,7 @@ test.each([
   'https://a.example/?q=%24mcp',
   'javascript:alert(1)',
   'https://$path.example/',
-])('one that cannot be offered is said: %s', (written) => {
+])('an option that cannot be offered is reported: %s', (written) => {
   const { href, problems } = read(written);
   expect(href).toBeUndefined();
   expect(problems).toHaveLength(1);

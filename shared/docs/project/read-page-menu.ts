@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue, listOf, objectOf, objectsOf, textOf } from './json-values.ts';
 import { classifyUrl } from './url-policy.ts';
 
-/** What a page offers to do with it. `link` leads to another site, with what is asked there about the page. */
+/** An entry of a page's menu. `link` leads to another site, with a question about the page in its address. */
 export type PageMenuItem =
   | { kind: 'copy' }
   | { kind: 'view' }
@@ -11,7 +11,7 @@ export type PageMenuItem =
 
 export type PageMenu = { place: 'header' | 'toc'; items: PageMenuItem[] };
 
-/** Assistants of others that take a question in their address, which begins with this. */
+/** Assistants of other vendors that accept a question in their address; `base` is the part before the question. */
 const services: Record<string, { name: string; base: string }> = {
   chatgpt: { name: 'ChatGPT', base: 'https://chatgpt.com/?hints=search&q=' },
   claude: { name: 'Claude', base: 'https://claude.ai/new?q=' },
@@ -20,7 +20,7 @@ const services: Record<string, { name: string; base: string }> = {
   aistudio: { name: 'Google AI Studio', base: 'https://aistudio.google.com/prompts/new_chat?prompt=' },
 };
 const ownKinds = ['copy', 'view', 'assistant'] as const;
-/** Options of the format that a page cannot offer, and why. */
+/** Options of the format that a page cannot offer, with the reason. */
 const impossible: Record<string, string> = {
   'download-pdf': 'browsers save what they print as PDF',
   'download-spec': 'a page has the part of the description that it is about, in words',
@@ -33,8 +33,8 @@ const mostItems = 20;
 const longestText = 200;
 
 /**
- * `contextual` of docs.json, or that of a page. Undefined: it offers nothing. `onProblem` gets a sentence for each option that cannot be offered.
- * In the address of an option of the project `$path` stands for the path of the page.
+ * Reads `contextual` of docs.json or of a page. Undefined if it offers nothing. `onProblem` gets a sentence for each option that cannot be offered.
+ * In the address of a project's own option `$path` stands for the path of the page.
  */
 export function readPageMenu(
   contextual: JsonValue | undefined,
@@ -93,7 +93,7 @@ function hrefOf(written: JsonValue | undefined): string | undefined {
   const base = textOf(written['base']);
   const query = objectsOf(written['query']).flatMap((pair) => {
     const [key, value] = [textOf(pair['key'])?.toWellFormed(), textOf(pair['value'])?.toWellFormed()];
-    // The names of what is put in stay as they are until then.
+    // `$` stays unencoded, so that placeholders are found when they are replaced.
     return key === undefined || value === undefined
       ? []
       : [`${encodeURIComponent(key)}=${encodeURIComponent(value).replaceAll('%24', '$')}`];

@@ -29,7 +29,7 @@ it('keeps paths, patterns and addresses; permanent unless it says no', () => {
   expect(codes).toEqual([]);
 });
 
-it('keeps sources with spaces and letters of any language, written as they are or encoded', () => {
+it('keeps sources with spaces and letters of any language, whether encoded or not', () => {
   const { kept, codes } = read([
     { source: '/docs/Welcome to it', destination: '/page' },
     { source: '/docs/Hello%20there/', destination: '/page' },
@@ -58,7 +58,7 @@ it.each([
       { source: '/a%20b', destination: '/c' },
     ],
   ],
-])('reads both forms as one: %s', (code, redirects) => {
+])('treats both forms as equal: %s', (code, redirects) => {
   expect(read(redirects).codes).toEqual([code]);
 });
 
@@ -74,7 +74,7 @@ it.each([
   expect(read(redirects)).toMatchObject({ sources: [], codes: [code] });
 });
 
-it('breaks circles and leaves the rest', () => {
+it('breaks cycles and keeps the other redirects', () => {
   const found = read([
     { source: '/a', destination: '/b' },
     { source: '/b', destination: '/a' },

@@ -10,8 +10,9 @@ const maxHops = 20;
 const maxPatterns = 500;
 
 /**
- * `redirects` of docs.json, with sources as paths are known: decoded (`/a b`, whether a project writes the space or `%20`). A redirect is reported and left out when its source is no path, its target is neither a path nor an http(s)
- * address, it goes in circles, or it hides a page. The first redirect from a source wins.
+ * Reads `redirects` of docs.json. Sources are decoded paths (`/a b`, whether a project writes the space or `%20`). A redirect is reported and left
+ * out if its source is not a path, its target is neither a path nor an http(s) address, it is part of a cycle, or it hides a page. The first redirect
+ * from a source takes precedence.
  */
 export function readRedirects(
   value: JsonValue | undefined,
@@ -47,7 +48,7 @@ export function readRedirects(
   return [...bySource.values()].filter((redirect) => !circular.has(redirect.source));
 }
 
-/** An address decoded, part by part; a part whose escapes stand for what divides addresses or patterns stays as it is written. */
+/** Decodes an address part by part. A part whose escapes stand for separators or pattern characters stays as written. */
 const plainly = (path: string): string =>
   path
     .split('/')
@@ -75,7 +76,7 @@ function circles(bySource: ReadonlyMap<string, Redirect>): Set<string> {
     let at: Redirect | undefined = start;
     for (let hops = 0; at && hops < maxHops; hops += 1) {
       const path: string = at.destination.split(/[?#]/, 1)[0] ?? '';
-      // A destination with a captured part (`/b/:x*`) is looked up as it is written, so its fixed part decides.
+      // A destination with a captured part (`/b/:x*`) is looked up as written, so its fixed part decides.
       at = isExternalHref(path) ? undefined : next(path);
       if (at && seen.has(at.source)) {
         circular.add(start.source);

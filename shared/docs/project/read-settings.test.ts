@@ -13,7 +13,7 @@ function read(config: JsonObject) {
 const minimal = { theme: 'mint', name: 'Acme', colors: { primary: '#112233' } };
 
 describe('settings of docs.json', () => {
-  it('need only four keys', () => {
+  it('require only four keys', () => {
     const { settings, codes } = read({ ...minimal, navigation: {} });
     expect(codes).toEqual([]);
     expect(settings).toMatchObject({
@@ -25,7 +25,7 @@ describe('settings of docs.json', () => {
     expect(Object.keys(settings)).not.toContain('banner');
   });
 
-  it('without a name are refused, without theme or colour reported', () => {
+  it('without a name are refused, and without theme or colour reported', () => {
     expect(() => read({ theme: 'mint' })).toThrow('docs.json has no "name"');
     expect(read({ name: 'A' })).toMatchObject({
       settings: { theme: 'mint', colors: { primary: '#16A34A' } },
@@ -33,7 +33,7 @@ describe('settings of docs.json', () => {
     });
   });
 
-  it('of a background that are no colour and no decoration are reported', () => {
+  it('of a background that are neither a colour nor a decoration are reported', () => {
     const background = { color: { light: 'white', dark: '#222831' }, decoration: 'stripes' };
     const { diagnostics } = read({ name: 'A', theme: 'mint', colors: { primary: '#112233' }, background });
     expect(diagnostics.map(({ code, message }) => [code, message.split(/[ ;]/)[0]])).toEqual([
@@ -42,7 +42,7 @@ describe('settings of docs.json', () => {
     ]);
   });
 
-  it('of another shape, and themes that are none, are reported', () => {
+  it('with other types, and unknown themes, are reported', () => {
     const { settings, diagnostics } = read({ name: 'A', theme: 'nope', colors: '#112233', navbar: [], seo: null });
     expect(settings.colors.primary).toBe('#16A34A');
     expect(diagnostics.map(({ code, message }) => [code, message.split(/[ ;]/)[0]])).toEqual([
@@ -53,14 +53,14 @@ describe('settings of docs.json', () => {
     ]);
   });
 
-  it('take one value or a light and a dark one', () => {
+  it('accept one value, or a light and a dark one', () => {
     expect(read({ ...minimal, logo: '/l.svg', favicon: { light: '/f.svg' } }).settings).toMatchObject({
       logo: { light: '/l.svg', dark: '/l.svg' },
       favicon: { light: '/f.svg', dark: '/f.svg' },
     });
   });
 
-  it('lose links that nobody may follow, values that are not known, and keys that are none', () => {
+  it('exclude unsafe links, unknown values, and unknown keys', () => {
     const { settings, codes } = read({
       ...minimal,
       logo: { light: '/l.svg', href: 'javascript:alert(1)' },
@@ -91,7 +91,7 @@ describe('settings of docs.json', () => {
     ]);
   });
 
-  it('have variables, instructions and a page for what is not found', () => {
+  it('have variables, instructions and a page for missing addresses', () => {
     const { settings } = read({
       ...minimal,
       variables: { v: 2, 'no good': 'x' },

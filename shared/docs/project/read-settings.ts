@@ -20,7 +20,7 @@ import { isSafeHref } from './url-policy.ts';
 import type { SiteSettings } from './site-model.ts';
 
 const decorations = ['gradient', 'grid', 'windows'] as const;
-/** Of the format. Another one looks like the first. */
+/** Themes of the format. An unknown one is replaced by the first. */
 const themes = 'mint maple palm willow linden almond aspen sequoia luma'.split(' ');
 const defaultPrimary = '#16A34A';
 const knownKeys = new Set(
@@ -28,14 +28,14 @@ const knownKeys = new Set(
   interaction contextual redirects variables metadata errors api markdown seo search integrations`.split(/\s+/),
 );
 
-/** Settings that have others in them. */
+/** Settings that contain other settings. */
 const groups = new Set(
   'colors appearance icons styling navigation navbar footer seo errors metadata variables search'.split(' '),
 );
 
 /**
- * `docs.json`, with its references resolved, as `SiteSettings`. A missing name throws `InvalidProject`. Everything else has a default, and
- * wrong values are reported and left out. Fonts are not read: they need the project's files.
+ * Reads `docs.json`, with its references resolved, as `SiteSettings`. A missing name throws `InvalidProject`. Everything else has a default, and
+ * wrong values are reported and left out. Fonts are read elsewhere, because they need the project's files.
  */
 export function readSettings(config: JsonObject, file: string, report: Report): SiteSettings {
   const warn = (code: string, message: string): void => report({ severity: 'warning', code, message, file });
@@ -47,7 +47,7 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
     if (groups.has(key) && value !== null && !isJsonObject(value))
       warn('bad-setting', `"${key}" must be an object with settings in braces; what is written there has no effect.`);
     if (!knownKeys.has(key)) {
-      const message = `"${key.slice(0, 60)}" is no setting that is known, so it has no effect.`;
+      const message = `"${key.slice(0, 60)}" is not a known setting, so it has no effect.`;
       report({ severity: 'info', code: 'unknown-setting', message, file });
     }
   }
@@ -208,7 +208,7 @@ function readVariables(
   const variables: Record<string, string> = {};
   for (const [name, text] of Object.entries(textRecordOf(value))) {
     if (/^[A-Za-z0-9_-]{1,100}$/.test(name)) variables[name] = text;
-    else warn('bad-setting', `The variable ${quoted(name)} is left out: names are of letters, digits and hyphens.`);
+    else warn('bad-setting', `The variable ${quoted(name)} is left out: names consist of letters, digits and hyphens.`);
   }
   return variables;
 }

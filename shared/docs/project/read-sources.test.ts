@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { importCycles, reachableImports, resolveImport, resolveSnippetFile, scanSource } from './read-sources.ts';
 
-describe('what a source refers to', () => {
-  it('imports, not those in examples', () => {
+describe('references of a source', () => {
+  it('are imports, except those in examples', () => {
     const text = `import A from '/snippets/a.mdx'\nimport {\n  B,\n  C\n} from "./b.jsx";\nexport { D } from '../d'\nimport '/x.js'\n\n\`\`\`js\nimport E from '/e.mdx'\n\`\`\`\n`;
     expect(scanSource(text, 'a/page.mdx').imports).toEqual(['/snippets/a.mdx', './b.jsx', '../d', '/x.js']);
   });
 
-  it('imports, not those in comments, but those beside what looks like one', () => {
+  it('are imports, except those in comments, including those beside text that looks like a comment', () => {
     const code = `import a from './a.js' // import b from './b.js'
 /* import c from './c.js' */ import d from './d.js'
 const url = 'https://x.example/*'; import e from './e.js'
@@ -18,14 +18,14 @@ export { f } from './f.js'`;
     expect(scanSource(page, 'x.mdx').imports).toEqual(['/b.mdx']);
   });
 
-  it('snippets by file', () => {
+  it('are snippets by file', () => {
     expect(scanSource('<Snippet file="a/b.mdx" />\n<Snippet\n  file={"c.mdx"}/>', 'x.mdx').snippetFiles).toEqual([
       'a/b.mdx',
       'c.mdx',
     ]);
   });
 
-  it('links, rooted, without query and anchor', () => {
+  it('are links, rooted, without query and anchor', () => {
     const text = `[a](/a#x) [b](./b?y) [c](../c "t") [d]: /d\n[e](https://e.example) [f](#f)\n[g]: /g\n<Card href="/h" img='/i.png' />\n<a href={"/j/"}>\n{[{ to: "/k" }]}\n![](images/l.png)`;
     expect(scanSource(text, 'guides/x.mdx').linkTargets).toEqual(
       ['/a', '/c', '/g', '/guides/b', '/guides/images/l.png', '/h', '/i.png', '/j', '/k'].sort(),
@@ -63,12 +63,12 @@ describe('an import', () => {
 
 const graph = (edges: Record<string, string[]>) => (file: string) => edges[file] ?? [];
 
-it('reaches through circles and shared files', () => {
+it('follows cycles and shared files', () => {
   const of = graph({ a: ['b', 'c'], b: ['d'], c: ['d'], d: ['a'] });
   expect(reachableImports('a', of)).toEqual(['b', 'c', 'd']);
 });
 
-it('names circles by their chain, once', () => {
+it('reports each cycle once, by its chain', () => {
   const of = graph({ page: ['a'], a: ['b'], b: ['a', 'c'], c: ['c'] });
   expect(importCycles(['a', 'b', 'c', 'page'], of)).toEqual([
     ['a', 'b', 'a'],

@@ -15,11 +15,11 @@ import { maxSourceBytes, sourceTooLarge } from './source-limits.ts';
 export type ReadSource = {
   entry: ProjectFile;
   frontmatter: JsonObject;
-  /** The heading that it begins with, which is its title where the frontmatter has none. */
+  /** The heading at the start of the page, which is its title if the frontmatter has none. */
   leadingTitle?: string | undefined;
-  /** Its frontmatter seems to name groups, and which ones cannot be read. */
+  /** True if the frontmatter seems to name groups that cannot be read. */
   groupsUnreadable: boolean;
-  /** Project files that it imports or includes itself. */
+  /** Project files that it imports or includes directly. */
   imports: string[];
   linkTargets: string[];
   /** `{{names}}` in its text that have no value. */
@@ -27,12 +27,12 @@ export type ReadSource = {
 };
 
 const parallelReads = 32;
-/** Larger ones are read one after the other: a process that reads projects has 512 MB. */
+/** Larger sources are read one after the other, because a process that reads projects has 512 MB. */
 const largeSourceBytes = 256 * 1024;
 
 /**
- * Reads pages, snippets and everything that they import: frontmatter, imports, link targets. Each file is read once. A file that cannot be
- * read is reported and left out.
+ * Reads pages, snippets and all their imports: frontmatter, imports, link targets. Each file is read once. A file that cannot be read is reported and
+ * left out.
  */
 export async function readSources(
   project: ProjectFiles,
@@ -105,12 +105,12 @@ async function readSource(
       undefinedVariables: variablesLeft.map(({ message }) => /\{\{(.+?)\}\}/.exec(message)?.[1] ?? ''),
       ...jsonCopy({ frontmatter: data, linkTargets: scanned.linkTargets }),
     },
-    // Bytes that the cut at the limit broke are not the author's bad encoding.
+    // Invalid bytes at the cut are not the author's bad encoding.
     diagnostics: [...(isCut ? tooLarge(entry) : decoded.diagnostics), ...frontmatter.diagnostics, ...variablesLeft],
   };
 }
 
-/** The page will fail. Its author should know that before an export does. */
+/** Warns the author at publication that rendering the page will fail. */
 function tooLarge({ path, sizeBytes }: ProjectFile): Diagnostic[] {
   const limit = sourceTooLarge(sizeBytes);
   return limit === undefined ? [] : [{ severity: 'error', code: limit.code, message: limit.message, file: path }];
@@ -126,11 +126,11 @@ const noFrontmatter = (body: string): Frontmatter => ({
 });
 
 export type ScannedSource = {
-  /** As written: `/snippets/x.mdx`, `./x.jsx`, `react`. */
+  /** Specifiers as written: `/snippets/x.mdx`, `./x.jsx`, `react`. */
   imports: string[];
-  /** `file` of `<Snippet file="…">`. */
+  /** `file` of each `<Snippet file="…">`. */
   snippetFiles: string[];
-  /** `/`-rooted, without query and anchor; sorted, each once. A superset: what looks like a path counts. */
+  /** Targets with a leading slash, without query and anchor, sorted, each once. A superset: everything that looks like a path counts. */
   linkTargets: string[];
 };
 
@@ -142,7 +142,7 @@ const attributeTarget = /\b(?:href|src|img|url|root|icon|poster|file)\s*=\s*\{?\
 
 const styleTarget = /\burl\(\s*["']?([^"'()\s{}<>\\]{1,1000})/g;
 
-/** What a page or snippet refers to, found without a parser. `file` is its path in the project; relative targets start there. */
+/** Finds the references of a page or snippet without a parser. `file` is its path in the project, and relative targets are resolved from it. */
 export function scanSource(text: string, file: string): ScannedSource {
   const imports =
     text.includes('from') || text.includes('import') ? firstGroups(withoutExamples(text, file), importStatement) : [];
@@ -157,7 +157,7 @@ export function scanSource(text: string, file: string): ScannedSource {
   return { imports, snippetFiles, linkTargets: [...targets].sort() };
 }
 
-/** Imports in fenced code and in comments are examples. */
+/** Removes fenced code and comments, where imports are examples. */
 function withoutExamples(text: string, file: string): string {
   const isCode = /\.(?:jsx?|tsx?)$/i.test(file);
   const shown = isCode ? text : withoutFences(text);
@@ -165,9 +165,9 @@ function withoutExamples(text: string, file: string): string {
   return isCode ? shown.replace(codeComment, '$1') : shown.replace(pageComment, '');
 }
 
-/** A string or template, which stays, or a comment. */
+/** Matches a string or template, which stays, or a comment. */
 const codeComment = /("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[^])*`)|\/\*[^]*?\*\/|\/\/[^\n]*/g;
-/** In a page, a comment that begins its line: what stands in a line of text may be code that shows one. */
+/** Matches a comment in a page that begins its line: one within a line of text may be code that shows a comment. */
 const pageComment = /^[ \t]*\{\s*\/\*[^]*?\*\/\s*\}/gm;
 
 function withoutFences(text: string): string {
@@ -191,8 +191,8 @@ function rooted(target: string, file: string): string | undefined {
 const extensions = ['', '.mdx', '.md', '.jsx', '.tsx', '.js', '.ts'];
 
 /**
- * The project file that an import in `from` names. Undefined for a package, an address, a path that climbs out, or a missing file. Paths are
- * absolute from the project's root or relative; older projects write absolute ones without the first slash.
+ * The project file that an import in `from` names. Undefined for a package, an address, a path that leads out of the project, or a missing file.
+ * Paths are absolute from the project's root or relative; older projects write absolute ones without the first slash.
  */
 export function resolveImport(specifier: string, from: string, has: (path: string) => boolean): string | undefined {
   if (/^[a-z][a-z0-9+.-]*:|^\/\/|\\|%/i.test(specifier)) return undefined;
@@ -200,7 +200,7 @@ export function resolveImport(specifier: string, from: string, has: (path: strin
   return path === undefined ? undefined : extensions.map((extension) => path + extension).find(has);
 }
 
-/** The file of `<Snippet file="…">`: in one of the folders for snippets, or from the root. */
+/** The file of `<Snippet file="…">`, in one of the folders for snippets, or from the root. */
 export function resolveSnippetFile(named: string, has: (path: string) => boolean): string | undefined {
   const path = named.replace(/^\//, '');
   for (const folder of ['_snippets/', 'snippets/', '']) {
@@ -210,9 +210,7 @@ export function resolveSnippetFile(named: string, has: (path: string) => boolean
   return undefined;
 }
 
-/**
- * All files that `file` imports, directly or not, sorted, without itself. `importsOf` gives direct imports.
- */
+/** All files that `file` imports, directly or indirectly, sorted, without the file. `importsOf` returns direct imports. */
 export function reachableImports(file: string, importsOf: (file: string) => readonly string[]): string[] {
   const reached = new Set<string>();
   const open = [...importsOf(file)];
@@ -225,12 +223,12 @@ export function reachableImports(file: string, importsOf: (file: string) => read
   return [...reached].sort();
 }
 
-/** Circles of imports, each as the chain that leads back to its first file; at most 100. */
+/** Cycles of imports, each as the chain that leads back to its first file; at most 100. */
 export function importCycles(files: readonly string[], importsOf: (file: string) => readonly string[]): string[][] {
   const done = new Set<string>();
   const cycles: string[][] = [];
   for (const start of files) {
-    // Depth-first with a stack of our own: chains may be as long as the project has files.
+    // Depth-first search with an explicit stack, because chains may be as long as the project has files.
     const path: { file: string; next: number }[] = [{ file: start, next: 0 }];
     const onPath = new Set([start]);
     while (path.length > 0 && cycles.length < 100) {

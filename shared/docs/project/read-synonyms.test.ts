@@ -9,7 +9,7 @@ function read(search: JsonValue | undefined) {
   return { groups, messages: diagnostics.map(({ message }) => message), codes: diagnostics.map(({ code }) => code) };
 }
 
-it('reads groups as they are written', () => {
+it('reads groups as written', () => {
   expect(
     read({
       prompt: 'Ask',
@@ -30,7 +30,7 @@ it('reads groups as they are written', () => {
     expect(read(none)).toEqual({ groups: undefined, messages: [], codes: [] });
 });
 
-it('says which group or expression has no effect, and why', () => {
+it('reports each group or expression without effect, with the reason', () => {
   const { groups, messages, codes } = read({
     synonyms: [
       ['workspace', ''],
@@ -49,14 +49,14 @@ it('says which group or expression has no effect, and why', () => {
     expect.stringContaining(`which has 101 characters (at most 100)${left}`),
     `"search.synonyms[2]" has "a b c d e f g h i", which has 9 words (at most 8)${left}`,
     `"search.synonyms[2]" has "---", which has no letter or digit${left}`,
-    expect.stringContaining(`which has characters that cannot be seen${left}`),
-    expect.stringContaining(`which has characters that cannot be seen${left}`),
+    expect.stringContaining(`which has invisible characters${left}`),
+    expect.stringContaining(`which has invisible characters${left}`),
     `"search.synonyms[2]" has "7", which is no text${left}`,
     '"search.synonyms[3]" has fewer than two expressions that the search can tell apart, so it has no effect. Add another one.',
   ]);
 });
 
-it('takes 500 groups of 20 expressions, and reports what is more', () => {
+it('accepts 500 groups of 20 expressions, and reports further ones', () => {
   const group = Array.from({ length: 21 }, (_, at) => `word${at}`);
   const { groups, messages } = read({ synonyms: Array.from({ length: 501 }, () => group) });
   expect(groups).toHaveLength(500);
@@ -66,11 +66,11 @@ it('takes 500 groups of 20 expressions, and reports what is more', () => {
   expect(messages.at(-1)).toBe('481 more problems with "search.synonyms" are not listed. Solve these first.');
 });
 
-it('reports other shapes and keys that nobody knows', () => {
+it('reports values of other types and unknown keys', () => {
   expect(read({ synonyms: { a: 'b' }, boost: 1 })).toEqual({
     groups: undefined,
     messages: [
-      '"search.boost" is no setting that is known, so it has no effect.',
+      '"search.boost" is not a known setting, so it has no effect.',
       '"search.synonyms" must be a list of groups, such as [["workspace", "tenant"]]; it has no effect.',
     ],
     codes: ['unknown-setting', 'bad-synonyms'],

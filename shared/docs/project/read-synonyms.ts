@@ -6,14 +6,15 @@ const mostGroups = 500;
 const mostExpressions = 20;
 const mostCharacters = 100;
 const mostWords = 8;
-/** Of groups that are left out; a file of another shape has as many problems as groups. */
+/** Maximum number of reports about left-out groups, because a file with wrong types has as many problems as groups. */
 const mostReported = 20;
 
 const knownKeys = new Set(['prompt', 'synonyms']);
 
 /**
- * `search.synonyms` of `docs.json`: groups of words and phrases that mean the same. What is wrong is reported and left out, a whole group where fewer than
- * two expressions remain. At most 500 groups of 2 to 20 expressions, each of at most 100 characters and 8 words. Undefined when there are none.
+ * Reads `search.synonyms` of `docs.json`: groups of words and phrases that mean the same. Invalid expressions are reported and left out, and so is a
+ * group with fewer than two valid ones. At most 500 groups of 2 to 20 expressions, each of at most 100 characters and 8 words. Undefined if there are
+ * none.
  */
 export function readSynonyms(search: JsonValue | undefined, file: string, report: Report): string[][] | undefined {
   let reported = 0;
@@ -47,7 +48,7 @@ export function readSynonyms(search: JsonValue | undefined, file: string, report
 function reportUnknown(search: JsonObject, file: string, report: Report): void {
   for (const key of Object.keys(search)) {
     if (knownKeys.has(key)) continue;
-    const message = `"search.${key.slice(0, 60)}" is no setting that is known, so it has no effect.`;
+    const message = `"search.${key.slice(0, 60)}" is not a known setting, so it has no effect.`;
     report({ severity: 'info', code: 'unknown-setting', message, file });
   }
 }
@@ -69,7 +70,7 @@ function readGroup(group: JsonValue, name: string, warn: (message: string) => vo
       );
       continue;
     }
-    // What the search takes for the same needs no second place.
+    // Expressions with the same search terms count once.
     const terms = analyzeText(text).join(' ');
     if (!expressions.has(terms)) expressions.set(terms, text);
   }
@@ -78,11 +79,11 @@ function readGroup(group: JsonValue, name: string, warn: (message: string) => vo
   return undefined;
 }
 
-/** What an expression lacks, as the rest of a sentence. */
+/** The problem with an expression, as the rest of a sentence. */
 function problemOf(text: string): string | undefined {
   if (text === '') return 'is empty';
   if (text.length > mostCharacters) return `has ${text.length} characters (at most ${mostCharacters})`;
-  if (/[\p{Cc}\p{Cf}\p{Co}\p{Cn}]|\p{Cs}/u.test(text)) return 'has characters that cannot be seen';
+  if (/[\p{Cc}\p{Cf}\p{Co}\p{Cn}]|\p{Cs}/u.test(text)) return 'has invisible characters';
   if (analyzeText(text).length === 0) return 'has no letter or digit';
   const words = text.split(' ').length;
   return words > mostWords ? `has ${words} words (at most ${mostWords})` : undefined;

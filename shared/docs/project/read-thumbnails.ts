@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonValue, objectOf, textOf } from './json-values.ts';
 
-/** Fonts whose licence lets anybody's pictures be made with them; the first one is the default. */
+/** Fonts whose licence allows pictures of tenants to be made with them; the first one is the default. */
 const cardFamilies = ['Roboto', 'Roboto Slab', 'Roboto Condensed'] as const;
 
-/** How the pictures look with which social networks show links to pages. */
+/** Appearance of the pictures that social networks show for links to pages. */
 export const thumbnailsSchema = z.object({ appearance: z.enum(['light', 'dark']), family: z.enum(cardFamilies) });
 export type Thumbnails = z.infer<typeof thumbnailsSchema>;
 
@@ -12,8 +12,8 @@ const addressNeeded =
   '"thumbnails" has no effect: networks need whole addresses of pictures, and the project does not say where its site is. Name its address as "canonical" in "seo.metatags".';
 
 /**
- * `thumbnails` of docs.json; undefined where it has none. `appearance` of the site counts where it names none of its own. `report` gets a sentence
- * for each setting that has no effect.
+ * Reads `thumbnails` of docs.json; undefined if there are none. If they have no `appearance`, that of the site applies. `report` gets a sentence for
+ * each setting that has no effect.
  */
 export function readThumbnails(
   written: JsonValue | undefined,

@@ -5,7 +5,7 @@ import { satteriPageParser } from './satteri-page-parser.ts';
 
 describe('satteri', () => pageParserContract(satteriPageParser));
 
-describe('trees like those of micromark', () => {
+describe('makes the same trees as micromark', () => {
   it.each([
     '# A *b* `c`\n\n- d\n- [x] e\n\n1. f\n\n> g\n\n---\n\n| h | i |\n| :- | -: |\n| j | k |\n',
     '[a](/b "c") ![d](e.png) <https://f.example> https://g.example ~~h~~ i\\\nj  \nk[^l]\n\n[^l]: m\n\n[n]: /o\n\n[n][] &amp; é 𝒳 \\*\n',

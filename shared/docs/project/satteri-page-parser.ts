@@ -9,9 +9,9 @@ import { pageParser, type ToTree } from './page-parser.ts';
 import type { PageParser } from './parse-page.ts';
 
 /**
- * MDX by satteri, which is native code and some twenty times as fast as micromark. It hands expressions over as text; acorn reads them. What it
- * does not do as pages need it, micromark does: math, pages that are no MDX, and whatever one of the two refuses, so that an author gets
- * micromark's words. A panic ends the process: parse in a child, and again with micromark in another one.
+ * MDX by satteri, which is native code and some twenty times as fast as micromark. It returns expressions as text, and acorn parses them. micromark
+ * reads everything that satteri does not support in the required way: math, pages that are not MDX, and pages that either of the two refuses, so that
+ * an author gets micromark's error message. A panic ends the process: parse in a child, and again with micromark in another one.
  */
 const satteriTree: ToTree = (text, format, math, repairs) => {
   const isForSatteri = format === 'mdx' && !repairs && !(math && mathBlocks(text).size > 0);
@@ -27,22 +27,22 @@ function mdxTree(text: string, math: boolean): Root | undefined {
     const tree = mdxToMdast(text, { features: { frontmatter: false } }) as Root;
     return finish(tree, text, math) ? tree : undefined;
   } catch (error) {
-    // Too deep for one is too deep for the other.
+    // A page that is too deep for one parser is too deep for the other.
     if (error instanceof RangeError) throw error;
     return undefined;
   }
 }
 
 /**
- * Gives nodes what satteri leaves out. False: micromark must read the page, because there may be math in it. Throws for an expression that
- * is no JavaScript, and a RangeError for a tree that is too deep.
+ * Adds to nodes the parts that satteri leaves out. False if micromark must read the page, because there may be math in it. Throws for an expression
+ * that is not JavaScript, and a RangeError for a tree that is too deep.
  */
 function finish(tree: Root, text: string, math: boolean): boolean {
   const pending: { node: Nodes; block: Nodes; depth: number }[] = [{ node: tree, block: tree, depth: 0 }];
   const withMath = new Set<Nodes>();
   const withCjk = cjkEmphasis.test(text);
   let definitions: boolean | undefined;
-  /** Whether something in the page may give a meaning to `[words]` elsewhere. */
+  /** True if a definition in the page may make `[words]` elsewhere a link. */
   const hasDefinitions = (): boolean => (definitions ??= text.includes(']:'));
   for (let next = pending.pop(); next; next = pending.pop()) {
     const { node, depth } = next;
@@ -94,8 +94,8 @@ function finish(tree: Root, text: string, math: boolean): boolean {
 const tooDeep = (): RangeError => new RangeError(`it is nested more than ${maxDepth} levels deep`);
 
 /**
- * satteri lifts elements out of paragraphs that have nothing else, as the plugin of MDX does. They are set back: `<a>x</a>` on a line of its
- * own is a line of text. False where elements and expressions may have shared a paragraph, which only micromark can tell.
+ * Puts elements back into paragraphs. satteri lifts them out of paragraphs that have nothing else, like the plugin of MDX, but `<a>x</a>` on a line
+ * of its own is a line of text. False if elements and expressions may have shared a paragraph, which only micromark can tell.
  */
 function setBack(parent: Parents, text: string): boolean {
   const { children } = parent;
@@ -115,7 +115,7 @@ function setBack(parent: Parents, text: string): boolean {
   return true;
 }
 
-/** Whether a line between two blocks, or one of them, ends the paragraph of the other. No paragraph goes on in a heading, or behind it. */
+/** True if the two blocks cannot be one paragraph: an empty line separates them, or one of them is a heading. */
 function isApart(before: Nodes | undefined, after: Nodes | undefined, text: string): boolean {
   if (before === undefined || after === undefined || before.type === 'heading' || after.type === 'heading') return true;
   return blankLine.test(text.slice(before.position?.end.offset, after.position?.start.offset));
@@ -133,13 +133,13 @@ const alwaysInText = new Set([
   'mdxTextExpression',
 ]);
 
-/** More than any page may have; what walks trees later is recursive. */
+/** Deeper than any real page. Code that walks trees later is recursive. */
 const maxDepth = 500;
 const phrasing = new Set(['text', 'emphasis', 'strong', 'delete', 'link', 'linkReference', 'mdxJsxTextElement']);
 
 /**
- * Stars or underscores between a character of these languages and punctuation. satteri knows no rule for them: elsewhere they mean the same with
- * and without it.
+ * Matches stars or underscores between a character of these languages and punctuation. satteri has no rule for them; elsewhere the rule makes no
+ * difference.
  */
 const cjk = String.raw`[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\u3000-\u303f\u30fb\u30fc\uff00-\uffef]`;
 const cjkEmphasis = new RegExp(String.raw`${cjk}[*_]+[\p{P}\p{S}]|[\p{P}\p{S}][*_]+${cjk}`, 'u');
@@ -147,7 +147,7 @@ const cjkEmphasis = new RegExp(String.raw`${cjk}[*_]+[\p{P}\p{S}]|[\p{P}\p{S}][*
 const sourceOf = ({ position }: Pick<Nodes, 'position'>, text: string): string =>
   text.slice(position?.start.offset, position?.end.offset);
 
-/** A dollar that may open and a later one that may close, wherever they are in the block: one alone is a price, and so are `$5 or $10`. */
+/** True if a block has a dollar that may open and a later one that may close. A single dollar is a price, and `$5 or $10` are prices too. */
 function mayHaveMath(text: string, { position }: Nodes): boolean {
   const block = sourceOf({ position }, text);
   const opening = block.search(/\$\S/);
@@ -156,8 +156,9 @@ function mayHaveMath(text: string, { position }: Nodes): boolean {
 }
 
 /**
- * Has micromark read a paragraph of one line by itself, for its formulas or its emphasis in Chinese, Japanese or Korean: a whole page takes it a hundred times as long. False where the page must be read as a
- * whole, because what is around the paragraph may decide what is in it.
+ * Replaces a paragraph of one line by micromark's reading of it, for its formulas or its emphasis in Chinese, Japanese or Korean, because micromark
+ * takes a hundred times as long for the whole page. False if the page must be read as a whole, because text around the paragraph may decide its
+ * meaning.
  */
 function readAgain(block: Nodes, text: string, math: boolean, hasDefinitions: () => boolean): boolean {
   const { start, end } = block.position ?? {};
@@ -171,7 +172,7 @@ function readAgain(block: Nodes, text: string, math: boolean, hasDefinitions: ()
   return true;
 }
 
-/** Gives a tree of one line the place that the line has in its page. */
+/** Moves a tree of one line to the place that the line has in its page. */
 function move(tree: Parents, { line, column, offset = 0 }: Point): void {
   for (const node of tree.children) {
     for (const point of [node.position?.start, node.position?.end]) {

@@ -10,11 +10,11 @@ import { thumbnailsSchema } from './read-thumbnails.ts';
 const optionalText = z.string().optional();
 const lightDark = z.object({ light: z.string(), dark: z.string() });
 
-/** A font by name. `file`: where it is in the project, and in bundles; without one it is left to the reader's system. */
+/** A font by name. `file` is its place in the project and in bundles; without one the font is left to the reader's system. */
 const siteFontSchema = z.object({
   family: z.string(),
   weight: z.number().optional(),
-  /** `variable`: it has all weights. */
+  /** `variable` is true if the file has all weights. */
   file: z
     .object({ path: z.string(), format: z.enum(['woff2', 'woff', 'truetype', 'opentype']), variable: z.boolean() })
     .optional(),
@@ -24,8 +24,8 @@ export type SiteFont = z.infer<typeof siteFontSchema>;
 export type SiteFonts = z.infer<typeof siteFontsSchema>;
 
 /**
- * `docs.json` (or `mint.json`, in the same shape) without its navigation: what pages and the site's files show. Values that a project left
- * out are absent, not null. Unknown keys are dropped with a diagnostic.
+ * `docs.json` (or `mint.json`, in the same shape) without its navigation: settings that pages and files of the site use. Values that a project omits
+ * are absent, not null. Unknown keys are dropped with a diagnostic.
  */
 export const siteSettingsSchema = z.object({
   name: z.string(),
@@ -36,7 +36,7 @@ export const siteSettingsSchema = z.object({
   favicon: lightDark.optional(),
   appearance: z.object({ default: z.enum(['system', 'light', 'dark']), strict: z.boolean() }),
   iconLibrary: z.enum(['fontawesome', 'lucide', 'tabler']),
-  /** Earlier models have what docs.json says, in any shape. */
+  /** Models of earlier versions have the unparsed value of docs.json. */
   fonts: siteFontsSchema.optional().catch(undefined),
   background: z.json().optional(),
   styling: z.object({
@@ -67,9 +67,9 @@ export const siteSettingsSchema = z.object({
   notFound: z.object({ redirect: z.boolean(), title: optionalText, description: optionalText }),
   timestamp: z.boolean(),
   contextual: z.json().optional(),
-  /** Pictures for links to pages in social networks are made. Earlier models do not say. */
+  /** Settings of the pictures for links to pages in social networks. Models of earlier versions have none. */
   thumbnails: thumbnailsSchema.optional(),
-  /** A group that opens leads to its first page. Earlier models do not say. */
+  /** True if a group that opens leads to its first page. Models of earlier versions have no value. */
   drilldown: z.boolean().optional(),
   api: z.json().optional(),
   integrations: z.json().optional(),
@@ -79,9 +79,9 @@ export const siteSettingsSchema = z.object({
 export type SiteSettings = z.infer<typeof siteSettingsSchema>;
 
 /**
- * What the pages of one content version share, made once at publication and stored as
- * `contents/<org>/<domain>/<contentVersion>/site-model.json`. Page paths are as readers know them: `guides/x`, no slash in front,
- * no extension; the start page is `index`. File paths are as in the project: `guides/x.mdx`.
+ * The data that the pages of one content version share, made once at publication and stored as
+ * `contents/<org>/<domain>/<contentVersion>/site-model.json`. Page paths are those that readers know: `guides/x`, without leading slash and
+ * extension; the start page is `index`. File paths are those in the project: `guides/x.mdx`.
  */
 const pageEntrySchema = z.object({
   path: z.string(),
@@ -94,24 +94,24 @@ const pageEntrySchema = z.object({
   icon: optionalText,
   tag: optionalText,
   deprecated: z.boolean(),
-  /** Reachable through the navigation. */
+  /** True if it is reachable through the navigation. */
   inNavigation: z.boolean(),
   hidden: z.boolean(),
   noindex: z.boolean(),
   searchable: z.boolean(),
-  /** Only readers of these groups may see it; empty: everyone. */
+  /** Only readers of these groups may see the page; if empty, everyone. */
   groups: z.array(z.string()),
   keywords: z.array(z.string()),
-  /** Position in a navigation with languages and versions. */
+  /** `language` and `version` of its place in the navigation. */
   language: optionalText,
   version: optionalText,
   /** The whole frontmatter by YAML's core schema, without dangerous keys. */
   frontmatter: z.record(z.string(), z.json()),
-  /** Project files that its bytes may depend on: all snippets, specs. Too many are fine, a missing one is a bug. */
+  /** Project files that its bytes may depend on, including all snippets and specifications. Additional ones are harmless, a missing one is a bug. */
   dependencies: z.array(z.string()),
   /** The slice of a specification that it shows, by its name among `operations`. */
   reference: optionalText,
-  /** Internal targets that the source seems to link to, `/`-rooted without anchor and query; a superset. */
+  /** Internal targets that the source seems to link to, with a leading slash, without anchor and query; a superset. */
   linkTargets: z.array(z.string()),
 });
 
@@ -158,20 +158,20 @@ export const siteModelSchema = z.object({
   navigation: z.array(navigationNodeSchema),
   /** Sorted by path. */
   pages: z.array(pageEntrySchema),
-  /** MDX, Markdown and JSX files that other files import; with their own imports. */
+  /** MDX, Markdown and JSX files that other files import, with their own imports. */
   snippets: z.array(fileEntrySchema.extend({ dependencies: z.array(z.string()) })),
   /** OpenAPI and AsyncAPI files. */
   specs: z.array(fileEntrySchema),
-  /** The part of a specification that one page shows, as publication made it: `openapi.json#GET /users`. Earlier models have none. */
+  /** Parts of specifications that one page shows, as made at publication: `openapi.json#GET /users`. Models of earlier versions have none. */
   operations: z.array(fileEntrySchema).optional(),
-  /** Files that are copied as they are, images above all. Earlier models have no sizes of pictures. */
+  /** Files that are copied unchanged, mainly images. Models of earlier versions have no sizes of pictures. */
   assets: z.array(fileEntrySchema.extend({ picture: pictureSizeSchema.optional() })),
   /** The project's own .css and .js files, in the order in which every page loads them. */
   styles: z.array(fileEntrySchema),
   scripts: z.array(fileEntrySchema),
-  /** Files that style sheets, scripts and HTML files name, sorted; a superset. Earlier models do not say. */
+  /** Files that style sheets, scripts and HTML files name, sorted; a superset. Models of earlier versions have none. */
   namedFiles: z.array(z.string()).optional(),
-  /** Groups of words and phrases that mean the same in this documentation, for its search. Earlier models have none. */
+  /** Groups of words and phrases that mean the same, for the search of this documentation. Models of earlier versions have none. */
   synonyms: z.array(z.array(z.string())).optional(),
   redirects: z.array(z.object({ source: z.string(), destination: z.string(), permanent: z.boolean() })),
   diagnostics: z.array(diagnosticSchema),
@@ -181,7 +181,7 @@ export type SiteModel = z.infer<typeof siteModelSchema>;
 export type PageEntry = z.infer<typeof pageEntrySchema>;
 export type FileEntry = z.infer<typeof fileEntrySchema>;
 
-/** The site model of a published content version; undefined when there is none. Rejects as `getJson` does. */
+/** The site model of a published content version; undefined if there is none. Rejects like `getJson`. */
 export const readSiteModel = (
   objectStore: Pick<ObjectStore, 'get'>,
   content: ContentId,

@@ -2,9 +2,9 @@ import type { Root } from 'mdast';
 import { isVoid } from './lenient/html-names.ts';
 import { inlineCodeSpans } from './prepare-source.ts';
 
-/** What a page may cost, known before any parser sees it. */
+/** Limits on the cost of a page, checked before parsing. */
 export const maxSourceBytes = 8 * 1024 * 1024;
-/** A parser's time grows with the square of what stands without an empty line. */
+/** A parser's time grows with the square of the text between empty lines. */
 const maxParagraphCharacters = 256 * 1024;
 const maxTableCells = 50_000;
 const maxBlockNesting = 100;
@@ -16,8 +16,8 @@ const maxLazyLines = 5000;
 export type BrokenLimit = { code: string; message: string; line?: number };
 
 /**
- * The first limit that a page breaks, found by a cheap look at its lines; undefined when the parser may read it. Parsers of Markdown and
- * JavaScript are recursive or quadratic in nesting, so nesting is bounded here.
+ * Returns the first limit that a page breaks, found by a cheap scan of its lines; undefined if it may be parsed. Parsers of Markdown and JavaScript
+ * are recursive or quadratic in nesting, so nesting is bounded here.
  */
 export function brokenLimit(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
   const sizes = sizesOf(lines);
@@ -29,7 +29,7 @@ export function brokenLimit(lines: readonly string[], fenced: readonly boolean[]
   );
 }
 
-/** What nearly all pages are too small for need not be looked for in them. */
+/** Cheap measures that rule out most checks: nearly all pages are too small to break these limits. */
 function sizesOf(lines: readonly string[]) {
   let [characters, mayNest, hasTable] = [0, false, false];
   for (const line of lines) {
@@ -40,10 +40,10 @@ function sizesOf(lines: readonly string[]) {
   return { characters, mayNest, hasTable };
 }
 
-/** A block that is nested so deep begins with as many characters that indent or mark it. */
+/** A block with that much nesting begins with at least as many characters of indentation or markers. */
 const deeplyNested = new RegExp(`^[\\s>*+.)\\d-]{${maxBlockNesting}}`);
 
-/** The same for elements and expressions, which only MDX nests. Plain Markdown may break these limits. */
+/** Returns the first broken limit of elements and expressions, which only MDX nests. Plain Markdown may break these limits. */
 export function brokenMdxLimit(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
   return expressionNesting(lines, fenced) ?? elementNesting(lines, fenced);
 }
@@ -74,7 +74,7 @@ function blockNesting(lines: readonly string[], fenced: readonly boolean[]): Bro
   return undefined;
 }
 
-/** Lines that continue a quote without `>`: micromark's time grows with the square of their number. */
+/** Checks the number of lines that continue a quote without `>`: micromark's time grows with the square of it. */
 function lazyLines(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
   let lazy = 0;
   let inQuote = false;
@@ -84,14 +84,14 @@ function lazyLines(lines: readonly string[], fenced: readonly boolean[]): Broken
     if (!isQuote && inQuote && !fenced[index] && line.trim() !== '') lazy += 1;
     inQuote = isQuote || (inQuote && line.trim() !== '');
     if (lazy > maxLazyLines) {
-      const message = `More than ${maxLazyLines} lines go on a quote without ">". Start them with ">", or end the quote by an empty line.`;
+      const message = `More than ${maxLazyLines} lines continue a quote without ">". Start them with ">", or end the quote with an empty line.`;
       return { code: 'page-too-large', message, line: index + 1 };
     }
   }
   return undefined;
 }
 
-/** Brackets inside `{…}`. Strings count, too: no real text has 200 more open than closed brackets. */
+/** Checks the nesting of brackets inside `{…}`. Strings count too: no real text has 200 more opening than closing brackets. */
 function expressionNesting(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
   let depth = 0;
   for (const [index, line] of lines.entries()) {
@@ -114,7 +114,7 @@ function expressionNesting(lines: readonly string[], fenced: readonly boolean[])
 function elementNesting(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
   const open: { name: string; line: number }[] = [];
   let tooDeep: BrokenLimit | undefined;
-  /** `<br>` and the like end at once, with a slash or without. */
+  /** `<br>` and other void elements end at once, with or without a slash. */
   let inVoid = false;
   for (const [index, line] of lines.entries()) {
     if (fenced[index] || !(line.includes('<') || line.includes('/>'))) continue;
@@ -150,7 +150,7 @@ function withoutInlineCode(line: string): string {
   return text + line.slice(at);
 }
 
-/** Short rows of a table are filled up to the width of its head, so a small source can make a huge table. */
+/** Checks the cells of tables. Short rows are filled up to the width of the head, so a small source can make a huge table. */
 function tableCells(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
   let cells = 0;
   let columns = 0;
@@ -169,7 +169,7 @@ function tableCells(lines: readonly string[], fenced: readonly boolean[]): Broke
   return undefined;
 }
 
-/** Lines of text that nothing divides: no empty line, item, heading or row of a table. Lines that are set aside do not count. */
+/** Checks runs of text lines without an empty line, list item, heading or table row between them. Lines that are set aside do not count. */
 function longParagraph(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
   let characters = 0;
   let inTable = false;
@@ -196,8 +196,8 @@ const placeholders = /\ue000(\d{1,7})\ue001/g;
 export type SetAsideLines = Map<number, string>;
 
 /**
- * Nobody writes prose in lines over 100,000 characters, and a parser may take minutes for one. Outside code they are taken out of `lines`
- * before the parse, and `bringBackLines` puts them back as plain text. The result is by line number, from 1.
+ * Removes lines over 100,000 characters outside of code from `lines` before parsing, because they are not prose and a parser may take minutes for
+ * one. `bringBackLines` restores them as plain text. The result is by line number, from 1.
  */
 export function setAsideLongLines(lines: string[], fenced: readonly boolean[]): SetAsideLines {
   const setAside: SetAsideLines = new Map();

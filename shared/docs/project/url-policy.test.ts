@@ -39,7 +39,7 @@ test.each(cases)('%j is %s', (written, kind) => {
   expect(classifyUrl(written).kind).toBe(kind);
 });
 
-test('inline pictures only in formats that hold no scripts', () => {
+test('inline pictures are allowed only in formats that cannot contain scripts', () => {
   expect(isInlineImage('data:image/png;base64,iVBORw0=')).toBe(true);
   expect(isInlineImage('data:image/svg+xml;base64,PHN2Zz4=')).toBe(false);
   expect(isInlineImage('data:text/html;base64,PHN2Zz4=')).toBe(false);

@@ -1,17 +1,17 @@
-/** What kind of address an author wrote. This is the one place that decides whether a page may have it at all. */
+/** Kind of an address that an author wrote. Only this file decides whether a page may have an address. */
 type ClassifiedUrl =
   | { kind: 'anchor'; hash: string }
-  /** Inside the site, as written: rooted or relative. */
+  /** An address inside the site, as written: rooted or relative. */
   | { kind: 'path'; path: string; query: string; hash: string }
   | { kind: 'external'; href: string }
   | { kind: 'refused' };
 
-/** Browsers drop these inside addresses before they look at the protocol. */
+/** Characters that browsers remove from addresses before they read the protocol. */
 const invisible = /[\u0000-\u0020\u007f-\u00a0\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 const externalProtocols = new Set(['http:', 'https:', 'mailto:', 'tel:', 'sms:']);
 /**
- * Programs that documentation links to, each of which asks its user before it acts on an address: editors and assistants, which install from a link,
- * and programs to talk, plan and design with.
+ * Protocols of programs that documentation links to and that ask the user before they act on an address: editors and assistants that install from a
+ * link, and programs for communication, planning and design.
  */
 const programProtocols = new Set(
   `cursor cursor-insiders vscode vscode-insiders vscodium windsurf zed kiro trae antigravity jetbrains idea pycharm webstorm xcode
@@ -23,12 +23,12 @@ const programProtocols = new Set(
 );
 const maxLength = 8192;
 
-/** A path that nothing could be hidden in: nearly all. */
+/** Matches a path that cannot hide anything: nearly all paths do. */
 const plainPath = /^(?!\/\/)([\w./-]+)(#[\w-]*)?$/;
 
 /**
- * `//host` and backslash forms count as external, because browsers read them so. Protocols other than http, https, mailto, tel, sms and those of
- * known programs are refused, also when white space or control characters hide them.
+ * `//host` and forms with backslashes count as external, because browsers read them so. Protocols other than http, https, mailto, tel, sms and those
+ * of known programs are refused, even if white space or control characters hide them.
  */
 export function classifyUrl(written: string): ClassifiedUrl {
   if (written.length > maxLength) return { kind: 'refused' };
@@ -46,7 +46,7 @@ export function classifyUrl(written: string): ClassifiedUrl {
   }
   const parts = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(trimmed.replace(/[\u0000-\u001f\u007f]/g, '').replace(/\\/g, '/'));
   const path = parts?.[1] ?? '';
-  // A browser could take a first part with a colon for a protocol, after it decodes entities or percent signs.
+  // A browser could read a first part with a colon as a protocol, after it decodes entities or percent signs.
   if (/^[^/]*:/.test(path)) return { kind: 'refused' };
   return { kind: 'path', path, query: parts?.[2] ?? '', hash: parts?.[3] ?? '' };
 }
@@ -60,18 +60,18 @@ function external(href: string): ClassifiedUrl {
   }
 }
 
-/** Pictures may also be inline, in formats that cannot hold scripts. */
+/** True for an inline picture in a format that cannot contain scripts. */
 export function isInlineImage(written: string): boolean {
   return /^data:image\/(png|jpeg|gif|webp|avif);base64,[a-z0-9+/=]+$/i.test(written) && written.length <= 262_144;
 }
 
-/** Whether a page may link to an address at all. */
+/** True if a page may link to the address. */
 export const isSafeHref = (href: string): boolean => classifyUrl(href).kind !== 'refused';
 
-/** Whether an address is written as one outside of the site, safe or not. */
+/** True if the address is written as one outside of the site, safe or not. */
 export const isExternalHref = (href: string): boolean => /^(?:[a-z][a-z0-9+.-]*:|[/\\]{2})/i.test(href.trim());
 
-/** Text with percent escapes decoded; a text with an invalid escape stays as it is. */
+/** Decodes percent escapes; a text with an invalid escape stays unchanged. */
 export function decoded(text: string): string {
   if (!text.includes('%')) return text;
   try {

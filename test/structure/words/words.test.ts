@@ -28,6 +28,7 @@ const read = process.env.BINDERY_WORDS?.split(',') ?? [
   'services/link-signer',
   'shared/docs/format',
   'shared/docs/icons',
+  'shared/docs/project',
   'shared/docs/sandbox',
   'shared/messaging',
   'test/structure',

@@ -8,14 +8,14 @@ import type { LooseTag } from './loose-tag.ts';
 import type { Repairs } from './repairs.ts';
 
 type Element = MdxJsxFlowElement | MdxJsxTextElement;
-/** A tag as the builder of micromark's JSX collects it. */
+/** A tag as collected by the builder of micromark's JSX. */
 type Tag = Pick<LooseTag, 'attributes'> & { name: string | undefined; close: boolean; selfClosing: boolean };
 type OpenElement = {
   name: string;
   node: Element;
   parent: Parents;
   token: Token;
-  /** Its closing tag has come inside something that began after it: it ends where that does. */
+  /** Its closing tag is inside another element or block that began after it, so it ends where that ends. */
   isClosing: boolean;
 };
 
@@ -31,8 +31,8 @@ const containers = [
 ];
 
 /**
- * Builds elements from tags that do not fit each other: void elements need no slash, an element that is never closed ends with its parent, a closing
- * tag without an opening one is left out, and a tag that stands for something else, as `<your-key>`, is text.
+ * Builds elements from tags that do not match: void elements need no slash, an element that is never closed ends with its parent, a closing tag
+ * without an opening one is left out, and a placeholder tag such as `<your-key>` becomes text.
  */
 export function lenientElements(repairs: Repairs): Extension {
   const open: OpenElement[] = [];
@@ -75,7 +75,7 @@ export function lenientElements(repairs: Repairs): Extension {
     else open.push({ name, node, parent: parent as Parents, token, isClosing: false });
   }
 
-  /** Takes the innermost element off the stacks. */
+  /** Pops the innermost element from the stacks. */
   function take(context: CompileContext, end: Point): void {
     const node = context.stack.pop();
     context.tokenStack.pop();
@@ -104,7 +104,7 @@ export function lenientElements(repairs: Repairs): Extension {
   }
 
   function closesNothing(context: CompileContext, token: Token, name: string): void {
-    // Browsers take `<br></br>` for one line break or two; authors mean one.
+    // Browsers read `<br></br>` as one or two line breaks; authors mean one.
     if (isVoid(name)) return;
     if (!isElement(name)) return addText(context, token, `/${name}`);
     if (closesParagraph(context, name)) return;
@@ -115,8 +115,8 @@ export function lenientElements(repairs: Repairs): Extension {
   }
 
   /**
-   * An element that begins a paragraph and was to contain more: `<Note>text`, lines, `</Note>`. It gets the blocks up to the closing tag. Its
-   * warning was given where it begins.
+   * Handles an element that begins a paragraph and should contain more: `<Note>text`, lines, `</Note>`. It gets the blocks up to the closing tag. The
+   * warning was given at its start.
    */
   function closesParagraph({ stack }: CompileContext, name: string): boolean {
     const index = endedWithParagraph.findLastIndex((ended) => ended.node.name === name);
@@ -146,11 +146,11 @@ export function lenientElements(repairs: Repairs): Extension {
   }
 
   const noteText = (token: Token, name: string): void => {
-    const why = name.startsWith('/') ? 'closes nothing' : 'is never closed and stands for no element';
+    const why = name.startsWith('/') ? 'closes nothing' : 'is never closed and is not an element';
     repairs.note(token.start, `<${name}> ${why}, so it is shown as text. Put it in backticks, or write &lt;${name}>.`);
   };
 
-  /** What begins inside an element ends with what it began in. */
+  /** Closes the elements inside a construct when that construct ends. */
   const onUnclosed = function (this: Omit<CompileContext, 'sliceSerialize'>, token: Token | undefined): undefined {
     const element = open.pop();
     if (element !== undefined) settle(element);
@@ -159,7 +159,7 @@ export function lenientElements(repairs: Repairs): Extension {
     return undefined;
   };
 
-  /** An element that has ended without its own closing tag. It is the last child of its parent. */
+  /** Completes an element that has ended without a closing tag of its own. It is the last child of its parent. */
   function settle({ name, node, parent, token, isClosing }: OpenElement): void {
     const last = node.children.at(-1)?.position?.end ?? token.end;
     if (node.position) node.position.end ??= pointOf(last);
@@ -182,7 +182,7 @@ export function lenientElements(repairs: Repairs): Extension {
       endedWithParagraph.push({ node, paragraph: parent });
     const next = endsBeforeNext(name) ? node.children.findIndex((child) => 'name' in child && child.name === name) : -1;
     if (next >= 0) siblings.splice(index + 1, 0, ...(node.children.splice(next) as Nodes[]));
-    const end = next >= 0 ? `before the next <${name}>` : 'with what it stands in';
+    const end = next >= 0 ? `before the next <${name}>` : 'with its parent';
     repairs.note(token.start, `<${name}> is never closed. It ends ${end}; add </${name}>.`);
   }
 
@@ -194,7 +194,9 @@ export function lenientElements(repairs: Repairs): Extension {
 
   const isElement = (name: string): boolean => isHtml(name) || (/^[A-Z]/.test(name) && repairs.isComponent(name));
 
-  /** In the text of a link no element can stay open: how the label ends decides what it is. */
+  /**
+   * True if the element is closed within the text of a link. It cannot stay open there, because the end of the label decides whether there is a link.
+   */
   function isClosedInLabel({ end }: Token, name: string): boolean {
     const label = repairs.text.slice(end.offset, end.offset + 2_000).split(/\]|\n[ \t]*\n/, 1)[0] ?? '';
     return label.includes(`</${name}`);
@@ -233,7 +235,7 @@ export function lenientElements(repairs: Repairs): Extension {
   };
 }
 
-/** How GFM ends a container of that kind: it looks for boxes of tasks in paragraphs. */
+/** The handler with which GFM ends a container of this kind. It looks for task list boxes in paragraphs. */
 function exitOf(type: string): Handle {
   const known = gfmFromMarkdown().map(({ exit }) => (exit as Record<string, Handle> | undefined)?.[type]);
   const found = known.find((handle) => handle !== undefined);
@@ -251,7 +253,7 @@ const positionOf = ({ start, end }: Token) => ({ start: pointOf(start), end: poi
 const wordFor = (type: string): string =>
   ({ listItem: 'list', emphasis: 'emphasis', blockquote: 'quote' })[type] ?? type;
 
-/** Adds text to a parent whose last child may be text, too. */
+/** Appends text to a parent, or to its last child if that is text. */
 function appendText(parent: Parents | Root, text: Extract<PhrasingContent, { type: 'text' }>): void {
   const last = parent.children.at(-1);
   if (last?.type !== 'text') (parent.children as Nodes[]).push(text);

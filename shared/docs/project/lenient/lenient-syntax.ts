@@ -30,12 +30,12 @@ const [openBrace, lessThan, lowercaseE, lowercaseI] = [123, 60, 101, 105];
 const isEol = (code: Code): boolean => code !== null && code < -2;
 const isSpace = (code: Code): boolean => code === -2 || code === -1 || code === 32;
 
-/** `<https://…>` and `<name@host>`, which are no MDX. */
+/** `<https://…>` and `<name@host>`, which are not valid MDX. */
 const autolinkPattern = /^<(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[\w.!#$%&'*+/=?^`{|}~-]+@[\w-]+(?:\.[\w-]+)+)>/;
 
 /**
- * The syntax of MDX for a page that the strict one refuses. Where a brace or a `<` begins nothing that can be read, it is text, and the rest of
- * the page is read as ever. What was changed is in `repairs`.
+ * The syntax of MDX for a page that the strict syntax refuses. A brace or `<` that does not begin a readable expression or tag becomes text, and the
+ * rest of the page is read as usual. The changes are recorded in `repairs`.
  */
 export function lenientMdx(repairs: Repairs): Syntax {
   const strict = mdxjs({ acorn: boundedAcorn(repairs.text) });
@@ -57,14 +57,14 @@ export function lenientMdx(repairs: Repairs): Syntax {
         textOf(repairs),
       ],
     },
-    // `autolink` comes after these, from CommonMark itself.
+    // CommonMark's own `autolink` comes after these.
     disable: { null: ['codeIndented', 'htmlFlow', 'htmlText'] },
   };
 }
 
 /**
- * The syntax of MDX. A brace that begins no expression is refused at once: micromark would look at each later brace of the page for its end, in time
- * that grows with the square of the page.
+ * The syntax of MDX. It refuses a brace that does not begin an expression at once: micromark would look for its end at each later brace, in time that
+ * grows with the square of the page.
  */
 export function strictMdx(text: string): Syntax {
   const strict = mdxjs({ acorn: boundedAcorn(text) });
@@ -93,8 +93,8 @@ function only(constructs: Constructs | undefined, code: number): Construct[] {
 }
 
 /**
- * A construct that gives up where it would throw: the character that it begins with is then read in another way. `mayBegin` looks ahead, because a
- * block that reads many lines in vain has already taken them for no list and no quote.
+ * Wraps a construct so that it gives up where it would throw; its first character is then read in another way. `mayBegin` looks ahead, because a
+ * block that fails after reading many lines has already excluded them from lists and quotes.
  */
 function guarded(
   construct: Construct,
@@ -140,7 +140,7 @@ function noteBrace(repairs: Repairs, start: ReturnType<TokenizeContext['now']>, 
   repairs.markText(start.offset, balancedEnd(repairs.text, start.offset));
 }
 
-/** Where the brace at `start` is closed, counted in its paragraph; itself alone when it is not. */
+/** Offset of the brace that closes the one at `start`, found by counting braces in its paragraph; `start` if it is not closed. */
 function balancedEnd(text: string, start: number): number {
   const paragraph = text.slice(start, start + 20_000).split(/\n[ \t>]*\n/, 1)[0] ?? '';
   let depth = 0;
@@ -152,13 +152,13 @@ function balancedEnd(text: string, start: number): number {
   return start + 1;
 }
 
-/** Braces inside braces that are text are text, too. */
+/** Braces inside braces that became text are text too. */
 const isExpression =
   (repairs: Repairs) =>
   (offset: number, context: TokenizeContext): boolean => {
     if (repairs.isText(offset)) return false;
     const { text } = repairs;
-    // The lines of a quote have marks, which are no JavaScript.
+    // The lines of a quote have markers, which are not JavaScript.
     if (isInQuote(text, offset)) return true;
     const read = readExpression(text.slice(offset));
     if ('length' in read) return true;
@@ -171,7 +171,7 @@ function isInQuote(text: string, offset: number): boolean {
   return /^[ \t]*(?:[-*+\d.)]+[ \t]+)*>/.test(text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset));
 }
 
-/** A block that is never closed would take the lines of the rest of the page, lists and quotes included. */
+/** A block that is never closed would take the rest of the page, including its lists and quotes. */
 const readsBraces =
   (repairs: Repairs) =>
   (offset: number): boolean => {
@@ -188,13 +188,13 @@ const readsTag =
   (offset: number): boolean =>
     !isOddClosing(repairs.text, offset) && (isInQuote(repairs.text, offset) || isTag(repairs.text, offset, repairs));
 
-/** A closing tag with attributes or a second slash, which only the tree's builder would refuse. */
+/** True for a closing tag with attributes or a second slash, which only the builder of the tree would refuse. */
 function isOddClosing(text: string, offset: number): boolean {
   const head = text.slice(offset, offset + 200);
   return /^<\s*\//.test(head) && !/^<\s*\/\s*[\w.:$-]*\s*>/.test(head);
 }
 
-/** Whether the tag at `offset` ends somewhere, so that no block takes the rest of the page for a tag. */
+/** True if the tag at `offset` ends somewhere. Otherwise a block would take the rest of the page for a tag. */
 function isTag(text: string, offset: number, repairs: Repairs): boolean {
   let at = offset + 1;
   const spend = (): boolean => {
@@ -228,7 +228,7 @@ function nextStop(text: string, from: number): number {
   return stops.exec(text)?.index ?? -1;
 }
 
-/** A tag that HTML knows and JSX does not. In a block it must be alone on its line. */
+/** A tag that HTML accepts and JSX does not. In a block it must be alone on its line. */
 function looseTag(type: 'looseFlowTag' | 'looseTextTag', repairs: Repairs): Construct {
   const isFlow = type === 'looseFlowTag';
   const tokenize: Tokenizer = function (effects, ok, nok) {
@@ -279,13 +279,13 @@ function eol(effects: Effects, next: State): State {
   };
 }
 
-/** Says that a `<` is text, or a link, and gives way. */
+/** Records that a `<` is text or a link, and fails, so that it is read that way. */
 function textOf(repairs: Repairs): Construct {
   const tokenize: Tokenizer = function (_effects, _ok, nok) {
     const start = this.now();
     const head = repairs.text.slice(start.offset, start.offset + 500);
     const link = autolinkPattern.exec(head)?.[0];
-    // CommonMark reads these as text, too, and authors mean it.
+    // CommonMark reads these as text too, and authors intend it.
     if (link === undefined && /^<[\s<=]|^<$/.test(head)) return nok;
     const shown = JSON.stringify(head.split(/[\s>]/, 1)[0]?.slice(0, 30));
     repairs.note(
@@ -299,7 +299,7 @@ function textOf(repairs: Repairs): Construct {
   return { name: 'lenientText', tokenize };
 }
 
-/** Imports and exports: as many lines as are JavaScript. */
+/** Imports and exports: as many lines as are valid JavaScript. */
 function module(repairs: Repairs): Construct {
   const tokenize: Tokenizer = function (effects, ok, nok) {
     const start = this.now();

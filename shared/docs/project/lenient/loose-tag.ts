@@ -2,26 +2,26 @@ import type { MdxJsxAttribute, MdxJsxExpressionAttribute } from 'mdast-util-mdx'
 import type { Point } from 'unist';
 import { readExpression, spreadProgram, valueProgram } from '../acorn-programs.ts';
 
-/** A tag that JSX refuses and HTML does not, as it is meant. */
+/** A tag that JSX refuses and HTML accepts, as its author meant it. */
 export type LooseTag = {
   name: string;
   isClosing: boolean;
   isSelfClosing: boolean;
   attributes: (MdxJsxAttribute | MdxJsxExpressionAttribute)[];
-  /** Length in the text. */
+  /** Length in the source text. */
   length: number;
-  /** What was changed, as a sentence. */
+  /** The change, as a sentence. */
   mended: string;
 };
 
-/** Nobody writes a longer one by hand. */
+/** Longer tags are not written by hand. */
 const maxLength = 20_000;
 const opening = /^<[ \t]*(\/?)[ \t]*([A-Za-z][\w-]*(?:[.:][\w-]+)*)(?=[\s/>])/;
 const attributeName = /^[A-Za-z_$][\w$-]*(?::[\w$-]+)?$/;
 
 /**
- * Reads a tag as HTML does: values without quotes, names that JSX does not know, a quote that is never closed. An attribute that says nothing
- * that way is left out. Undefined where `text` begins with no tag. `start` is its place in the file.
+ * Reads a tag as HTML does: values without quotes, names that JSX does not know, a quote that is never closed. An attribute that even HTML could not
+ * read is left out. Undefined if `text` does not begin with a tag. `start` is its place in the file.
  */
 export function readLooseTag(text: string, start: Point): LooseTag | undefined {
   const head = opening.exec(text.slice(0, 200));
@@ -36,7 +36,7 @@ export function readLooseTag(text: string, start: Point): LooseTag | undefined {
     const rest = text.slice(at, end);
     const space = /^\s+/.exec(rest)?.[0];
     if (space !== undefined) {
-      // No tag goes on behind an empty line.
+      // A tag cannot continue after an empty line.
       if (/\n[ \t]*\n/.test(space)) return undefined;
       at += space.length;
       continue;
@@ -89,7 +89,7 @@ export function readLooseTag(text: string, start: Point): LooseTag | undefined {
   return undefined;
 }
 
-/** `rest`: characters that belong to what follows, because a quote was never closed. */
+/** `rest` is the number of characters that belong to the text after the value, because a quote was never closed. */
 function literalOf(value: string): { text: string; isQuoted: boolean; rest?: number } {
   const quote = /^["']/.exec(value)?.[0];
   if (quote === undefined) {
@@ -107,7 +107,7 @@ const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 const decoded = (text: string): string =>
   text.replaceAll(/&(amp|lt|gt|quot|apos|#39);/g, (written, name: string) => entities[name] ?? written);
 
-/** Length of `{…}`, as JavaScript or by counting braces; undefined when it is never closed. */
+/** Length of `{…}`, parsed as JavaScript or found by counting braces; undefined if it is never closed. */
 function braces(text: string): number | undefined {
   const read = readExpression(text);
   if ('length' in read) return read.length;
@@ -138,11 +138,11 @@ function spreadAttribute(value: string, start: Point): MdxJsxExpressionAttribute
 }
 
 function sentence(leftOut: readonly string[], hasUnquoted: boolean, isClosing: boolean): string {
-  if (isClosing) return 'has more than its name, which is left out';
+  if (isClosing) return 'has more than its name; the rest is left out';
   const shown = leftOut.map((part) => JSON.stringify(part.slice(0, 40))).slice(0, 3);
   const parts = [
     ...(hasUnquoted ? ['has a value without quotes, which is read as text (put quotes around it)'] : []),
     ...(shown.length > 0 ? [`has attributes that cannot be read (${shown.join(', ')}), which are left out`] : []),
   ];
-  return parts.length > 0 ? parts.join(', and ') : 'is not written as JSX wants it';
+  return parts.length > 0 ? parts.join(', and ') : 'is not valid JSX';
 }

@@ -4,17 +4,17 @@ import { messageOf } from '#shared/runtime/failures.ts';
 import { moduleProgram } from '../acorn-programs.ts';
 import type { Repairs } from './repairs.ts';
 
-/** Offset behind the last line. Without a program the lines are left out. */
+/** `end` is the offset after the last line. Without `program` the lines are left out. */
 type ReadModule = { end: number; program?: Program };
 
-/** A page that begins its sentence with "import" is no code. */
+/** A paragraph that begins with the word "import" is not code. */
 const isCode =
   /^(?:import\s+(?:["']|[\w{*$].*\bfrom\s*["'])|import\s*\{|export\s+(?:default\b|const\s+[\w{[$]|let\s+[\w{[$]|var\s+[\w{[$]|(?:async\s+)?function\b|class\s+\w|\{|\*\s*from))/;
 const mostLines = 2_000;
 
 /**
- * Reads the imports and exports at `start`, where a line begins with one. Text that follows them without an empty line is none of theirs. Code
- * that is no JavaScript is left out, to the line where its brackets are closed. Undefined: the line is text.
+ * Reads the imports and exports at `start`, the beginning of a line. Text directly after them is not part of them. Code that is not JavaScript is
+ * left out, up to the line where its brackets are closed. Undefined if the line is text.
  */
 export function readModule(repairs: Repairs, start: Point): ReadModule | undefined {
   const { text } = repairs;
@@ -32,7 +32,7 @@ export function readModule(repairs: Repairs, start: Point): ReadModule | undefin
     const program = shorter === '' ? undefined : parsed(shorter, start);
     if (program !== undefined && 'program' in program)
       return { end: offset + shorter.length, program: program.program };
-    // Only what goes on at the end may become right with more lines.
+    // More lines can help only if the problem is at the end of the code so far.
     const isOpen = lines >= code.split('\n').length - 1 || messageOf(read.problem).startsWith('Unterminated');
     if (!isOpen || end >= text.length) break;
   }
@@ -41,7 +41,7 @@ export function readModule(repairs: Repairs, start: Point): ReadModule | undefin
   if (!isCode.test(head)) {
     repairs.note(
       start,
-      `This line begins with "${head.slice(0, 6)}" and is no JavaScript (${why}), so it is shown as text. Let the line begin with another word, or put the code in backticks.`,
+      `This line begins with "${head.slice(0, 6)}" and is not JavaScript (${why}), so it is shown as text. Let the line begin with another word, or put the code in backticks.`,
     );
     return undefined;
   }
@@ -58,7 +58,7 @@ function parsed(code: string, start: Point): { program: Program } | { problem: u
   }
 }
 
-/** Whole lines before the place of acorn's complaint. */
+/** Number of whole lines before the position of acorn's error. */
 function linesBefore(code: string, problem: unknown): number {
   const { pos = 0 } = problem as { pos?: number };
   return code.slice(0, pos).split('\n').length - 1;
@@ -66,14 +66,14 @@ function linesBefore(code: string, problem: unknown): number {
 
 const firstLines = (code: string, count: number): string => code.split('\n').slice(0, count).join('\n');
 
-/** The offset behind the last line before the next empty one after `from`. */
+/** Offset after the last line before the next empty line after `from`. */
 function endOfBlock(text: string, from: number): number {
   const start = /\S/.exec(text.slice(from))?.index ?? 0;
   const empty = /\n[ \t]*(?=\n|$)/.exec(text.slice(from + start))?.index;
   return empty === undefined ? text.length : from + start + empty;
 }
 
-/** Length of the lines up to the one where all brackets are closed; up to the first empty line where they never are. */
+/** Length of the lines up to the one where all brackets are closed; up to the first empty line if they never are. */
 function balanced(code: string): number {
   let [depth, length, firstBlock] = [0, 0, 0];
   for (const line of code.split('\n').slice(0, mostLines)) {

@@ -3,12 +3,12 @@ import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { isHtml } from './html-names.ts';
 import type { LooseTag } from './loose-tag.ts';
 
-/** A page with more of them is shown as plain Markdown: too much of it would be a guess. */
+/** A page with more repairs is shown as plain Markdown, because too much of it would be a guess. */
 const maxRepairs = 100;
-/** Warnings about void elements without a slash, which need no guess and are no reason to give up. */
+/** Maximum number of warnings about void elements without a slash. They involve no guess, so more of them do not make the page plain Markdown. */
 const maxVoidWarnings = 50;
 
-/** The page has more to repair than is worth it. `line` and `column` are those of the first repair. */
+/** The page needs too many repairs. `line` and `column` are those of the first one. */
 export class TooManyRepairs extends Error {
   override name = 'TooManyRepairs';
   readonly line: number | undefined;
@@ -22,8 +22,8 @@ export class TooManyRepairs extends Error {
 }
 
 /**
- * Collects the repairs of one page, and bounds them: at most 100, and an amount of work that grows with the page. Each is kept once per place,
- * because a parser may come to the same place twice.
+ * Collects the repairs of one page, and bounds them: at most 100, and work in proportion to the size of the page. Each is kept once per place,
+ * because a parser may read the same place twice.
  */
 export class Repairs {
   readonly text: string;
@@ -32,7 +32,7 @@ export class Repairs {
   readonly #found = new Map<number, Diagnostic>();
   readonly #textRanges: [number, number][] = [];
   readonly #looseTags = new Map<number, LooseTag | null>();
-  /** Names that the page was searched for, and whether it makes them. */
+  /** Cache of names that the page was searched for: true if the page defines the name. */
   readonly #madeNames = new Map<string, boolean>();
   #voids = 0;
   #work: number;
@@ -44,7 +44,7 @@ export class Repairs {
     this.#work = 10 * text.length + 1_000_000;
   }
 
-  /** In the order of the page. */
+  /** Sorted by position in the page. */
   get diagnostics(): Diagnostic[] {
     return [...this.#found].sort(([a], [b]) => a - b).map(([, diagnostic]) => diagnostic);
   }
@@ -63,7 +63,7 @@ export class Repairs {
     this.#add(offset, { line, column }, `<${name}> has no slash at its end. It is read as <${name} />; write it so.`);
   }
 
-  /** The text from `start` to `end` was refused as a whole: no brace in it begins an expression. */
+  /** Marks the text from `start` to `end` as refused: no brace in it begins an expression. */
   markText(start: number, end: number): void {
     this.#textRanges.push([start, end]);
   }
@@ -72,7 +72,7 @@ export class Repairs {
     return this.#textRanges.some(([start, end]) => offset > start && offset < end);
   }
 
-  /** The result of `read` for the text at `start`, which blocks and lines ask for alike. */
+  /** Caches the result of `read` for the text at `start`, which block and inline constructs both request. */
   looseTagAt({ offset = 0 }: Point, read: (text: string) => LooseTag | undefined): LooseTag | undefined {
     const known = this.#looseTags.get(offset);
     if (known !== undefined) return known ?? undefined;
@@ -84,18 +84,18 @@ export class Repairs {
     return isKnown ? found : undefined;
   }
 
-  /** Characters that were read in vain. Throws when they are too many. */
+  /** Counts characters that were read in vain. Throws when they exceed the bound. */
   spend(characters: number): void {
     this.#work -= characters;
     if (this.#work < 0) throw new TooManyRepairs('Its repair would take too long.', this.diagnostics[0]);
   }
 
-  /** An expression that cannot be read. What is never ended was looked for to the end of the page. */
+  /** Counts the work for an expression that cannot be read. An unterminated one was searched up to the end of the page. */
   spendOn(problem: string, characters: number): void {
     this.spend(problem.startsWith('Unterminated') ? Math.ceil(characters / 20) : 1);
   }
 
-  /** A component of ours, or a name that the page imports or makes itself. */
+  /** True for a component of ours, or a name that the page imports or defines. */
   isComponent(name: string): boolean {
     const [first = ''] = name.split('.');
     if (this.#isComponent(first)) return true;
