@@ -105,7 +105,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
       /writes each message to its disk before it acknowledges it/,
       /Each stream stored its last message/,
       /The object store at http:\S+ \(bucket bindery\) wrote and read an object in \d+ ms/,
-      /It overwrites nothing that is there already/,
+      /It does not overwrite existing objects/,
       /A signed link to http:\S+ works from here/,
       /Redis \d+\.\d+\.\d+ at redis:\S+ usually answers within/,
       /The model "mistral-small-latest" is at/,

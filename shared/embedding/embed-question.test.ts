@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { questionEmbedder } from './embed-question.ts';
 import { type Embedder, EmbedderRefused, EmbedderUnavailable, TextsRefused } from './embedder.ts';
 
-/** An embedder that answers as `answer` says, its clock, and what was logged. */
+/** A question embedder over an embedder that calls `answer`, with its clock and the logged lines. */
 function embedding(answer: (text: string, signal: AbortSignal) => Promise<Float32Array>) {
   const asked: string[] = [];
   let time = 0;
@@ -22,7 +22,7 @@ function embedding(answer: (text: string, signal: AbortSignal) => Promise<Float3
 
 const vector = Float32Array.of(0.6, 0.8);
 
-test('a question is embedded once, whoever asks it', async () => {
+test('a question is embedded once, for all readers', async () => {
   const { embed, asked } = embedding(async () => vector);
   expect(await embed('Rotate a key?')).toEqual({ model: 'test', vector });
   expect(await embed('  Rotate a key?\n')).toEqual({ model: 'test', vector });
@@ -31,7 +31,7 @@ test('a question is embedded once, whoever asks it', async () => {
   expect(asked.map(({ length }) => length)).toEqual([13, 2_000]);
 });
 
-test('a call that takes too long is cut, and the next questions do not wait', async () => {
+test('a call that takes too long is aborted, and the next questions do not wait', async () => {
   const { embed, asked, log, pass } = embedding(
     (_text, signal) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
@@ -48,7 +48,7 @@ test('a call that takes too long is cut, and the next questions do not wait', as
 
 test.each([
   ['away', new EmbedderUnavailable('away'), 1_000],
-  ['busy, and says how long', new EmbedderUnavailable('busy', 30_000), 30_000],
+  ['busy, with a delay', new EmbedderUnavailable('busy', 30_000), 30_000],
   ['refused', new EmbedderRefused('wrong key'), 60_000],
   ['a mistake of ours', new TypeError('oops'), 1_000],
 ])('while it is %s, questions are not sent, and it is tried again later', async (_what, error, pauseMs) => {
@@ -66,7 +66,7 @@ test.each([
   expect(asked).toEqual(['a', 'c']);
 });
 
-test('a question that the model does not take holds up no other one', async () => {
+test('a question that the model refuses does not delay others', async () => {
   const { embed } = embedding(async (text) => {
     if (text === 'odd') throw new TextsRefused('not this one');
     return vector;

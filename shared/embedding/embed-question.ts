@@ -4,10 +4,10 @@ import { type RetryPolicy, pauseAfter } from '#shared/runtime/retry.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { type Embedder, EmbedderRefused, EmbedderUnavailable, type QuestionVector, TextsRefused } from './embedder.ts';
 
-/** The vector of a question; undefined when it cannot be had in time, which is said in the log. Never rejects. */
+/** The vector of a question; undefined when it is not available in time, which is logged. Never rejects. */
 export type EmbedQuestion = (question: string) => Promise<QuestionVector | undefined>;
 
-/** After a call that failed or was late no question waits for a while. */
+/** Backoff after a call that failed or timed out. During a pause questions do not wait for the model. */
 const pause: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 60_000 };
 const keptQuestions = 1_000;
 const questionCharacters = 2_000;
@@ -15,13 +15,13 @@ const questionCharacters = 2_000;
 type Options = {
   withinMs: number;
   logger: Logger;
-  /** Milliseconds that only grow. */
+  /** Monotonic clock in milliseconds. */
   now?: () => number;
 };
 
 /**
- * Embeds questions. The same question again costs nothing. While the model fails, questions are searched by their words at once, and one after each
- * pause tries it again.
+ * Embeds questions. Repeated questions are answered from a cache. While the model fails, questions are searched by their words at once, and
+ * after each pause one question tries the model again.
  */
 export function questionEmbedder(
   embedder: Embedder,
@@ -51,13 +51,13 @@ export function questionEmbedder(
       const retryAfterMs = error instanceof EmbedderUnavailable ? error.retryAfterMs : undefined;
       const pauseMs = retryAfterMs ?? pauseAfter(error instanceof EmbedderRefused ? 32 : failures, pause);
       notBefore = now() + pauseMs;
-      logger.warn({ reason, pauseMs: Math.round(pauseMs) }, 'questions are searched by their words alone for now');
+      logger.warn({ reason, pauseMs: Math.round(pauseMs) }, 'questions are searched by their words only for now');
       return undefined;
     }
   };
 }
 
-/** What went wrong, without the question; undefined when it is only this question that the model does not take. */
+/** The reason of a failure, without the question; undefined when the model refuses only this question. */
 function reasonOf(error: unknown, withinMs: number): string | undefined {
   if (error instanceof TextsRefused) return undefined;
   if (error instanceof EmbedderUnavailable || error instanceof EmbedderRefused) return error.message;

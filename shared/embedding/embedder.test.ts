@@ -29,7 +29,7 @@ beforeAll(async () => {
 beforeEach(() => mistral.embeddings.answers(mistralEmbeds(vectorOf)));
 afterAll(() => mistral.close());
 
-/** As long as those of `mistral-embed`. */
+/** A vector as long as those of `mistral-embed`. */
 function vectorOf(of: string): number[] {
   if (of.includes('too long')) throw new Error('too long');
   return Array.from({ length: 1_024 }, (_, at) => Math.sin(at + of.length));
@@ -44,7 +44,7 @@ const says =
   (response) =>
     void response.writeHead(200, { 'content-type': 'application/json' }).end(body);
 
-test('there is one where a key is set, unless it is turned off', async () => {
+test('there is one if a key is set, unless it is turned off', async () => {
   expect(await opened({})).toBeUndefined();
   expect(await opened({ BINDERY_MISTRAL_API_KEY: key, BINDERY_EMBEDDING_MODEL: 'none' })).toBeUndefined();
   expect(await opened({ BINDERY_MISTRAL_API_KEY: key })).toMatchObject({ name: 'mistral-embed', dimensions: 1_024 });
@@ -52,7 +52,7 @@ test('there is one where a key is set, unless it is turned off', async () => {
   expect(other).toMatchObject({ name: 'codestral-embed', dimensions: undefined });
 });
 
-test('texts go nowhere but to the address of the setting', async () => {
+test('texts are sent only to the address of the setting', async () => {
   const other = await startMistral();
   other.embeddings.answers(mistralEmbeds(vectorOf));
   mistral.embeddings.answers((response) => {
@@ -85,7 +85,7 @@ const good = vectorOf('a');
 const answerOf = (...embeddings: unknown[]) => JSON.stringify({ data: embeddings.map((embedding) => ({ embedding })) });
 
 test.each<[what: string, answer: EmbeddingAnswer, error: new (...all: never[]) => Error, said: RegExp]>([
-  ['a wrong key', fails(401), EmbedderRefused, /401: it does not take BINDERY_MISTRAL_API_KEY/],
+  ['a wrong key', fails(401), EmbedderRefused, /401: it refuses BINDERY_MISTRAL_API_KEY/],
   ['a key without the right', fails(403), EmbedderRefused, /403/],
   ['no budget', fails(402), EmbedderRefused, /402: the account .* has no budget left/],
   [
@@ -99,15 +99,15 @@ test.each<[what: string, answer: EmbeddingAnswer, error: new (...all: never[]) =
   ['a limit', fails(429), EmbedderUnavailable, /429/],
   ['an error of the server', fails(500), EmbedderUnavailable, /500/],
   ['a gateway without its server', fails(503), EmbedderUnavailable, /503/],
-  ['a page instead of JSON', says('<html>'), EmbedderUnavailable, /no answer that can be read/],
-  ['fewer vectors than texts', says(answerOf(good)), EmbedderUnavailable, /no answer that can be read/],
+  ['a page instead of JSON', says('<html>'), EmbedderUnavailable, /unreadable answer/],
+  ['fewer vectors than texts', says(answerOf(good)), EmbedderUnavailable, /unreadable answer/],
   ['vectors of another length', says(answerOf(good, [1, 0])), EmbedderRefused, /2 numbers instead of 1024/],
-  ['numbers that are none', says(answerOf(good, good).replace(/0\.\d+/, 'NaN')), EmbedderUnavailable, /./],
+  ['values that are not numbers', says(answerOf(good, good).replace(/0\.\d+/, 'NaN')), EmbedderUnavailable, /./],
   [
     'an infinite number',
     says(answerOf(good, good).replace(/0\.\d+/, '1e999')),
     EmbedderUnavailable,
-    /vector that is none|read/,
+    /invalid vector|read/,
   ],
   [
     'nothing but zeros',
@@ -118,7 +118,7 @@ test.each<[what: string, answer: EmbeddingAnswer, error: new (...all: never[]) =
       ),
     ),
     EmbedderUnavailable,
-    /vector that is none/,
+    /invalid vector/,
   ],
   ['a connection that ends', (response) => void response.destroy(), EmbedderUnavailable, /cannot be reached|read/],
 ])('says what is wrong, without the texts and the key: %s', async (_what, answer, error, said) => {
@@ -142,7 +142,7 @@ test('a model that the provider does not know is refused as a whole', async () =
   await other.close();
 });
 
-test('says when it wants to be asked again', async () => {
+test('passes on the delay that the provider asks for', async () => {
   mistral.embeddings.answers(fails(429, { 'retry-after': '7' }));
   await expect(embedder.embed([text], never)).rejects.toMatchObject({ retryAfterMs: 7_000 });
   mistral.embeddings.answers(fails(429, { 'retry-after': 'soon' }));
@@ -161,13 +161,13 @@ test('a call that does not end is given up with the reason of its signal, and it
   await mistral.embeddings.requests[0]?.closed;
 });
 
-test('of texts together of which some are refused, the others get their vectors', async () => {
+test('when some texts of a call are refused, the others get their vectors', async () => {
   const texts = ['a', 'this is too long', 'c', 'd', 'too long as well'];
   const vectors = await embedEach(embedder, texts, never);
   expect(vectors.map((vector) => vector?.length)).toEqual([1_024, undefined, 1_024, 1_024, undefined]);
 });
 
-test('calls hold as many texts as they may, and as many characters', () => {
+test('calls contain at most the allowed texts and characters', () => {
   const limits = { texts: 3, characters: 10 };
   const calls = inCalls(
     ['four', 'four', 'four', 'x'.repeat(50), 'a', 'b', 'c', 'd'].map((each) => ({ text: each })),

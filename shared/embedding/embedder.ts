@@ -1,29 +1,29 @@
 import { Poison, Unavailable } from '#shared/runtime/failures.ts';
 
-/** Turns texts into vectors that are near each other where the texts mean the same. */
+/** Turns texts into vectors that are near each other when the texts have similar meanings. */
 export type Embedder = {
-  /** Of the model. Vectors of different names cannot be compared. */
+  /** Name of the model. Vectors of different models cannot be compared. */
   name: string;
-  /** Numbers in each vector; undefined where only its answers tell. */
+  /** Length of each vector; undefined if only the model's answers show it. */
   dimensions: number | undefined;
-  /** Texts that one call takes, and their characters together. A longer single text is cut. */
+  /** Maximum number of texts of one call, and of their characters together. A longer single text is cut. */
   limits: { texts: number; characters: number };
   /**
-   * One call to the model: vectors of length 1, in the order of the texts. It repeats nothing. What it throws names no text and no key.
-   * @throws EmbedderUnavailable worth another try, later
-   * @throws EmbedderRefused no call will work until somebody changes the set-up
-   * @throws TextsRefused these texts will not work, others may
+   * One call to the model: vectors of length 1, in the order of the texts. It does not retry. Its errors contain neither texts nor the key.
+   * @throws EmbedderUnavailable a later try may succeed
+   * @throws EmbedderRefused no call will succeed until the configuration is changed
+   * @throws TextsRefused these texts will not succeed, others may
    */
   embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]>;
 };
 
-/** A question as the search compares it with passages. */
+/** The vector of a question, for comparison with passages. */
 export type QuestionVector = { model: string; vector: Float32Array };
 
-/** The model is away, slow, busy, or answers nonsense. */
+/** The model is away, slow or busy, or its answer is invalid. */
 export class EmbedderUnavailable extends Unavailable {
   override name = 'EmbedderUnavailable';
-  /** When it wants to be asked again, if it said so. */
+  /** Delay that the model asked for, if it did. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, retryAfterMs?: number) {
@@ -32,17 +32,17 @@ export class EmbedderUnavailable extends Unavailable {
   }
 }
 
-/** The key, the model or the address is wrong, or there is no budget left. */
+/** The key, the model or the address is wrong, or the budget is used up. */
 export class EmbedderRefused extends Poison {
   override name = 'EmbedderRefused';
 }
 
-/** One of the texts is too long for the model, or is none that it takes. */
+/** One of the texts is too long for the model, or invalid for it. */
 export class TextsRefused extends Poison {
   override name = 'TextsRefused';
 }
 
-/** Vectors of these texts, whatever they are: a call that refuses some of them is divided until it is known which. Undefined for those. */
+/** Vectors of these texts. A refused call is divided until the refused texts are found; their vectors are undefined. */
 export async function embedEach(
   embedder: Embedder,
   texts: readonly string[],
@@ -59,7 +59,7 @@ export async function embedEach(
   }
 }
 
-/** Texts in their order, as many together as one call takes. Pure. */
+/** Texts in their order, grouped into calls of the maximum size. Pure. */
 export function inCalls<T extends { text: string }>(items: readonly T[], { limits }: Pick<Embedder, 'limits'>): T[][] {
   const calls: T[][] = [];
   let characters = 0;
@@ -76,7 +76,7 @@ export function inCalls<T extends { text: string }>(items: readonly T[], { limit
   return calls;
 }
 
-/** The same direction with length 1. Undefined when it has none: a number that is not finite, or zeros alone. Pure. */
+/** The vector with the same direction and length 1. Undefined for zeros alone or a number that is not finite. Pure. */
 export function unitVector(numbers: readonly number[] | Float32Array): Float32Array | undefined {
   const length = Math.hypot(...numbers);
   if (!Number.isFinite(length) || length === 0) return undefined;

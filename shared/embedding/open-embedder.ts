@@ -4,37 +4,37 @@ import { type ConfigOf, setting } from '#shared/runtime/config.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { type Embedder, EmbedderRefused, EmbedderUnavailable, TextsRefused } from './embedder.ts';
 
-/** The embedder: none without a key of Mistral. The same for indexer and assistant. */
+/** Settings of the embedder. Without a key of Mistral there is none. Indexer and assistant need the same values. */
 export const embedderSettings = {
   ...mistralSettings,
   embeddingModel: setting(
     'BINDERY_EMBEDDING_MODEL',
     z.string().min(1).default('mistral-embed'),
-    'model that makes vectors of passages and questions where BINDERY_MISTRAL_API_KEY is set; none: search by words alone, and nothing is sent; the same for indexer and assistant',
+    'model that makes vectors of passages and questions if BINDERY_MISTRAL_API_KEY is set; none: search by words only, and nothing is sent; the same for indexer and assistant',
   ),
 };
 
-/** What turns the embedder off where a key is set. */
+/** Value that turns the embedder off although a key is set. */
 const off = 'none';
 
 type EmbedderConfig = ConfigOf<typeof embedderSettings>;
 
-/** Whether the settings name an embedder. */
+/** True if the settings name an embedder. */
 export const hasEmbedder = ({ mistralApiKey, embeddingModel }: EmbedderConfig): boolean =>
   mistralApiKey !== undefined && embeddingModel !== off;
 
-/** The embedder that the settings name, with its calls measured; undefined for none. Nothing is contacted. */
+/** The embedder that the settings name, with metrics of its calls; undefined if none is configured. Nothing is contacted. */
 export async function openEmbedder(config: EmbedderConfig, metrics?: Metrics): Promise<Embedder | undefined> {
   const { mistralApiKey: apiKey, mistralBaseUrl: baseUrl, embeddingModel: model } = config;
   if (apiKey === undefined || model === off) return undefined;
-  // Loaded when needed: without a key the SDK costs no memory.
+  // The SDK is loaded on demand, so that it costs no memory without a key.
   const { mistralEmbedder } = await import('./mistral-embedder.ts');
   const embedder = mistralEmbedder({ model, apiKey, baseUrl });
   return metrics === undefined ? embedder : measured(embedder, metrics);
 }
 
 const outcomes = ['done', 'unavailable', 'refused', 'texts_refused', 'cut'] as const;
-/** In seconds. */
+/** Bucket limits in seconds. */
 const callBuckets = [0.05, 0.1, 0.2, 0.3, 0.5, 1, 2.5, 5, 10, 30];
 
 function measured(embedder: Embedder, metrics: Metrics): Embedder {
@@ -44,8 +44,17 @@ function measured(embedder: Embedder, metrics: Metrics): Embedder {
     'outcome',
     outcomes,
   );
-  const countTexts = metrics.counter('bindery_embedder_texts_total', 'Texts that it was sent.', 'of', ['all']);
-  const observe = metrics.histogram('bindery_embedder_call_seconds', 'Time of a call, failed ones too.', callBuckets);
+  const countTexts = metrics.counter(
+    'bindery_embedder_texts_total',
+    'Texts that were sent to the model that makes vectors.',
+    'of',
+    ['all'],
+  );
+  const observe = metrics.histogram(
+    'bindery_embedder_call_seconds',
+    'Duration of calls to the model that makes vectors, failed ones included.',
+    callBuckets,
+  );
   return {
     name: embedder.name,
     limits: embedder.limits,

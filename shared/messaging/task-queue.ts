@@ -66,8 +66,12 @@ export function startWorker<T extends { taskId: string }>(
   const stop = new AbortController();
   const abandon = new AbortController();
   const inHand = new Set<string>();
-  metrics.gauge('bindery_worker_slots', 'Tasks that this worker can have in hand.', () => options.slots);
-  metrics.gauge('bindery_worker_tasks', 'Tasks that this worker has in hand.', () => inHand.size);
+  metrics.gauge(
+    'bindery_worker_slots',
+    'Slots of this worker: tasks that can be in flight in it.',
+    () => options.slots,
+  );
+  metrics.gauge('bindery_worker_tasks', 'Tasks in flight in this worker.', () => inHand.size);
   const announcement = bus.presence.announce(() => ({
     service: name,
     instance,

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /**
- * Calls `ended` once for each request to a server: when its answer is complete, or when the client has gone away before. Before the server's
- * routes are added. The hook `onResponse` of Fastify is not called when a client goes away in the middle of a stream, so it must not free
- * what a request holds.
+ * Calls `ended` once for each request to a server: when its answer is complete, or when the client has disconnected before. Must be called
+ * before the server's routes are added. Fastify does not call the hook `onResponse` when a client disconnects during a stream, so that hook
+ * must not free what a request holds.
  */
 export function afterAnswers(
   app: FastifyInstance,

@@ -5,7 +5,7 @@ import pino from 'pino';
 import { expect, test, vi } from 'vitest';
 import { collectTraces, tracingOf } from './tracing.ts';
 
-// It has a process of its own: its tracer stays registered for all that runs after it.
+// The program runs in its own process, because its tracer stays registered for all code that runs after it.
 test('a collector that never answers does not keep a service from stopping', async () => {
   const asked: { isOpen: boolean }[] = [];
   const collector = createServer((request) => {
@@ -23,7 +23,7 @@ test('a collector that never answers does not keep a service from stopping', asy
   const stop = await collectTraces(['test'], process.env, logger);
   tracingOf('test').start('work').end();
   await stop();
-  // The exporter itself would wait until it gives the request up.
+  // The exporter alone would wait until it gives up the request.
   expect(asked).toEqual([{ isOpen: true }]);
   expect(lines.join('')).toContain('the collector did not take the last spans');
   collector.closeAllConnections();

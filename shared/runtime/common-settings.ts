@@ -7,12 +7,12 @@ import { portNumber, secretSetting, setting } from './config.ts';
 /** Name of a service in variables: `page-renderer` → `PAGE_RENDERER`. */
 export const variableName = (service: string): string => service.toUpperCase().replaceAll('-', '_');
 
-/** How a service reaches the bus. Its NATS user is the service's name. */
+/** Settings of a service's connection to the bus. Its NATS user is the service's name. */
 export const busSettings = (service: string) => ({
   natsUrl: setting(
     'BINDERY_NATS_URL',
     z.string().default('nats://127.0.0.1:4222'),
-    'addresses of the NATS servers, comma-separated; tls:// insists on TLS',
+    'addresses of the NATS servers, comma-separated; tls:// requires TLS',
   ),
   natsPassword: secretSetting(
     `BINDERY_NATS_PASSWORD_${variableName(service)}`,
@@ -21,7 +21,7 @@ export const busSettings = (service: string) => ({
   ),
 });
 
-/** Where a service's own HTTP server listens; 0 takes a free port. */
+/** Address and port of a service's own HTTP server; 0 takes a free port. */
 export const internalServerSettings = (service: string) => ({
   host: setting(
     'BINDERY_INTERNAL_HOST',
@@ -35,25 +35,21 @@ export const internalServerSettings = (service: string) => ({
   ),
 });
 
-/** The secret that one service shows another. No third one has it, so what a service can ask for is what it needs. */
+/** The secret that one service presents to another. Each pair has its own, so a service can make only the calls that it needs. */
 export const callTokenSetting = (caller: InternalCaller, service: InternalService) =>
   secretSetting(
     callTokenVariable(caller, service),
     z.string().min(16),
-    `secret that the ${caller} shows the ${service}; 16 characters or more, for these two alone`,
+    `secret that the ${caller} presents to the ${service}; 16 characters or more, used by these two only`,
   );
 
 export const dataFolderSettings = {
-  dataFolder: setting(
-    'BINDERY_DATA',
-    z.string().default('.bindery'),
-    'folder for everything that the embedded adapters keep',
-  ),
+  dataFolder: setting('BINDERY_DATA', z.string().default('.bindery'), 'folder for all data of the embedded adapters'),
 };
 
 /**
- * Key of keyed hashes: job ids from idempotency keys, fingerprints, addresses in the audit. Changing it forgets idempotency keys and threads,
- * and the audit finds nothing older by its address.
+ * Key of keyed hashes: job ids from idempotency keys, fingerprints, addresses in the audit. After a change, earlier idempotency keys and
+ * threads are no longer recognized, and the audit finds no earlier entry by its address.
  */
 export const hashKeySettings = {
   hashKey: secretSetting(
@@ -63,16 +59,16 @@ export const hashKeySettings = {
   ),
 };
 
-/** Key of the anchors of histories. Whoever writes logs must not have it; auditors need it to check anchors. */
+/** Key of the anchors of histories. Services that write logs must not have it; auditors need it to check anchors. */
 export const auditKeySettings = {
   auditKey: secretSetting(
     'BINDERY_AUDIT_KEY',
     z.string().min(16),
-    'key that the projector anchors histories with, so that "bindery audit verify" finds one that was rewritten; 16 characters or more, for no other service',
+    'key with which the projector anchors histories, so that "bindery audit verify" detects rewritten ones; 16 characters or more, used by no other service',
   ),
 };
 
-/** How Mistral is reached, which may write answers and make vectors. */
+/** Connection to Mistral, which can write answers and make vectors. */
 export const mistralSettings = {
   mistralApiKey: secretSetting(
     'BINDERY_MISTRAL_API_KEY',
@@ -82,11 +78,11 @@ export const mistralSettings = {
   mistralBaseUrl: setting(
     'BINDERY_MISTRAL_BASE_URL',
     z.url().default('https://api.mistral.ai/v1'),
-    'address of Mistral, or of a server that speaks the same API',
+    'address of Mistral, or of a server with the same API',
   ),
 };
 
-/** What every service has: its user of the bus, its HTTP server, and the object store. */
+/** Settings of every service: its user of the bus, its HTTP server, and the object store. */
 export const serviceSettings = (service: string) => ({
   ...busSettings(service),
   ...internalServerSettings(service),

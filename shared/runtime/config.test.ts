@@ -21,7 +21,7 @@ test('every wrong variable is named in one error', () => {
   );
 });
 
-test.each(['nine', '0', '70000', '1.5'])('a number that is "%s" is told which numbers are right', (X_PORT) => {
+test.each(['nine', '0', '70000', '1.5'])('for the number "%s" the error names the valid range', (X_PORT) => {
   expect(() => loadConfig(settings, { X_NAME: 'a', X_PORT })).toThrow(
     'X_PORT is wrong (must be a whole number from 1 to 65535): port to listen on',
   );

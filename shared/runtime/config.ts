@@ -19,7 +19,7 @@ export function secretSetting<T>(env: string, schema: z.ZodType<T>, description:
 
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 
-/** The configuration that a set of settings gives. */
+/** The configuration type of a set of settings. */
 export type ConfigOf<S extends Settings> = { [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
 
 /** Schemas for values that arrive as text. */
@@ -38,14 +38,12 @@ function isWebAddress(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === '';
 }
 
-/** The environment does not give a usable configuration; the message names every variable that is wrong and what it is for. */
+/** The environment gives no usable configuration. The message names every variable that is wrong and its purpose. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
-/**
- * Reads all settings from the environment at once, secrets as `secretIn` does. An empty variable counts as absent. Throws `ConfigError`.
- */
+/** Reads all settings from the environment at once, and secrets with `secretIn`. An empty variable counts as absent. Throws `ConfigError`. */
 export function loadConfig<S extends Settings>(settings: S, env: Record<string, string | undefined>): ConfigOf<S> {
   const config: Record<string, unknown> = {};
   const problems: string[] = [];
@@ -66,11 +64,11 @@ export function loadConfig<S extends Settings>(settings: S, env: Record<string, 
   return config as ConfigOf<S>;
 }
 
-/** Where a secret was looked for beside its variable. */
+/** The other place where a secret was looked up, for the error. */
 const lookedIn = ({ BINDERY_SECRETS: folder }: Record<string, string | undefined>): string =>
   folder ? `, and the folder ${folder} has no file of that name` : '';
 
-/** The text of a file that a setting names, such as certificates. Throws `ConfigError`, which names the variable. */
+/** The text of a file that a setting names, such as certificates. Throws a `ConfigError` that names the variable. */
 export function textOfFile(variable: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
@@ -85,9 +83,9 @@ export function textOfFile(variable: string, file: string): string {
 export const secretFileVariable = (variable: string): string => `${variable}_FILE`;
 
 /**
- * A secret: the value of its variable; else the text of the file that the variable with `_FILE` after its name says; else that of the file
- * called like the variable in the folder `BINDERY_SECRETS`. Undefined when there is none of them. Throws `ConfigError` when a file that is
- * named cannot be read or is empty.
+ * Reads a secret from the first of these places: the variable; the file that the variable with the suffix `_FILE` names; the file with the
+ * variable's name in the folder `BINDERY_SECRETS`. Undefined when none is set. Throws `ConfigError` when a named file cannot be read or is
+ * empty.
  */
 export function secretIn(env: Record<string, string | undefined>, variable: string): string | undefined {
   const { [variable]: given, [secretFileVariable(variable)]: file, BINDERY_SECRETS: folder } = env;
@@ -98,7 +96,7 @@ export function secretIn(env: Record<string, string | undefined>, variable: stri
   return secretOfFile(join(folder, variable), 'BINDERY_SECRETS is wrong', 'may be missing');
 }
 
-/** Without the line's end that editors leave there. */
+/** The content of the file without the final line break that editors add. */
 function secretOfFile(file: string, problem: string, presence?: 'may be missing'): string | undefined {
   let text: string;
   try {

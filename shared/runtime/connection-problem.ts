@@ -1,19 +1,19 @@
 import { errorCode, messageOf } from './failures.ts';
 
-/** Codes of OpenSSL for a certificate that nothing which Node knows has signed. */
+/** OpenSSL error codes for a certificate that no authority trusted by Node has signed. */
 const untrustedCodes = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/;
 const noTlsCodes = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG']);
 
 /**
- * Why a server cannot be reached, as the end of a sentence without a full stop. A certificate that is not trusted says what to set: by
- * default `NODE_EXTRA_CA_CERTS`, else the setting of the file for this server alone. Pure.
+ * The reason why a server cannot be reached, as the end of a sentence without a full stop. For an untrusted certificate it names the
+ * variable to set: by default `NODE_EXTRA_CA_CERTS`, else the setting of the certificate file for this server only. Pure.
  */
 export function connectionProblem(error: unknown, authoritiesVariable = 'NODE_EXTRA_CA_CERTS'): string {
   const causes = causesOf(error);
   const codes = causes.map((each) => errorCode(each) ?? '');
   if (codes.some((code) => noTlsCodes.has(code))) return 'it does not speak TLS';
   const said = messageOf(causes.at(-1))
-    // Node's own advice, which is about its command line.
+    // Removes Node's own advice, which is about its command line.
     .replace(/; if the root CA is installed locally.*$/, '')
     .replace(/\.$/, '');
   if (codes.some((code) => untrustedCodes.test(code)))
@@ -21,7 +21,7 @@ export function connectionProblem(error: unknown, authoritiesVariable = 'NODE_EX
   return said || codes.find((code) => code !== '') || 'no connection';
 }
 
-/** An error and what led to it, the first cause last. */
+/** An error and its causes, outermost first. */
 function causesOf(error: unknown): unknown[] {
   const causes = [error];
   for (let cause = error; cause instanceof Error && cause.cause !== undefined; cause = cause.cause) {

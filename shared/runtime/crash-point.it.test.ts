@@ -13,7 +13,7 @@ const program = `
   process.exitCode = 7;
 `;
 
-/** How a process ends that passes the place `mid-upload@bundler`: an exit code or a signal. */
+/** The exit code or signal of a process that passes the place `mid-upload@bundler`. */
 async function passing(environment: Record<string, string>): Promise<number | NodeJS.Signals> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
     env: { PATH: process.env.PATH, ...environment },

@@ -2,9 +2,9 @@ import { existsSync, openSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * A named place at which tests can make a process die, to show that nothing is lost there; tests find the places in the code. Kills this
- * process with SIGKILL if the environment says so: `CRASH_AT=<name>` or `CRASH_AT=<name>@<service>`; with `CRASH_ONCE_FILE`
- * only the first process that gets there, which creates the file. With `CRASH_ORDERS=<folder>` tests give orders to processes that run:
+ * A named place at which tests can kill a process, to show that nothing is lost there; tests find the places in the code. Kills this
+ * process with SIGKILL if the environment names the place: `CRASH_AT=<name>` or `CRASH_AT=<name>@<service>`. With `CRASH_ONCE_FILE` only
+ * the first process that reaches it is killed, which creates the file. With `CRASH_ORDERS=<folder>` tests give orders to running processes:
  * see `CrashOrder`.
  */
 export function crashPoint(name: string, service: string): void {
@@ -29,26 +29,26 @@ function createFile(path: string): boolean {
   }
 }
 
-/** `die`: the process kills itself. `wait`: it stands still until the order is taken away. */
+/** `die`: the process kills itself. `wait`: it blocks until the order is removed. */
 export type CrashOrder = 'die' | 'wait';
 
-/** No process stands still for longer, even if nobody takes the order away. */
+/** Limit of a `wait`, in case the order is never removed. */
 const longestWaitMs = 60_000;
 const lookAgainMs = 2;
 
-/** The file with an order for the first process that reaches a place, and its name once a process has taken it. */
+/** The file with an order for the first process that reaches a place, and its name after a process has taken it. */
 export const orderFile = (folder: string, place: string): string => join(folder, place);
 export const takenFile = (folder: string, place: string): string => join(folder, `${place}.taken`);
 
 /**
- * Takes the order that lies in the folder for this place, if any; of several processes one gets it. Gives whether this process is to die.
- * After `wait` it answers when the file of the taken order is gone; until then nothing else happens in this process.
+ * Takes the order for this place from the folder, if there is one; among several processes only one gets it. Returns true if this process
+ * has to die. After `wait` it returns when the file of the taken order is removed; until then it blocks the process.
  */
 export function mustDieBy(folder: string, place: string): boolean {
   const taken = takenFile(folder, place);
   let order: CrashOrder;
   try {
-    // Read before it is taken: the test may take it away at once.
+    // The order is read before it is taken, because the test may remove it at once afterwards.
     order = readFileSync(orderFile(folder, place), 'utf8') as CrashOrder;
     renameSync(orderFile(folder, place), taken);
   } catch {

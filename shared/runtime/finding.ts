@@ -1,13 +1,13 @@
 import { messageOf } from './failures.ts';
 import { withDeadline } from './with-deadline.ts';
 
-/** What an inspection of something that Bindery depends on found. */
+/** A result of inspecting a system that Bindery depends on. */
 export type Finding = {
-  /** `warning`: it works, and will not always, or less well than it should. `fault`: what needs it does not work. */
+  /** `warning`: it works, but not permanently or not as well as it should. `fault`: features that need it do not work. */
   level: 'good' | 'warning' | 'fault';
-  /** A sentence: what is there. */
+  /** The observation, as a sentence. */
   text: string;
-  /** A sentence: what to change. */
+  /** The recommended change, as a sentence. */
   advice?: string;
 };
 
@@ -17,7 +17,7 @@ export const fault = (text: string, advice: string): Finding => ({ level: 'fault
 
 const inspectionMs = 20_000;
 
-/** The findings of an inspection. One that fails, or does not end within 20 seconds, is a fault with its reason. */
+/** The findings of an inspection. An inspection that fails, or takes longer than 20 seconds, is a fault with its reason. */
 export async function findingsOf(inspect: () => Promise<readonly Finding[]>, advice: string): Promise<Finding[]> {
   const late = () => new Error(`No answer within ${inspectionMs / 1_000} s.`);
   try {
@@ -29,7 +29,7 @@ export async function findingsOf(inspect: () => Promise<readonly Finding[]>, adv
 
 const asSentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
-/** Whether a version such as `8.14.2-beta` is at least `oldest`. One that is no version is not. Pure. */
+/** True if a version such as `8.14.2-beta` is at least `oldest`. False for a text that is not a version. Pure. */
 function isAtLeast(version: string, oldest: readonly number[]): boolean {
   const parts = version.split(/[.+-]/, oldest.length).map(Number);
   for (const [at, least] of oldest.entries()) {
@@ -48,12 +48,12 @@ export function versionFinding(who: string, version: string, oldest: readonly nu
 
 const farClockMs = 60_000;
 
-/** The finding about a clock that is `skewMs` ahead of ours; undefined when it is near enough. Pure. */
+/** The finding about a clock that is `skewMs` ahead of ours; undefined when the difference is small. Pure. */
 export function clockFinding(whose: string, skewMs: number): Finding | undefined {
   if (Math.abs(skewMs) < farClockMs) return undefined;
   const seconds = Math.round(Math.abs(skewMs) / 1_000);
   return warning(
     `${whose} is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the clock here.`,
-    'Keep the clocks of all machines right with NTP: links, keys and logs live by them.',
+    'Synchronize the clocks of all machines with NTP: links, keys and logs depend on them.',
   );
 }

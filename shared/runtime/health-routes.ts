@@ -4,7 +4,7 @@ import { addMetricsRoute, type Metrics } from './metrics.ts';
 import { traceRequests, tracingOf } from './tracing.ts';
 import { withDeadline } from './with-deadline.ts';
 
-/** What a service needs to be of use, by name: each rejects with the reason when it is missing. */
+/** Checks of a service's dependencies, by name. Each rejects with the reason when its dependency is unavailable. */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
 
 const readinessDeadlineMs = 2_000;
@@ -12,24 +12,24 @@ const readinessDeadlineMs = 2_000;
 export type Health = {
   checks: ReadinessChecks;
   /**
-   * What only a part of its work needs, in the same way. Without it the service is degraded and as ready as before: all copies lack it at the
-   * same time, and nobody would be left who answers the rest.
+   * Checks of dependencies that only a part of the work needs. If one fails, the service is degraded but still ready: all copies lack the
+   * dependency at the same time, and none would be left for the other work.
    */
   partChecks?: ReadinessChecks;
   draining: () => boolean;
-  /** How many messages the service has set aside. */
+  /** Number of the service's dead letters. */
   setAside?: () => number;
-  /** What works less well than it should, by name, as sentences. */
+  /** Sentences about features that work less well than they should, by name. */
   degraded?: () => Readonly<Record<string, string>>;
-  /** Measures the server's requests. */
+  /** Metrics that measure the server's requests. */
   metrics: Metrics;
-  /** Clients reach the server, so `/metrics` is left to another one. */
+  /** True if clients can reach the server. Then `/metrics` is served elsewhere. */
   isPublic?: boolean;
 };
 
 /**
- * Adds `/livez` (the process runs), `/readyz` (200, or 503 with what is missing) and `/metrics` to a server that has no routes yet. What is set
- * aside or degraded is said in `/readyz`, too, and makes the service no less ready.
+ * Adds `/livez` (the process runs), `/readyz` (200, or 503 with the failed checks) and `/metrics` to a server that has no routes yet.
+ * `/readyz` also lists dead letters and degraded features, which do not make the service unready.
  */
 export function addHealthRoutes(
   app: FastifyInstance,
@@ -50,7 +50,7 @@ export function addHealthRoutes(
   });
 }
 
-/** By the names of checks. */
+/** The reasons of failed checks, by the names of the checks. */
 async function problemsOf(checks: ReadinessChecks): Promise<Record<string, string>> {
   const problems = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => ({ name, problem: await problemOf(check) })),

@@ -1,6 +1,7 @@
 /**
- * Results in the order of the items, with at most `atOnce` calls running. After the first failure no call begins, and this rejects when those
- * that run have ended: nothing runs on after its caller gave up. (`p-map` either rejects at once or begins all calls in spite of a failure.)
+ * Results in the order of the items, with at most `atOnce` calls running. After the first failure no further call begins, and this rejects
+ * when the running calls have ended: nothing continues after its caller gave up. (`p-map` either rejects at once or begins all calls
+ * despite a failure.)
  */
 export async function inParallel<T, R>(
   items: readonly T[],
@@ -27,7 +28,7 @@ export async function inParallel<T, R>(
   return results;
 }
 
-/** The same for items that come one after the other: each is taken when a call can begin, and nothing is kept of those that are done. */
+/** The same for an asynchronous sequence: each item is taken when a call can begin, and finished items are not kept. */
 export async function eachInParallel<T>(
   items: AsyncIterable<T>,
   atOnce: number,
@@ -52,7 +53,7 @@ export async function eachInParallel<T>(
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
-/** Each item with its result, in their order; `ahead` calls run at once, and no more results than that are held. */
+/** Each item with its result, in order. `ahead` calls run at once, and at most as many results are held. */
 export async function* inOrder<T, R>(
   items: readonly T[],
   ahead: number,
@@ -61,7 +62,7 @@ export async function* inOrder<T, R>(
   const running: Promise<R>[] = [];
   const begin = (item: T): void => {
     const result = call(item);
-    // A failure is thrown when its turn comes.
+    // The failure is thrown when this result is due.
     result.catch(() => undefined);
     running.push(result);
   };

@@ -33,11 +33,11 @@ test('requests are measured by the declared route, never by what a client wrote'
     'bindery_http_request_duration_seconds_count{service="test",method="other",route="none",status="404"} 2',
   ]);
   expect(text).not.toMatch(/acme|globex|such/);
-  // The one that reads it.
+  // The request that reads the metrics is in flight itself.
   expect(text).toContain('bindery_http_requests_in_flight{service="test"} 1');
 });
 
-test('a client that goes away in the middle of a stream is counted as cut off, and nothing of it stays', async () => {
+test('a client that disconnects during a stream is counted as aborted, and nothing of it stays', async () => {
   const app = appWith(serviceMetrics('test'));
   app.get('/stream', (_request, reply) => reply.send(Readable.from(endless())));
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -56,7 +56,7 @@ async function* endless() {
   for (;;) yield await Promise.resolve('x'.repeat(1_000));
 }
 
-test('numbers are read when somebody asks', async () => {
+test('numbers are read at each scrape', async () => {
   const metrics = serviceMetrics('test');
   const app = appWith(metrics);
   let slots = 1;
@@ -75,7 +75,7 @@ test('numbers are read when somebody asks', async () => {
   }
 });
 
-test('a number that cannot be had leaves the others there', async () => {
+test('a number that cannot be read does not hide the others', async () => {
   const metrics = serviceMetrics('test');
   const app = appWith(metrics);
   let isAway = false;
@@ -91,7 +91,7 @@ test('a number that cannot be had leaves the others there', async () => {
   expect(text).toContain('bindery_work_seconds_bucket{le="10",service="test"} 1');
 });
 
-test('the process is there once, with any number of services in it', async () => {
+test('the process is reported once, with any number of services in it', async () => {
   appWith(serviceMetrics('one'));
   const text = await scrape(appWith(serviceMetrics('other')));
   expect(text.match(/^process_resident_memory_bytes /gm)).toHaveLength(1);

@@ -3,42 +3,45 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, type Metric, Registry
 import { afterAnswers } from './after-answers.ts';
 
 /**
- * What one service counts and measures, in Prometheus' text format. Each label has few values, all from our code: never an id, a name or a path
- * that a client chose, because each combination stays in memory and in Prometheus for good.
+ * Metrics of one service, in Prometheus' text format. Each label has few values, all from our code: never an id, a name or a path that a
+ * client chose, because each combination stays in memory and in Prometheus permanently.
  */
 export type Metrics = {
-  /** A number that is read whenever somebody asks. */
+  /** A number that is read at each scrape. */
   gauge(name: string, help: string, read: () => number): void;
-  /** Such a number for each value of `label`. Those that `read` leaves out are not there, and none is when it rejects. */
+  /** A number for each value of `label`, read at each scrape. Values that `read` leaves out are omitted, and all are when it rejects. */
   gauges(name: string, help: string, label: string, read: () => Readings | Promise<Readings>): void;
-  /** A number that only grows, kept by somebody else and read whenever somebody asks; one for each value of `label`. */
+  /** A number that only grows and is counted elsewhere, read at each scrape; one for each value of `label`. */
   total(name: string, help: string, label: string, read: () => Readings): void;
-  /** Counts what happens, by one label. `values`: all that the label can be; they begin with 0. */
+  /** Counts events by one label. `values`: all values of the label; their counts begin with 0. */
   counter<V extends string>(
     name: string,
     help: string,
     label: string,
     values: readonly V[],
   ): (value: V, by?: number) => void;
-  /** Measures something again and again, in the unit of `buckets`. */
+  /** Measures values in the unit of `buckets`. */
   histogram(name: string, help: string, buckets: readonly number[]): (value: number) => void;
-  /** Measures all requests to a server: how many, how long, with which status, and how many are being answered. Before its routes are added. */
+  /**
+   * Measures all requests to a server: their number, duration and status, and the number in flight. Must be called before its routes are
+   * added.
+   */
   observeRequests(app: FastifyInstance): void;
-  /** All metrics, and those of the process. */
+  /** All metrics of the service and of the process, as text. */
   text(): Promise<string>;
   contentType: string;
 };
 
-/** By the value of a label. */
+/** Numbers by the value of a label. */
 type Readings = Readonly<Record<string, number>>;
 
-/** In seconds. Reads take milliseconds, streamed answers and publications up to minutes. */
+/** Bucket limits in seconds. Reads take milliseconds, streamed answers and publications up to minutes. */
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** Asked every few seconds by programs, which would hide everybody else. */
+/** Routes that programs request every few seconds, which would dominate the metrics. */
 const probes = new Set(['/livez', '/readyz', '/metrics']);
 
-/** Of a process, which several services may share. */
+/** Metrics of the process, which several services may share. */
 let ofProcess: Registry | undefined;
 
 function processMetrics(): Registry {
@@ -61,7 +64,7 @@ export function serviceMetrics(service: string): Metrics {
   add(
     new Gauge({
       name: 'bindery_http_requests_in_flight',
-      help: 'Requests that are being answered.',
+      help: 'Requests in flight.',
       registers,
       collect() {
         this.set(inFlight.size);
@@ -77,7 +80,7 @@ export function serviceMetrics(service: string): Metrics {
       buckets: durationBuckets,
     }),
   );
-  // Looking a histogram up by its labels takes longer than to add to it.
+  // A lookup of a histogram by its labels takes longer than an observation.
   const known = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>();
   const measure = (request: FastifyRequest, reply: FastifyReply): void => {
     const { method, route } = labelsOf(request);
@@ -113,7 +116,7 @@ export function serviceMetrics(service: string): Metrics {
           registers,
           labelNames: [label],
           async collect() {
-            // One number that cannot be had must not take the others with it.
+            // One number that cannot be read must not hide the others.
             const readings = await Promise.resolve()
               .then(read)
               .catch(() => ({}));
@@ -168,13 +171,16 @@ export function serviceMetrics(service: string): Metrics {
   };
 }
 
-/** The route as it is declared, such as `/v1/static-export/jobs/:jobId`. What no route matches may be called anything, by any method. */
+/**
+ * The route as declared, such as `/v1/static-export/jobs/:jobId`. Requests that match no route share one label, because clients choose
+ * their paths and methods.
+ */
 function labelsOf({ routeOptions, method }: FastifyRequest): { method: string; route: string } {
   const { url } = routeOptions;
   return url === undefined ? { method: 'other', route: 'none' } : { method, route: url };
 }
 
-/** Adds `/metrics`. Nothing in it is secret, but it says how busy an installation is: not for servers that clients reach. */
+/** Adds `/metrics`. It contains no secrets, but shows the load of an installation, so it must not be added to servers that clients reach. */
 export function addMetricsRoute(app: FastifyInstance, metrics: Metrics): void {
   app.get('/metrics', { logLevel: 'silent' }, async (_request, reply) =>
     reply.header('content-type', metrics.contentType).send(await metrics.text()),

@@ -1,23 +1,23 @@
 import pRetry from 'p-retry';
 import { Unavailable } from './failures.ts';
 
-/** When to try again: the pauses double from `firstPauseMs` up to `longestPauseMs`. */
+/** Exponential backoff: the pauses double from `firstPauseMs` up to `longestPauseMs`. */
 export type RetryPolicy = {
   firstPauseMs: number;
   longestPauseMs: number;
-  /** No try begins later than this after the first one. Absent: no end but the signal's. */
+  /** Latest start of a try, counted from the first one. If absent, only the signal ends the tries. */
   giveUpAfterMs?: number;
 };
 
-/** For work that has to be done however long a system is away. */
+/** Policy for work that has to be done, however long a system is away. */
 export const everySecond: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 1_000 };
 
-/** The pause after so many failed tries, in milliseconds. Pure. */
+/** The pause after a number of failed tries, in milliseconds. Pure. */
 export function pauseAfter(failedTries: number, { firstPauseMs, longestPauseMs }: RetryPolicy): number {
   return Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failedTries - 1, 32));
 }
 
-/** Repeats a call while it fails with `Unavailable`; rejects with any other failure, with the last one, or with the signal's reason. */
+/** Retries a call while it fails with `Unavailable`. Rejects with any other failure, with the last one, or with the signal's reason. */
 export function retryUnavailable<T>(
   { firstPauseMs, longestPauseMs, giveUpAfterMs = Infinity }: RetryPolicy,
   signal: AbortSignal,
@@ -31,7 +31,7 @@ export function retryUnavailable<T>(
     maxRetryTime: giveUpAfterMs,
     signal,
     shouldRetry: ({ error }) => error instanceof Unavailable,
-    // Called for every error, also for one that `shouldRetry` refuses afterwards.
+    // The callback runs for every error, also for one that `shouldRetry` refuses afterwards.
     onFailedAttempt: ({ error, retryDelay }) =>
       error instanceof Unavailable && retryDelay > 0 ? onRetry(error) : undefined,
   });

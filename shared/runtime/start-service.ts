@@ -14,10 +14,10 @@ import { type Metrics, serviceMetrics } from './metrics.ts';
 import { createLogger, type Logger } from './telemetry.ts';
 import { type Clock, randomBase62, type RandomDigits } from './time-and-ids.ts';
 
-/** What every service is given: who it is, its parts of the bus, the object store, and when to stop. */
+/** The environment of a service: its identity, its parts of the bus, the object store, and the signal to stop. */
 export type Service<Name extends BusUser> = {
   name: Name;
-  /** Names this process: holder of leases, source of commits and facts. */
+  /** Name of this process, as holder of leases and source of commits and facts. */
   instance: string;
   logger: Logger;
   metrics: Metrics;
@@ -25,26 +25,29 @@ export type Service<Name extends BusUser> = {
   objectStore: ObjectStore;
   clock: Clock;
   random: RandomDigits;
-  /** Whether the bus and the object store can be used. */
+  /** Checks of the bus and the object store. */
   checks: ReadinessChecks;
   draining: () => boolean;
   /** Aborts when the service is told to stop. */
   stopping: AbortSignal;
 };
 
-/** What is special about one service. */
+/** The parts of one particular service. */
 export type ServiceParts = {
-  /** Its HTTP server, with the health routes; absent: one that has these alone. */
+  /** The service's HTTP server, with the health routes. If absent, a server with only these routes is started. */
   app?: FastifyInstance;
-  /** Another server with the health routes, when clients reach `app`. */
+  /** A second server with the health routes, for a service whose `app` clients can reach. */
   inside?: { at: { host: string; port: number }; health: Health };
-  /** What it needs to be of use beside the bus and the object store. */
+  /** Readiness checks in addition to the bus and the object store. */
   checks?: ReadinessChecks;
-  /** How long it goes on as before when it is told to stop, but for its `/readyz`: whoever spreads requests sends it nothing new meanwhile. */
+  /**
+   * Time for which the service continues as before after the signal to stop, except that `/readyz` fails, so that load balancers send it no
+   * new requests.
+   */
   lingerMs?: number;
-  /** Lets work in hand end, for a few seconds at most. The server still answers meanwhile. */
+  /** Lets work in flight finish within a grace period of a few seconds. The server still answers meanwhile. */
   drain?: () => Promise<void>;
-  /** Closes what `open` opened, after the server. */
+  /** Closes the resources that `open` opened, after the server. */
   close?: () => Promise<void>;
 };
 
@@ -53,13 +56,13 @@ export type Running = {
   name: string;
   /** Base address of its HTTP server. */
   url: string;
-  /** Base address of the server that has `/metrics`: the same, unless clients reach that. */
+  /** Base address of the server that has `/metrics`: the same, unless clients can reach it. */
   insideUrl: string;
-  /** Lets what is in hand finish (a few seconds at most), gives leases back, and closes the connections. */
+  /** Lets work in flight finish within a grace period of a few seconds, releases leases, and closes the connections. */
   stop(): Promise<void>;
 };
 
-/** Connects a service, opens its parts, and listens. `stop` goes the same way back. */
+/** Connects a service, opens its parts, and listens. `stop` does the reverse in the opposite order. */
 export async function startService<Name extends BusUser>(
   name: Name,
   config: ConfigOf<ReturnType<typeof serviceSettings>> & ObjectStoreConfig,
@@ -83,7 +86,11 @@ export async function startService<Name extends BusUser>(
     'deadLetters' in bus
       ? countDeadLetters(bus.deadLetters as BusParts['deadLetters'], name, logger, stop.signal)
       : () => 0;
-  metrics.gauge('bindery_messages_set_aside', 'Messages that the service has set aside: bindery dead list.', setAside);
+  metrics.gauge(
+    'bindery_messages_set_aside',
+    'Dead letters of the service, which "bindery dead list" shows.',
+    setAside,
+  );
   const health = { checks: { ...checks, ...parts.checks }, draining, setAside, metrics };
   const app = parts.app ?? healthApp(name, logger, health);
   const url = await app.listen({ host: config.host, port: config.port });
@@ -137,12 +144,12 @@ function healthApp(name: string, logger: Logger, health: Health): FastifyInstanc
   return app;
 }
 
-/** Whoever asks for health or metrics reads the answer at once. */
+/** Timeout of stalled requests for health or metrics, whose clients read the answer at once. */
 const healthStalledAfterMs = 60_000;
 
 const graceMs = 5_000;
 
-/** Stops listening, lets requests that are being answered finish, and cuts off those that are not done after `graceMs`. */
+/** Stops listening, lets requests in flight finish, and closes the remaining connections after `graceMs`. */
 async function closeServer(app: FastifyInstance): Promise<void> {
   const timer = setTimeout(() => app.server.closeAllConnections(), graceMs);
   try {

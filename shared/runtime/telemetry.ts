@@ -4,8 +4,8 @@ import { withoutKeys } from './without-keys.ts';
 export type { Logger } from 'pino';
 
 /**
- * Logs as JSON lines on standard error, or to `destination`, at the level of `BINDERY_LOG_LEVEL` (`info`). Keys and tokens are cut out
- * wherever they stand.
+ * Logs JSON lines to standard error, or to `destination`, at the level of `BINDERY_LOG_LEVEL` (`info`). Keys and tokens are removed from
+ * every part of a line.
  */
 export function createLogger(
   service: string,

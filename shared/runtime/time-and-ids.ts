@@ -7,7 +7,7 @@ export const systemClock: Clock = { now: () => new Date() };
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** `length` base62 digits of bytes, read as one big-endian number, or of a whole number: the lowest ones, padded with zeros. */
+/** The lowest `length` base62 digits of a whole number, or of bytes read as one big-endian number, padded with zeros. */
 export function base62Of(of: Uint8Array | number, length: number): string {
   if (typeof of === 'number') return base62OfNumber(of, length);
   let rest = BigInt(`0x${Buffer.from(of).toString('hex') || '0'}`);
@@ -29,14 +29,14 @@ function base62OfNumber(number: number, length: number): string {
   return text;
 }
 
-/** Gives this many random base62 digits; a digit carries 5.95 bits. */
+/** Returns this many random base62 digits. A digit carries 5.95 bits. */
 export type RandomDigits = (length: number) => string;
 
-/** Asking the system for random bytes costs the same for one as for thousands. */
+/** Random bytes are drawn from the system in bulk, because a request costs the same for one byte as for thousands. */
 const pool = { bytes: Buffer.alloc(0), next: 0 };
 const poolBytes = 4_096;
 
-/** Bytes from here on would favour some digits over others. */
+/** Bytes from this value on are skipped, because they would favour some digits. */
 const firstUnfair = 256 - (256 % alphabet.length);
 
 export function randomBase62(length: number): string {
@@ -44,7 +44,7 @@ export function randomBase62(length: number): string {
   while (text.length < length) {
     if (pool.next === pool.bytes.length) Object.assign(pool, { bytes: randomBytes(poolBytes), next: 0 });
     const byte = pool.bytes[pool.next] as number;
-    // What was given out must not stay in memory.
+    // Bytes that were used must not stay in memory.
     pool.bytes[pool.next] = 0;
     pool.next += 1;
     if (byte < firstUnfair) text += alphabet[byte % alphabet.length];

@@ -25,7 +25,7 @@ test('logs name traces that are collected', () => {
   expect(collectedTraceId(newTraceparent())).toBeUndefined();
 });
 
-test('work that fails in a span fails as it would without', async () => {
+test('a span does not change the failure of its work', async () => {
   const failing = tracing.inSpan('work', {}, () => Promise.reject(new Error('no')));
   await expect(failing).rejects.toThrow('no');
 });

@@ -20,42 +20,42 @@ import { withDeadline } from './with-deadline.ts';
 import { withoutKeys } from './without-keys.ts';
 
 /*
- * Traces, by OpenTelemetry. A trace goes with requests, commits, tasks and facts as a W3C `traceparent`
- * (https://www.w3.org/TR/trace-context/), also where nobody collects spans: then it is passed on as it came.
+ * Traces with OpenTelemetry. A trace travels with requests, commits, tasks and facts as a W3C `traceparent`
+ * (https://www.w3.org/TR/trace-context/). Without a collector it is passed on unchanged.
  */
 
-/** A piece of work with a beginning and an end. */
+/** A unit of work with a beginning and an end. */
 export type Span = {
-  /** What is sent along, so that other work belongs under this span. */
+  /** Trace context to send along, so that other work becomes a child of this span. */
   readonly traceparent: string;
-  /** The id of the trace, for logs; undefined where nobody collects it. */
+  /** The id of the trace, for logs; undefined without a collector. */
   readonly traceId: string | undefined;
   set(attributes: Attributes): void;
-  /** Something that happened within it, at this moment. */
+  /** Adds an event at the current time. */
   event(name: string): void;
-  /** Ends it; with an error, as failed. */
+  /** Ends the span; with an error, as failed. */
   end(error?: unknown): void;
 };
 
 type SpanOptions = {
-  /** A `traceparent`. One that is missing or no valid one begins a new trace. */
+  /** A `traceparent`. If it is missing or invalid, a new trace begins. */
   parent?: string | undefined;
-  /** `server` answers a request, `consumer` a message. The default is work within a service. */
+  /** `server` answers a request, `consumer` handles a message. The default is work within a service. */
   kind?: 'server' | 'consumer';
-  /** Never what a client or a project wrote, but for ids. */
+  /** Attributes of the span. They must not contain text of a client or a project, except ids. */
   attributes?: Attributes;
-  /** The default is now. */
+  /** Start of the span; now by default. */
   startedAt?: Date;
 };
 
-/** Spans of one service. Where nothing collects them, they cost nothing but an id. */
+/** Spans of one service. Without a collector they cost only an id. */
 export type Tracing = {
   start(name: string, options?: SpanOptions): Span;
-  /** Does work in a span. What libraries record meanwhile is under it. */
+  /** Runs work in a span. Spans that libraries record meanwhile are its children. */
   inSpan<T>(name: string, options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T>;
 };
 
-/** Attributes of our own, by the names that they have in all spans: `bindery.jobId`. */
+/** Attributes of Bindery, with the prefix of their names in all spans: `bindery.jobId`. */
 export const ownAttributes = (attributes: Attributes): Attributes =>
   Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`bindery.${name}`, value]));
 
@@ -95,7 +95,7 @@ function spanOver(span: OtelSpan): Span {
   const isSampled = Boolean(own.traceFlags & TraceFlags.SAMPLED);
   let traceparent: string | undefined;
   return {
-    // Random numbers cost more than all the rest, and few requests send anything along.
+    // The value is created on demand: random numbers are the main cost, and few requests send it along.
     get traceparent() {
       traceparent ??= isSpanContextValid(own)
         ? `00-${own.traceId}-${own.spanId}-${isSampled ? '01' : '00'}`
@@ -117,7 +117,7 @@ function spanOver(span: OtelSpan): Span {
 
 const mostMessageCharacters = 500;
 
-/** Of a trace that nobody collects. */
+/** A new `traceparent` of a trace that is not collected. */
 export const newTraceparent = (): string =>
   `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-00`;
 
@@ -130,7 +130,7 @@ function contextOf(traceparent: string | undefined) {
   return isSpanContextValid(parent) ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
 }
 
-/** The id of the trace, for logs; undefined where nobody collects it. */
+/** The id of the trace, for logs; undefined if it is not collected. */
 export function collectedTraceId(traceparent: string | undefined): string | undefined {
   const [, traceId, , flags = '00'] = pattern.exec(traceparent ?? '') ?? [];
   return Number.parseInt(flags, 16) & TraceFlags.SAMPLED ? traceId : undefined;
@@ -138,13 +138,13 @@ export function collectedTraceId(traceparent: string | undefined): string | unde
 
 const spans = new WeakMap<FastifyRequest, Span>();
 
-/** The `traceparent` of the span in which a request is answered. */
+/** The `traceparent` of the span that answers the request. */
 export const traceparentOf = (request: FastifyRequest): string => spans.get(request)?.traceparent ?? newTraceparent();
 
-/** Asked every few seconds by programs. */
+/** Routes that programs request every few seconds. */
 const probes = new Set(['/livez', '/readyz', '/metrics']);
 
-/** Answers each request to a server in a span, from its headers to the end of its answer. Before its routes are added. */
+/** Answers each request to a server in a span, from its headers to the end of its answer. Must be called before its routes are added. */
 export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const { url } = request.routeOptions;
@@ -169,7 +169,7 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
   });
 }
 
-/** The SDK gives errors as JSON with a stack. */
+/** The message of an SDK error, which is reported as JSON with a stack. */
 function lineOf(message: string): string {
   const [, line] = /"message":"((?:[^"\\]|\\.)*)"/.exec(message) ?? [];
   return (line ?? message).slice(0, mostMessageCharacters);
@@ -178,9 +178,9 @@ function lineOf(message: string): string {
 const lastSpansWithinMs = 3_000;
 
 /**
- * Sends the spans of this process to the collector that `OTEL_EXPORTER_OTLP_ENDPOINT` names, with all settings of OpenTelemetry's environment
- * (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). Without one nothing is loaded. Before services start.
- * The returned function sends what is left, for three seconds at most. It never rejects.
+ * Sends the spans of this process to the collector that `OTEL_EXPORTER_OTLP_ENDPOINT` names, with all settings of OpenTelemetry's
+ * environment (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). Without the variable nothing is loaded.
+ * Must be called before services start. The returned function flushes the remaining spans within three seconds. It never rejects.
  */
 export async function collectTraces(
   services: readonly string[],
@@ -191,7 +191,7 @@ export async function collectTraces(
   if (!endpoint || env.OTEL_SDK_DISABLED === 'true') return async () => {};
   const { NodeSDK } = await import('@opentelemetry/sdk-node');
   const said = new Set<string>();
-  // The same line every few seconds, while a collector is away, would hide others.
+  // Repetitions of one line every few seconds, while a collector is away, would hide other lines.
   const warn = (message: string): void => {
     const line = withoutKeys(lineOf(message));
     if (said.has(line)) return;
@@ -208,7 +208,7 @@ export async function collectTraces(
     logRecordProcessors: [],
   });
   sdk.start();
-  // The SDK would wait ten seconds for each batch, and whoever stops the process would kill it meanwhile.
+  // The SDK would wait ten seconds for each batch, and a supervisor would kill the process meanwhile.
   const late = () => new Error(`the collector did not take the last spans within ${lastSpansWithinMs / 1_000} s`);
   return () => withDeadline(sdk.shutdown(), lastSpansWithinMs, late).catch((error: unknown) => warn(messageOf(error)));
 }

@@ -1,6 +1,7 @@
 /**
- * The answer to a question, or the error of `late` when it takes longer than `withinMs`. The question itself goes on unheard. An answer that
- * has come and lies unread, because this process was held up, is in time: the deadline lets one round of reading pass.
+ * Resolves as the promise does, or rejects with the error of `late` when that takes longer than `withinMs`. The promise itself is not
+ * cancelled. An answer that arrived in time but is unread, because this process was blocked, still counts: the deadline lets one round of
+ * reading pass.
  */
 export async function withDeadline<T>(question: Promise<T>, withinMs: number, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

@@ -16,7 +16,7 @@ test.each([
   expect(withoutKeys(`There is no GET /a/${written}/b here.`)).toBe('There is no GET /a/svc_…/b here.');
 });
 
-test('what only begins like a key stays', () => {
+test('a text that only begins like a key stays', () => {
   for (const text of ['svc_', 'svc_dsc_…', 'svc_short', '%20svc_%5f', 'abcdefghijklmnop'])
     expect(withoutKeys(text)).toBe(text);
 });

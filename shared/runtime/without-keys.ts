@@ -1,4 +1,4 @@
-/** A character of a key as it is, or as an address may have it: percent-encoded, also more than once. */
+/** A character of a key, plain or percent-encoded as in an address, also more than once. */
 const orEncoded = (plain: string, hex: string) => `(?:${plain}|%(?:25)*(?:${hex}))`;
 
 const prefix = [orEncoded('s', '73'), orEncoded('v', '76'), orEncoded('c', '63'), orEncoded('_', '5[fF]')].join('');
@@ -7,11 +7,11 @@ const ofAssistant = [orEncoded('d', '64'), orEncoded('s', '73'), orEncoded('c', 
 );
 const digit = orEncoded('[0-9A-Za-z]', '3\\d|[46][1-9a-fA-F]|[57][\\daA]');
 
-/** Whole API keys, and such that were cut or mistyped. Their start alone says nothing. */
+/** Whole API keys, and keys that were cut or mistyped. The prefix alone reveals nothing. */
 const keys = new RegExp(`${prefix}(?:${ofAssistant})?(?:${digit}){8,}`, 'g');
 
 /**
- * A text as it may be logged or answered: clients put their API keys into addresses, fields and names by mistake, and errors name what was
- * wrong. Pure.
+ * A text in a form that may be logged or answered: clients put their API keys into addresses, fields and names by mistake, and errors
+ * repeat the wrong value. Pure.
  */
 export const withoutKeys = (text: string): string => text.replaceAll(keys, 'svc_…');

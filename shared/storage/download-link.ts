@@ -1,14 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Path, below the gateway's public address, of links to objects of the folder store. */
+/** Path of links to objects of the folder store, below the gateway's public address. */
 const folderLinkPath = '/_objects/';
 
-/** What a link says and its signature covers. */
+/** The fields of a link, all covered by its signature. */
 export type FolderLink = { key: string; expires: number; fileName: string; contentType: string };
 
-/** HMAC-SHA-256 over all of the link, base64url. */
+/** HMAC-SHA-256 over all fields of the link, as base64url. */
 function folderLinkSignature(link: FolderLink, signingKey: string): string {
-  // As JSON, so that no value can run over into the next.
+  // The fields are joined as JSON, so that no value can run into the next one.
   const text = JSON.stringify([link.key, link.expires, link.fileName, link.contentType]);
   return createHmac('sha256', signingKey).update(text).digest('base64url');
 }
@@ -60,7 +60,7 @@ function decoded(path: string): string | undefined {
   }
 }
 
-/** Takes the same time wherever the texts differ. */
+/** Compares texts in constant time. */
 function sameText(given: string, expected: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);

@@ -1,16 +1,22 @@
 import { setImmediate } from 'node:timers/promises';
 
 /*
- * Work on a project reads and writes thousands of files of a few kilobytes. The event loop waits for these: to hand a call to another thread and take it
- * back costs ten times as much. After some milliseconds whatever else is to be done has its turn.
+ * Work on a project reads and writes thousands of files of a few kilobytes. These calls are synchronous, because passing one to another
+ * thread and back costs ten times as much. After some milliseconds the event loop gets a turn.
  */
 
 const turnMs = 5;
 let turnBegan = 0;
-/** One for all who wait: if each had its own, each would go on for a whole turn before anything else is done. */
+/**
+ * The pending turn, shared by all callers that wait: with separate turns, each caller would continue for a whole slice before other work
+ * runs.
+ */
 let waitedFor: Promise<void> | undefined;
 
-/** To be asked again after each wait: of many who wait for a turn, those that it is too short for wait for the next one. */
+/**
+ * True if the current slice is used up. Callers ask again after each wait: when many wait for a turn, those that do not fit into it wait
+ * for the next one.
+ */
 export const isTurnOver = (): boolean => performance.now() - turnBegan >= turnMs;
 
 export const nextTurn = (): Promise<void> => (waitedFor ??= begunTurn());

@@ -18,16 +18,16 @@ import { promisify } from 'node:util';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { isTurnOver, nextTurn } from './file-turns.ts';
 
-/** How often the target's folder is made again when another writer prunes it. */
+/** Limit of tries to recreate the target's folder when another writer prunes it. */
 const moveAttempts = 10;
 
 /**
- * Files on their way into the folder store. Each is written and synced under a name of its own in `uploads`, then moved in one step to
- * where readers look. A writer that dies leaves its file in `uploads` only.
+ * Uploads to the folder store. Each file is written and synced under its own name in `uploads`, then moved atomically to the place where
+ * readers look. A writer that dies leaves a file only in `uploads`.
  */
 export function folderUploads(folder: string) {
   return {
-    /** Writes a file of these bytes, which are few, or with `write`, then moves it to `target`; false if `target` exists and `replace` is off. */
+    /** Writes a file of these few bytes, or with `write`, then moves it to `target`. False if `target` exists and `replace` is off. */
     async store(
       target: string,
       replace: boolean,
@@ -42,11 +42,11 @@ export function folderUploads(folder: string) {
         isMoved = await moveTo(upload, target, replace);
         return isMoved;
       } finally {
-        // A rename leaves nothing.
+        // After a rename nothing is left to remove.
         if (!(isMoved && replace)) await rm(upload, { force: true });
       }
     },
-    /** Removes files that were last written before `olderThan`, and says how many. */
+    /** Removes files that were last written before `olderThan`, and returns their number. */
     async sweep(olderThan: Date): Promise<number> {
       let swept = 0;
       for (const name of await unlessGone(readdir(folder), [])) {
@@ -71,7 +71,7 @@ export function folderUploads(folder: string) {
   };
 }
 
-/** Another thread waits for the disk alone. */
+/** Writes synchronously, except for the sync to disk, which runs in another thread. */
 async function writeNow(path: string, bytes: Uint8Array): Promise<void> {
   while (isTurnOver()) await nextTurn();
   const file = openSync(path, 'wx');
@@ -95,7 +95,7 @@ async function writeWith(path: string, write: (file: FileHandle) => Promise<void
   }
 }
 
-/** What `making` gives, which makes something in `folder`. The folder is made when it is not there. */
+/** Runs `making`, which creates something in `folder`. A missing folder is created first. */
 async function inFolder<T>(folder: string, making: () => Promise<T>): Promise<T> {
   try {
     return await making();
@@ -106,7 +106,7 @@ async function inFolder<T>(folder: string, making: () => Promise<T>): Promise<T>
   }
 }
 
-/** What `reading` gives, or `otherwise` when the file or folder is not there (or no longer). */
+/** The result of `reading`, or `otherwise` when the file or folder does not exist (any more). */
 export async function unlessGone<T, O>(reading: Promise<T>, otherwise: O): Promise<T | O> {
   try {
     return await reading;
@@ -121,31 +121,31 @@ async function moveTo(upload: string, target: string, replace: boolean): Promise
   let top = parent;
   for (let attempt = 1; ; attempt++) {
     try {
-      // A hard link fails if the name is taken, a rename replaces it: both in one step of the file system.
+      // A hard link fails if the name is taken, a rename replaces it. Both are atomic in the file system.
       await (replace ? rename(upload, target) : link(upload, target));
       await syncFolders(parent, top);
       return true;
     } catch (error) {
       if (errorCode(error) === 'EEXIST' && !replace) return false;
-      // The first one, or another writer's removal pruned the empty folder.
+      // The folder does not exist yet, or another writer's removal pruned it because it was empty.
       if (errorCode(error) !== 'ENOENT' || attempt === moveAttempts) throw error;
-      // Whoever made the folder, its own name must be on disk, too. What was made above it may be pruned at once.
+      // The folder's own name must be on disk, too, whichever writer made it. A folder made above it may be pruned at once.
       const above = dirname((await unlessGone(mkdir(parent, { recursive: true }), undefined)) ?? parent);
       if (above.length < top.length) top = above;
     }
   }
 }
 
-/** A name is on disk once its folder is synced: from `folder` up to `top`, all of which got a new entry. */
+/** A name is on disk once its folder is synced. Syncs the folders from `folder` up to `top`, because each got a new entry. */
 async function syncFolders(folder: string, top: string): Promise<void> {
-  if (process.platform === 'win32') return; // Folders cannot be opened there.
+  if (process.platform === 'win32') return; // Windows cannot open folders.
   for (let current = folder; ; current = dirname(current)) {
     await syncFolder(current);
     if (current === top) return;
   }
 }
 
-/** The sync of a folder that has not begun yet, by path: one is enough for all names that are there when it begins. */
+/** The next sync of each folder, by path, that has not begun yet: one is enough for all names that exist when it begins. */
 const nextSyncs = new Map<string, Promise<void>>();
 const runningSyncs = new Map<string, Promise<void>>();
 
@@ -168,7 +168,7 @@ function syncFolder(folder: string): Promise<void> {
 }
 
 async function syncNow(folder: string): Promise<void> {
-  const handle = await unlessGone(open(folder, 'r'), undefined); // Pruned: then the object is gone as well.
+  const handle = await unlessGone(open(folder, 'r'), undefined); // The folder was pruned, so the object was removed as well.
   try {
     await handle?.sync();
   } finally {
@@ -187,7 +187,7 @@ export async function* filesUnder(top: string, prefix: string, path = ''): Async
   }
 }
 
-/** Removes a file, if it is there, and the folders above it that are then empty, up to `top`. */
+/** Removes a file if it exists, and the folders above it that are then empty, up to `top`. */
 export async function removeFile(path: string, top: string): Promise<void> {
   await rm(path, { force: true });
   for (let folder = dirname(path); folder !== top; folder = dirname(folder)) {
@@ -195,7 +195,7 @@ export async function removeFile(path: string, top: string): Promise<void> {
       await rmdir(folder);
     } catch (error) {
       if (errorCode(error) === 'ENOENT') continue;
-      return; // Not empty: the codes for that differ between systems, and a folder that stays does no harm.
+      return; // The folder is not empty. The error codes for that differ between systems, and a remaining folder does no harm.
     }
   }
 }

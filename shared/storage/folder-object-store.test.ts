@@ -23,7 +23,7 @@ objectStoreContract('a folder', async (settings) => {
   const port = typeof address === 'object' ? address?.port : undefined;
   const store = folderObjectStore({ folder, publicBaseUrl: `http://127.0.0.1:${port}`, signingKey, ...settings });
 
-  /** What the gateway does with a link, as short as it can be. */
+  /** A minimal version of the gateway's route for links. */
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const link = verifyFolderLink(request.url ?? '', signingKey, new Date());
     if (typeof link === 'string') return void response.writeHead(403).end(link);
@@ -58,7 +58,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('nothing but what is stored is in the folder, and removing the last object of a folder removes it', async () => {
+test('the folder contains only stored objects, and removing the last object of a folder removes it', async () => {
   await store.put('a/b/c', Buffer.from('x'));
   await store.put('a/b/d/e', Buffer.from('y'));
   await store.putIfAbsent('a/b/c', Buffer.from('z'));
@@ -72,7 +72,7 @@ test('nothing but what is stored is in the folder, and removing the last object 
   ]);
 });
 
-test('writers do not mind that others remove the folders they write to', async () => {
+test('writes succeed although others remove the folders they write to', async () => {
   for (let round = 0; round < 50; round++) {
     await Promise.all([
       store.put(`race/x/${round}`, Buffer.from('x')),
@@ -83,7 +83,7 @@ test('writers do not mind that others remove the folders they write to', async (
   expect(await store.head('race/x/49')).toMatchObject({ sizeBytes: 1 });
 });
 
-test('however many read at once, whatever else is to be done has its turn after a few of them', async () => {
+test('with many concurrent reads, other work gets a turn after a few of them', async () => {
   await store.put('turns', Buffer.from('x'));
   let nowMs = performance.now();
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 1));
@@ -98,7 +98,7 @@ test('however many read at once, whatever else is to be done has its turn after 
     readInTurn.push(read - before);
   }
   clock.mockRestore();
-  // Of a turn that had begun before, and of one.
+  // At most the reads of one turn that had begun before, and of one more.
   expect(Math.max(...readInTurn)).toBeLessThanOrEqual(10);
 });
 

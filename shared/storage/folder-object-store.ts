@@ -19,23 +19,23 @@ import {
 } from './object-store.ts';
 
 export type FolderObjectStoreSettings = {
-  /** Made when absent. Must be on one file system that has hard links. */
+  /** Created if missing. Must be on one file system with hard links. */
   folder: string;
-  /** Address of the gateway, which serves the links; a path is fine. */
+  /** Address of the gateway, which serves the links. It may have a path. */
   publicBaseUrl: string;
-  /** Needed by `presign` alone. */
+  /** Required only by `presign`. */
   signingKey?: string | undefined;
   maxLinkLifetimeSeconds: number;
   clock?: Clock;
 };
 
-/** No key has this character, so the file of `a` and the folder of `a/b` have different names. */
+/** A character that no key has, so the file of `a` and the folder of `a/b` have different names. */
 const fileSuffix = '#';
 
-/** So much is copied, and written while the event loop waits. */
+/** Size up to which bytes are copied and written synchronously. */
 const waitedBytes = 64 * 1024;
 
-/** Codes of the system that blame the disk or its rights, not the call. */
+/** System error codes that are caused by the disk or its permissions, not by the call. */
 const unusable = new Set('ENOSPC ENOTDIR EDQUOT EROFS EACCES EPERM EIO EMFILE ENFILE ESTALE'.split(' '));
 
 const full = new Set(['ENOSPC', 'EDQUOT']);
@@ -84,7 +84,7 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
     return onDisk(options.signal, () => uploads.store(path, replace, isSmall ? Buffer.concat([body, end]) : writeAll));
   }
 
-  /** What `read` makes of the object's file; undefined when it is not there. */
+  /** The result of `read` on the object's file; undefined when there is none. */
   async function ofFile<T>(
     key: string,
     signal: AbortSignal | undefined,
@@ -94,7 +94,7 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
     return onDisk(signal, () => unlessGone(read(path), undefined));
   }
 
-  /** A damaged object is listed with the size of its file: it must not hide the others. */
+  /** A damaged object is listed with the size of its file, because it must not hide the others. */
   async function entryOf(key: string, signal: AbortSignal | undefined): Promise<ObjectEntry | undefined> {
     try {
       const head = await store.head(key, signal === undefined ? {} : { signal });
@@ -147,7 +147,7 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
         for await (const file of filesUnder(stored, prefix)) {
           const key = file.slice(0, -fileSuffix.length);
           const entry = key.startsWith(prefix) ? await entryOf(key, options.signal) : undefined;
-          // Undefined: removed since the folder was read.
+          // Undefined if the object was removed after the folder was read.
           if (entry !== undefined) yield entry;
         }
       } catch (error) {

@@ -6,7 +6,7 @@ import { testObjectStore } from '../../test/support/test-object-store.ts';
 import { ObjectStoreUnavailable } from './object-store.ts';
 
 describeWithSmallDisk('a folder on a disk that is full', () => {
-  test('is unavailable, keeps nothing of what was tried, and works again when there is room', async () => {
+  test('is unavailable, keeps nothing of failed writes, and works again when there is room', async () => {
     const disk = mountSmallDisk(4);
     const folder = join(disk.folder, 'objects');
     const store = testObjectStore(folder);

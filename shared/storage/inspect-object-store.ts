@@ -8,8 +8,8 @@ const linkSeconds = 60;
 const linkWithinMs = 5_000;
 
 /**
- * Whether objects can be written, read, linked to and removed. It leaves nothing behind. `followLinks`: links lead to the store itself, and
- * one is followed as a client would.
+ * Checks that objects can be written, read, linked to and removed, and leaves nothing behind. `followLinks`: links lead to the store, and
+ * one is followed as by a client.
  */
 export async function inspectObjectStore(
   store: ObjectStore,
@@ -24,19 +24,19 @@ export async function inspectObjectStore(
     if (stream === undefined || !body.equals(await buffer(stream))) {
       return [
         fault(
-          `The object store at ${where} does not give back at once what was written.`,
+          `The object store at ${where} does not return an object right after it was written.`,
           'Bindery needs read after write. Use a store that promises it, as S3 does.',
         ),
       ];
     }
     const took = Math.round(performance.now() - startedAt);
     const findings = [good(`The object store at ${where} wrote and read an object in ${took} ms.`)];
-    if (!(await store.putIfAbsent(key, body))) findings.push(good('It overwrites nothing that is there already.'));
+    if (!(await store.putIfAbsent(key, body))) findings.push(good('It does not overwrite existing objects.'));
     else {
       findings.push(
         fault(
-          'It overwrote an object although it was told to do so only if there is none (If-None-Match).',
-          'Use a store that knows conditional writes, as S3 does.',
+          'It overwrote an existing object in spite of the header If-None-Match.',
+          'Use a store that supports conditional writes, as S3 does.',
         ),
       );
     }

@@ -35,7 +35,7 @@ test('a folder that a living process holds is refused by the number of that proc
   await (await lockFolder(folder)).release();
 });
 
-test('of those that take a folder at the same moment one has it, until it gives it back', async () => {
+test('one of several processes that take a folder at the same moment has it, until it gives it back', async () => {
   const folder = await newFolder();
   const taken = await Promise.allSettled(Array.from({ length: 20 }, () => lockFolder(folder)));
   const held = taken.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
@@ -44,7 +44,7 @@ test('of those that take a folder at the same moment one has it, until it gives 
   await (await lockFolder(folder)).release();
 });
 
-test('a lock that was left behind holds nothing, also when its number belongs to another process by now', async () => {
+test('a leftover lock holds nothing, also when its process number belongs to another process by now', async () => {
   const folder = await newFolder();
   await writeFile(join(folder, 'lock'), String(process.ppid));
   await (await lockFolder(folder)).release();

@@ -3,25 +3,26 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 
-/** Another process uses the data folder; the message names it. */
+/** Another process uses the data folder. The message names it. */
 export class FolderInUse extends Error {
   override name = 'FolderInUse';
 }
 
 /**
- * Takes the data folder for this process until `release`. The system holds the lock, and lets go of it however the process ends: nobody has
- * to guess whether a number that was left behind is that of a living holder. It needs no room: whoever has what to serve starts on a full
- * disk, too. Throws `FolderInUse`.
+ * Locks the data folder for this process until `release`. The operating system holds the lock and releases it however the process ends, so
+ * a leftover process number need not be checked. The lock needs no disk space, so services that only read can start on a full disk, too.
+ * Throws `FolderInUse`.
  */
 export async function lockFolder(dataFolder: string): Promise<{ release(): Promise<void> }> {
   const holderFile = join(dataFolder, 'lock');
-  // SQLite has the one lock of this kind in Node. The file stays empty, and is never removed: a second one of its name would be free.
+  // SQLite has the only such lock available in Node. The file stays empty and is never removed, because a second file with its name would
+  // be unlocked.
   const lock = new DatabaseSync(join(dataFolder, 'lock.sqlite'), { timeout: 0 });
   try {
-    // Else SQLite begins a journal, for which a full disk has no room.
+    // Otherwise SQLite begins a journal, which a full disk has no room for.
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     await writeFile(holderFile, String(process.pid), { mode: 0o600 }).catch((error: unknown) => {
-      // The number only helps whoever is refused.
+      // The number only serves the error message of a refused process.
       if (errorCode(error) !== 'ENOSPC') throw error;
     });
   } catch (error) {
@@ -32,7 +33,7 @@ export async function lockFolder(dataFolder: string): Promise<{ release(): Promi
     const holder = await readFile(holderFile, 'utf8').catch(() => '');
     throw new FolderInUse(
       holder === ''
-        ? `Another process took the data folder ${dataFolder} just now.`
+        ? `Another process has just locked the data folder ${dataFolder}.`
         : `Process ${holder} runs on the data folder ${dataFolder} already. Stop it first (Ctrl-C, or "kill ${holder}"), or choose another folder with BINDERY_DATA.`,
     );
   }

@@ -13,7 +13,7 @@ const endMark = Buffer.from('BINDERY1');
 const footerBytes = 4 + endMark.length;
 const maxDescriptionBytes = 4000;
 
-/** What follows an object's bytes in its file. */
+/** The part of an object's file after its bytes. */
 export function objectFileEnd(description: ObjectDescription): Uint8Array {
   const json = Buffer.from(JSON.stringify(description));
   const length = Buffer.alloc(4);
@@ -21,10 +21,10 @@ export function objectFileEnd(description: ObjectDescription): Uint8Array {
   return Buffer.concat([json, length, endMark]);
 }
 
-/** Larger files are read by other threads. */
+/** Size up to which files are read synchronously. Larger ones are read by other threads. */
 const waitedBytes = 256 * 1024;
 
-/** What `read` makes of an open file. */
+/** The result of `read` on an open file. */
 async function fromFile<T>(path: string, read: (file: number, size: number, modifiedAt: Date) => T): Promise<T> {
   while (isTurnOver()) await nextTurn();
   const file = openSync(path, 'r');
@@ -36,12 +36,12 @@ async function fromFile<T>(path: string, read: (file: number, size: number, modi
   }
 }
 
-/** The one of `node:fs/promises` takes twice the time. */
+/** The variant of `node:fs/promises` takes twice as long. */
 const readWhole = promisify(readFile);
 
 export type StoredObject = ObjectDescription & { sizeBytes: number; modifiedAt: Date };
 
-/** What is known of an object without reading its bytes. */
+/** The description of an object, without reading its bytes. */
 export function describeObjectFile(path: string): Promise<StoredObject> {
   return fromFile(path, (file, size, modifiedAt) => {
     const { description, bytes } = endIn(path, readNow(file, endOf(size), size, fileEnd));
@@ -49,10 +49,13 @@ export function describeObjectFile(path: string): Promise<StoredObject> {
   });
 }
 
-/** For one read at a time. Thousands of objects are only looked at, and buffers of their own would be half of the work. */
+/**
+ * Buffer shared by all reads, which are synchronous. Often thousands of objects are only described, and separate buffers would be half of
+ * the work.
+ */
 const fileEnd = Buffer.alloc(footerBytes + maxDescriptionBytes);
 
-/** Where the last bytes of a file of `size` bytes begin, which have its description. */
+/** Start of the last bytes of a file of `size` bytes, which contain its description. */
 const endOf = (size: number): number => Math.max(0, size - footerBytes - maxDescriptionBytes);
 
 /** The bytes of an object. */
@@ -62,7 +65,7 @@ export async function readObjectFile(path: string): Promise<Buffer> {
   return bytes.subarray(0, bytes.length - endIn(path, bytes).bytes);
 }
 
-/** `stream` gives the bytes from `start` up to `end` (not included), once; who does not ask for them closes the object. */
+/** `stream` returns the bytes from `start` up to `end` (not included), once. A caller that does not need them has to close the object. */
 export type OpenObject = StoredObject & {
   stream(start: number, end: number): Readable;
   close(): Promise<void>;
@@ -99,7 +102,7 @@ async function openLargeFile(path: string): Promise<OpenObject> {
   }
 }
 
-/** What follows an object's bytes, from the last bytes of its file, and its length. Throws `DamagedObject` when that is not there. */
+/** The description and number of bytes of an object, from the last bytes of its file. Throws `DamagedObject` when they are missing. */
 function endIn(path: string, last: Buffer): { description: ObjectDescription; bytes: number } {
   const mark = last.length - endMark.length;
   if (last.length < footerBytes || !last.subarray(mark).equals(endMark)) throw notAnObject(path);
@@ -120,7 +123,7 @@ async function readFully(handle: FileHandle, from: number, to: number): Promise<
   return bytes;
 }
 
-/** The same while the event loop waits. */
+/** The same, synchronously. */
 function readNow(file: number, from: number, to: number, into = Buffer.allocUnsafe(to - from)): Buffer {
   const bytes = into.subarray(0, to - from);
   for (let filled = 0; filled < bytes.length; ) {
@@ -148,7 +151,7 @@ function notAnObject(path: string): DamagedObject {
 
 const chunkBytes = 256 * 1024;
 
-/** Closes the file at its end or when destroyed. */
+/** A stream of a part of the file. The file is closed at the end of the stream or when it is destroyed. */
 function streamOf(handle: FileHandle, start: number, end: number): Readable {
   async function* bytes(): AsyncGenerator<Buffer> {
     for (let at = start; at < end; at += chunkBytes) yield await readFully(handle, at, Math.min(at + chunkBytes, end));

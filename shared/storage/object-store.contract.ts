@@ -10,7 +10,7 @@ export type StoreUnderTest = { store: ObjectStore; stop(): Promise<void> };
 const MiB = 1024 * 1024;
 const maxLinkLifetimeSeconds = 7200;
 const text = (value: string) => Buffer.from(value);
-/** A stream that makes its bytes as they are read. */
+/** A stream that makes its bytes on demand. */
 const zeros = (mebibytes: number, then?: () => void) =>
   Readable.from(
     (function* () {
@@ -21,8 +21,8 @@ const zeros = (mebibytes: number, then?: () => void) =>
   );
 
 /**
- * What every adapter of `ObjectStore` guarantees. `open` gives a store that signs with the given clock and limit; links must be reachable
- * with `fetch`, through whatever serves them.
+ * Tests that every adapter of `ObjectStore` must pass. `open` returns a store that signs with the given clock and limit. Its links must be
+ * reachable with `fetch`, whichever server answers them.
  */
 export function objectStoreContract(
   name: string,
@@ -72,7 +72,7 @@ export function objectStoreContract(
         expect(await store.head(key)).toMatchObject({ sizeBytes: 6, metadata: {} });
       });
 
-      test('what is not there is undefined, and removing it is no error', async () => {
+      test('a missing object is undefined, and removing it succeeds', async () => {
         const key = nextKey();
         expect(await store.get(key)).toBeUndefined();
         expect(await store.getStream(key)).toBeUndefined();
@@ -144,7 +144,7 @@ export function objectStoreContract(
     });
 
     describe('putIfAbsent', () => {
-      test('leaves what is there', async () => {
+      test('leaves an existing object unchanged', async () => {
         const key = nextKey();
         expect(await store.putIfAbsent(key, text('first'), { metadata: { by: 'first' } })).toBe(true);
         expect(await store.putIfAbsent(key, text('second'), { metadata: { by: 'second' } })).toBe(false);
@@ -244,11 +244,11 @@ export function objectStoreContract(
       });
     });
 
-    test('what a dead writer left is swept, what is under way is not', async () => {
+    test('an upload of a dead writer is swept, one in progress is not', async () => {
       const key = nextKey();
       const hanging = stalledAfter(17);
       const storing = store.putStream(key, hanging);
-      storing.catch(() => {}); // Looked at below.
+      storing.catch(() => {}); // The rejection is asserted below.
       expect(await store.sweepUnfinishedUploads(new Date(Date.now() - 60_000))).toBe(0);
       await vi.waitFor(
         async () => expect(await store.sweepUnfinishedUploads(new Date(Date.now() + 60_000))).toBe(1),
@@ -298,7 +298,7 @@ export function objectStoreContract(
         );
       });
 
-      test('end when they say', async () => {
+      test('expire at the stated time', async () => {
         now = new Date(Date.now() - 3_601_000);
         const { url, expiresAt } = await store.presign(key, options);
         expect(expiresAt.getTime()).toBeLessThan(Date.now());

@@ -3,37 +3,37 @@ import { type Clock, hourMs } from '#shared/runtime/time-and-ids.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
 
 /**
- * Keeps what is too large for the log: contents, segments, bundles. Keys are `/`-separated paths of at most 900 bytes. Their segments have
- * the characters `[A-Za-z0-9._~!+@=,() -]` and at most 200 bytes, and are not empty, `.` or `..`. No key continues another one (`a` and
- * `a/b`): S3 gateways over file systems refuse that.
+ * Stores objects that are too large for the log: contents, segments, bundles. Keys are `/`-separated paths of at most 900 bytes. Their
+ * segments have the characters `[A-Za-z0-9._~!+@=,() -]` and at most 200 bytes, and are not empty, `.` or `..`. A key must not continue another
+ * one (`a` and `a/b`): S3 gateways over file systems refuse that.
  *
- * What an adapter guarantees:
- * - A put is all or nothing. A reader sees the old object or the whole new one, never a part; a writer that dies leaves nothing under the key.
- * - Read after write: once a put has answered, every get, head and list shows it.
+ * Adapters guarantee:
+ * - A put is atomic. A reader sees the old object or the whole new one, never a part; a writer that dies leaves nothing under the key.
+ * - Read after write: once a put has resolved, every get, head and list shows it.
  * - Every call ends: within `signal`, or with `ObjectStoreUnavailable` when the store does not answer.
- * - Nothing is overwritten by `putIfAbsent`.
- * - What was damaged where it is kept, and is noticed by the store, makes a read fail with `DamagedObject`.
+ * - `putIfAbsent` overwrites nothing.
+ * - Reading an object whose damage the store detects fails with `DamagedObject`.
  */
 export type ObjectStore = {
   put(key: string, body: Uint8Array, options?: PutOptions): Promise<void>;
-  /** False when the key already exists; the stored object is then unchanged. */
+  /** False when the key already exists. The stored object is then unchanged. */
   putIfAbsent(key: string, body: Uint8Array, options?: PutOptions): Promise<boolean>;
-  /** Uploads without holding the body in memory. If the stream fails or `signal` aborts, the key is as it was before. */
+  /** Uploads without holding the body in memory. If the stream fails or `signal` aborts, the key is unchanged. */
   putStream(key: string, body: Readable, options?: PutOptions): Promise<void>;
   /** Undefined when there is no such object. */
   get(key: string, options?: ReadOptions): Promise<Uint8Array | undefined>;
-  /** Undefined when there is no such object. An object that is cut while being read makes the stream fail. */
+  /** Undefined when there is no such object. The stream fails when the object is cut while it is read. */
   getStream(key: string, options?: StreamOptions): Promise<Readable | undefined>;
   head(key: string, options?: ReadOptions): Promise<ObjectHead | undefined>;
-  /** Keys in no promised order. */
+  /** Keys in no particular order. */
   list(prefix: string, options?: ReadOptions): AsyncIterable<ObjectEntry>;
-  /** No error when there is no such object. */
+  /** Succeeds also when there is no such object. */
   remove(key: string, options?: ReadOptions): Promise<void>;
   /** A link with which anyone may read the object until it expires. Its lifetime is at most `maxLinkLifetimeSeconds`. */
   presign(key: string, options: PresignOptions): Promise<PresignedLink>;
-  /** How far the store's clock is ahead of ours, in milliseconds; 0 for stores on this machine. */
+  /** Milliseconds by which the store's clock is ahead of ours; 0 for stores on this machine. */
   clockSkewMs(): Promise<number>;
-  /** Removes uploads that began before `olderThan` (by the store's clock) and were never finished, and says how many. */
+  /** Removes unfinished uploads that began before `olderThan` (by the store's clock), and returns their number. */
   sweepUnfinishedUploads(olderThan: Date): Promise<number>;
   /** Rejects with the reason when the store cannot be used. */
   check(options?: ReadOptions): Promise<void>;
@@ -42,19 +42,19 @@ export type ObjectStore = {
 
 export type PutOptions = {
   contentType?: string;
-  /** Lower-case keys, ASCII values; comes back from `head` and, over S3, as `x-amz-meta-*` on download. */
+  /** Lower-case keys and ASCII values. Returned by `head`, and over S3 as `x-amz-meta-*` on download. */
   metadata?: Readonly<Record<string, string>>;
   signal?: AbortSignal;
 };
 
 export type ReadOptions = { signal?: AbortSignal };
 
-/** What is stored under the key is no whole object: it was cut, or written by something else. The message says where it is. */
+/** The stored bytes under a key are not a whole object: it was cut, or another program wrote it. The message names the place. */
 export class DamagedObject extends Error {
   override name = 'DamagedObject';
 }
 
-/** What is read; undefined as well for a damaged object. For what can be made again: then it is as if it were not there. */
+/** The result of a read; undefined also for a damaged object. For objects that can be made again, damage counts as absence. */
 export async function unlessDamaged<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;
@@ -73,21 +73,21 @@ export type ObjectEntry = { key: string; sizeBytes: number; modifiedAt: Date };
 
 type PresignOptions = {
   lifetimeSeconds: number;
-  /** Name the browser saves the download under. */
+  /** File name under which the browser saves the download. */
   fileName: string;
   contentType: string;
 };
 
 type PresignedLink = { url: string; expiresAt: Date };
 
-/** The store did not answer in time or refused the connection. Nothing was half done; try again later. */
+/** The store did not answer in time or refused the connection. Nothing was half done, and the call can be repeated later. */
 export class ObjectStoreUnavailable extends Unavailable {
   override name = 'ObjectStoreUnavailable';
 }
 
 /**
- * Ends a call to the store, as `signal`, when it takes longer than `withinMs`: with `ObjectStoreUnavailable`, so that whoever asked tries again
- * later. The `TimeoutError` of `AbortSignal.timeout` would count as a fault of ours.
+ * A signal that ends a call to the store when it takes longer than `withinMs`, with `ObjectStoreUnavailable`, so that the caller tries
+ * again later. The `TimeoutError` of `AbortSignal.timeout` would count as a fault of ours.
  */
 export function storeWithin(withinMs: number): AbortSignal {
   const late = new AbortController();
@@ -99,15 +99,15 @@ export function storeWithin(withinMs: number): AbortSignal {
 const recentMs = 12 * hourMs;
 
 /**
- * Was the object stored in the last 12 hours? Only then may a writer leave it as it is. Until the log says that it is needed, garbage
- * collection may remove it, and that keeps what is younger than 2 days.
+ * True if the object was stored in the last 12 hours. Only then may a writer reuse it without writing it again. Garbage collection may
+ * remove an object until the log references it, but keeps objects younger than 2 days.
  */
 export function isStoredRecently(head: Pick<ObjectHead, 'modifiedAt'> | undefined, clock: Clock): boolean {
   return head !== undefined && clock.now().getTime() - head.modifiedAt.getTime() < recentMs;
 }
 
 const maxKeyBytes = 900;
-/** File systems allow 255 bytes, and both adapters of folders need a few of their own. */
+/** File systems allow 255 bytes, and both folder adapters need a few of them. */
 const maxSegmentBytes = 200;
 
 /** Throws when `key` breaks the rules of `ObjectStore`. Only these rules keep the keys of a folder store inside its folder. */
@@ -116,9 +116,9 @@ export function checkObjectKey(key: string): void {
   if (problem !== undefined) throw new Error(`the object key ${JSON.stringify(key)} ${problem}`);
 }
 
-/** Throws as `checkObjectKey`. A prefix may end anywhere in a key, also inside a segment; '' matches every key. */
+/** Throws like `checkObjectKey`. A prefix may end anywhere in a key, also inside a segment; '' matches every key. */
 export function checkObjectPrefix(prefix: string): void {
-  // The end of the prefix only filters names: complete it to a whole segment.
+  // The end of the prefix only filters names, so it is completed to a whole segment.
   checkObjectKey(`${prefix}x`);
 }
 
@@ -134,17 +134,17 @@ function keyProblem(key: string): string | undefined {
   return undefined;
 }
 
-/** What is stored with an object's bytes. */
+/** The metadata stored with an object's bytes. */
 export type ObjectDescription = { contentType?: string; metadata: Readonly<Record<string, string>> };
 
 /** S3 allows 2 KB. */
 const maxMetadataBytes = 2000;
 
-/** Checks what a writer gives with an object; the rules are the same for every store. The error names the wrong entry. */
+/** Checks the metadata that a writer gives with an object. The rules are the same for every store. The error names the wrong entry. */
 export function objectDescription({ contentType, metadata = {} }: PutOptions): ObjectDescription {
   for (const [name, value] of Object.entries(metadata)) {
     if (!/^[a-z0-9][a-z0-9-]*$/.test(name)) throw new Error(`metadata "${name}": a name has only a-z, 0-9 and -`);
-    // Stores trim spaces at both ends, so such a value would not come back as it was.
+    // Stores trim spaces at both ends, so such a value would come back changed.
     if (!/^[\x20-\x7e]*$/.test(value) || value.trim() !== value) {
       throw new Error(`metadata "${name}": a value has only printable ASCII, without spaces around it`);
     }

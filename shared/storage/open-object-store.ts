@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { S3ObjectStoreSettings } from './s3-client.ts';
 
-/** The object store: a folder, or an S3 API. */
+/** Settings of the object store: a folder, or an S3 API. */
 export const objectStoreSettings = {
   objectStore: setting(
     'BINDERY_OBJECT_STORE',
@@ -20,12 +20,12 @@ export const objectStoreSettings = {
   publicUrl: setting(
     'BINDERY_PUBLIC_URL',
     webAddress.default('http://127.0.0.1:8080'),
-    'address under which clients and readers reach the gateway: pages of exports ask it, and links of the object store "folder" start with it',
+    'public address of the gateway: exported pages send requests to it, and links of the object store "folder" start with it',
   ),
   maxLinkLifetimeSeconds: setting(
     'BINDERY_MAX_LINK_LIFETIME_SECONDS',
     wholeNumber(60, 604_800).default(604_800),
-    'no bundle link lives longer, in seconds (at most 7 days)',
+    'longest lifetime of a bundle link, in seconds (at most 7 days)',
   ),
   s3Endpoint: setting('BINDERY_S3_ENDPOINT', webAddress.optional(), 'address of the S3 API; absent: AWS'),
   s3PublicEndpoint: setting(
@@ -48,7 +48,7 @@ export const objectStoreSettings = {
   ),
 };
 
-/** For those who sign links or follow them. */
+/** Settings of services that sign links or check them. */
 export const linkSigningSettings = {
   linkSigningKey: secretSetting(
     'BINDERY_LINK_SIGNING_KEY',
@@ -60,17 +60,17 @@ export const linkSigningSettings = {
 export type ObjectStoreConfig = ConfigOf<typeof objectStoreSettings> & { linkSigningKey?: string | undefined };
 
 /**
- * The object store that the configuration chooses. Nothing is contacted: `check` says whether it can be used. Links that it signs live by `clock`, by
+ * The object store that the configuration names. Nothing is contacted: `check` tells whether it can be used. Links expire by `clock`, by
  * default that of this machine.
  */
 export async function openObjectStore(config: ObjectStoreConfig, clock: Clock = systemClock): Promise<ObjectStore> {
   const settings = { ...objectStoreFromConfig(config), clock };
-  // Loaded when needed: the AWS SDK costs each process 40 MB and a tenth of a second.
+  // Loaded on demand: the AWS SDK costs each process 40 MB and a tenth of a second.
   if (settings.kind === 's3') return (await import('./s3-object-store.ts')).s3ObjectStore(settings);
   return (await import('./folder-object-store.ts')).folderObjectStore(settings);
 }
 
-/** Throws a sentence that names the variable when half of a pair is set. */
+/** The settings of the object store. Throws a sentence that names the variable when only half of a pair is set. */
 export function objectStoreFromConfig(
   config: ObjectStoreConfig,
 ): ({ kind: 'folder' } & FolderObjectStoreSettings) | ({ kind: 's3' } & S3ObjectStoreSettings) {
@@ -80,9 +80,7 @@ export function objectStoreFromConfig(
     return { kind: 'folder', folder, publicBaseUrl, signingKey, maxLinkLifetimeSeconds };
   }
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
-    throw new Error(
-      `BINDERY_S3_ACCESS_KEY_ID and BINDERY_S3_SECRET_ACCESS_KEY belong together: set both, or none of them`,
-    );
+    throw new Error(`BINDERY_S3_ACCESS_KEY_ID and BINDERY_S3_SECRET_ACCESS_KEY belong together: set both or neither`);
   }
   return {
     kind: 's3',

@@ -17,14 +17,14 @@ function refusing(times: number) {
   return { store: store as unknown as ObjectStore, asked };
 }
 
-test('a read that is refused for now is repeated by itself', async () => {
+test('a read that is temporarily refused is repeated', async () => {
   const { store, asked } = refusing(3);
   const patient = repeatReads(store, policy, signal);
   expect(await Promise.all([patient.get('a'), patient.getStream('a'), patient.head('a')])).toHaveLength(3);
   expect(asked).toEqual({ get: 4, getStream: 4, head: 4 });
 });
 
-test('it is not repeated for longer than the policy says, nor when its reason is another one', async () => {
+test('it is not repeated for longer than the policy says, nor after another error', async () => {
   const { store, asked } = refusing(3);
   const impatient = repeatReads(store, { ...policy, giveUpAfterMs: 0 }, signal);
   await expect(impatient.get('a')).rejects.toThrow(ObjectStoreUnavailable);

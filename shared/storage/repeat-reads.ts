@@ -1,12 +1,12 @@
 import { type RetryPolicy, retryUnavailable } from '#shared/runtime/retry.ts';
 import type { ObjectStore } from './object-store.ts';
 
-/** When a store does not answer for longer, it is away: the work as a whole is tried again. */
+/** Limit of retries. A store that does not answer for longer is away, and the work as a whole is tried again. */
 const longestMs = 10_000;
 
 /**
- * The store for work that reads thousands of objects: a read that the store refuses for now is repeated by itself. Otherwise a store that refuses one call
- * in a few hundred lets such work begin again and again, and never end.
+ * The store for work that reads thousands of objects: a read that the store temporarily refuses is retried. Otherwise a store that refuses
+ * one call in a few hundred would restart such work again and again.
  */
 export function repeatReads(objectStore: ObjectStore, policy: RetryPolicy, signal: AbortSignal): ObjectStore {
   const briefly = { ...policy, giveUpAfterMs: Math.min(longestMs, policy.giveUpAfterMs ?? longestMs) };

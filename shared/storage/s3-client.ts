@@ -7,16 +7,16 @@ import { ObjectStoreUnavailable } from './object-store.ts';
 export type S3ObjectStoreSettings = {
   bucket: string;
   region: string;
-  /** Address of the S3 API as services reach it; absent: AWS. */
+  /** Address of the S3 API for services. If absent, AWS. */
   endpoint?: string | undefined;
   /** Address in links, if clients reach the store under another one: the signature covers the host name. */
   publicEndpoint?: string | undefined;
   /** Bucket in the path instead of the host name, as most stores other than AWS need it. */
   forcePathStyle?: boolean;
-  /** Absent: those that the SDK finds (environment, web identity, instance). Links end with credentials that expire. */
+  /** If absent, the SDK finds them (environment, web identity, instance). Links end with credentials that expire. */
   credentials?: S3ClientConfig['credentials'];
   maxLinkLifetimeSeconds: number;
-  /** How long the store may take to answer, 10 seconds by default. Uploads get more, by their size. */
+  /** Timeout of an answer of the store, 10 seconds by default. Uploads get more, depending on their size. */
   timeoutMs?: number;
   clock?: Clock;
 };
@@ -30,18 +30,18 @@ export function s3ClientConfig(settings: S3ObjectStoreSettings, endpoint: string
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(settings.credentials === undefined ? {} : { credentials: settings.credentials }),
     forcePathStyle: settings.forcePathStyle ?? false,
-    // Some stores refuse checksums that the SDK adds by itself. We ask for those that we want.
+    // Some stores refuse checksums that the SDK adds by default. We request the ones that we want.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: { connectionTimeout: Math.min(2000, settings.timeoutMs ?? defaultTimeoutMs) },
   };
 }
 
-/** Slower uploads count as hung. */
+/** Slowest acceptable upload. Slower ones count as hung. */
 const slowestBytesPerMs = 256;
 
 export type S3CallOptions = {
-  /** Ends "the object store refused to …". */
+  /** Completes "the object store refused to …". */
   what: string;
   signal?: AbortSignal | undefined;
   /** Size of the body that is sent. */
@@ -49,8 +49,8 @@ export type S3CallOptions = {
 };
 
 /**
- * Makes every call of the SDK end: with its answer, with the reason of the caller's signal, or at a deadline of `timeoutMs` plus the time that
- * the upload may take. Errors are those of `s3Error`.
+ * Makes every call of the SDK end: with its answer, with the reason of the caller's signal, or at a deadline of `timeoutMs` plus the time
+ * that the upload may take. Rejects with the errors of `s3Error`.
  */
 export function s3Calls(timeoutMs: number) {
   return async <T>(options: S3CallOptions, send: (http: { abortSignal: AbortSignal }) => Promise<T>): Promise<T> => {
@@ -72,10 +72,10 @@ export function s3Calls(timeoutMs: number) {
 
 export type S3Call = ReturnType<typeof s3Calls>;
 
-/** Names that the SDK gives to errors on the way to the store, before there is an answer. */
+/** Names of SDK errors on the way to the store, before there is an answer. */
 const networkErrors = new Set(['TimeoutError', 'AbortError', 'CredentialsProviderError']);
 
-/** HTTP status and code of the answer that refused a call, from the SDK's error or from ours around it; undefined when there was none. */
+/** HTTP status and code of the answer that refused a call, from the SDK's error or our error around it; undefined when there was none. */
 export function s3Refusal(error: unknown): { status: number; code: string } | undefined {
   if (!(error instanceof S3ServiceException)) return error instanceof Error ? s3Refusal(error.cause) : undefined;
   const status = error.$metadata.httpStatusCode;
@@ -83,8 +83,8 @@ export function s3Refusal(error: unknown): { status: number; code: string } | un
 }
 
 /**
- * An error of the SDK as the port promises it: `ObjectStoreUnavailable` when another try may help, otherwise one that says what was
- * refused. The SDK's own error is its `cause`.
+ * Converts an error of the SDK to one of the port: `ObjectStoreUnavailable` when another try may help, otherwise an error that names the
+ * refused call. The SDK's own error is its `cause`.
  */
 export function s3Error(error: unknown, what: string): unknown {
   if (!(error instanceof Error) || error instanceof ObjectStoreUnavailable) return error;
@@ -99,24 +99,24 @@ export function s3Error(error: unknown, what: string): unknown {
   return error;
 }
 
-/** An answer without a body has a status alone: the SDK calls it unknown. */
+/** The store's explanation. An answer without a body has only a status, and the SDK names it unknown. */
 function answerOf(error: Error, { status, code }: { status: number; code: string }): string {
   const said = [error.message, code].filter((each) => !['', 'UnknownError', 'Unknown'].includes(each));
   return said.length === 2 ? `${said[0]} (${code}, status ${status})` : [...said, `status ${status}`].join(', ');
 }
 
-/** What to do about an error of the store when nothing works yet: a sentence. Pure. */
+/** Advice about an error of the store during setup, as a sentence. Pure. */
 export function s3Advice(error: unknown): string {
   const { status } = s3Refusal(error) ?? {};
   if (status === 401 || status === 403)
     return 'Set BINDERY_S3_ACCESS_KEY_ID and BINDERY_S3_SECRET_ACCESS_KEY to a key that may use this bucket.';
   if (status === 404)
-    return 'Run "bindery provision", which makes the bucket, or set BINDERY_S3_BUCKET to one that is there.';
+    return 'Run "bindery provision", which makes the bucket, or set BINDERY_S3_BUCKET to an existing one.';
   if (status === 301 || status === 400) return 'Set BINDERY_S3_REGION to the region of the bucket.';
   return 'Start it, or set BINDERY_S3_ENDPOINT to its address: http://<host>:<port>, or https:// with TLS.';
 }
 
-/** Creates the bucket of these settings unless it is there. Rejects when it belongs to someone else. */
+/** Creates the bucket of these settings unless it exists. Rejects when it belongs to another account. */
 export async function createS3Bucket(settings: S3ObjectStoreSettings): Promise<void> {
   const client = new S3Client(s3ClientConfig(settings, settings.endpoint));
   const call = s3Calls(settings.timeoutMs ?? defaultTimeoutMs);

@@ -152,11 +152,11 @@ describeWithServers(['versitygw'], 'with a real gateway', () => {
       const half = new Readable({ read() {} });
       half.push(Buffer.alloc(17_000_000));
       const upload = store.putStream('half', half);
-      upload.catch(() => {}); // Looked at below.
+      upload.catch(() => {}); // The rejection is asserted below.
       await gateway.pause();
       half.push(Buffer.alloc(17_000_000));
       half.push(null);
-      // Two calls in a row (upload and its abort), each at most its deadline, with the time for 8 MiB.
+      // Two calls in a row (upload and its abort), each with at most its deadline, plus the time for 8 MiB.
       await allUnavailable(2 * timeoutMs + 33_000);
       await expect(upload).rejects.toThrow(ObjectStoreUnavailable);
       await expect(download?.toArray()).rejects.toThrow(ObjectStoreUnavailable);

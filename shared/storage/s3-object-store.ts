@@ -32,17 +32,17 @@ import {
 } from './s3-client.ts';
 import { objectToStore, s3StreamUpload, s3SweepUploads } from './s3-uploads.ts';
 
-/** Another conditional write to the same key is under way (status 409): S3 says to ask again. */
+/** Tries when another conditional write to the same key is in flight (status 409): S3 recommends to repeat the request. */
 const conflictAttempts = 5;
 
-/** `Date` is cut to seconds: on average the store's clock was half a second further. */
+/** `Date` is truncated to seconds, so on average the store's clock was half a second ahead of it. */
 const halfASecondMs = 500;
 
-/** Objects in a bucket of an S3 API. The bucket exists already (`createS3Bucket`). */
+/** Objects in a bucket of an S3 API. The bucket has to exist (`createS3Bucket`). */
 export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
   const { bucket, endpoint, publicEndpoint = endpoint, clock = systemClock, timeoutMs = defaultTimeoutMs } = settings;
   const client = new S3Client(s3ClientConfig(settings, endpoint));
-  // Made for the address that clients use: the signature covers the host name. It never connects.
+  // A client for the address that clients use, because the signature covers the host name. It never connects.
   const signer = new S3Client(s3ClientConfig(settings, publicEndpoint));
   const call = s3Calls(timeoutMs);
   const s3 = { client, bucket, call };
@@ -121,7 +121,7 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
           client.send(command, http),
         );
         for (const { Key, Size = 0, LastModified = new Date(0) } of page.Contents ?? []) {
-          // A folder that someone made with another tool.
+          // A key that ends with a slash is a folder made with another tool.
           if (Key !== undefined && !Key.endsWith('/')) yield { key: Key, sizeBytes: Size, modifiedAt: LastModified };
         }
         from = page.IsTruncated === true ? page.NextContinuationToken : undefined;
@@ -139,10 +139,10 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
         ResponseContentDisposition: contentDisposition(fileName),
         ResponseContentType: contentType,
       });
-      // S3 counts in whole seconds from the second of the signature.
+      // S3 counts whole seconds from the second of the signature.
       const signedAt = Math.floor(clock.now().getTime() / 1000);
       try {
-        // A link ends with the credentials that signed it, whatever time it says: so it says theirs.
+        // A link stops working when the credentials that signed it expire, whatever its own end is, so the earlier end is returned.
         const { expiration } = await signer.config.credentials();
         const credentialSeconds = expiration === undefined ? Infinity : expiration.getTime() / 1000 - signedAt;
         const lifetime = Math.floor(Math.min(lifetimeSeconds, settings.maxLinkLifetimeSeconds, credentialSeconds));
@@ -157,7 +157,7 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
 
     sweepUnfinishedUploads: (olderThan) => s3SweepUploads(s3, olderThan),
 
-    /** From the `Date` header of one answer; a refusal has it, too. */
+    /** Measured with the `Date` header of one answer, which a refusal has, too. */
     async clockSkewMs() {
       const url = await getSignedUrl(client, new HeadBucketCommand({ Bucket: bucket }));
       const asked = clock.now().getTime();
@@ -184,7 +184,7 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
   };
 }
 
-/** For calls about an object that may not exist: undefined if it does not. */
+/** For calls about an object that may not exist: undefined if it does not, otherwise throws. */
 function absent(error: unknown): undefined {
   const refusal = s3Refusal(error);
   if (refusal?.status === 404 && refusal.code !== 'NoSuchBucket') return undefined;
@@ -192,8 +192,8 @@ function absent(error: unknown): undefined {
 }
 
 /**
- * The body of a download. Fails when the store is silent for `idleMs` while somebody waits for bytes (a reader that pauses is no silence)
- * or ends before `sizeBytes`, and when `signal` aborts; closes the connection when destroyed.
+ * The body of a download. Fails when the store is silent for `idleMs` while a reader waits for bytes (a paused reader does not count), when
+ * the body ends before `sizeBytes`, and when `signal` aborts. Closes the connection when destroyed.
  */
 function bodyStream(
   body: Readable,
@@ -205,7 +205,7 @@ function bodyStream(
   const what = `send all of ${key}`;
   const chunks: AsyncIterator<Uint8Array> = body[Symbol.asyncIterator]();
   let received = 0;
-  // Nobody listens before the first read. The iterator throws what happened before.
+  // The stream has no listener before the first read. The iterator throws earlier errors.
   body.on('error', () => {});
 
   const unavailable = (why: string) => new ObjectStoreUnavailable(`the object store did not ${what}: ${why}`);

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ObjectStore } from './object-store.ts';
 import { s3ObjectStore } from './s3-object-store.ts';
 
-/** Requests of one upload in parts, as "METHOD what", in the order in which they came. */
+/** Requests of one multipart upload, as "METHOD what", in the order of arrival. */
 let requests: string[] = [];
 let answers: Record<string, (response: ServerResponse) => void> = {};
 let store: ObjectStore;
@@ -71,7 +71,7 @@ test('when a part fails, the upload is given up after the other parts, and none 
   answers['PUT part 1'] = other.resolve;
   answers['PUT part 2'] = (response) => {
     refused(response);
-    // The first part arrives when the failure of the second is known.
+    // The first part ends only after the failure of the second is known.
     void other.promise.then((first) => response.once('close', () => first.end()));
   };
   const endless = Readable.from(

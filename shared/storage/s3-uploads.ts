@@ -11,17 +11,17 @@ import { asError } from '#shared/runtime/failures.ts';
 import { objectDescription, type PutOptions } from './object-store.ts';
 import { type S3Call, s3Refusal } from './s3-client.ts';
 
-/** One bucket, and how to call it. */
+/** One bucket, with the client and function for its calls. */
 export type S3Bucket = { client: S3Client; bucket: string; call: S3Call };
 
-/** S3 takes parts of 5 MiB to 5 GiB, and 10,000 of them: enough for 80 GB. */
+/** S3 accepts parts of 5 MiB to 5 GiB, and 10,000 of them: enough for 80 GB. */
 const partBytes = 8 * 1024 * 1024;
-/** Sent at the same time. With the one that is being filled, some 24 MiB are in memory. */
+/** Number of parts in flight. With the part that is being filled, some 24 MiB are in memory. */
 const partsInFlight = 2;
 
 /**
- * Stores a stream of any length in bounded memory. When anything fails, the stream is destroyed, the parts are removed before this
- * rejects, and the key is as it was.
+ * Stores a stream of any length in bounded memory. When anything fails, the stream is destroyed, the parts are removed before this rejects,
+ * and the key is unchanged.
  */
 export async function s3StreamUpload(s3: S3Bucket, key: string, body: Readable, options: PutOptions): Promise<void> {
   const { signal } = options;
@@ -42,10 +42,10 @@ export async function s3StreamUpload(s3: S3Bucket, key: string, body: Readable, 
 }
 
 /**
- * The client as `Upload` needs it to keep what the port promises:
+ * A client for `Upload` that keeps the guarantees of the port:
  * - Every call ends, because it goes through `call`.
- * - The first call that fails ends the stream, so that no part follows it and nobody waits for further bytes.
- * - An upload that cannot be finished is aborted. `Upload` leaves that to us.
+ * - The first call that fails ends the stream, so that no part follows it and no caller waits for further bytes.
+ * - An upload that cannot be finished is aborted, which `Upload` leaves to its caller.
  */
 function uploadClient(
   { client, call }: S3Bucket,
@@ -54,7 +54,7 @@ function uploadClient(
   signal: AbortSignal | undefined,
 ): S3Client {
   const abort = (command: AbortMultipartUploadCommand) =>
-    // What cannot be removed now is left to the sweep.
+    // Parts that cannot be removed now are left to the sweep.
     call({ what: `abort the upload of ${key}` }, (http) => client.send(command, http)).catch(() => {});
   const send = async (command: PutObjectCommand): Promise<unknown> => {
     if (command instanceof AbortMultipartUploadCommand) return abort(command);
@@ -74,7 +74,7 @@ function uploadClient(
   return Object.create(client, { send: { value: send } }) as S3Client;
 }
 
-/** Parameters of the calls that create an object. The SDK adds the CRC-32 of what each call sends. */
+/** Parameters of the calls that create an object. The SDK adds the CRC-32 of each body. */
 export function objectToStore(options: PutOptions) {
   const { contentType, metadata } = objectDescription(options);
   return {
@@ -85,8 +85,8 @@ export function objectToStore(options: PutOptions) {
 }
 
 /**
- * Aborts all uploads in parts that began before `olderThan`, a time of the store's clock, and says how many. A store without lifecycle
- * rules would keep their parts forever.
+ * Aborts all multipart uploads that began before `olderThan`, a time of the store's clock, and returns their number. A store without
+ * lifecycle rules would keep their parts forever.
  */
 export async function s3SweepUploads({ client, bucket, call }: S3Bucket, olderThan: Date): Promise<number> {
   let swept = 0;
@@ -101,7 +101,7 @@ export async function s3SweepUploads({ client, bucket, call }: S3Bucket, olderTh
         await call({ what: `abort the upload of ${Key}` }, (http) => client.send(abort, http));
         swept++;
       } catch (error) {
-        if (s3Refusal(error)?.code !== 'NoSuchUpload') throw error; // Finished in the meantime.
+        if (s3Refusal(error)?.code !== 'NoSuchUpload') throw error; // The upload was finished in the meantime.
       }
     }
     const more = page.IsTruncated === true && page.NextKeyMarker !== undefined;

@@ -8,7 +8,7 @@ const storeOf = (text: string | undefined) => ({
   get: async () => (text === undefined ? undefined : Buffer.from(text)),
 });
 
-test('reads what the schema knows', async () => {
+test('reads objects of the schema', async () => {
   expect(await getJson(storeOf('{"name":"größe","more":1}'), 'a.json', schema)).toEqual({ name: 'größe' });
   expect(await getJson(storeOf(undefined), 'a.json', schema)).toBeUndefined();
 });

@@ -30,7 +30,10 @@ const read = process.env.BINDERY_WORDS?.split(',') ?? [
   'shared/docs/icons',
   'shared/docs/project',
   'shared/docs/sandbox',
+  'shared/embedding',
   'shared/messaging',
+  'shared/runtime',
+  'shared/storage',
   'test/structure',
 ];
 /** Texts of others, translations, stored examples, and the examples of this check. */
