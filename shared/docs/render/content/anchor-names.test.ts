@@ -14,31 +14,31 @@ test.each([
   ['h-links', 'links'],
   ['h-what-is-it?', 'what-is-it'],
   ['%E2%80%94the-plan', 'the-plan'],
-])('#%s means the heading #%s', (written, id) => {
+])('#%s leads to the heading #%s', (written, id) => {
   expect(namesOf('other', id, 'another').find(written)).toBe(id);
 });
 
-test('an id that is there as written comes first, whatever else has its letters', () => {
+test('an exact id comes first, even if others have its letters', () => {
   expect(namesOf('a-b', 'ab').find('a-b')).toBe('a-b');
   expect(namesOf('h-links', 'links').find('h-links')).toBe('h-links');
 });
 
-test('where two headings have the letters and digits, none is meant', () => {
+test('an anchor whose letters and digits fit two headings leads to none', () => {
   expect(namesOf('set-up', 'setup').find('set_up')).toBeUndefined();
 });
 
-test('an anchor without letters and digits means nothing', () => {
+test('an anchor without letters and digits leads nowhere', () => {
   expect(namesOf('—').find('--')).toBeUndefined();
   expect(namesOf('one').find('%')).toBeUndefined();
 });
 
-test('the nearest is said where one is much like it', () => {
+test('the nearest id is found if it is similar enough', () => {
   const names = namesOf('rate-limits-per-minute', 'errors');
   expect(names.nearest('rate-limits')).toBe('rate-limits-per-minute');
   expect(names.nearest('pricing')).toBeUndefined();
 });
 
-test('a field of an answer is known without the status', () => {
+test('a field of a response is found without the status', () => {
   const names = namesOf('response-404-code', 'response-200-createdAt', 'response-201-createdAt');
   expect(names.find('response-created-at')).toBe('response-200-createdAt');
   expect(names.find('response-code')).toBeUndefined();

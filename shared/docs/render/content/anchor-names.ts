@@ -1,17 +1,17 @@
 import { decoded } from '#shared/docs/project/url-policy.ts';
 
-/** Letters and digits of an anchor, which all sluggers agree about: `What's new?`, `what-s-new` and `whats_new` have the same. */
+/** Letters and digits of an anchor. All sluggers keep them: `What's new?`, `what-s-new` and `whats_new` have the same key. */
 const anchorKey = (anchor: string): string =>
   anchor
     .normalize('NFKC')
     .toLowerCase()
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, '');
 
-/** Ids of headings such as "Links" began with it, before they were plain. */
+/** Prefix that ids of headings such as "Links" had in earlier bundles. */
 const earlierPrefix = 'h-';
 
 /**
- * The ids of one page, as links name them. Authors and other sites write the anchors of other sluggers, and those that pages had before. The
+ * Resolves anchors of links to the ids of one page. Authors and other sites write anchors of other sluggers, and ids that pages had earlier. The
  * page's script resolves the address of a reader in the same way, in `site/scripts/site/anchor-names.js`.
  */
 export class AnchorNames {
@@ -23,7 +23,7 @@ export class AnchorNames {
     this.#ids = ids;
   }
 
-  /** The id that an anchor without its `#` means: the id itself, or the only one with the same letters and digits. */
+  /** The id for an anchor without its `#`: the same id, or the only one with the same letters and digits. */
   find(anchor: string): string | undefined {
     const name = decoded(anchor);
     if (this.#ids.has(name)) return name;
@@ -31,7 +31,7 @@ export class AnchorNames {
     return this.#only(name) ?? (name.startsWith(earlierPrefix) ? this.#plain(name.slice(2)) : undefined);
   }
 
-  /** The id that is most like an anchor; undefined where none is much like it, or the page has too many to compare. */
+  /** The id that is most similar to an anchor; undefined if none is similar enough, or if the page has too many to compare. */
   nearest(anchor: string): string | undefined {
     if (this.#ids.size > mostCompared) return undefined;
     this.#pairs ??= new Map(Array.from(this.#ids, (id) => [id, pairsOf(id)]));
@@ -57,7 +57,7 @@ export class AnchorNames {
   }
 }
 
-/** By key the only id that has it; undefined where several have. */
+/** Keys, each with the only id that has it; undefined if several ids have it. */
 function onlyByKey(ids: ReadonlySet<string>): Map<string, string | undefined> {
   const found = new Map<string, string | undefined>();
   for (const id of ids) {
@@ -68,7 +68,10 @@ function onlyByKey(ids: ReadonlySet<string>): Map<string, string | undefined> {
   return found;
 }
 
-/** Other sites name a field of an answer without its status, which then is the first: `response-created-at` for `response-200-createdAt`. */
+/**
+ * Ids of response fields by their names without the status. Other sites name a field so, and mean the first status: `response-created-at` for
+ * `response-200-createdAt`.
+ */
 function fieldsOfAnswers(ids: ReadonlySet<string>): Map<string, string> {
   const found = new Map<string, string>();
   for (const id of ids) {
@@ -82,7 +85,7 @@ function fieldsOfAnswers(ids: ReadonlySet<string>): Map<string, string> {
 const fieldOfAnswer = /^response-2\d\d-(.+)$/;
 
 const mostCompared = 500;
-/** Shared pairs of letters, twice, by the pairs of both: below this, two names are no variants of each other. */
+/** Least similarity of two names: twice the number of their shared letter pairs, divided by the number of pairs of both. */
 const leastLikeness = 0.5;
 
 function pairsOf(name: string): Set<string> {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Anchors, anchorOf } from './content-context.ts';
 
-/** From the table in the format's documentation. */
+/** Examples of the table in the format's documentation. */
 const documented: [text: string, id: string][] = [
   ['Getting started', 'getting-started'],
   ['Config.json options', 'config-json-options'],
@@ -16,7 +16,7 @@ test.each(documented)('%s → %s', (text, id) => {
   expect(anchorOf(text)).toBe(id);
 });
 
-test('the same text again gets a number, and none twice', () => {
+test('a repeated text gets a number, and each number is used once', () => {
   const anchors = new Anchors();
   expect(['Overview', 'Overview', 'Overview-2', 'Overview'].map((text) => anchors.claim(text))).toEqual([
     'overview',
@@ -26,7 +26,7 @@ test('the same text again gets a number, and none twice', () => {
   ]);
 });
 
-test('20,000 equal headings are told apart without looking through all before', () => {
+test('20,000 equal headings get their numbers without a search through all earlier ones', () => {
   const anchors = new Anchors();
   for (let count = 0; count < 20_000; count++) anchors.claim('Same');
   expect(anchors.claim('Same')).toBe('same-20001');

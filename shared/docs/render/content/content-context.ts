@@ -10,46 +10,46 @@ export type TocEntry = { anchor: string; title: string; depth: 2 | 3 };
 
 type FeedItem = { anchor: string; title: string; text: string; tags: string[] };
 
-/** What the parts of a page's content share while they become HTML. */
+/** State that the parts of a page's content share while they are rendered to HTML. */
 export type ContentContext = {
   anchors: Anchors;
   toc: TocEntry[];
   feedItems: FeedItem[];
-  /** Content for the column beside the text: request and response examples, panels. */
+  /** Content of the column beside the text: request and response examples, panels. */
   aside: ElementContent[];
-  /** Characters of code so far. */
+  /** Number of characters of code so far. */
   codeLength: number;
   math: PageMath;
-  /** Names of links, `<a name="x">`, and their elements. A name is an id where nothing else of the page has it. */
+  /** Names of links, `<a name="x">`, with their elements. A name becomes an id if nothing else on the page has that id. */
   linkNames: { name: string; element: Element }[];
-  /** Text of its `<style>` elements. */
+  /** Texts of the page's `<style>` elements. */
   styles: string[];
-  /** How many diagrams a script has to draw. */
+  /** Number of diagrams that a script has to draw. */
   diagrams: { count: number };
-  /** Content of an element as HTML tree. */
+  /** HTML tree of an element's content. */
   children(nodes: readonly Nodes[]): ElementContent[];
-  /** A line of Markdown that an author wrote in an attribute. */
+  /** HTML tree of one line of Markdown from an attribute. */
   inlineMarkdown(text: string): ElementContent[];
-  /** Static nodes as a text in Markdown. */
+  /** Markdown of static nodes. */
   markdown(nodes: readonly Nodes[]): string;
-  /** Words of ours, in the language of the page. */
+  /** Texts of the interface, in the language of the page. */
   texts: InterfaceTexts;
-  /** Classes that the author wrote. */
+  /** Class names that the author wrote. */
   classes: Set<string>;
-  /** The library whose names icons have; undefined where nobody sees icons. */
+  /** The library whose icons are named; undefined if icons are not rendered. */
   iconLibrary: IconLibrary | undefined;
   report: Report;
 };
 
-/** Of one element, of a page, and of a name's characters. */
+/** Limits of the class names of one element, of the class names of a page, and of the characters of a name. */
 const [mostClasses, mostClassesOfPage, longestClass] = [100, 1000, 100];
 
-/** Notes a class of the author, as far as a page may have so many. */
+/** Adds a class name of the author, up to the limit of a page. */
 export function noteClass(name: string, { classes }: Pick<ContentContext, 'classes'>): void {
   if (name.length <= longestClass && classes.size < mostClassesOfPage) classes.add(name);
 }
 
-/** The names of a `className`, noted as classes of the author. */
+/** The names of a `className`. They are added to the author's class names. */
 export function writtenClasses(written: string, context: Pick<ContentContext, 'classes'>): string[] {
   const names = written.split(/\s+/).filter((name) => name !== '' && name.length <= longestClass);
   const kept = names.slice(0, mostClasses);
@@ -60,8 +60,8 @@ export function writtenClasses(written: string, context: Pick<ContentContext, 'c
 const maxLength = 200;
 
 /**
- * Names that scripts of a page look up in the window, where they may not be: an element with such an id would be found in their place. React asks the
- * window for its `nodeName`.
+ * Names that scripts look up in the window before they are defined. An element with such an id would be found instead, so these ids get a prefix.
+ * React looks up `nodeName`.
  */
 const lookedUp = /^(?:__|bindery[a-z]|nodeName$)/i;
 
@@ -69,17 +69,20 @@ const lookedUp = /^(?:__|bindery[a-z]|nodeName$)/i;
 export class Anchors {
   readonly #taken = new Map<string, number>();
 
-  /** The next free id for a text: `Rate limits (per minute)` → `rate-limits-per-minute`, the second time `…-2`. An id that the author wrote is used instead. */
+  /**
+   * The next free id for a text: `Rate limits (per minute)` → `rate-limits-per-minute`, the second time `…-2`. An id that the author wrote replaces
+   * it.
+   */
   claim(text: string, written?: string): string {
     return written === undefined ? this.#claim(anchorOf(text)) : this.claimWritten(written);
   }
 
-  /** An id that the author wrote: kept as it is while it is free and safe. */
+  /** An id that the author wrote. It stays unchanged if it is free and safe. */
   claimWritten(id: string): string {
     return this.#claim(writtenId(id));
   }
 
-  /** The id, unless something else on the page has it. */
+  /** The id, or undefined if something else on the page has it. */
   claimIfFree(id: string): string | undefined {
     const wanted = writtenId(id);
     return this.#taken.has(wanted) ? undefined : this.#claim(wanted);
@@ -113,8 +116,8 @@ const writtenId = (id: string): string =>
   );
 
 /**
- * Not the slugs of GitHub: slashes and ampersands stay, straight apostrophes become typographic ones. Marks of sentences and quotation marks are left
- * out, as nearly all links to such headings leave them out.
+ * Id of a heading's text. It differs from GitHub's slugs: slashes and ampersands stay, and straight apostrophes become typographic ones. Punctuation
+ * and quotation marks are removed, because nearly all links to such headings omit them.
  */
 export function anchorOf(text: string): string {
   const id = text
@@ -133,7 +136,7 @@ export function anchorOf(text: string): string {
 }
 
 /**
- * A browser offers each id as a property of `window`, behind all that `window` has itself, and none as one of `document`. So an id is a danger only to
- * what looks up a name that may not be there.
+ * Browsers expose each id as a property of `window`, shadowed by the properties that `window` has, and never as a property of `document`. An id can
+ * therefore only harm code that looks up a name that may be missing.
  */
 const safeId = (id: string): string => (lookedUp.test(id) ? `h-${id}` : id);

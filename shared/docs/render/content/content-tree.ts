@@ -1,23 +1,23 @@
 import type { Element, ElementContent, Nodes, Properties } from 'hast';
 import type { SafeHtml } from '../html.ts';
 
-/** Coloured code or a formula: HTML already. Nothing that an author writes becomes such a node. */
+/** Coloured code or a formula, as HTML. Such nodes are never made of an author's HTML. */
 export type Typeset = {
   type: 'typeset';
   of: 'code' | 'formula';
-  /** Made when it is written, because not all of it is. */
+  /** The HTML is made on demand, because some nodes are never written. */
   html: () => SafeHtml;
-  /** The code or formula as a reader of plain text gets it. */
+  /** Plain text of the code or formula. */
   text: string;
 };
 
-/** An element that many pages of a site have, each with an id of its own: as its `id`, and in a link to itself. */
+/** An element that occurs on many pages of a site, each time with another id: as its `id`, and in a link to itself. */
 export type Repeated = {
   type: 'repeated';
   id: string;
-  /** The same object for all that differ in their id alone. They have no other address in them, and no code, formula or drawing. */
+  /** The same object for all elements that differ only in their id. They contain no other address, and no code, formula or drawing. */
   alike: object;
-  /** The element with an id; the same id gives the same element. */
+  /** The element with an id. The same id gives the same element. */
   element: (id: string) => Element;
 };
 
@@ -34,7 +34,7 @@ declare module 'hast' {
 
 export type Child = ElementContent | string | null | undefined | readonly Child[];
 
-/** An element of ours. Unlike hastscript's, it takes properties by their own names only, and so has nothing to look up or to parse. */
+/** Makes an element. Unlike hastscript's `h`, it takes properties only by their own names, so that it needs no lookups and no parsing. */
 export function h(tagName: string, properties: Properties, children?: Child): Element;
 export function h(tagName: string, children?: Child): Element;
 export function h(tagName: string, first?: Properties | Child, second?: Child): Element {
@@ -59,7 +59,7 @@ function addTo(children: ElementContent[], child: Child): void {
   else for (const each of child) addTo(children, each);
 }
 
-/** Text of a tree as a reader sees it, without blocks of code. */
+/** Visible text of a tree, without code blocks. */
 export function toText(nodes: readonly Nodes[]): string {
   let text = '';
   for (const node of nodes) {

@@ -6,14 +6,14 @@ import type { Place } from '../findings.ts';
 import { h } from './content-tree.ts';
 import type { ContentContext } from './content-context.ts';
 
-/** An icon of the theme by Lucide's name, inline, so that it appears together with the text. Throws when Lucide has none of that name. */
+/** An icon of the theme by Lucide's name, inline, so that it appears together with the text. Throws if Lucide has no icon with this name. */
 export function icon(name: string, className: string): Element {
   const drawing = drawingOf('lucide', name);
-  if (drawing === undefined) throw new Error(`Lucide has no icon ${JSON.stringify(name)}; name another one`);
+  if (drawing === undefined) throw new Error(`Lucide has no icon ${JSON.stringify(name)}; use another name`);
   return svg(drawing, className);
 }
 
-/** The sign of a network or company, such as `github` or `x`; undefined when Font Awesome has none. `website` and `podcast` are signs too. */
+/** The logo of a network or company, such as `github` or `x`; undefined if Font Awesome has none. `website` and `podcast` also have icons. */
 export function brandIcon(name: string, className: string): Element | undefined {
   const found = findIcon({ name: brandNames.get(name) ?? name, type: 'brands' }, 'fontawesome');
   return found === undefined || found.instead !== undefined ? undefined : svg(found.drawing, className);
@@ -25,7 +25,7 @@ const brandNames: ReadonlyMap<string, string> = new Map([
   ['website', 'globe'],
 ]);
 
-/** An icon that an author named in a page, where its content has icons at all. */
+/** An icon that an author named in a page; empty if the content has no icons. */
 export function namedIcon(
   written: WrittenIcon,
   className: string,
@@ -39,7 +39,7 @@ export function namedIcon(
   return iconElement(form, className);
 }
 
-/** An icon that an author asked for; nothing for an unknown one, which leaves no gap in the layout. Addresses stay as written. */
+/** An icon that an author named; empty for an unknown one, so that the layout has no gap. Addresses stay as written. */
 export function iconElement(form: IconForm, className: string): ElementContent[] {
   switch (form.kind) {
     case 'drawing':

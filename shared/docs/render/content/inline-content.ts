@@ -7,19 +7,19 @@ import { pageAddresses } from './page-addresses.ts';
 import { toContent } from './to-content.ts';
 import { writeContent } from './write-content.ts';
 
-/** What makes a text more than one line of words: in such a line a number or a hash starts no list or heading. */
+/** Block constructs of Markdown that are disabled: in a single line, a number or a hash starts no list or heading. */
 const off =
   'list headingAtx setextUnderline thematicBreak blockQuote codeIndented codeFenced definition htmlFlow'.split(' ');
 const longest = 5000;
-/** Without one of these a line is only words, as most descriptions are. To parse one takes some 0.4 ms. */
+/** A line without any of these characters is plain text, as most descriptions are. Parsing takes some 0.4 ms. */
 const marks = /[\\`*_[<&\n\r\0]/;
 
-/** Its internal targets each start with a slash. */
+/** `links`: the internal targets, each with a slash in front. */
 export type InlineContent = { html: SafeHtml; text: string; links: readonly string[] };
 
 /**
- * A line of Markdown from settings or frontmatter. It is rendered like content, so the same rules apply. Its tags are left out, or shown as
- * they are written. `ids`: what it may link to in the page that it stands on.
+ * Renders a line of Markdown from settings or frontmatter like content, by the same rules. Tags are left out, or shown as text. `ids`: the ids of the
+ * page that shows the line, for its links.
  */
 export function inlineContent(
   markdown: string,
@@ -36,7 +36,7 @@ export function inlineContent(
   const lines = parsed.children.map((node) => (node.type === 'paragraph' ? node.children : []));
   const inline = lines.flatMap((words, at) => [...(at === 0 ? [] : [{ type: 'text' as const, value: ' ' }]), ...words]);
   const shown = inline.filter((node) => node.type !== 'html');
-  // Between blocks of a page there are line breaks; inside of a paragraph there are none.
+  // Line breaks belong between blocks of a page, so the content is put into one paragraph.
   const paragraph: Root = { type: 'root', children: [{ type: 'paragraph', children: shown }] };
   const { main } = toContent(paragraph, () => undefined, languageOf(slice.language).texts);
   const made = main.flatMap((child) => (child.type === 'element' ? child.children : []));

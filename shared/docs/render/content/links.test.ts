@@ -63,7 +63,7 @@ describe('anchors of other sluggers', () => {
     expect(html).toContain('<p class="page-description">See <a href="#set-up">it</a></p>');
   });
 
-  test('checks find links from other pages as the page’s script does, and name the nearest where there is none', async () => {
+  test('link checks resolve anchors of other pages as the page’s script does, and name the nearest', async () => {
     const project = await testProject({
       'a.mdx':
         '[1](/b#whats-new) [2](/b#h-links) [3](/b#rate-limit) [4](/b#pricing) [5](/b#Top) [6](/b#:~:text=x) [7](#x-y)',
@@ -110,7 +110,7 @@ describe('links to source files', () => {
     expect(page.links.slice(0, 2)).toEqual(['/brace', '/brace.mdx#x']);
   });
 
-  test('a rooted one leads to the page where the source has that name', async () => {
+  test('a rooted one leads to the page with that source file', async () => {
     const project = await testProject({ 'page.mdx': '[a](/guide.md)', 'guide.md': 'Text.' });
     expect(project.render('page').files[0]?.body).toContain('href="./guide.html"');
   });
@@ -136,7 +136,7 @@ describe('links to folders', () => {
     'guides/deep/a.mdx': '## Part',
   };
 
-  test('one without a page leads to the first page in it, in the order of the navigation, with a warning', async () => {
+  test('a folder without a page leads to its first page in the navigation, with a warning', async () => {
     const { files: made, page } = (await testProject(files)).render('page');
     expect(made[0]?.body).toContain('<a href="./guides/second.html">a</a>');
     expect(made[0]?.body).toContain('<a href="./guides/deep/a.html#part">b</a>');
@@ -168,7 +168,7 @@ describe('links to folders', () => {
     ]);
   });
 
-  test('the header does so, too, and a folder with a page leads to that', async () => {
+  test('links of the header do the same, and a folder with a page leads to that page', async () => {
     const { model } = await testProject(files);
     expect(pageSlice(indexSite(model), 'page', testOptions).settings.links).toEqual([
       { label: 'Guides', file: 'guides/second.html' },
@@ -180,7 +180,7 @@ describe('links to folders', () => {
   });
 });
 
-test('a link follows redirects with wildcards to the page or the other site where they end', async () => {
+test('a link follows redirects with wildcards to their end, on the site or elsewhere', async () => {
   const project = await testProject({
     'docs.json': JSON.stringify({
       name: 'Test',
@@ -205,7 +205,7 @@ test('a link follows redirects with wildcards to the page or the other site wher
   expect(broken.map(({ target }) => target)).toEqual(['/en/none']);
 });
 
-test('a link with the path at which the site is served leads to the page', async () => {
+test('a link with the base path of the site leads to the page', async () => {
   const docs = {
     ...{ name: 'Test', theme: 'mint', colors: { primary: '#0f766e' }, navigation: { pages: ['page', 'guides/one'] } },
     seo: { metatags: { canonical: 'https://a.example/docs' } },
@@ -220,7 +220,7 @@ test('a link with the path at which the site is served leads to the page', async
   expect(page.links).toEqual(['/guides/one#x', '/docs/none', '/other/guides/one']);
 });
 
-test('a link to a page that is only a link leads where that leads', async () => {
+test('a link to a page that is only a link leads to its target', async () => {
   const project = await testProject({
     'page.mdx': '[a](/pricing) [b](/inner)',
     'pricing.mdx': '---\ntitle: Pricing\nurl: https://a.example/pricing\n---\n',
@@ -255,7 +255,7 @@ describe('the leading heading that is the title', () => {
     return { html, broken: [...brokenLinks(project.model, linked, new Set())].map(({ target }) => target) };
   };
 
-  test('is where links to its anchor lead', async () => {
+  test('is the target of links to its anchor', async () => {
     const { html, broken } = await brokenIn({
       'a.mdx': '# Set up *now*\n\n[top](#set-up-now) [other slugger](#set_up_now)\n\n## Next',
       'b.mdx': '[a](/a#set-up-now) [c](/c#named)',
@@ -267,7 +267,7 @@ describe('the leading heading that is the title', () => {
     expect(html[2]).toContain('<span id="named">Other</span>');
   });
 
-  test('leaves its anchor to a section that has the same, and takes it from the frame of the page', async () => {
+  test('leaves its anchor to a section with the same one, and has precedence over the frame', async () => {
     const { html, broken } = await brokenIn({
       'a.mdx': '# Usage\n\n[usage](#usage)\n\n## Usage',
       'b.mdx': '# Header\n\n[header](#header)',
@@ -298,7 +298,7 @@ describe('names of links', () => {
     expect(content).toContain('<a id="x">words</a>');
   });
 
-  test('pages in Markdown have them, too', async () => {
+  test('pages in Markdown have named links, too', async () => {
     const project = await testProject({
       'page.md': '<a name="one"></a>\n\n# First <a id="two"/> words, no MDX: {\n\n<a name=\'three\'>it</a>\n',
     });
@@ -314,7 +314,7 @@ describe('names of links', () => {
   });
 });
 
-test('addresses of known programs stay, and no others', async () => {
+test('only addresses of known programs stay', async () => {
   const { content, codes } = await renderedContent(
     '[Cursor](cursor://anysphere.cursor-deeplink/mcp/install?name=X) [VS Code](vscode:mcp/install?x) [bad](javascript:alert(1)) [data](data:text/html,x) [file](file:///etc/passwd) [other](unknown:x)',
   );

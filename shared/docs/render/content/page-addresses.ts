@@ -8,20 +8,20 @@ import type { Addresses } from './write-content.ts';
 import type { PictureSize } from '#shared/docs/project/picture-size.ts';
 import { classifyUrl, decoded, isInlineImage } from '#shared/docs/project/url-policy.ts';
 
-/** Turns the addresses that an author wrote into those of the bundle, and collects what they lead to. */
+/** Converts the addresses that an author wrote to those of the bundle, and collects their targets. */
 type PageAddresses = Addresses & {
   /**
-   * The internal targets with their anchors, each starting with a slash, and the place of the first link to each, as far as it is known. Which of
-   * them are broken shows when all pages are there.
+   * The internal targets with their anchors, each with a slash in front, and the place of the first link to each, if it is known. Broken links are
+   * found later, when all pages are known.
    */
   links: Map<string, Partial<Start>>;
-  /** Anchors of links inside the page whose authors wrote another one than the page has: as written, with a hash in front → as it is. */
+  /** Corrected anchors of links inside the page: the anchor as written, with a hash in front → the id that the page has. */
   healed: ReadonlyMap<string, string>;
 };
 
 /**
- * Addresses of a page become relative ones, so that the bundle works at any path and from a folder. Pictures of other sites stay where they
- * are: nothing is fetched.
+ * Converts the addresses of a page to relative ones, so that the bundle works at any path and from a folder. Addresses of pictures on other sites
+ * stay unchanged: nothing is fetched.
  */
 export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report: Report): PageAddresses {
   const names = new AnchorNames(ids);
@@ -63,7 +63,7 @@ export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report
     }
   }
 
-  /** A link inside the page: the anchor as the page has it. `target`: the page as it is noted. */
+  /** Address of a link inside the page, with the anchor that the page has. `target`: the page as it is noted among the links. */
   function ownAnchor(written: string, hash: string, element: Element, target = `/${slice.path}`): string {
     if (hash.length < 2 || 'dataFootnoteRef' in element.properties) return written;
     const anchor = hash.slice(1);
@@ -75,7 +75,10 @@ export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report
     return written.slice(0, written.length - hash.length) + `#${encodeURI(id)}`;
   }
 
-  /** Where a path leads, and what is noted of it. A relative one to a source file means its page, and not the Markdown that stands beside that. */
+  /**
+   * Resolves a path to its page, and to the target that is noted for it. A relative path to a source file leads to its page instead of the Markdown
+   * twin.
+   */
   function pageOf(path: string, element: Element): { target: string; file: string } {
     const written = rooted(path, slice.file);
     const isMissing = known(written, slice.links) === null && known(written, slice.folders) === undefined;
@@ -119,7 +122,7 @@ export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report
     return found !== null && Object.hasOwn(slice.pictures, found) ? slice.pictures[found] : undefined;
   }
 
-  /** Targets that publication did not see, because expressions or snippets make them, are assumed to exist. */
+  /** Resolves a target. Publication does not know targets that expressions or snippets make; they are assumed to exist. */
   function resolve(target: string): string | null {
     const found = known(target, slice.links);
     return found === undefined ? fallbackFile(target) : found;
@@ -142,7 +145,7 @@ function fallbackFile(target: string): string {
   return /\.[a-z0-9]{1,8}$/i.test(path) ? decoded(path) : pageFile(decoded(path));
 }
 
-/** A path from the top or from the folder of the page's file, with a slash in front. */
+/** A path from the top of the project or from the folder of the page's file, as a path with a slash in front. */
 function rooted(path: string, file: string): string {
   const parts = path.startsWith('/') ? [] : file.split('/').slice(0, -1);
   for (const part of path.split('/')) {

@@ -1,18 +1,21 @@
-/** The visible text under one heading; `anchor` and `heading` are empty before the first. */
+/** The visible text under one heading. `anchor` and `heading` are empty before the first heading. */
 export type Section = { anchor: string; heading: string; text: string };
 
 const blockTags = new Set(
   `address article aside blockquote details div dl fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr main nav ol p pre section table ul video iframe
   li br td th summary dt dd figcaption`.split(/\s+/),
 );
-/** Elements and classes of what is drawn apart in a line: without spaces, a word and its tooltip would be read as one word. */
+/**
+ * Elements and classes that are drawn apart from the words around them. Their text needs spaces, so that a word and its tooltip do not read as one
+ * word.
+ */
 const apart = new Set(['tooltip-content', 'color-name']);
-/** In sentences, too, where a full stop may follow. */
+/** Elements and classes that need a space only before them, because a full stop may follow. */
 const apartBefore = new Set(['kbd', 'badge']);
 
 const together = { before: false, after: false };
 
-/** Where the words of an element that is no block are apart from those beside it. `classes`: its property `className`. */
+/** Tells on which sides the text of an inline element needs a space. `classes`: its property `className`. */
 export function apartOf(name: string, classes: unknown): { before: boolean; after: boolean } {
   if (!Array.isArray(classes) && !apart.has(name) && !apartBefore.has(name)) return together;
   const is = (set: ReadonlySet<string>): boolean =>
@@ -21,14 +24,14 @@ export function apartOf(name: string, classes: unknown): { before: boolean; afte
   return { before: after || is(apartBefore), after };
 }
 
-/** Not part of the text of a page. */
+/** Elements whose content is not part of the text of a page. */
 const unreadTags = new Set(['svg', 'button', 'style']);
 const maxText = 200_000;
 
-/** What the text that comes next belongs to. */
+/** The kind of text that comes next. */
 type Within = 'text' | 'heading' | 'nothing';
 
-/** Collects what is read of a page while its elements are written: its text by section for search, and its ids. */
+/** Collects the text of a page by section, for search, and its ids, while its elements are written. */
 export class PageSections {
   readonly ids: string[] = [];
   readonly #sections: Section[] = [{ anchor: '', heading: '', text: '' }];
@@ -36,7 +39,7 @@ export class PageSections {
   #within: Within = 'text';
   #length = 0;
 
-  /** An element begins. Give `end` what this returns. */
+  /** Notes the begin of an element. Pass the result to `end`. */
   begin(name: string, id: unknown, isRead = true): Within {
     const outside = this.#within;
     if (outside !== 'nothing' && typeof id === 'string') this.ids.push(id);
@@ -49,7 +52,7 @@ export class PageSections {
     return outside;
   }
 
-  /** It ends. After a block, a new line begins. */
+  /** Notes the end of an element. After a block, a new line begins. */
   end(name: string, outside: Within): void {
     const isRead = outside === 'text' && this.#within !== 'nothing';
     this.#within = outside;
@@ -64,7 +67,7 @@ export class PageSections {
     section.text += text;
   }
 
-  /** An element with an id and a text, which was read before; false, and nothing is taken, where it would be read in another way. */
+  /** Adds an element with an id whose text is already known. Returns false and adds nothing if its text would be read in another way here. */
   repeat(id: string, text: string): boolean {
     if (this.#within !== 'text' || this.#length + text.length > maxText) return false;
     this.ids.push(id);
@@ -72,12 +75,12 @@ export class PageSections {
     return true;
   }
 
-  /** What was read before the first heading, as it was given. */
+  /** Text before the first heading, untidied. */
   get firstText(): string {
     return this.#sections[0]?.text ?? '';
   }
 
-  /** Those that have a heading or a text. */
+  /** Sections that have a heading or a text. */
   get sections(): Section[] {
     return this.#sections
       .map(({ anchor, heading, text }) => ({
@@ -89,7 +92,7 @@ export class PageSections {
   }
 }
 
-/** The lines that have something, tidied. */
+/** The non-empty lines, tidied. */
 function tidied(text: string): string {
   let made = '';
   for (let from = 0; from <= text.length; ) {
@@ -102,7 +105,7 @@ function tidied(text: string): string {
   return made;
 }
 
-/** A line without what indents it, and with single spaces. */
+/** A line without indentation, and with single spaces. */
 function tidyLine(written: string): string {
   const line = written.trim();
   return line.includes('  ') || line.includes('\t') ? line.replace(/[ \t]{2,}|\t/g, ' ') : line;

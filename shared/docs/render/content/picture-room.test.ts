@@ -32,7 +32,7 @@ test.each<[string, Properties, Properties]>([
   expect(room(written)).toEqual(expected);
 });
 
-test('a drawing without a size takes the width that there is', () => {
+test('a drawing without a size takes the available width', () => {
   const fills = { ...natural, fills: true as const };
   expect(room({}, fills)).toEqual({ style: `width: 100%; ${ratio}` });
   expect(room({ width: 100 }, fills)).toEqual({ width: 100, height: 50 });

@@ -2,8 +2,8 @@ import type { Properties } from 'hast';
 import type { PictureSize } from '#shared/docs/project/picture-size.ts';
 
 /**
- * Has a picture take its room before it is loaded, so that nothing moves then. What the author said about its size wins: one side alone gets
- * the other by the picture's proportions. Its style sheet must have `height: auto`.
+ * Reserves the space of a picture before it is loaded, so that the layout does not shift. Sizes that the author set have precedence: if only one side
+ * is set, the other follows from the picture's proportions. The style sheet must set `height: auto`.
  */
 export function keepRoom(properties: Properties, { width, height, fills }: PictureSize): void {
   const written = sizesOf(properties);
@@ -25,9 +25,9 @@ export function keepRoom(properties: Properties, { width, height, fills }: Pictu
 const isFree = (attribute: unknown): boolean => attribute === undefined || attribute === null;
 
 type Side = {
-  /** In whole pixels. */
+  /** Size in whole pixels from the attribute. */
   attribute?: number;
-  /** In a style or by a class; also a bound, because the other side follows it. */
+  /** True if a style or class sets the size, or a bound, because the other side follows it. */
   elsewhere: boolean;
   any: boolean;
 };

@@ -7,7 +7,7 @@ import { escapeHtml, html } from '../html.ts';
 import { contentElements, mayHave, strippedElements } from '../sanitize/content-schema.ts';
 import { voidElements, writeContent } from './write-content.ts';
 
-/** Elements of every kind, allowed or not, nested in ways that no author would write. */
+/** Elements of every kind, allowed or not, nested in arbitrary ways. */
 const names = [
   ...new Set([
     ...contentElements,
@@ -104,7 +104,7 @@ const randomContent = (random: Random): ElementContent[] =>
 const tag = /<(\/?)([A-Za-z][A-Za-z0-9]*)((?: [a-z][A-Za-z0-9_.:-]*(?:="[^"<>]*")?)*)>/y;
 const attribute = / ([^ =]+)(?:="([^"]*)")?/g;
 
-/** The tree that is written, letter by letter: each element ends where its end tag stands, and nothing is mended. */
+/** The tree as it is written: each element ends at its end tag, without a parser's corrections. */
 function literalTree(html: string): ElementContent[] {
   const root: Element = { type: 'element', tagName: '', properties: {}, children: [] };
   const open = [root];
@@ -131,7 +131,7 @@ function literalTree(html: string): ElementContent[] {
     const element: Element = { type: 'element', tagName: name, properties, children: [] };
     open.at(-1)?.children.push(element);
     if (!voidElements.has(name)) open.push(element);
-    // A parser drops the first line end in this element.
+    // A parser drops the first line break in this element.
     if (name === 'pre' && html[at] === '\n') at += 1;
   }
   expect(open).toEqual([root]);
@@ -158,7 +158,7 @@ const unknown = (nodes: readonly (RootContent | ElementContent)[]): string[] =>
   nodes.flatMap((node) => {
     if (node.type !== 'element') return [];
     const { tagName, properties, children } = node;
-    // What the writer itself adds to links, frames and films.
+    // Attributes that the writer adds to links, frames and videos.
     const ours = /^(target|rel|ariaLabel|muted|playsInline|loop|sandbox|referrerPolicy|loading)$/;
     const strange = Object.keys(properties).filter(
       (name) => !ours.test(name) && !mayHave(tagName, name, properties[name]),
@@ -167,7 +167,7 @@ const unknown = (nodes: readonly (RootContent | ElementContent)[]): string[] =>
     return [...(contentElements.has(tagName) ? [] : [tagName]), ...here, ...unknown(children)];
   });
 
-/** A tree as lines, in which only what a reader or a browser can tell apart differs. */
+/** A tree as lines. They differ only if a reader or a browser sees a difference. */
 function outline(nodes: readonly (RootContent | ElementContent)[], inSvg = false, indent = ''): string[] {
   const lines: string[] = [];
   let text = '';
@@ -187,7 +187,7 @@ function outline(nodes: readonly (RootContent | ElementContent)[], inSvg = false
   return lines;
 }
 
-/** Attributes, as what the tree's types make of their values: flags, numbers and lists. */
+/** Attributes with normalized values: flags, numbers and lists, by their types. */
 const outlineOf = ({ properties }: Element, isDrawn: boolean): string =>
   Object.entries(properties)
     .flatMap(([name, value]) => {
@@ -218,7 +218,7 @@ const seed = Number(process.env['BINDERY_SEED'] ?? 20_260_301);
 const trees = 10_000;
 
 describe('random content', () => {
-  test(`of ${trees} trees, a parser sees the tree that was meant, and nothing that runs (seed ${seed})`, () => {
+  test(`in ${trees} trees, a parser sees the tree that was meant, and nothing that runs (seed ${seed})`, () => {
     const numbers = seededRandom(seed);
     const random = () => numbers.fraction();
     for (let number = 0; number < trees; number += 1) {

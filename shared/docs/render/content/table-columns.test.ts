@@ -16,7 +16,7 @@ const table = (rows: number, ...cells: string[]): Element =>
     ),
   ]);
 
-/** Widths of its columns in percent, and its least width in characters. */
+/** Widths of the table's columns in percent, and its minimum width in characters. */
 function layoutOf(made: Element): { widths: number[]; least: number } | undefined {
   const [group] = made.children;
   if (group?.type !== 'element' || group.tagName !== 'colgroup') return undefined;
@@ -28,12 +28,12 @@ function layoutOf(made: Element): { widths: number[]; least: number } | undefine
 }
 
 describe('columns of a table', () => {
-  test('are left to the browser where it paints all at once', () => {
+  test('are left to the browser in a short table', () => {
     const short = table(23, 'a', 'b');
     expect(withFixedColumns(short)).toBe(short);
   });
 
-  test('are fixed in a long one, with more room for more text', () => {
+  test('are fixed in a long table, wider for more text', () => {
     const made = withFixedColumns(
       table(24, 'name', 'a sentence of some length, which wraps where there is no room for it'),
     );

@@ -1,22 +1,22 @@
 import type { Element, ElementContent } from 'hast';
 import { h, toText } from './content-tree.ts';
 
-/** Tables with fewer rows are painted at once. */
+/** Browsers paint tables with fewer rows at once. */
 const fewestRows = 24;
-/** A wide column: longer words scroll, longer texts wrap. In characters. */
+/** Maximum width of a column in characters: longer words scroll, longer texts wrap. */
 const longestWord = 48;
 const longestText = 72;
-/** Room for words of a text that has more, so that it is no ribbon. */
+/** Minimum width of a column with a longer text, so that it does not become too narrow. */
 const fewestWords = 20;
-/** What is between columns, and a table of the usual measure, in characters. */
+/** Space between columns, and usual width of a table, in characters. */
 const gap = 2;
 const usualWidth = 78;
-/** Characters of code are smaller. */
+/** Width of a character of code relative to text. */
 const codeSize = 0.85;
 
 /**
- * A long table with fixed columns, as wide as a browser would make them. It paints such a table while it still reads it, and without fixed columns each
- * further row can move all that is there.
+ * Fixes the columns of a long table, with the widths that a browser would choose. Browsers paint a long table while they still read it, and without
+ * fixed columns each further row can shift the rows above.
  */
 export function withFixedColumns(table: Element): Element {
   const rows = table.children.flatMap((part) => elementsOf(part).filter(({ tagName }) => tagName === 'tr'));
@@ -29,13 +29,13 @@ export function withFixedColumns(table: Element): Element {
       column.word = Math.max(column.word, Math.min(Math.max(word, Math.min(text, fewestWords)), longestWord) + gap);
       column.text = Math.max(column.text, Math.min(text, longestText) + gap, column.word);
     }
-  // As tables without fixed columns: each has its longest word, and what is left goes where text would wrap.
+  // As in tables without fixed columns, each column gets the width of its longest word, and the remaining width goes to columns whose text wraps.
   const words = columns.reduce((sum, { word }) => sum + word, 0);
   const wrapped = columns.reduce((sum, { word, text }) => sum + text - word, 0);
   const left = Math.max(0, usualWidth - words);
   const widths = columns.map(({ word, text }) => word + (wrapped === 0 ? 0 : (left * (text - word)) / wrapped));
   const total = widths.reduce((sum, width) => sum + width, 0);
-  // So narrow that the fullest column has just its longest word.
+  // The minimum width at which the fullest column holds its longest word.
   const least = Math.ceil(Math.max(...columns.map(({ word }, place) => (word * total) / (widths[place] ?? word))));
   return {
     ...table,
@@ -53,7 +53,7 @@ export function withFixedColumns(table: Element): Element {
 const elementsOf = (node: ElementContent): Element[] =>
   node.type === 'element' ? node.children.filter((child) => child.type === 'element') : [];
 
-/** Characters of its longest word and of its whole text. Lines break at the same places as in a browser, or at fewer. */
+/** Number of characters of the cell's longest word and of its whole text. Lines break at the same places as in a browser, or at fewer. */
 function lengthsOf(cell: Element): { word: number; text: number } {
   const whole = toText(cell.children);
   const size = elementsOf(cell).some(({ tagName }) => tagName === 'code') ? codeSize : 1;

@@ -30,13 +30,13 @@ import { withFixedColumns } from './table-columns.ts';
 
 type Content = Pick<ContentContext, 'toc' | 'feedItems' | 'aside' | 'classes' | 'styles'> & {
   main: ElementContent[];
-  /** The id of the heading that is the title of the page; undefined: there is none, or something in the content has it. */
+  /** The id of the heading that is the title of the page; undefined if there is none, or if an element of the content has the id. */
   titleId: string | undefined;
-  /** All that links may name in it. */
+  /** All ids and names that links may refer to in the content. */
   ids: ReadonlySet<string>;
-  /** Names of the font files that its formulas need. */
+  /** Names of the font files that its formulas use. */
   mathFonts: ReadonlySet<string>;
-  /** It has diagrams to draw. */
+  /** The content has diagrams to draw. */
   hasDiagrams: boolean;
 };
 
@@ -44,9 +44,9 @@ const maxHeadingsInToc = 300;
 const maxDepth = 250;
 
 /**
- * HTML tree of a static page, to be written by `writeContent`: components rendered, headings with their ids. `texts` are in its language.
- * Icons that authors name are looked up in the library, or left out where none is given. `titleHeading` is shown as the title of the page: links
- * may name it as any other heading.
+ * Renders the components of a static page and gives its headings their ids. The result is an HTML tree for `writeContent`. `texts` are in the page's
+ * language. Icons that authors name are looked up in the library, or left out if none is given. `titleHeading` is shown as the title of the page;
+ * links may refer to it as to any other heading.
  */
 export function toContent(
   tree: Root,
@@ -102,7 +102,7 @@ export function toContent(
   const island: Handler = (pageState, { number, isInline, children }: StaticIsland) => {
     state = pageState;
     const shown = context.children(children);
-    // Without scripts it is all there is; with scripts it goes before anybody reads it.
+    // Readers without scripts see only this notice. With scripts it is removed before it is visible.
     const instead = h(isInline ? 'span' : 'p', { className: ['island-without'] }, texts.scripts.islandNotRun);
     const inside = shown.length === 0 ? instead : shown;
     return h(isInline ? 'span' : 'div', { className: ['island'], dataIsland: String(number) }, inside);
@@ -126,17 +126,18 @@ export function toContent(
     return h('div', { className: ['table-wrap'], tabIndex: 0 }, made);
   };
   const text: Handler = (pageState, node: Text) =>
-    // Only line ends have spaces around them that must go.
+    // The default handler removes spaces around line breaks; texts without line breaks do not need it.
     /[\n\r]/.test(node.value) ? defaultHandlers.text(pageState, node) : { type: 'text', value: node.value };
   const math: Handler = (_state, node: InlineMath | BlockMath) => formula(node, context);
 
-  // Uses the state of the whole page, so that definitions and footnotes work everywhere, without the line breaks between blocks of a root.
+  // Renders children with the state of the whole page, so that definitions and footnotes work everywhere. An inline parent avoids the line breaks
+  // between blocks of a root.
   context.children = (nodes) => state?.all({ type: 'emphasis', children: [...nodes] as Emphasis['children'] }) ?? [];
   const options = {
     handlers: {
       root(pageState: State) {
         state = pageState;
-        // A copy of each node's place is not needed.
+        // Shares the position of each node instead of copying it.
         pageState.patch = (from, made) => {
           if (from.position && made.type !== 'typeset' && made.type !== 'repeated') made.position = from.position;
         };
@@ -157,7 +158,7 @@ export function toContent(
     footnoteLabel: texts.footnotes,
     footnoteBackLabel: (number: number) => filled(texts.backToReference, { number: String(number + 1) }),
   };
-  // The library looks through the whole tree for definitions, which costs more than finding them here and showing it only those.
+  // The library searches the whole tree for definitions. Collecting them here and passing only those is faster.
   const made = toHast({ type: 'root', children: definitionsIn(tree) }, options);
   const main = (made.type === 'root' ? made.children : [made]) as ElementContent[];
   context.toc.splice(maxHeadingsInToc);
@@ -171,7 +172,7 @@ export function toContent(
 
 const withoutEffect = propertiesWithoutEffect();
 
-/** Once a page for each property. */
+/** Reports properties without effect, each once per page. */
 function reportWithoutEffect(element: StaticElement, said: Set<string>, report: Report): void {
   for (const [property, why] of withoutEffect.get(element.name) ?? []) {
     const value = element.props.get(property);
@@ -182,7 +183,7 @@ function reportWithoutEffect(element: StaticElement, said: Set<string>, report: 
   }
 }
 
-/** What references of a page may name, in the order of the page. */
+/** Definitions that references of the page may use, in the order of the page. */
 function definitionsIn({ children }: { children: readonly Nodes[] }, found: Definitions = []): Definitions {
   for (const node of children) {
     if (node.type === 'definition' || node.type === 'footnoteDefinition') found.push(node);
@@ -193,10 +194,10 @@ function definitionsIn({ children }: { children: readonly Nodes[] }, found: Defi
 
 type Definitions = (Definition | FootnoteDefinition)[];
 
-/** A formula, or its source where that is wrong. */
+/** A formula, or its source if it is invalid. */
 function formula(node: InlineMath | BlockMath, context: ContentContext): Element {
   const isBlock = node.type === 'math';
-  // `$$` over several lines in the middle of a paragraph.
+  // True for `$$` over several lines in the middle of a paragraph.
   const inLines = node.position !== undefined && node.position.start.line < node.position.end.line;
   const isDisplayed = isBlock || (node.display && inLines);
   const made = context.math.render(node.value, isDisplayed);
@@ -212,7 +213,7 @@ function formula(node: InlineMath | BlockMath, context: ContentContext): Element
   return isBlock ? h('div', shown) : shown;
 }
 
-/** A heading with its id and a link to itself. Headings of levels 2 and 3 are in the table of contents too. */
+/** A heading with its id and a link to itself. Headings of levels 2 and 3 are also in the table of contents. */
 function headingElement(
   depth: number,
   children: ElementContent[],
@@ -233,7 +234,7 @@ function headingElement(
 const idOfTitle = ({ children, data }: Heading, context: ContentContext): string =>
   data?.id ?? anchorOf(data?.name ?? toText(context.children(children)).trim());
 
-/** An element of HTML that an author wrote. Its attributes are checked with all others, when it is written. */
+/** An HTML element of an author. Its attributes are sanitized later, when it is written. */
 function htmlElement(element: StaticElement, context: ContentContext): ElementContent[] {
   const { name, props, children } = element;
   if (name === 'style') {
@@ -280,7 +281,7 @@ function htmlElement(element: StaticElement, context: ContentContext): ElementCo
   return [name === 'table' ? h('div', { className: ['table-wrap'], tabIndex: 0 }, made) : made];
 }
 
-/** Children are the text, or what React calls `dangerouslySetInnerHTML`. */
+/** Text of a `<style>` element: its children, or React's `dangerouslySetInnerHTML`. */
 function styleText({ props, children }: StaticElement): string {
   const given = props.get('dangerouslySetInnerHTML');
   const text = given instanceof Map ? given.get('__html') : undefined;
@@ -291,7 +292,7 @@ function propertiesOf(props: StaticProps, context: ContentContext): Properties {
   const properties: Properties = {};
   for (const [key, value] of props) {
     if (/^on/i.test(key) || key === 'key' || key === 'ref' || key === 'noAnchor') continue;
-    // hastscript looks names up in plain objects, where it would find what every object has.
+    // hastscript looks names up in plain objects, where it would find inherited properties.
     if (key.toLowerCase() in Object.prototype) continue;
     if (key === 'style') {
       const style = styleOf(value);
@@ -304,7 +305,7 @@ function propertiesOf(props: StaticProps, context: ContentContext): Properties {
   return properties;
 }
 
-/** `style={{ fontSize: 12 }}` as declarations. A name that CSS does not have is dropped later. */
+/** Declarations of a `style` such as `{{ fontSize: 12 }}`. Names that CSS does not have are dropped later. */
 export function styleOf(value: StaticValue): string | undefined {
   if (typeof value === 'string') return value;
   if (!(value instanceof Map)) return undefined;

@@ -14,7 +14,7 @@ const code = (text: string): Typeset => ({
   text,
 });
 
-test('code is written as it was made, and is text for the search; in a drawing it would break out, and is text there', () => {
+test('code is written as HTML, and as text in the search and in drawings, which it would break out of', () => {
   const { html, sections } = writeContent([
     h('pre', [h('code', [code('a < b')])]),
     s('svg', [s('text', [code('a < b')])]),
@@ -23,7 +23,7 @@ test('code is written as it was made, and is text for the search; in a drawing i
   expect(sections).toEqual([{ anchor: '', heading: '', text: 'a < b' }]);
 });
 
-test('what a table misses is put around its neighbours, and what is read of it stays apart', () => {
+test('missing elements of a table are added, and the texts of its cells stay apart', () => {
   const table = h('table', ['\n', h('td', 'a'), h('td', 'b'), '\n', h('tr', ['x', h('i', 'y'), h('td', 'z')])]);
   const { html, sections } = writeContent([table]);
   expect(html.text).toBe(
@@ -32,7 +32,7 @@ test('what a table misses is put around its neighbours, and what is read of it s
   expect(sections[0]?.text).toBe('a\nb\nxy\nz');
 });
 
-test('the tree stays as it was, so that parts of it may be shared', () => {
+test('the tree stays unchanged, so that parts of it may be shared', () => {
   const frozen = (element: Element): Element => {
     for (const child of element.children) if (child.type === 'element') frozen(child);
     Object.freeze(element.properties);
@@ -45,7 +45,7 @@ test('the tree stays as it was, so that parts of it may be shared', () => {
   );
 });
 
-test('a heading in a link has no link to itself, and the page none to check', async () => {
+test('a heading in a link has no link to itself, which would be checked', async () => {
   const { content, page } = await renderedContent('<a href="/other"><h2>Title</h2></a>\n\n## Second', {
     'other.mdx': 'x',
   });
@@ -59,7 +59,7 @@ test('ids in headings are ids of the page; those of drawings are not', () => {
   expect(writeContent([heading, drawing]).ids).toEqual(['title', 'old-name', 'drawing']);
 });
 
-test('an element that many pages have is written as any other, wherever it stands, and with every id', () => {
+test('a repeated element is written as any other, in every place and with every id', () => {
   const alike = {};
   const element = (id: string): Element =>
     h('div', { className: ['field'], id }, [
@@ -93,7 +93,7 @@ test('an element that many pages have is written as any other, wherever it stand
   }
 });
 
-test('the text of elements that many pages have ends where the text of all others does', () => {
+test('the text of repeated elements has the same limit as other text', () => {
   const alike = {};
   const element = (id: string): Element =>
     h('div', { id }, [h('a', { href: `#${id}` }, id), h('p', 'x'.repeat(30_000))]);

@@ -14,27 +14,27 @@ import { type Repeated, toText, type Typeset } from './content-tree.ts';
 import { apartOf, PageSections, type Section } from './page-sections.ts';
 import { keepRoom } from './picture-room.ts';
 
-/** HTML that a browser reads as the tree that was meant, what is read of it by section, and its ids. */
+/** HTML that a browser parses to the intended tree, its text by section, and its ids. */
 export type WrittenContent = { html: SafeHtml; sections: Section[]; ids: string[] };
 
-/** How addresses become those of the bundle. */
+/** Converts addresses to those of the bundle. */
 export type Addresses = {
   resolve: ResolveAddress;
-  /** Of the picture at an address, as its author wrote it; undefined: it is not known. */
+  /** Size of the picture at an address, as its author wrote it; undefined if it is unknown. */
   sizeOf: (written: string) => PictureSize | undefined;
-  /** What stands for a picture that has no address, if it says nothing itself. */
+  /** Placeholder for a picture without an address and a description. */
   missingImage: string;
 };
 
 export type WriteOptions = {
-  /** Without them, addresses stay as they are. */
+  /** Without this, addresses stay unchanged. */
   addresses?: Addresses;
 };
 
 /**
- * Writes content: the one place where its elements become HTML, and so the one that makes them safe to show. Only elements and attributes of
- * the schema are written, addresses that the URL policy allows and harmless styles, and every element where HTML allows it. All text is escaped.
- * Changes nothing in the tree, so that its parts may be shared.
+ * Writes content as HTML, and is the only place that does so. It therefore also makes content safe: it writes only elements and attributes of the
+ * schema, addresses that the URL policy allows, harmless styles, and every element only where HTML allows it. All text is escaped. The tree is not
+ * changed, so that its parts may be shared.
  */
 export function writeContent(content: readonly Nodes[], options: WriteOptions = {}): WrittenContent {
   const writer = new ContentWriter(options);
@@ -51,7 +51,7 @@ export const voidElements: ReadonlySet<string> = new Set(
 class ContentWriter {
   readonly sections = new PageSections();
   readonly #options: WriteOptions;
-  /** Whether what was written since this was last set to false ends a paragraph around it. */
+  /** True if an element that ends a surrounding paragraph was written since this was last set to false. */
   #endsParagraph = false;
   readonly #cellEnds = (): void => this.sections.text('\n');
 
@@ -70,7 +70,9 @@ class ContentWriter {
     return html;
   }
 
-  /** Written once for all that are alike, where nothing around it changes what it becomes. */
+  /**
+   * Writes an element that is repeated. Its HTML is cached for all elements that differ only in their id, unless its surroundings change the HTML.
+   */
   #repeated(node: Repeated, around: Around): string {
     const { id } = node;
     const { addresses } = this.#options;
@@ -93,7 +95,7 @@ class ContentWriter {
     const before = around.part === undefined ? '' : around.part.enter('', false);
     if (before === undefined) return '';
     this.sections.text(node.of === 'code' ? `${node.text}\n` : node.text);
-    // Drawings have no HTML in them.
+    // Drawings contain no HTML.
     return before + (around.inDrawing ? escapeHtmlText(node.text) : node.html().text);
   }
 
@@ -130,7 +132,7 @@ class ContentWriter {
 
     const start = `${before}<${name}${attributes}>`;
     if (isVoid) return children.length === 0 ? start : start + this.nodes(children, around);
-    // A parser drops the first line end in this element.
+    // A parser drops the first line break in this element.
     return `${start}${name === 'pre' && inside.startsWith('\n') ? '\n' : ''}${inside}</${name}>`;
   }
 
@@ -148,10 +150,10 @@ class ContentWriter {
   }
 }
 
-/** HTML of an element between the places of its id, and its text. */
+/** HTML of an element, split at its id, and its text. */
 type WrittenOnce = { parts: string[]; text: string };
 
-/** Undefined: its id stands in other places, too. */
+/** Cache by `alike`; 'never' if the id also occurs in other places. */
 const writtenBefore = new WeakMap<object, WrittenOnce | 'never'>();
 
 function writtenOnce({ alike, element }: Repeated): WrittenOnce | undefined {
@@ -169,7 +171,7 @@ function writtenOnce({ alike, element }: Repeated): WrittenOnce | undefined {
 const idToReplace = 'id-to-replace-5c1f';
 /** A block ends the paragraph around it. */
 const startOfBlock = /^<div [^<>]*id="$/;
-/** It is the same in an address and in an attribute. */
+/** Ids that are the same in an address and in an attribute. */
 const plainId = /^[\w.-]+$/;
 
 const linkToItself: Element = { type: 'element', tagName: 'a', properties: {}, children: [] };
@@ -177,10 +179,10 @@ const linkToItself: Element = { type: 'element', tagName: 'a', properties: {}, c
 const isPlainPlace = ({ inTable, inDrawing, inLink, inButton, inHeading, part }: Around): boolean =>
   !inTable && !inDrawing && !inLink && !inButton && !inHeading && part === undefined;
 
-/** Of a pair of pictures, light shows one and dark the other. */
+/** Classes that show a picture only in light or only in dark appearance. */
 const showsOrHides = /^(dark:)?(hidden|block|inline|inline-block|flex)$/;
 
-/** A picture without a source becomes its description. */
+/** Description that replaces a picture without a source. */
 function missingImage({ alt, className }: Properties, { missingImage }: Addresses): Element {
   const kept = Array.isArray(className) ? className.filter((name) => showsOrHides.test(name)) : [];
   const value = typeof alt === 'string' && alt !== '' ? alt : missingImage;
@@ -191,6 +193,6 @@ function missingImage({ alt, className }: Properties, { missingImage }: Addresse
 const hasClass = ({ className }: Properties, name: string): boolean =>
   Array.isArray(className) && className.includes(name);
 
-/** Headings have a link to themselves. In another link there is no use for it. */
+/** True for the link of a heading to itself. It is left out inside of another link. */
 export const isLinkToItself = ({ tagName, properties }: Element): boolean =>
   tagName === 'a' && hasClass(properties, 'heading-anchor');

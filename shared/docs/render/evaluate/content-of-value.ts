@@ -2,7 +2,7 @@ import type { Nodes } from 'mdast';
 import { type Budget, NotStatic } from './evaluation.ts';
 import { StaticNodes, type StaticObject, type StaticValue } from './static-tree.ts';
 
-/** A value as content: text and numbers are shown, booleans and missing values are not, objects cannot be. */
+/** A value as content: text and numbers are shown, booleans and missing values are not, objects cannot be shown. */
 export function nodesOf(value: StaticValue, budget: Budget): Nodes[] {
   lookAt([value], budget);
   return contentOf(value);
@@ -17,22 +17,22 @@ function contentOf(value: StaticValue): Nodes[] {
   throw new NotStatic('shows an object or function');
 }
 
-/** The members of an object; a missing value has none. */
+/** The members of an object for a spread; a missing value has none. */
 export function spreadObject(value: StaticValue, budget: Budget): StaticObject {
   if (value instanceof Map) {
     budget.step(value.size);
     return value;
   }
   if (value === undefined || value === null || value === false) return new Map();
-  throw new NotStatic('spreads what is no object');
+  throw new NotStatic('spreads a value that is not an object');
 }
 
-/** Characters that are looked at for the price of one part. */
+/** Characters of a text that count as one part. */
 const charactersOfPart = 64;
 
 /**
- * Counts all parts of values, those that are in several places as often as they are there. What walks through values and nodes later takes time and
- * room for each. A list or element of two that are the same, thirty times over, has more parts than a machine has room.
+ * Counts all parts of values. A part that occurs in several places counts as often, because later steps take time and memory for each. A list of two
+ * equal items, nested thirty times, has more parts than a machine has memory.
  */
 export function lookAt(values: Iterable<StaticValue>, budget: Budget): void {
   const pending: (StaticValue | Nodes)[] = [...values];

@@ -17,12 +17,12 @@ import {
   Unknown,
 } from './static-tree.ts';
 
-/** An element: its name, props and content, attributes that have no value here, and its place in the file. */
+/** An element: its name, props and content, attributes without a static value, and its place in the file. */
 type Use = { name: string; props: StaticObject; children: Nodes[]; unread?: readonly Unread[]; place: Place };
 
 /**
- * An element of JSX. One of HTML or a built-in one stays an element; a component of the project is replaced by what it renders, an
- * unknown one by its children.
+ * Evaluates a JSX element. HTML elements and built-in components stay elements; a component of the project is replaced by its output, an unknown one
+ * by its children.
  */
 export function evaluateElement(use: Use, frame: Frame): Nodes[] {
   const { name, props, children, unread = [], place } = use;
@@ -58,7 +58,7 @@ export function evaluateElement(use: Use, frame: Frame): Nodes[] {
   return [{ type: 'staticElement', name, props, children, ...field, ...positionOf(place) }];
 }
 
-/** Until a form works, its fields are boxes with the text that they show. */
+/** First look of a form field in an island: a box with its text. */
 function fieldAtFirst({ name, props, children }: Use): Pick<StaticElement, 'name' | 'props' | 'children'> | undefined {
   if (name !== 'input' && name !== 'textarea' && name !== 'select') return undefined;
   if (name === 'input' && (props.get('type') === 'checkbox' || props.get('type') === 'radio')) return undefined;
@@ -84,7 +84,7 @@ const isText = (value: StaticValue): value is string | number => typeof value ==
 const isElement = (name: string): boolean => /^[a-z][A-Za-z0-9-]*$/.test(name);
 const isHandler = (name: string): boolean => /^on[A-Z]/.test(name);
 
-/** Attributes that are left out, as their author may not expect. */
+/** Reports attributes that are left out. */
 function reportUnread({ name, unread = [], place }: Use, frame: Frame): void {
   for (const { name: key, why, failure = 'expression-not-static' } of unread) {
     const what = isHandler(key)
@@ -94,10 +94,10 @@ function reportUnread({ name, unread = [], place }: Use, frame: Frame): void {
   }
 }
 
-/** A component of the project has the name. */
+/** True if a component of the project has the name. */
 export const isBound = (name: string, frame: Frame): boolean => lookUp(name, frame) !== undefined;
 
-/** What the page itself binds to a name; it hides a built-in component of that name. */
+/** The value that the page binds to a component's name; it hides a built-in component of the same name. */
 function lookUp(name: string, frame: Frame): StaticValue {
   if (/^[a-z]/.test(name) && !name.includes('.')) return undefined;
   const [first = '', ...rest] = name.split('.');
@@ -111,8 +111,8 @@ function lookUp(name: string, frame: Frame): StaticValue {
 }
 
 /**
- * What a component of the project renders. One that would have to be run becomes an island, and so does one with an attribute that would have to;
- * inside of another component that one does. One that would render itself is left out.
+ * Output of a component of the project. A component that would have to run, or that has an attribute that would have to run, becomes an island.
+ * Inside of another component, that one becomes the island. A component that would render itself is left out.
  */
 function expandComponent(target: Closure, use: Use, frame: Frame): Nodes[] {
   const { unread = [], place } = use;
@@ -146,11 +146,11 @@ function withChildren({ props, children }: Use): StaticObject {
   return all;
 }
 
-/** An island of the component, or of the element of HTML that has the name. `cause` says why it must run. */
+/** Makes an island of the component, or of the HTML element with this name. `cause`: the reason why it must run. */
 function runInBrowser(target: Closure | undefined, use: Use, cause: NotStatic, frame: Frame): Nodes[] {
   const { name, props, children, unread = [], place } = use;
   const { evaluation } = frame;
-  // The component around it, if there is one, has what this one is given.
+  // If there is a component around this one, it knows the values that this one gets.
   const isInner = evaluation.isFirstLook || isInComponent(frame);
   const given = givenTo(target, { name, props, children, unread }, frame);
   if (given === undefined || (isInner && target === undefined)) {
@@ -165,13 +165,13 @@ function runInBrowser(target: Closure | undefined, use: Use, cause: NotStatic, f
   }
   if (!evaluation.allowsScripts) {
     const what = `<${name.slice(0, 60)}> needs scripts, which are not allowed here: it ${cause.message}.`;
-    report(frame, 'island-not-run', `${what} What it shows at first is in the page.`, place);
+    report(frame, 'island-not-run', `${what} The page shows only its initial state.`, place);
   }
   const first = firstLook(target, name, given.shown, place, frame);
   return islandNodes(given, first, place, frame);
 }
 
-/** What a component shows before anything happens; nothing where that cannot be known. */
+/** The first look of a component; empty if it cannot be known. */
 function firstLook(
   target: Closure | undefined,
   name: string,
@@ -208,7 +208,7 @@ function firstLook(
   }
 }
 
-/** The body of a snippet. One that would include itself is left out. */
+/** The body of a snippet. A snippet that would include itself is left out. */
 function expandSnippet({ module: target }: ComponentReference, use: Use, frame: Frame): Nodes[] {
   const { name, place } = use;
   const { evaluation, module } = frame;
@@ -231,7 +231,7 @@ function expandSnippet({ module: target }: ComponentReference, use: Use, frame: 
   }
 }
 
-/** `<Snippet file="x.mdx" />` of older projects: from `_snippets` or `snippets`. */
+/** `<Snippet file="x.mdx" />` of older projects. The file is in `_snippets` or `snippets`. */
 function legacyInclude(use: Use, frame: Frame): Nodes[] {
   const { loadModule } = frame.evaluation;
   const written = use.props.get('file');
@@ -248,7 +248,7 @@ function positionOf(place: Place): Pick<Extract<Nodes, { type: 'staticElement' }
   return 'position' in place && place.position ? { position: place.position as NonNullable<Nodes['position']> } : {};
 }
 
-/** JSX inside an expression. */
+/** Evaluates JSX inside an expression. */
 export function evaluateJsx(node: JSXElement | JSXFragment, frame: Frame): Nodes[] {
   const { budget } = frame.evaluation;
   budget.step();
@@ -268,7 +268,7 @@ export function evaluateJsx(node: JSXElement | JSXFragment, frame: Frame): Nodes
   return evaluateElement({ name: tagName(node.openingElement.name), props, children: given, place: node }, frame);
 }
 
-/** At first look, what has no value is left out. */
+/** Runs an evaluation. During a first look, its result is replaced by `instead` if it has no static value. */
 function lenient<Result>(frame: Frame, instead: Result, run: () => Result): Result {
   if (!frame.evaluation.isFirstLook) return run();
   try {
@@ -313,7 +313,7 @@ function tagName(name: JSXIdentifier | JSXMemberExpression | JSXNamespacedName):
   return `${tagName(name.object)}.${name.property.name}`;
 }
 
-/** As React reads it: lines trimmed and joined by spaces, empty ones dropped. */
+/** JSX text by React's rules: lines are trimmed and joined by spaces, empty ones are dropped. */
 function jsxText(text: string): string {
   const lines = text.split(/\r\n|\n|\r/);
   return lines

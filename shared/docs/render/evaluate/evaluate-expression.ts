@@ -23,12 +23,12 @@ import {
   Unknown,
 } from './static-tree.ts';
 
-/** Names that lead from data to JavaScript itself, on any object. */
+/** Property names that lead from data to JavaScript's own objects. */
 const forbidden = new Set(['constructor', '__proto__', 'prototype']);
 
 /**
- * The value of an expression of the static subset: literals, templates, arrays and objects without methods, operators, own-property access,
- * `.map`, `.filter`, `.join`, `.slice`, JSX, arrow functions. Throws `NotStatic` for anything else, and `PageFailed` when the budget is used up.
+ * The value of an expression of the static subset: literals, templates, arrays and objects without methods, operators, own-property access, `.map`,
+ * `.filter`, `.join`, `.slice`, JSX, arrow functions. Throws `NotStatic` for anything else, and `PageFailed` when the budget is used up.
  */
 export function evaluateExpression(node: Expression | Super, frame: Frame): StaticValue {
   const { budget } = frame.evaluation;
@@ -142,7 +142,7 @@ function evaluateKind(node: Expression | Super, frame: Frame): StaticValue {
   }
 }
 
-/** At first look, hooks have values, and functions of the project may be called. */
+/** Value of a call during a first look: hooks have their first values, and functions of the project may be called. */
 function firstLookCall(
   { callee, arguments: given }: SimpleCallExpression,
   frame: Frame,
@@ -214,11 +214,14 @@ function runStatements(
   return undefined;
 }
 
-/** At first look it is no matter what a statement does to others. */
+/** During a first look, the side effects of statements are ignored. */
 const isEffect = ({ type }: Statement, { evaluation: { isFirstLook } }: Frame): boolean =>
   isFirstLook && type === 'ExpressionStatement';
 
-/** At first look, what has no value is not needed before it is used, and what may change has none. */
+/**
+ * Binds a constant or variable. During a first look, an initial value that is not static matters only when it is used, and variables that may change
+ * have none.
+ */
 function bindConstant({ id, init }: VariableDeclarator, kind: string, frame: Frame): void {
   if (!frame.evaluation.isFirstLook) {
     bindPattern(id, init ? nameClosure(evaluateExpression(init, frame), id) : undefined, frame);
@@ -253,7 +256,7 @@ export function boundNames(pattern: Pattern): string[] {
   }
 }
 
-/** A component has the name of the constant that it is bound to. */
+/** Gives a component the name of the constant that it is bound to. */
 export function nameClosure(value: StaticValue, id: Pattern): StaticValue {
   return value instanceof Closure && value.name === '' && id.type === 'Identifier'
     ? new Closure(id.name, value.code, value.scope, value.module)
@@ -268,7 +271,7 @@ export function bindPattern(pattern: Pattern, value: StaticValue, frame: Frame):
   } else if (pattern.type === 'AssignmentPattern') {
     bindPattern(pattern.left, value === undefined ? evaluateExpression(pattern.right, frame) : value, frame);
   } else if (pattern.type === 'ObjectPattern') {
-    if (value === null || value === undefined) throw new NotStatic('takes members out of what has no value');
+    if (value === null || value === undefined) throw new NotStatic('takes members out of a missing value');
     const object = spreadObject(value, frame.evaluation.budget);
     const taken = new Set<string>();
     for (const property of pattern.properties) {
@@ -287,7 +290,7 @@ export function bindPattern(pattern: Pattern, value: StaticValue, frame: Frame):
       bindPattern(property.value, ownProperty(object, key), frame);
     }
   } else if (pattern.type === 'ArrayPattern') {
-    if (!Array.isArray(value)) throw new NotStatic('takes items out of what is no array');
+    if (!Array.isArray(value)) throw new NotStatic('takes items out of a value that is not an array');
     for (const [position, element] of pattern.elements.entries()) {
       frame.evaluation.budget.step(element?.type === 'RestElement' ? value.length : 1);
       if (element?.type === 'RestElement') bindPattern(element.argument, value.slice(position), frame);
@@ -298,7 +301,7 @@ export function bindPattern(pattern: Pattern, value: StaticValue, frame: Frame):
   }
 }
 
-/** A `?.` met what has no value: the whole chain is undefined. */
+/** Thrown when `?.` meets a missing value: the whole chain is undefined. */
 class EndOfChain extends Error {}
 
 function memberOf(node: MemberExpression, frame: Frame): { object: StaticValue; key: string } {
@@ -312,11 +315,13 @@ function memberOf(node: MemberExpression, frame: Frame): { object: StaticValue; 
       ? node.property.name
       : textOf(evaluateExpression(node.property, frame));
   if (forbidden.has(key)) throw new NotStatic(`reads \`${key}\``);
-  if (object === null || object === undefined) throw new NotStatic(`reads \`${key}\` of what has no value`);
+  if (object === null || object === undefined) throw new NotStatic(`reads \`${key}\` of a missing value`);
   return { object, key };
 }
 
-/** Undefined when there is none. Throws `NotStatic` for what JavaScript would inherit, and for members of functions and JSX. */
+/**
+ * An own property; undefined if there is none. Throws `NotStatic` for properties that JavaScript would inherit, and for members of functions and JSX.
+ */
 function ownProperty(object: StaticValue, key: string): StaticValue {
   if (object instanceof Map && object.has(key)) return object.get(key);
   if (Array.isArray(object) || typeof object === 'string') {
@@ -371,12 +376,12 @@ function callMethod(
 
 function wholeNumber(value: StaticValue): number | undefined {
   if (value === undefined || typeof value === 'number') return value;
-  throw new NotStatic('slices by what is no number');
+  throw new NotStatic('slices by a value that is not a number');
 }
 
 function spreadItems(element: SpreadElement, frame: Frame): StaticValue[] {
   const value = evaluateExpression(element.argument, frame);
-  if (!Array.isArray(value)) throw new NotStatic('spreads what is no array');
+  if (!Array.isArray(value)) throw new NotStatic('spreads a value that is not an array');
   frame.evaluation.budget.step(value.length);
   return value;
 }

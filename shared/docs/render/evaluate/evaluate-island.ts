@@ -13,17 +13,17 @@ import {
   type StaticValue,
 } from './static-tree.ts';
 
-/** An attribute whose value only the reader's browser can know, and that is not among the props. */
+/** An attribute whose value only the reader's browser can compute; it is not among the props. */
 export type Unread = { name: string; code: string; tree: Node | undefined; why: string; failure?: string };
 
-/** What an island is given, as the page's script has it, and what can be shown of it. */
+/** The component and props of an island as code of the page's script, and the values that can be shown. */
 export type Given = { module: Module; component: string; props: string; shown: StaticObject; slots: StaticSlot[] };
 
 type Asked = { name: string; props: StaticObject; children: Nodes[]; unread: readonly Unread[] };
 
 /**
- * How the page's script calls a component. Undefined when it cannot: a value that it is given is known to neither the page's script nor this
- * program, or nobody knows the component by a name. `target`: what it is, if that is known.
+ * The code with which the page's script uses a component. Undefined if that is impossible: one of its values is known neither to the page's script
+ * nor to this evaluation, or the component has no name. `target`: the component, if it is known.
  */
 export function givenTo(target: Closure | undefined, asked: Asked, frame: Frame): Given | undefined {
   const { name, props, children, unread } = asked;
@@ -57,12 +57,12 @@ export function givenTo(target: Closure | undefined, asked: Asked, frame: Frame)
   };
 }
 
-/** A component that its file has under its own name. */
+/** The name of a component that its file defines at the top level. */
 function nameOf({ name, module, scope }: Closure): string | undefined {
   return scope === module.scope && module.scope.get(name) instanceof Closure ? name : undefined;
 }
 
-/** What scripts in a browser may name without having made it. */
+/** Globals that scripts in a browser may use. */
 const ofBrowsers = new Set(
   `React undefined NaN Infinity globalThis window document navigator location history localStorage sessionStorage console fetch alert confirm
   prompt setTimeout clearTimeout setInterval clearInterval requestAnimationFrame cancelAnimationFrame queueMicrotask structuredClone
@@ -73,7 +73,7 @@ const ofBrowsers = new Set(
   IntersectionObserver MutationObserver ResizeObserver TextEncoder TextDecoder Uint8Array Float32Array`.split(/\s+/),
 );
 
-/** Every name in the attribute is one of its file or of browsers: what is only a mistake stays one. */
+/** True if every name in the attribute is defined in its file or by browsers. Otherwise the attribute is a mistake and stays one. */
 function isKnown({ tree }: Unread, { scope }: Module): boolean {
   if (tree === undefined) return false;
   try {
@@ -84,7 +84,7 @@ function isKnown({ tree }: Unread, { scope }: Module): boolean {
   }
 }
 
-/** A value as JavaScript, and what can be shown of it. JSX becomes content that the page has already, text alone a string. */
+/** A value as JavaScript, and as a value that can be shown. JSX becomes a slot with content of the page; plain text becomes a string. */
 function encode(
   value: StaticValue,
   slots: StaticSlot[],
@@ -131,8 +131,8 @@ function encode(
 }
 
 /**
- * The island in the page: what it shows at first, and behind that what it was given and does not show. Where scripts are not allowed, that is all
- * there is.
+ * Nodes of an island in the page: its first look, followed by the content that it got and does not show yet. If scripts are not allowed, only the
+ * first look is in the page.
  */
 export function islandNodes(given: Given, first: Nodes[], place: Place, frame: Frame): Nodes[] {
   const { islands, allowsScripts, budget } = frame.evaluation;
@@ -169,7 +169,7 @@ function slotsIn(nodes: readonly Nodes[]): Set<StaticSlot> {
   return found;
 }
 
-/** The content that a value has in it. */
+/** The content in a value. */
 export function nodesIn(value: StaticValue): Nodes[] {
   if (value instanceof StaticNodes) return value.nodes;
   if (Array.isArray(value)) return value.flatMap(nodesIn);

@@ -42,28 +42,28 @@ type PageSource = {
   /** Path in the project. */
   file: string;
   source: Uint8Array | string;
-  /** Text of the files that it may import, by project path. */
+  /** Texts of the files that the page may import, by project path. */
   dependencies: Readonly<Record<string, string>>;
 };
 
 export type EvaluatedPage = {
   tree: Root;
-  /** The heading that gave the page its title, and is not in the tree. */
+  /** The heading that became the title of the page; it is not in the tree. */
   titleHeading?: Heading;
   diagnostics: Diagnostic[];
-  /** What runs in the reader's browser; the islands of the tree have their numbers. */
+  /** Islands of the page, by the numbers that they have in the tree. */
   islands: Island[];
-  /** Text of the `<style>` elements of the page and of the snippets that it imports. */
+  /** Texts of the `<style>` elements of the page and of the snippets that it imports. */
   styles: string[];
-  /** Pictures that stand in the source of the page and of its snippets. */
+  /** Pictures that are embedded in the source of the page and of its snippets. */
   pictures: InlinePictures;
-  /** The text of the page, and the nodes of its tree. Those among them that are in the evaluated tree are as they are in the text. */
+  /** The text of the page, and the nodes of its source tree. Nodes of the evaluated tree that are among them are unchanged. */
   source?: { text: string; nodes: ReadonlySet<Nodes> };
 };
 
 /**
- * Parses a page and evaluates its expressions, components and snippets. Throws `PageFailed` for a page that breaks a limit; everything
- * else that is wrong with it is a diagnostic.
+ * Parses a page and evaluates its expressions, components and snippets. Throws `PageFailed` for a page that exceeds a limit; all other problems are
+ * diagnostics.
  */
 export function evaluatePage(
   { file, source, dependencies }: PageSource,
@@ -105,7 +105,7 @@ export function evaluatePage(
   return text === undefined ? found : { ...found, source: { text, nodes: new Set<Nodes>(parsed.tree.children) } };
 }
 
-/** The heading that gave the page its title is shown above the content, not in it. */
+/** The heading that is the title of the page. It is shown above the content instead of in it. */
 function titleHeadingOf(
   tree: Root,
   { frontmatter }: Pick<ParsedPage, 'frontmatter'>,
@@ -118,7 +118,7 @@ function titleHeadingOf(
   return leadingTitleOf(source, file) === title ? first : undefined;
 }
 
-/** What was found while the page was read. Files of which something runs in the browser have all of their code there. */
+/** Findings of the page. Findings about whole files are dropped for files with islands, because all code of such a file is in the browser. */
 function withoutRunning({ diagnostics, islands, ofFiles }: Evaluation): Diagnostic[] {
   const running = new Set(islands.map(({ module }) => module));
   const needless = new Set(ofFiles.flatMap(({ module, found }) => (running.has(module) ? [found] : [])));
@@ -135,7 +135,7 @@ const emptyModule = (path: string): Module => ({
   imports: new Map(),
 });
 
-/** The same nodes may be used in many places, so the size of a page is known only at the end. */
+/** Checks the size of the evaluated page. It is known only at the end, because nodes may be used in many places. */
 function measure(tree: Root): void {
   let nodes = 0;
   let text = 0;
@@ -150,7 +150,7 @@ function measure(tree: Root): void {
   }
 }
 
-/** Reads files that pages import, each once per page. `files` has the text of all that may be imported, by project path. */
+/** Loads imported files, each once per page. `files`: the texts of all files that may be imported, by project path. */
 function moduleLoader(
   files: Readonly<Record<string, string>>,
   options: ParseOptions,
@@ -182,7 +182,7 @@ function moduleLoader(
   };
 }
 
-/** Binds the imports and exports of a file, in its order. As in MDX, they count wherever a line begins with them, inside of components, too. */
+/** Binds the imports and exports of a file, in its order. As in MDX, they count on every line that begins with them, even inside of components. */
 function bindModule(module: Module, evaluation: Evaluation): void {
   const pending: Nodes[] = [module.tree];
   for (let node = pending.pop(); node; node = pending.pop()) {
@@ -208,7 +208,7 @@ function bindProgram(program: Program, frame: Frame): void {
   }
 }
 
-/** `{/* … *\/}`, as authors of pages write comments, is an empty block in a file of code. */
+/** An empty block in a file of code is a comment: authors write `{/* … *\/}` there as in pages. */
 const isNothing = (node: ProgramNode): boolean =>
   node.type === 'EmptyStatement' || (node.type === 'BlockStatement' && node.body.length === 0);
 
@@ -279,7 +279,10 @@ function bindImport(node: Extract<ModuleDeclaration, { type: 'ImportDeclaration'
   }
 }
 
-/** Why an import is refused: imports are of project files only. `written` has percent signs read, so that none can climb later. */
+/**
+ * Code and message for a refused import; only project files can be imported. `written` is percent-decoded, so that an encoded path cannot leave the
+ * project later.
+ */
 function refusal(specifier: string, written: string, importer: string): [code: string, message: string] {
   const shown = JSON.stringify(specifier.slice(0, 200));
   const path = /^file:|^\/\/|[\\\0]/i.test(written) ? undefined : resolvePath(written, importer);
@@ -295,10 +298,10 @@ function refusal(specifier: string, written: string, importer: string): [code: s
 
 const componentParser = Parser.extend(jsx());
 
-/** Of a file of TypeScript. Its compiler ends the process where code is nested more than some 8000 levels deep. */
+/** Limits of a TypeScript file. The compiler ends the process if code is nested more than some 8000 levels deep. */
 const [mostTypeScript, mostOpenings] = [64 * 1024, 8000];
 
-/** JavaScript of TypeScript, with its JSX. Throws when it is neither. */
+/** JavaScript of a TypeScript file, with its JSX. Throws if the file is not valid TypeScript. */
 function withoutTypes(source: string): string {
   if (source.length > mostTypeScript || (source.match(/[([{<]|=>/g)?.length ?? 0) > mostOpenings) {
     throw new Error(`a file of TypeScript may have ${mostTypeScript / 1024} kB and ${mostOpenings} brackets at most`);
@@ -312,7 +315,7 @@ function withoutTypes(source: string): string {
   return code;
 }
 
-/** Text and syntax tree of a component file (`.jsx`, `.tsx`), or why there is none. The file is not run. */
+/** Text and syntax tree of a component file (`.jsx`, `.tsx`), or the problem in it. The file is not run. */
 function parseScript(source: string, path: string): { text: string; program: Program } | { problem: string } {
   try {
     const text = /\.tsx?$/.test(path) ? withoutTypes(source) : source;

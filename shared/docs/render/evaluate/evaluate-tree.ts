@@ -12,13 +12,13 @@ import { type Module, Scope, type StaticObject } from './static-tree.ts';
 
 const maxTreeDepth = 200;
 
-/** The static tree of the page itself. */
+/** The static tree of a page. */
 export function evaluateModule(module: Module, evaluation: Evaluation): Root {
   const frame: Frame = { evaluation, module, scope: module.scope };
   return { type: 'root', children: evaluateChildren(module.tree.children, frame, undefined, 0) as Root['children'] };
 }
 
-/** The body of a snippet. It sees the given props by their names and as `props`; its own definitions hide props of the same name. */
+/** The body of a snippet. It sees the given props by name and as `props`; its own definitions hide props of the same name. */
 export function evaluateSnippet(module: Module, props: StaticObject, evaluation: Evaluation): Nodes[] {
   const given = new Scope(module.scope);
   given.set('props', props);
@@ -85,7 +85,7 @@ function evaluateNode(node: Nodes, frame: Frame, inCode: InCode, depth: number):
   }
 }
 
-/** What an expression shows. Names that nothing defines are no code: `${HOST}` and `/users/{id}` are shown as they were written. */
+/** Output of an expression. If it uses undefined names it is not code: `${HOST}` and `/users/{id}` are shown as written. */
 function shownExpression(node: MdxFlowExpression | MdxTextExpression, frame: Frame): Nodes[] {
   const expression = expressionOf(node.data?.estree);
   if (expression === undefined) return [];
@@ -101,19 +101,19 @@ function shownExpression(node: MdxFlowExpression | MdxTextExpression, frame: Fra
   });
 }
 
-/** A snippet that is given something: a name without a value is what this use of it leaves out. */
+/** True in a snippet that gets props. A name without a value there is a prop that this use omits. */
 function isGivenProps({ scope }: Frame): boolean {
   const props = scope.get('props');
   return props instanceof Map && props.size > 0;
 }
 
-/** A list such as `{1,3}` is none in JavaScript, and a name that nothing defines is none of code. */
+/** True for texts in braces that are not code: a list such as `{1,3}`, or undefined names. */
 const isWrittenText = (expression: Node, { scope }: Frame): boolean =>
   isPlainText(expression) &&
   (expression.type === 'SequenceExpression' ||
     [...namesIn(expression).used].some((name) => name !== 'undefined' && !scope.has(name)));
 
-/** Names, and what stands between them in words: nobody means to show a call, a function or an element. */
+/** True for names, and operators between them. Calls, functions and elements are always code. */
 function isPlainText(expression: Node, depth = 0): boolean {
   if (depth > 20) return false;
   const inner = (...parts: Node[]): boolean => parts.every((part) => isPlainText(part, depth + 1));
@@ -138,7 +138,7 @@ function isPlainText(expression: Node, depth = 0): boolean {
   }
 }
 
-/** The callout that stands for each kind of GitHub's alerts. */
+/** The callout for each kind of GitHub's alerts. */
 const alertKinds: ReadonlyMap<string, string> = new Map([
   ['NOTE', 'Note'],
   ['TIP', 'Tip'],
@@ -147,7 +147,7 @@ const alertKinds: ReadonlyMap<string, string> = new Map([
   ['CAUTION', 'Danger'],
 ]);
 
-/** A quote whose first line is `[!NOTE]` alone is an alert of GitHub's. */
+/** Converts a quote whose first line is only `[!NOTE]`, an alert of GitHub, to a callout. */
 function withCallout(node: Blockquote, children: Nodes[]): Nodes {
   const [first, ...rest] = children;
   const [text, ...inline] = first?.type === 'paragraph' ? first.children : [];
@@ -165,7 +165,9 @@ function withCallout(node: Blockquote, children: Nodes[]): Nodes {
   return { type: 'staticElement', name, props: new Map(), children: blocks, position: node.position };
 }
 
-/** A component of the project, such as a badge, shows in a heading, but is not part of its name: its anchor is made from the rest. */
+/**
+ * Evaluates a heading. Components of the project in it, such as a badge, are shown but are not part of its name: its anchor is made from the rest.
+ */
 function evaluateHeading(node: Heading, frame: Frame, inCode: InCode, depth: number): Nodes | Nodes[] {
   let name = '';
   let hasComponent = false;
@@ -182,7 +184,7 @@ function evaluateHeading(node: Heading, frame: Frame, inCode: InCode, depth: num
   return { ...node, children: children as Heading['children'], data: { ...node.data, name: name.trim() } };
 }
 
-/** The node itself where nothing in it was evaluated: then its source says the same. */
+/** Returns the same node if its children did not change, so that its source can be used for its Markdown. */
 function withChildren(node: Parents, children: Nodes[]): Nodes {
   const isSame = children.length === node.children.length && children.every((child, at) => child === node.children[at]);
   return isSame ? node : ({ ...node, children } as Nodes);
@@ -200,7 +202,7 @@ function unwrapped(nodes: Nodes[]): Nodes | Nodes[] {
   return nodes.filter((node) => node.type !== 'text' || node.value.trim() !== '');
 }
 
-/** A line that has only tags and expressions, such as `<Note>…</Note>`, is no paragraph. */
+/** True for a line that has only tags and expressions, such as `<Note>…</Note>`. It is not a paragraph. */
 function isOnlyJsx(node: Paragraph, components: KnownComponents): boolean {
   let hasElement = false;
   for (const child of node.children) {
@@ -251,7 +253,7 @@ function propsOf(node: MdxJsxFlowElement | MdxJsxTextElement, frame: Frame): Pro
   return { props, unread };
 }
 
-/** What cannot be evaluated is left out and reported. */
+/** Evaluates a node. If it has no static value, it is left out and reported. */
 function attempt(frame: Frame, node: Nodes, what: string, run: () => Nodes[]): Nodes[] {
   try {
     return run();
@@ -267,15 +269,15 @@ function expressionOf(program: Program | null | undefined) {
   return statement?.type === 'ExpressionStatement' ? statement.expression : undefined;
 }
 
-/** Replaces only names that are passed or exported: in code, braces nearly always belong to the code. */
+/** Replaces only names of props and exports: in code, most braces belong to the code. */
 function substituted(code: string, values: ReadonlyMap<string, string>): string {
   return code.replace(/\{(?:props\.)?([A-Za-z_$][\w$]*)\}/g, (written, name: string) => values.get(name) ?? written);
 }
 
-/** `<a name="x">` and `<a id="x">`: what links of a page in Markdown lead to. */
+/** Matches `<a name="x">` and `<a id="x">`, which are targets of links in Markdown pages. */
 const namedLink = /<a\s(?:[^<>]{0,500}\s)?(?:name|id)\s*=\s*["']?([^"'\s<>]{1,200})/gi;
 
-/** Raw HTML is never parsed: only line breaks, names of places and text are kept. */
+/** Raw HTML is never parsed. Only line breaks, names of link targets and text are kept. */
 function htmlAsText(html: string): Nodes[] {
   if (/^<br\s*\/?>$/i.test(html)) return [{ type: 'break' }];
   const names = Array.from(html.matchAll(namedLink), ([, name = '']): Nodes => {

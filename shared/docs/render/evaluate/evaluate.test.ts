@@ -45,7 +45,7 @@ describe('expressions of the static subset', () => {
   });
 });
 
-describe('what is not static is left out and reported', () => {
+describe('expressions that are not static are left out and reported', () => {
   const refused: [source: string, code: string][] = [
     ['before {fetch("x")} after', 'expression-not-static'],
     ['before {unknown} after', 'expression-not-static'],
@@ -71,7 +71,7 @@ describe('what is not static is left out and reported', () => {
     expect(diagnostic?.line).toBeGreaterThan(0);
   });
 
-  test('an unknown component gives way to its content', async () => {
+  test('an unknown component is replaced by its content', async () => {
     expect((await renderedContent('<Nobody>**inside**</Nobody>')).content).toContain('<strong>inside</strong>');
   });
 
@@ -159,7 +159,7 @@ export const a = [${'1, '.repeat(8000)}1];\n\n`;
     ['large objects, again and again', manyMembers, '{a.map(() => ({ ...o }).k1)}'],
     ['the rest of large objects', manyMembers, '{a.map(() => { const { k1, ...rest } = o; return rest.k2; })}'],
     ['elements with large objects', manyMembers, '{a.map(() => <b {...o}>x</b>)}'],
-  ])('small pages make no more than there is room for: %s', async (_name, constants, shown) => {
+  ])('small pages stay within memory limits: %s', async (_name, constants, shown) => {
     await expect(renderedContent(`${constants}\n\n${shown}`)).rejects.toThrow(/page-too-large/);
   });
 

@@ -4,42 +4,42 @@ import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { type Place, startOf } from '../findings.ts';
 import { Closure, type Island, type Module, type Scope, type StaticObject } from './static-tree.ts';
 
-/** What the evaluation of one page shares: its budget, what it finds, and the modules it has read. */
+/** State that the evaluation of one page shares: its budget, its findings, and the modules that were read. */
 export type Evaluation = {
   budget: Budget;
   diagnostics: Diagnostic[];
   components: KnownComponents;
-  /** A file that the page may import, by project path. */
+  /** Loads a file that the page may import, by project path. */
   loadModule: (path: string) => Module | undefined;
-  /** Components and snippets that are being evaluated, innermost last. None may contain itself. */
+  /** Components and snippets that are being evaluated, innermost last. They may not contain themselves. */
   active: (Closure | Module)[];
   /** Components that run in the reader's browser, in the order of the page. */
   islands: Island[];
-  /** What needs scripts may have them. */
+  /** Islands may run scripts. */
   allowsScripts: boolean;
-  /** What an island shows at first is being found out: hooks have their first values, and what has none is left out. */
+  /** The first look of an island is being evaluated: hooks have their first values, and expressions without a static value are left out. */
   isFirstLook: boolean;
-  /** What was reported of files as a whole. It does not matter where the file runs in the browser. */
+  /** Findings about whole files. They are dropped for files that run in the browser. */
   ofFiles: { module: Module; found: Diagnostic }[];
-  /** Text of `<style>` elements that are not in the trees of their files. */
+  /** Texts of `<style>` elements that are not in the trees of their files. */
   styles: string[];
-  /** For JSX inside an expression and the body of a snippet. Passed in, so that the files of this folder do not import each other in a circle. */
+  /** Evaluates JSX inside an expression. This and `evaluateSnippet` are passed in, so that the files of this folder have no circular imports. */
   evaluateJsx(node: JSXElement | JSXFragment, frame: Frame): Nodes[];
   evaluateSnippet(module: Module, props: StaticObject, evaluation: Evaluation): Nodes[];
 };
 
-/** The surroundings of an expression: the page's evaluation, the file it is in, and the names it sees. */
+/** The surroundings of an expression: the page's evaluation, the expression's file, and the names in scope. */
 export type Frame = { evaluation: Evaluation; module: Module; scope: Scope };
 
-/** What is evaluated is the body of a component, which may become an island as a whole. */
+/** True in the body of a component, which may become an island as a whole. */
 export const isInComponent = ({ evaluation: { active } }: Frame): boolean => active.at(-1) instanceof Closure;
 
-/** The built-in components. A line of text may consist of inline ones only and stays a paragraph. */
+/** The built-in components. A line that consists only of inline ones stays a paragraph. */
 export type KnownComponents = ReadonlyMap<string, { isInline?: true }>;
 
 const maxDiagnostics = 200;
 
-/** Notes a finding once per line, and gives it when it is new. `place` is in the module's file. */
+/** Reports a finding once per line, and returns it if it is new. `place` is in the module's file. */
 export function report(
   { evaluation: { diagnostics }, module: { path } }: Pick<Frame, 'evaluation' | 'module'>,
   code: string,
@@ -66,15 +66,15 @@ export function report(
 const maxSteps = 100_000;
 export const maxNodes = 50_000;
 const maxDepth = 64;
-/** Characters of the strings that expressions make. */
+/** Limit of the characters in strings that expressions make. */
 const maxText = 2_000_000;
-/** Characters of the page that results. */
+/** Limit of the characters of the evaluated page. */
 export const maxPageText = 8_000_000;
 const maxIncludes = 2_000;
-/** Parts of values that are looked at: a small page can make a value that has others in it again and again. */
+/** Limit of counted parts of values: a small page can make a value that repeats others many times. */
 const maxLooks = 1_000_000;
 
-/** What the evaluation of one page may use. Throws `PageFailed` when an amount is used up, `NotStatic` when one expression is too deep. */
+/** Limits of the evaluation of one page. Throws `PageFailed` when one is used up, and `NotStatic` if an expression is too deep. */
 export class Budget {
   #steps = maxSteps;
   #nodes = maxNodes;
@@ -108,7 +108,7 @@ export class Budget {
     if (this.#looks < 0) throw new PageFailed('page-too-large', `its expressions show more than ${maxLooks} parts`);
   }
 
-  /** Runs one level deeper. */
+  /** Runs a function one level deeper. */
   deeper<Result>(run: () => Result): Result {
     if (this.#depth >= maxDepth) {
       throw new NotStatic(`is nested more than ${maxDepth} levels deep`, 'expression-too-deep');
@@ -122,7 +122,7 @@ export class Budget {
   }
 }
 
-/** A page that cannot be rendered: it breaks a limit. `reason` is a sentence for its author. */
+/** Thrown for a page that exceeds a limit. `reason` is a sentence for its author. */
 export class PageFailed extends Error {
   readonly code: string;
   readonly reason: string;
@@ -137,7 +137,7 @@ export class PageFailed extends Error {
   }
 }
 
-/** An expression that is left out because it would have to be run. `message` continues a sentence about it: "calls `fetch`". */
+/** Thrown for an expression that is left out because it would have to run. `message` continues a sentence about it: "calls `fetch`". */
 export class NotStatic extends Error {
   readonly code: string;
   constructor(message: string, code = 'expression-not-static') {

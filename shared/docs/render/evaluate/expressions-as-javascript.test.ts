@@ -7,12 +7,12 @@ import { evaluateExpression } from './evaluate-expression.ts';
 import { Budget, type Evaluation, type Frame, NotStatic } from './evaluation.ts';
 import { Closure, Scope, type StaticValue } from './static-tree.ts';
 
-/** Names that every expression sees, here and in JavaScript. */
+/** Names in the scope of every expression, here and in JavaScript. */
 const known = { words: ['b', 'a', 'c'], one: 1, none: null, page: { title: 'T', tags: ['x'], size: 2 } };
 
 const javascript = createContext({ ...known });
 
-/** The value of an expression as JavaScript has it; undefined when JavaScript throws. Functions are all alike. */
+/** The value of an expression in JavaScript; undefined if JavaScript throws. All functions are equal. */
 function inJavaScript(code: string): { value: unknown } | undefined {
   try {
     return { value: plain(runInContext(`"use strict"; (${code})`, javascript)) };
@@ -21,7 +21,7 @@ function inJavaScript(code: string): { value: unknown } | undefined {
   }
 }
 
-/** The same as pages have it; undefined when it is refused. */
+/** The value of an expression in pages; undefined if it is refused. */
 function inPages(code: string): { value: unknown } | undefined {
   const node = Parser.parseExpressionAt(code, 0, { ecmaVersion: 'latest' }) as unknown as Expression;
   const scope = new Scope();
@@ -60,7 +60,7 @@ const quoted = fc
   .map((text) => JSON.stringify(text));
 const digits = fc.constantFrom('0', '1', '2', '-1', '1.5', '1e21', '0.1', '(0/0)', '(1/0)').map((text) => `(${text})`);
 
-/** Expressions of the subset, by the type of their value: none of these may be refused. */
+/** Expressions of the subset, by the type of their value. They may not be refused. */
 const typed = fc.letrec<Record<'text' | 'number' | 'truth' | 'value' | 'texts', string>>((tie) => {
   const [text, number, truth, value, texts] = [tie('text'), tie('number'), tie('truth'), tie('value'), tie('texts')];
   const depth = { depthSize: 'small', withCrossShrink: true } as const;
@@ -123,7 +123,7 @@ const typed = fc.letrec<Record<'text' | 'number' | 'truth' | 'value' | 'texts', 
   };
 });
 
-test('what is of the static subset has the value that JavaScript gives it', () => {
+test('expressions of the static subset have the same value as in JavaScript', () => {
   fc.assert(
     fc.property(fc.oneof(typed.value, typed.texts), (code) => {
       expect({ code, ...inPages(code) }).toStrictEqual({ code, ...inJavaScript(code) });
@@ -192,7 +192,7 @@ const { any } = fc.letrec<Record<'any', string>>((tie) => {
   };
 });
 
-test('what pages have is what JavaScript gives, or it is refused', () => {
+test('any expression has the same value as in JavaScript, or is refused', () => {
   fc.assert(
     fc.property(any, (code) => {
       const found = inPages(code);

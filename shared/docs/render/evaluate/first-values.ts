@@ -2,7 +2,7 @@ import type { CallExpression } from 'estree';
 import { NotStatic } from './evaluation.ts';
 import { Closure, type Scope, type StaticValue, Unknown } from './static-tree.ts';
 
-/** The hook of React that a call is of: `useState(…)` or `React.useState(…)`. Undefined for any other call, and where the page has the name itself. */
+/** The React hook of a call: `useState(…)` or `React.useState(…)`. Undefined for any other call, and if the page defines the name. */
 export function hookOf(callee: CallExpression['callee'], scope: Scope): string | undefined {
   if (callee.type === 'Identifier') return isHook(callee.name) && !scope.has(callee.name) ? callee.name : undefined;
   if (callee.type !== 'MemberExpression' || callee.computed || callee.property.type !== 'Identifier') return undefined;
@@ -15,8 +15,8 @@ const isHook = (name: string): boolean => /^use[A-Z]/.test(name);
 const later = new Unknown('has a value only later');
 
 /**
- * What a hook gives when a component is rendered for the first time; effects do nothing then. `argument` evaluates one of its arguments. Throws
- * `NotStatic` for a hook that asks others.
+ * Result of a hook at the first render. Effects do nothing then. `argument` evaluates an argument of the hook. Throws `NotStatic` for a hook that
+ * reads external values.
  */
 export function firstValue(
   hook: string,

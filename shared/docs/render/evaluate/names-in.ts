@@ -1,11 +1,11 @@
 import type { Node } from 'estree';
 
-/** Names in a piece of JavaScript: those that it uses, those that it gives a meaning to anywhere, the texts in it, and those that name icons. */
+/** Names in a piece of JavaScript: names that it uses, names that it binds anywhere, names of elements, its texts, and the texts that name icons. */
 export type Names = { used: Set<string>; bound: Set<string>; elements: Set<string>; texts: string[]; icons: string[] };
 
 const mostDepth = 1000;
 
-/** Throws a `RangeError` for code that is nested deeper than any author writes. */
+/** Collects the names of a tree. Throws a `RangeError` if it is nested too deep. */
 export function namesIn(root: Node): Names {
   const names: Names = { used: new Set(), bound: new Set(), elements: new Set(), texts: [], icons: [] };
   const pending: { node: AnyNode; depth: number }[] = [{ node: root as AnyNode, depth: 0 }];
@@ -28,7 +28,7 @@ type AnyNode = { type: string; [key: string]: unknown };
 const isNode = (value: unknown): value is AnyNode =>
   typeof value === 'object' && value !== null && typeof (value as AnyNode).type === 'string';
 
-/** `b` in `a.b` and `{ b: 1 }`, and the names of attributes. */
+/** True for names that are no references: `b` in `a.b` and `{ b: 1 }`, and names of attributes. */
 function isOnlyName(node: AnyNode, key: string): boolean {
   if (key === 'property') return node.type === 'JSXMemberExpression' || node['computed'] === false;
   if (key === 'key') return node['computed'] === false && node['shorthand'] !== true;
@@ -80,7 +80,7 @@ function note(node: AnyNode, { used, bound, elements, texts, icons }: Names): vo
   }
 }
 
-/** `icon="rocket"`, and `{ icon: 'rocket' }`. */
+/** Notes the name of an icon in `icon="rocket"` and `{ icon: 'rocket' }`. */
 function noteIcon(name: unknown, value: unknown, icons: string[]): void {
   if (!isNode(name) || name['name'] !== 'icon' || !isNode(value)) return;
   const literal = value.type === 'JSXExpressionContainer' ? value['expression'] : value;

@@ -6,7 +6,7 @@ type Primitive = string | number | boolean | null | undefined;
 const isPrimitive = (value: StaticValue): value is Primitive =>
   value === null || (typeof value !== 'object' && typeof value !== 'bigint');
 
-/** Text of a primitive as in a template. Objects have none here, because in JavaScript turning them into text runs code. */
+/** Text of a primitive as in a template. Objects are refused, because converting them to text runs code in JavaScript. */
 export function textOf(value: StaticValue): string {
   if (isPrimitive(value)) return String(value);
   throw new NotStatic('turns an object into text');
@@ -58,7 +58,7 @@ const arithmetic: ReadonlyMap<string, (left: number, right: number) => number> =
   ['**', (left, right) => left ** right],
 ]);
 
-/** JavaScript's own comparisons of primitives; only their types say numbers. */
+/** JavaScript's own comparisons of primitives. Their types name only numbers, but they compare all primitives. */
 const comparisonOperators: ReadonlyMap<string, (left: number, right: number) => boolean> = new Map([
   // biome-ignore lint/suspicious/noDoubleEquals: it is what the page says
   ['==', (left, right) => left == right],

@@ -1,12 +1,12 @@
 import type { Budget } from './evaluation.ts';
 import type { StaticValue } from './static-tree.ts';
 
-/** Characters that a method looks at for the price of one step. */
+/** Characters that a method reads for one step of the budget. */
 const charactersOfStep = 64;
 
 /**
- * The value of a method of texts and lists that changes nothing and calls nothing: `.toLowerCase()`, `.trim()`, `.includes(…)` and the like. Undefined
- * for any other, and for arguments that JavaScript would have to turn into something else first.
+ * The result of a method of texts and lists without side effects and callbacks: `.toLowerCase()`, `.trim()`, `.includes(…)` and the like. Undefined
+ * for any other method, and for arguments that JavaScript would have to convert first.
  */
 export function plainMethod(
   object: StaticValue,

@@ -2,8 +2,8 @@ import type { ArrowFunctionExpression, FunctionDeclaration } from 'estree';
 import type { Nodes, Root } from 'mdast';
 
 /**
- * What evaluation makes of a page: a Markdown tree without expressions, imports and components of the project. The only JSX left is elements:
- * those of HTML with their lower-case names, and built-in components.
+ * Result of evaluating a page: a Markdown tree without expressions, imports and components of the project. The only JSX left is elements: HTML
+ * elements with lower-case names, and built-in components.
  */
 export type StaticElement = {
   type: 'staticElement';
@@ -12,11 +12,11 @@ export type StaticElement = {
   children: Nodes[];
   position?: Root['position'];
   /**
-   * Elements that have the same object here differ in `id` alone, and have no address in them: what is written of one serves for all. They share
-   * their props and children.
+   * Elements with the same object here differ only in `id`, and have no address in them, so the HTML of one serves for all. They share their props
+   * and children.
    */
   alike?: object;
-  /** Beside `alike`: what would be the prop of that name. */
+  /** Used with `alike`: the value of the prop `id`. */
   id?: string;
 };
 
@@ -24,63 +24,66 @@ export type StaticElement = {
 export type StaticFragment = { type: 'staticFragment'; children: Nodes[]; position?: Root['position'] };
 
 /**
- * A component that runs in the reader's browser. `children` is what is known of it without running it: what it shows at first, and what it was
- * given and does not show yet.
+ * A component that runs in the reader's browser. `children` is its content without running it: its first look, and the content that it got and does
+ * not show yet.
  */
 export type StaticIsland = {
   type: 'staticIsland';
-  /** Its place in the page's list of islands. */
+  /** Its index in the page's list of islands. */
   number: number;
-  /** No part of a block is in it: it may stand in a line of text. */
+  /** True if it contains no block, so that it may be part of a line of text. */
   isInline: boolean;
   children: Nodes[];
   position?: Root['position'];
 };
 
-/** Content that a component was given. It is rendered once and for all, and stays as it is wherever the component shows it. */
+/** Content that a component gets. It is rendered once, and stays unchanged wherever the component shows it. */
 export type StaticSlot = {
   type: 'staticSlot';
-  /** Its place among those of its island; undefined where nothing runs. */
+  /** Its index among the slots of its island; undefined if scripts are not allowed. */
   number: number | undefined;
   isInline: boolean;
-  /** The component does not show it at first. */
+  /** True if the component does not show it at first. */
   isHidden: boolean;
   children: Nodes[];
   position?: Root['position'];
 };
 
-/** An island as the page's script has it. */
+/** An island as the page's script uses it. */
 export type Island = {
-  /** The file in whose scope its code is. */
+  /** The file in whose scope its code runs. */
   module: Module;
   /**
-   * Its component and its props as JavaScript: a name of the module, or the name of an element in quotes, and an object. `bindery$slot(0)` stands
-   * for content.
+   * Its component and props as JavaScript: a name of the module, or the name of an element in quotes, and an object. `bindery$slot(0)` stands for
+   * content.
    */
   component: string;
   props: string;
-  /** Where it stands, as `page.mdx`, line 3. */
+  /** Its place in a source file, such as `page.mdx`, line 3. */
   file: string;
   line?: number;
 };
 
-/** Code that differs from that of other pages by a text in a string alone: `code` with `mark` where it has `text`, which is plain everywhere. */
+/**
+ * Code that differs from the code of other pages only by a text in a string: `code` with `mark` in place of `text`. The text has no special
+ * characters of HTML or code.
+ */
 export type SharedCode = { code: string; mark: string; text: string };
 
 declare module 'mdast' {
   interface HeadingData {
-    /** The heading without what components of the project show in it. */
+    /** Text of the heading without the output of components of the project. */
     name?: string;
   }
   interface CodeData {
     shared?: SharedCode;
   }
   interface ListData {
-    /** It goes on with the fields of the next such list. */
+    /** True if the fields continue in the next such list. */
     isOfFields?: true;
   }
   interface ListItemData {
-    /** Lists of several pages have it: it may not be changed. */
+    /** True if lists of several pages share the item, so that it may not be changed. */
     isRepeated?: true;
   }
   interface RootContentMap {
@@ -103,7 +106,7 @@ declare module 'mdast' {
   }
 }
 
-/** A value of the interpreter. Objects are maps, so that no key has a meaning for JavaScript. */
+/** A value of the interpreter. Objects are maps, so that no key has a special meaning in JavaScript. */
 export type StaticValue =
   | string
   | number
@@ -145,7 +148,7 @@ export class StaticNodes {
   }
 }
 
-/** What has a value in the reader's browser only. `why` continues a sentence about it: "calls `fetch`". */
+/** A value that only the reader's browser can compute. `why` continues a sentence about it: "calls `fetch`". */
 export class Unknown {
   readonly why: string;
   constructor(why: string) {
@@ -153,7 +156,7 @@ export class Unknown {
   }
 }
 
-/** An imported snippet: its whole body as a component. */
+/** An imported snippet. Its whole body is the component. */
 export class ComponentReference {
   readonly module: Module;
   constructor(module: Module) {
@@ -161,21 +164,21 @@ export class ComponentReference {
   }
 }
 
-/** A page, snippet or component file while it is evaluated. */
+/** A page, snippet or component file during evaluation. */
 export type Module = {
   /** Path in the project. */
   path: string;
   tree: Root;
-  /** Its imports and exports. */
+  /** Bindings of its imports and exports. */
   scope: Scope;
   exports: Set<string>;
-  /** The files that it imports, by how it names them. */
+  /** The imported files, by the specifiers of the imports. */
   imports: Map<string, Module>;
-  /** The text of a file that is code as a whole; pages and snippets have their code in the tree. */
+  /** Text of a file that is only code. Pages and snippets have their code in the tree. */
   script?: string;
 };
 
-/** Names that an expression sees. */
+/** Names in the scope of an expression. */
 export class Scope {
   readonly #names = new Map<string, StaticValue>();
   readonly #outer: Scope | undefined;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { renderedContent, testProject } from '../test-project.ts';
 
-describe('names that nothing defines', () => {
-  test('are text as it was written, with a warning each', async () => {
+describe('undefined names', () => {
+  test('are shown as written, with a warning each', async () => {
     const { content, markdown, page } = await renderedContent(
       'Write `K:V`, such as host:${hostInfo} or {userName}.\n\n<Note>Still a note.</Note>\n\n{a.b}\n\nGET /users/{user-id}?x={1 + n}',
     );
@@ -26,7 +26,7 @@ describe('names that nothing defines', () => {
   test('so is a list without a bracket', async () => {
     const { content, codes } = await renderedContent('A number [0-9]{1,3} or {from, to}.');
     expect(content).toBe('<p>A number [0-9]{1,3} or {from, to}.</p>');
-    // Of one line, the same finding is said once.
+    // A finding is reported once per line.
     expect(codes).toEqual(['expression-not-static']);
   });
 
@@ -35,7 +35,7 @@ describe('names that nothing defines', () => {
     expect(content).toBe('<p>abcd</p>');
   });
 
-  test('a snippet that is given something shows nothing for what it is not given', async () => {
+  test('a snippet with props shows nothing for missing ones', async () => {
     const snippet = 'A {word} and {more}.';
     const project = await testProject({
       'page.mdx': 'import S from "/snippets/s.mdx";\n\n<S word="one" />\n\n<S />',
@@ -58,7 +58,7 @@ test('<Latex> is math', async () => {
 });
 
 describe('imports', () => {
-  test('count wherever a line begins with them, inside of components, too', async () => {
+  test('count on every line that begins with them, even inside of components', async () => {
     const project = await testProject({
       'page.mdx': 'import Outer from "/snippets/outer.mdx";\n\n<Outer />',
       'snippets/outer.mdx':
@@ -70,7 +70,7 @@ describe('imports', () => {
     expect([...project.model.diagnostics, ...page.diagnostics]).toEqual([]);
   });
 
-  test('in a comment are no code, and a comment is no finding', async () => {
+  test('in a comment are not code, and a comment is not a finding', async () => {
     const project = await testProject({
       'page.mdx': 'import { Map } from "/snippets/map.jsx";\n\n<Map />',
       'snippets/map.jsx': `{/*

@@ -1,11 +1,10 @@
 import { themeSheet } from '../site/browser-files.ts';
 
 /**
- * A project's style sheet so that it reaches only what is inside the content of pages: everything is in one `@scope`, which is inside the box
- * that keeps the content in its place. Undefined when its brackets do not match, because then it could
- * end the scope. Fonts, pictures, animations and conditions in it work; `@import` does not, nor does any rule that is for the whole page
- * wherever it stands, such as `@property` and `@page`. Names of fonts and animations are for the whole page, too: those that the frame uses
- * cannot be given again. Pure.
+ * Restricts a project's style sheet to the content of pages: all rules are put into one `@scope`, which is inside the box of the content. Undefined
+ * if the brackets do not match, because the sheet could then end the scope. Fonts, pictures, animations and conditions in it work. `@import` does not
+ * work, nor do rules that always apply to the whole page, such as `@property` and `@page`. Names of fonts and animations are also global, so those
+ * that the frame uses cannot be redefined. Pure.
  */
 export function isolateCss(text: string): string | undefined {
   const body = withinScope(text.replace(/^\ufeff/, ''));
@@ -13,8 +12,8 @@ export function isolateCss(text: string): string | undefined {
 }
 
 /**
- * In a scope, what stands first in a selector is looked for inside of it, unless the scope is named. The mark of the dark mode is on the root of the page.
- * What a rule reaches stays inside, whatever its selector says.
+ * In a scope, the first part of a selector is searched inside of it, unless the selector names the scope. The class of the dark mode is on the root
+ * of the page, so `:where(:scope)` is inserted after it. Rules still apply only inside of the scope.
  */
 const withDark = (css: string): string =>
   css.replace(darkFirst, (written: string, mark: string, at: number) => {
@@ -25,26 +24,26 @@ const withDark = (css: string): string =>
 
 const darkFirst = /((?:html|:root)?\.dark)\s+(?=[^\s{},;>+~)])/g;
 
-/** Rules that hold style rules, or that have a name, which is looked at. */
+/** Rules that contain style rules, and rules whose names are checked. */
 const scopedRules = /^@(media|supports|container|scope|layer|starting-style|font-face|(-[a-z]+-)?keyframes)$/;
 
 const closing: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
 
 /**
- * One step of the scanner: comments, strings, addresses without quotes, escapes, names of rules, brackets. What fits none is wrong. An escape
- * must not spell a letter of `url`, because what follows that name is read differently.
+ * Tokens of the scanner: comments, strings, addresses without quotes, escapes, names of rules, brackets. Anything else is an error. Escapes of the
+ * letters of `url` are refused, because the text after that name is read differently.
  */
 const parts =
   /\/\*[^]*?\*\/|"(?:[^"\\\n\r\f]|\\[^])*"|'(?:[^'\\\n\r\f]|\\[^])*'|url\([ \t\n\r\f]*(?:(?!\/\*)[^"'(){}[\]\\\s])*[ \t\n\r\f]*\)|url\((?=[ \t\n\r\f]*["'])|\\[^\n\r\fa-f0-9url]|@(?:[-\w\u0080-\uffff]|\\[^\n\r\fa-f0-9url])*|[([{)\]}]|[^"'\\()[\]{}/u@]+|\/(?!\*)|u(?!rl\()/iy;
 
 /**
- * The text with other names for rules that are not only for the scope: browsers leave out what they do not know. Undefined unless every
- * bracket is closed, and so that all browsers agree on it. Wherever they could differ in how they go on after a mistake, the answer is no.
+ * Renames rules that would apply outside of the scope, because browsers skip unknown rules. Undefined unless every bracket is closed in a way on
+ * which all browsers agree: a sheet is refused wherever browsers could recover differently from a mistake.
  */
 function withinScope(css: string): string | undefined {
   const open: string[] = [];
   const kept: string[] = [];
-  /** The rule with a name that is not at its end: its place in `kept`, and how deep it stands. */
+  /** The `@font-face` or `@keyframes` rule that has begun: its index in `kept` and its nesting depth. */
   let named: { at: number; depth: number; isFont: boolean; isOpen: boolean } | undefined;
   const leaveOut = (rule: typeof named): undefined => {
     if (rule) kept[rule.at] = '@left-out';
@@ -66,7 +65,7 @@ function withinScope(css: string): string | undefined {
     const isRule = part.length > 1 && part.startsWith('@');
     const isKnown = isRule && scopedRules.test(part.toLowerCase());
     if (isRule) {
-      // Inside another one: no browser makes anything of that.
+      // Browsers ignore such a rule inside of another one.
       named = leaveOut(named);
       if (isKnown && /(font-face|keyframes)$/i.test(part))
         named = { at: kept.length, depth: open.length, isFont: /face$/i.test(part), isOpen: false };
@@ -77,7 +76,7 @@ function withinScope(css: string): string | undefined {
   return open.length === 0 ? kept.join('') : undefined;
 }
 
-/** Fonts that the theme names, in small letters. */
+/** Font families that the theme uses, in lower case. */
 const fontsOfFrame: ReadonlySet<string> = new Set(
   [...themeSheet.matchAll(/--(?:system-sans|mono):([^;]+);/g)].flatMap(([, list = '']) =>
     list.split(',').map(familyOf),
@@ -88,7 +87,7 @@ function familyOf(written: string): string {
   return written.replace(/["']/g, '').trim().replace(/\s+/g, ' ').toLowerCase();
 }
 
-/** What stands in `@font-face`, from its bracket on. Where it is not plain which font that is, the answer is yes. */
+/** True if an `@font-face` block, from its bracket on, defines a font of the frame, or if that is uncertain. */
 function namesFontOfFrame(block: string): boolean {
   const text = withoutComments(block);
   if (text.includes('\\')) return true;
@@ -96,7 +95,7 @@ function namesFontOfFrame(block: string): boolean {
   return families.some((family) => fontsOfFrame.has(family) || family.startsWith('katex_'));
 }
 
-/** What stands between `@keyframes` and its bracket. */
+/** True if the text between `@keyframes` and its bracket names an animation of the frame, or if that is uncertain. */
 const namesAnimationOfFrame = (name: string): boolean => /\\|bindery/i.test(withoutComments(name));
 
 const withoutComments = (text: string): string => text.replace(/\/\*[^]*?\*\//g, ' ');

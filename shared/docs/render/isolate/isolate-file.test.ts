@@ -69,7 +69,7 @@ describe('pictures', () => {
     expect(picture.replaceAll('&quot;', '"').replaceAll('&#39;', "'")).toContain(`<path fill="${paint}">`);
   });
 
-  test('are empty where there is none, or where a parser would not end', () => {
+  test('are empty if there is no picture, or if it is nested too deep', () => {
     const empty = '<svg xmlns="http://www.w3.org/2000/svg"></svg>\n';
     expect(isolated('a.SVG', '<html><body>x</body></html>')).toBe(empty);
     expect(isolated('a.svg', `${'<svg>'.repeat(60_000)}<script>pwned(1)</script>`)).not.toContain('script');
@@ -79,13 +79,13 @@ describe('pictures', () => {
 });
 
 describe('style sheets', () => {
-  test('reach only what is inside the content', () => {
+  test('apply only inside the content', () => {
     const css =
       '.card:hover { color: red } @media (width > 1px) { a::before { content: "}" } } .md\\:x { background: url(a.png) }';
     expect(isolated('a.css', css)).toBe(`@scope (.mdx-content, .aside-content) {\n${css}\n}\n`);
   });
 
-  test('do not say what is so in the whole page', () => {
+  test('have no rules for the whole page', () => {
     const css =
       '@property --sans { syntax: "<color>" } @pr\\operty --a { x: "@property" } @PAGE { margin: 9cm } /* @page */ @-webkit-keyframes x { } @import "a.css";';
     expect(isolated('a.css', css)).toContain(
@@ -93,7 +93,7 @@ describe('style sheets', () => {
     );
   });
 
-  test('do not name the fonts and animations of the frame again', () => {
+  test('do not redefine fonts and animations of the frame', () => {
     const font = (family: string) => `@font-face { font-family: ${family}; src: url(a.woff2) }`;
     const own = `${font('Inter')} ${font("'Roboto Flex'")} @keyframes spin { to { rotate: 1turn } }`;
     expect(isolated('a.css', own)).toContain(own);
@@ -136,7 +136,7 @@ describe('style sheets', () => {
 });
 
 describe('XML', () => {
-  test('in no language with scripts stays as it is', () => {
+  test('without a language that has scripts stays unchanged', () => {
     const map = '<?xml version="1.0" encoding="UTF-8"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"/>';
     expect(isolated('sitemap.xml', map)).toBe(map);
   });
@@ -148,7 +148,7 @@ describe('XML', () => {
     '<!DOCTYPE a [<!ENTITY x "http://www.w3.org/1999/xhtml">]><a/>',
     '<?xml version="1.0" encoding="UTF-7"?><a/>',
     `<a b="xmlns='" xmlns='http://www.w3.org/1999/xhtml'><script>pwned(1)</script></a>`,
-    // Without a mark in front, browsers see by its zeros that this is UTF-16.
+    // Without a byte order mark, browsers detect UTF-16 by its zero bytes.
     Buffer.from('<?xml version="1.0"?><a xmlns="http://www.w3.org/1999/xhtml"/>', 'utf16le').toString(),
     `${'xmlns:'.repeat(300_000)}<a xmlns="http://www.w3.org/1999/xhtml"/>`,
   ])('%s is left out', (xml) => {

@@ -2,7 +2,7 @@ import { isolateCss } from './isolate-css.ts';
 import { isolateSvg } from './isolate-svg.ts';
 import { isolateXml } from './isolate-xml.ts';
 
-/** Larger files of these kinds are not looked at; something that says so takes their place. */
+/** Limit of the size of isolated files. Larger ones are replaced by a placeholder. */
 export const maxIsolatedBytes = 4 * 1024 * 1024;
 
 const kinds = new Map([
@@ -16,16 +16,17 @@ const kinds = new Map([
 
 const kindOf = (path: string) => kinds.get(/\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '');
 
-/** Whether a project's file is changed where its scripts are not allowed: others run nothing when a browser opens them. */
+/** True for file types that can run scripts or change the page's frame. These are rewritten where the project's scripts are not allowed. */
 export const isIsolated = (path: string): boolean => kindOf(path) !== undefined;
 
 /**
- * A file of a project as it may be where tenants' scripts are not allowed: pictures and XML run nothing and load nothing when they are
- * opened by themselves, and style sheets reach only the content of pages. Give no source for a file that cannot be read. Never throws.
+ * Rewrites a file of a project for places where tenants' scripts are not allowed: pictures and XML run nothing and load nothing when they are opened
+ * directly, and style sheets apply only to the content of pages. Omit the source for a file that cannot be read. Throws only for file types that are
+ * not isolated.
  */
 export function isolateFile(path: string, source: Uint8Array | undefined): Uint8Array {
   const kind = kindOf(path);
-  if (kind === undefined) throw new Error(`${path} is no file that is isolated`);
+  if (kind === undefined) throw new Error(`${path} is not of a file type that is isolated`);
   return Buffer.from(isolated(kind.isolate, source) ?? kind.without);
 }
 
@@ -34,7 +35,7 @@ function isolated(isolate: (text: string) => string | undefined, source: Uint8Ar
   try {
     return isolate(new TextDecoder('utf-8', { fatal: true }).decode(source));
   } catch {
-    // Not UTF-8, or nested too deep for a parser.
+    // The file is not UTF-8, or nested too deep for a parser.
     return undefined;
   }
 }

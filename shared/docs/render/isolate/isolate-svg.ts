@@ -7,7 +7,7 @@ import { attributesText } from '../sanitize/safe-attributes.ts';
 
 const words = (list: string): string[] => list.trim().split(/\s+/);
 
-/** All elements that a picture may have: no scripts, no HTML, no other documents. */
+/** Elements that a picture may have. There are no scripts, no HTML and no other documents among them. */
 const elements = new Set(
   words(`svg g defs symbol use switch a view path rect circle ellipse line polyline polygon text tspan textPath image title desc style
     linearGradient radialGradient stop pattern clipPath mask marker filter feBlend feColorMatrix feComponentTransfer feComposite
@@ -16,7 +16,7 @@ const elements = new Set(
     animate animateMotion animateTransform mpath set`),
 );
 
-/** What styles and animations may set. */
+/** Properties that styles and animations may set. */
 const presentation = words(`alignment-baseline baseline-shift clip clip-path clip-rule color color-interpolation
   color-interpolation-filters cursor cx cy d direction display dominant-baseline fill fill-opacity fill-rule filter flood-color flood-opacity
   font-family font-size font-size-adjust font-stretch font-style font-variant font-weight fx fy fr gradientTransform height image-rendering
@@ -26,7 +26,7 @@ const presentation = words(`alignment-baseline baseline-shift clip clip-path cli
   text-rendering transform transform-origin unicode-bidi vector-effect viewBox visibility width word-spacing writing-mode x x1 x2 y y1 y2
   dx dy rotate baseFrequency k1 k2 k3 k4 numOctaves radius scale seed surfaceScale values tableValues slope intercept amplitude exponent`);
 
-/** All attributes that its elements may have. `href` and `style` are looked at on their own. */
+/** Attributes that the elements may have. `href` and `style` are checked separately. */
 const attributes = new Set([
   ...presentation,
   ...words(`id class style lang xml:lang xml:space tabindex role aria-label aria-labelledby aria-describedby aria-hidden href xlink:href version
@@ -43,8 +43,8 @@ const animations = new Set(['animate', 'animateTransform', 'set']);
 const animated = new Set(presentation);
 
 /**
- * A picture of which nothing is left but shapes, text, styles, animations of these, and links: opening it by itself runs no script and loads
- * nothing. Undefined for a text that has no picture. Throws for one that is nested too deep. Pure.
+ * Reduces a picture to shapes, text, styles, their animations, and links. Opened directly, it runs no script and loads nothing. Undefined if the text
+ * contains no picture. Throws for a picture that is nested too deep. Pure.
  */
 export function isolateSvg(text: string): string | undefined {
   // Some programs write a prefix in front of every name.
@@ -53,7 +53,7 @@ export function isolateSvg(text: string): string | undefined {
   return picture === undefined ? undefined : `${written(picture, vocabularies)}\n`;
 }
 
-/** A file of its own has to name what it uses. */
+/** Namespaces that a stand-alone file has to declare. */
 const vocabularies = { xmlns: 'http://www.w3.org/2000/svg', xmlnsXLink: 'http://www.w3.org/1999/xlink' };
 
 function firstSvg(node: Nodes): Element[] {
@@ -61,7 +61,7 @@ function firstSvg(node: Nodes): Element[] {
   return node.tagName === 'svg' ? [node] : node.children.flatMap(firstSvg).slice(0, 1);
 }
 
-/** A node as XML, with what it may have. */
+/** A node as XML, with only the allowed elements and attributes. */
 function written(node: Nodes, more: Properties = {}): string {
   if (node.type === 'text') return escapeHtmlText(node.value);
   if (node.type !== 'element' || !elements.has(node.tagName)) return '';
@@ -90,7 +90,7 @@ function cleanProperties({ tagName, properties }: Element): Properties {
 
 const inlinePicture = /^data:image\/(png|jpeg|gif|webp|avif);base64,[a-z0-9+/=\s]+$/i;
 
-/** Links may lead to other sites; everything else is in the picture itself. */
+/** Links may lead to other sites; all other references must stay inside the picture. */
 function isSafeReference(tagName: string, address: string): boolean {
   if (address.trim().startsWith('#')) return true;
   if (tagName === 'a') return /^https?:/.test(hrefOf(address)) && !/[\u0000-\u001f]/.test(address);
@@ -102,7 +102,7 @@ function hrefOf(address: string): string {
   return url.kind === 'external' ? url.href : '';
 }
 
-/** CSS without what loads something: only parts of the picture itself and inline pictures and fonts may be named. */
+/** Removes everything from CSS that would load a file. References to parts of the picture, inline pictures and inline fonts stay. */
 function cssWithoutLoads(css: string): string {
   // An escape could hide a name.
   if (css.includes('\\')) return '';

@@ -39,7 +39,7 @@ describe('a <style> in a page', () => {
     expect(page.diagnostics).toEqual([]);
   });
 
-  test('lines keep their numbers, and code that shows one stays', async () => {
+  test('lines keep their numbers, and code with a <style> stays', async () => {
     const { html, page } = await sheetOf(
       '<style>\n.a { color: red }\n</style>\n\n`<style>` and `</style>`\n\n```html\n<style>\n.x {}\n</style>\n```\n\n[x](/none) {unknown}',
     );
@@ -48,7 +48,7 @@ describe('a <style> in a page', () => {
     expect(page.diagnostics.map(({ line }) => line)).toEqual([13]);
   });
 
-  test('that of a snippet counts, too', async () => {
+  test('the <style> of a snippet counts, too', async () => {
     const { sheet } = await sheetOf('import S from "/snippets/s.mdx";\n\n<S />', {
       'snippets/s.mdx': '<style>\n.s { color: red }\n</style>\n\nText.',
     });
@@ -69,7 +69,7 @@ describe('a <style> in a page', () => {
     '.a { color: red',
     '.a { content: "</style><script>alert(1)</script>" }',
     '@import url("https://x.example/a.css"); .a { color: red }',
-  ])('%s reaches nothing outside', async (css) => {
+  ])('%s has no effect outside of the content', async (css) => {
     const { html, sheet, page } = await sheetOf(`<style>\n${css}\n</style>\n\nText.`);
     expect(html).not.toMatch(/<style|alert\(1\)<\/script>/);
     expect(sheet?.body ?? '').not.toMatch(/@import|^\}\s*body/m);
@@ -80,7 +80,7 @@ describe('a <style> in a page', () => {
     ['an escaped quotation mark', 'url("a\\")b") } body { color: red } .x { content: "'],
     ['the end of a comment', '( /* url(x*/../b) { } body { color: red }'],
     ['the mark of the dark mode', 'url(/.dark ) }'],
-  ])('an address with %s stays as it is', async (_name, css) => {
+  ])('an address with %s stays unchanged', async (_name, css) => {
     const { sheet } = await sheetOf(`<style>\n.a { background: ${css} }\n</style>`);
     expect(sheet === undefined || sheet.body.includes(css)).toBe(true);
   });
@@ -114,7 +114,7 @@ describe('a <style> in a page', () => {
     expect(sheet?.body).toContain('.x .dark .d, .dark, .dark > .e, .darker .f {');
   });
 
-  test('the search does not read it', async () => {
+  test('the search index does not contain it', async () => {
     const { page } = await renderedContent('<style>\n.soft { color: red }\n</style>\n\nText.');
     expect(page.search).toBe('[["","","Text."]]');
   });

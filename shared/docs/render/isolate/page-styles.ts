@@ -5,14 +5,14 @@ import type { Report } from '../findings.ts';
 import type { PageSlice } from '../page-slice.ts';
 import { isolateCss } from './isolate-css.ts';
 
-/** The style sheet of a page with what its `<style>` elements say: a file of the bundle. */
+/** The style sheet of a page, made from its `<style>` elements: a file of the bundle. */
 export type PageStyles = { path: string; text: string };
 
 const maxStyles = 200_000;
 
 /**
- * Style sheets that a page has in itself, kept to its content as those of the project are where no scripts of it may run. They may load what those may:
- * files of the project, and pictures and fonts by https. One with brackets that do not match is left out. Undefined where nothing is left.
+ * Collects the styles in a page, and restricts them to its content like style sheets of a project whose scripts are not allowed. They may load files
+ * of the project, and pictures and fonts by https. Style sheets with brackets that do not match are left out. Undefined if nothing is left.
  */
 export function pageStyles(
   texts: readonly string[],
@@ -27,7 +27,7 @@ export function pageStyles(
         text.length + written.length > maxStyles
           ? `the page has more than ${maxStyles / 1000} kB of them`
           : 'its brackets or quotation marks do not match';
-      report('style-left-out', `A <style> is left out: ${why}. Use a .css file of the project, or mend it.`);
+      report('style-left-out', `A <style> is left out: ${why}. Use a .css file of the project, or correct it.`);
     } else text += sheet;
   }
   if (text === '') return undefined;
@@ -36,7 +36,7 @@ export function pageStyles(
     text: text.replace(address, (whole, quote: string, named: string) => fromSheet(whole, quote, named)),
   };
 
-  /** Addresses are seen from the page, and from the top of the site. */
+  /** Converts an address, which is relative to the page or to the top of the site, to one relative to the style sheet. */
   function fromSheet(whole: string, quote: string, named: string): string {
     const url = classifyUrl(named);
     const target = url.kind === 'path' && url.path !== '' ? resolvePath(decoded(url.path), file) : undefined;
@@ -46,12 +46,12 @@ export function pageStyles(
   }
 }
 
-/** Escapes could stand for what CSS reads: the end of a comment, of an address or of a text. */
+/** Encodes characters that have a meaning in CSS: they could end a comment, an address or a string. */
 const plain = (path: string): string =>
   path.replaceAll(/[*'()]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /**
- * Addresses of characters that mean nothing to CSS, so that a sheet keeps its parts where one takes the place of another: an escape, or the end of a
- * comment in one, would not.
+ * Matches addresses whose characters have no meaning in CSS. Replacing them cannot change how the sheet is parsed, unlike an address with an escape
+ * or the end of a comment.
  */
 const address = /\burl\(\s*(["']?)([\w./@%+~?#=&-]+)\1\s*\)/gi;

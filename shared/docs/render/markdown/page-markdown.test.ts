@@ -6,13 +6,13 @@ import { pageMarkdown } from './page-markdown.ts';
 const markdownOf = async (source: string, others: Record<string, string> = {}): Promise<string> =>
   (await renderedContent(`---\ntitle: Title\n---\n\n${source}`, others)).markdown.replace(/^# Title\n\n/, '');
 
-test('what nothing had to be evaluated for stays as its author wrote it', async () => {
+test('blocks without evaluated parts stay as their author wrote them', async () => {
   const source =
     '## É 𝒳\n* one\n* _two_\n\n1) a\n\n| b |\n|---|\n| **c** |\n\n```js title="d" {1}\ne\n```\n\n[f][g] &amp; \\{h}\n\n[g]: /page\n';
   expect(await markdownOf(source)).toBe(source);
 });
 
-test('what was evaluated is Markdown, between what was not', async () => {
+test('evaluated blocks are Markdown, between unchanged ones', async () => {
   const source = '* é 𝒳\n\n<Note>a *b*</Note>\n\n{1 + 1} c\n\n* d\n* e\n\n{/* f */}\n\n* g\n';
   expect(await markdownOf(source)).toMatch(
     /^\* é 𝒳\n\n> .*\n> \n?.*a _b_\n\n2 c\n\n\* d\n\* e\n\n<!-- -->\n\n\* g\n$/s,
@@ -27,7 +27,7 @@ test('ids of headings, comments and variables are not in it', async () => {
   expect(markdown).toBe('## A\n\nc  f\n');
 });
 
-test('a snippet has no place in the source of its page', async () => {
+test('a snippet is not part of the source of its page', async () => {
   const snippets = { 'snippets/s.mdx': 'from *the* snippet\n' };
   const source = "import S from '/snippets/s.mdx'\n\na *b*\n\n<S />\n\nc *d*\n";
   expect(await markdownOf(source, snippets)).toBe('a *b*\n\nfrom _the_ snippet\n\nc *d*\n');
@@ -41,7 +41,7 @@ test('tags that are only text in a broken page are escaped', async () => {
   expect(await markdownOf('a <3\n\n<your-key>\n')).toContain('\\<your-key>');
 });
 
-test('fields of an interface are in the words of any list', () => {
+test('fields of an API are written as any list', () => {
   const words = (value: string): Nodes => ({ type: 'paragraph', children: [{ type: 'text', value }] });
   const list = (isOfFields: boolean, ...items: Nodes[][]): List => ({
     type: 'list',

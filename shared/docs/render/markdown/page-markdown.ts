@@ -17,18 +17,18 @@ import { componentRegistry } from '#shared/docs/render/components/registry.ts';
 import type { StaticElement } from '#shared/docs/render/evaluate/static-tree.ts';
 import { plainBlocks } from './plain-blocks.ts';
 
-/** An evaluated page, with its source where that is known. */
+/** An evaluated page, with its source if it is known. */
 type Page = {
   tree: Root;
   source?: { text: string; nodes: ReadonlySet<Nodes> };
-  /** What of the tree is no author's: it was made from the description of an interface. */
+  /** Generated nodes of the tree, from an API description, above and below the author's content. */
   added?: { above: readonly Nodes[]; below: readonly Nodes[] };
 };
 type PageHead = { title: string; description?: string | undefined };
 
 /**
- * Markdown twin of a page: title, description, and its content with components turned into plain Markdown. What nothing had to be evaluated
- * for stays as its author wrote it.
+ * Markdown twin of a page: title, description, and its content with components converted to plain Markdown. Blocks in which nothing was evaluated are
+ * copied from the source.
  */
 export function pageMarkdown({ title, description }: PageHead, { tree, source, added }: Page): string {
   const heading = `# ${title.replace(/\s+/g, ' ').trim()}\n`;
@@ -46,7 +46,7 @@ export function pageMarkdown({ title, description }: PageHead, { tree, source, a
   return body === '' ? heading + lead : `${heading}${lead}\n${body}\n`;
 }
 
-/** Neighbours that are as in the source are copied from it together, with what is between them. */
+/** Copies consecutive unchanged nodes from the source together, with the text between them. */
 function bodyFrom({ text, nodes }: NonNullable<Page['source']>, children: readonly Nodes[]): string {
   const order = new Map([...nodes].map((node, at) => [node, at]));
   const parts: string[] = [];
@@ -62,13 +62,13 @@ function bodyFrom({ text, nodes }: NonNullable<Page['source']>, children: readon
     const [start, end] = [run[0]?.position?.start.offset, run.at(-1)?.position?.end.offset];
     const part = (place === undefined ? markdownOf(run) : text.slice(start, end)).trim();
     if (part === '') continue;
-    // Two lists would become one.
+    // Without a separator, two lists would become one.
     if (children[first - 1]?.type === 'list' && /^(?:[-*+]|\d{1,9}[.)])\s/.test(part)) parts.push('<!-- -->');
     parts.push(part);
   }
   return parts.join('\n\n');
 
-  /** Where a node is in the source; undefined when it is not there as it is, or does not start its line. */
+  /** Index of a node in the source; undefined if it was changed or does not start its line. */
   function placeOf(node: Nodes | undefined): number | undefined {
     if (node === undefined || node.position?.start.column !== 1) return undefined;
     return order.get(node);
@@ -76,8 +76,8 @@ function bodyFrom({ text, nodes }: NonNullable<Page['source']>, children: readon
 }
 
 /**
- * Text that is Markdown already, as descriptions are: to look for what must be escaped would take most of a page's time. What is plain is written
- * here, as the library would write it.
+ * Markdown of nodes whose text is already Markdown, such as descriptions. Searching it for characters to escape would take most of a page's time.
+ * Simple nodes are written here in the same way as the library would.
  */
 const addedMarkdown = (nodes: readonly Nodes[]): string =>
   markdownOf(nodes, {
@@ -106,7 +106,7 @@ const addedParagraph: Handle = (node: Paragraph, parent, state, info) => {
 const addedWords = (node: PhrasingContent): string | undefined =>
   node.type === 'text' ? addedText(node) : node.type === 'inlineCode' ? addedCode(node) : undefined;
 
-/** Bold words at the start of a line, with a space or nothing behind them. */
+/** Bold words at the start of a line, followed by a space or nothing. */
 function addedStrong({ children: [only, other] }: Strong, next: PhrasingContent | undefined): string | undefined {
   if (next !== undefined && !(next.type === 'text' && next.value.startsWith(' '))) return undefined;
   const text = only === undefined || other !== undefined ? undefined : addedWords(only);
@@ -129,12 +129,12 @@ const addedFence: Handle = (node: Code, parent, state, info) => {
   return `\`\`\`${lang} ${meta}\n${value}\n\`\`\``;
 };
 
-/** Of items that several pages have. They begin with a paragraph, so that no list before them changes them. */
+/** Cache of the text of list items that several pages share. Items begin with a paragraph, so the list before them does not change them. */
 const itemTexts = new WeakMap<ListItem, string>();
 
 /**
- * A list of fields, in the same words as any list. The library notes after each word in which line and column it is, again for each list around
- * it, which nobody asks for.
+ * Writes a list of fields in the same way as any list. The library also tracks line and column of each word for every surrounding list, which is not
+ * needed here.
  */
 const fieldList: Handle = (node: List, parent, state, info) => {
   if (node.data?.isOfFields !== true) return defaultHandlers.list(node, parent, state, info);
@@ -162,7 +162,7 @@ const fieldList: Handle = (node: List, parent, state, info) => {
 
 type Handlers = NonNullable<NonNullable<Parameters<typeof toMarkdown>[1]>['handlers']>;
 
-/** Markdown of static nodes. `handlers` write some of them in another way. */
+/** Markdown of static nodes. `handlers` replace the writers of some node types. */
 export function markdownOf(nodes: readonly Nodes[], handlers?: Partial<Handlers>): string {
   const blocks = asMarkdown(nodes);
   const plain = handlers === undefined ? plainBlocks(blocks, oneBlock) : undefined;
@@ -170,13 +170,13 @@ export function markdownOf(nodes: readonly Nodes[], handlers?: Partial<Handlers>
   return /^$|[\r\n]$/.test(plain) ? plain : `${plain}\n`;
 }
 
-/** The Markdown of a block as it is among others: its own line end, if it has one, is not that of the document. */
+/** Markdown of a block as one of several, so that its own trailing line break is kept. */
 export const oneBlock = (block: Root['children'][number]): string =>
   anyMarkdown([block, { type: 'thematicBreak' }]).slice(0, -'\n\n---\n'.length);
 
 const extensions = [gfmToMarkdown({ tableCellPadding: false, tablePipeAlign: false })];
 
-/** By the library, which writes whatever there may be. */
+/** Markdown of any blocks, written by the library. */
 export function anyMarkdown(children: Root['children'], handlers?: Partial<Handlers>): string {
   return toMarkdown(
     { type: 'root', children },
@@ -203,7 +203,7 @@ const phrasing = new Set(
   ),
 );
 
-/** Static nodes as blocks of plain Markdown: lines of text that stand by themselves become paragraphs. */
+/** Static nodes as blocks of plain Markdown. Consecutive inline nodes become a paragraph. */
 function asMarkdown(nodes: readonly Nodes[]): BlockContent[] {
   const blocks: BlockContent[] = [];
   let line: PhrasingContent[] = [];
@@ -226,7 +226,7 @@ function asMarkdown(nodes: readonly Nodes[]): BlockContent[] {
   return blocks;
 }
 
-/** Static nodes as a line of text; blocks among them give their text. */
+/** Static nodes as inline nodes; blocks among them contribute their text. */
 function asLine(nodes: readonly Nodes[]): PhrasingContent[] {
   return nodes.flatMap(plain).flatMap((node): PhrasingContent[] => {
     if (phrasing.has(node.type)) return [node as PhrasingContent];
@@ -300,7 +300,7 @@ const list: ToMarkdown = ({ name, children }) => {
   return [{ type: 'list', ordered: name === 'ol', spread: false, children: items }];
 };
 
-/** A link to what Markdown cannot show. */
+/** A link in place of media that Markdown cannot show. */
 const media: ToMarkdown = ({ name, props }) => {
   const url = textProp(props, 'src');
   if (url === undefined) return [];

@@ -29,7 +29,7 @@ const between = [
 ];
 const marks = ['*', '_', '[', ']', '`', '~', '<', '&', '\\', '|', '#', '\t', '$', '{', '}', '@', '\r', '\n\n', '  '];
 
-/** Trees as pages have them, and some with characters that mean something in Markdown. Three of four texts are plain. */
+/** Makes trees as in pages, some with characters that have a meaning in Markdown. Three of four texts are plain. */
 class Trees {
   readonly #random: () => number;
 
@@ -115,7 +115,7 @@ class Trees {
   });
 }
 
-test('blocks are in the words of the library', () => {
+test('blocks equal those of the library', () => {
   let plain = 0;
   for (let seed = 1; seed <= 1_500; seed += 1) {
     const blocks = new Trees(seed).blocks();
@@ -128,7 +128,7 @@ test('blocks are in the words of the library', () => {
   expect(plain).toBeGreaterThan(1_200);
 });
 
-test('lines as pages have them are plain', () => {
+test('typical lines of pages are plain', () => {
   const lines: PhrasingContent[][] = [
     [{ type: 'text', value: 'One line, (of two)\nwith a - dash and 3. things: a/b, e.g. "x" or $5.' }],
     [

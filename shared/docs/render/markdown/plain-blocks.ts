@@ -5,9 +5,9 @@ type Block = BlockContent | DefinitionContent | RootContent;
 type Parent = { spread?: boolean | null | undefined };
 
 /**
- * Blocks as Markdown, in the same bytes as `mdast-util-to-markdown` writes with our options, at a fifth of the cost: the library tries some sixty patterns on
- * each text, and notes line and column of each word. `other` writes a paragraph, heading, table or code that is not plain. Undefined where there
- * is a block that is not known here.
+ * Writes blocks as Markdown, with the same bytes as `mdast-util-to-markdown` with our options, at a fifth of the cost: the library tries some sixty
+ * patterns on each text, and tracks line and column of each word. `other` writes a paragraph, heading, table or code that is not plain. Undefined if
+ * a block type is not supported here.
  */
 export function plainBlocks(blocks: readonly Block[], other: (block: Block) => string): string | undefined {
   try {
@@ -24,7 +24,7 @@ class NotPlain extends Error {
 
 class BlockWriter {
   readonly #other: (block: Block) => string;
-  /** Two lists beside each other have different ones, or they would be one. */
+  /** Bullet of the previous list. Adjacent lists have different bullets, because they would otherwise become one. */
   #lastBullet: string | undefined;
 
   constructor(other: (block: Block) => string) {
@@ -137,12 +137,12 @@ function table({ align, children }: Table): string | undefined {
     .join('\n');
 }
 
-/** Whether no empty line stands between two children of an item. What would become one, or something else, has one. */
+/** True if no empty line is needed between two children of an item. Blocks that would merge or change their meaning need one. */
 function isTight(left: Block, right: Block, { spread }: Parent): boolean {
   if (spread !== false) return false;
   if (left.type === 'blockquote' && right.type === 'blockquote') return false;
   if (left.type === 'table' && (right.type === 'paragraph' || right.type === 'table')) return false;
-  // It may have an underline instead of its marks.
+  // The heading may have an underline instead of its marks.
   if (right.type === 'heading') throw new NotPlain();
   if (left.type === 'paragraph' && right.type === 'thematicBreak') return false;
   if (

@@ -1,12 +1,12 @@
 import type { Image, Link, PhrasingContent } from 'mdast';
 
-/** Where a line is: it decides what in it would be taken for Markdown. */
+/** The block of a line. It determines which characters have a meaning in Markdown. */
 export type LinePlace = 'paragraph' | 'heading' | 'cell';
 type Around = { place: LinePlace; inLabel: boolean; inAttention: boolean };
 
 /**
- * A line of text as Markdown, where it is plain that nothing in it must be escaped or encoded; undefined elsewhere. `before` and `after` are what it
- * stands between.
+ * Writes a line of text as Markdown if nothing in it must be escaped or encoded; undefined otherwise. `before` and `after` are the characters around
+ * it.
  */
 export const plainLine = (
   nodes: readonly PhrasingContent[],
@@ -65,18 +65,18 @@ const firstCharacters = {
   break: '\\',
 };
 
-/** With what the Markdown of a node begins, if that is plain. */
+/** First character of the Markdown of a node, if the node is plain. */
 const firstOf = (node: PhrasingContent): string | undefined =>
   node.type === 'text' ? node.value.charAt(0) : firstCharacters[node.type as keyof typeof firstCharacters];
 
 const isAttention = (node: PhrasingContent | undefined): boolean =>
   node?.type === 'strong' || node?.type === 'emphasis';
 
-/** What may begin something wherever it stands. */
+/** Characters that may begin a construct anywhere. */
 const marks = /[*_[`~\\\r\t]/;
-/** What may begin something before or behind another character, as an address does. */
+/** Pairs of characters that may begin a construct, such as an address. */
 const pairs = /[Ww]\.[-.\w]|[ps]:\/|!\[|[-+.\w]@[-.\w]|&[#A-Za-z]|<[!/?A-Za-z]|\]\(/;
-/** What may begin something where a line begins, and spaces there. */
+/** Characters that may begin a construct at the start of a line, and spaces there. */
 const lineStart = /^(?:[#*+=>|:<~[`_ \n-]|\d+[.)])/;
 const lineBreaks = /\n(?:[#*+=>|:<~[`_ \n-]|\d+[.)])| \n/;
 
@@ -95,11 +95,11 @@ function codeSpan(value: string, { place, inLabel }: Around): string | undefined
   return value.startsWith(' ') && value.endsWith(' ') && value.trim() !== '' ? undefined : `\`${value}\``;
 }
 
-/** Letters, digits and what is read as such; other characters beside marks decide whether these are read. */
+/** Letters and digits. The characters beside marks decide if the marks are parsed. */
 const letter = /[\p{L}\p{N}]/u;
 const punctuation = /[!-/:-@[-`{-~]/;
 
-/** Emphasised words with nothing emphasised in them or beside them, that are read as such between these characters. */
+/** Emphasis without other emphasis in it or beside it, if the characters around it allow its marks. */
 function attention(
   mark: '**' | '_',
   children: readonly PhrasingContent[],
@@ -130,7 +130,7 @@ function addressAndTitle({ url, title }: Pick<Link, 'url' | 'title'>): string | 
 
 function link(node: Link, around: Around): string | undefined {
   const [only, other] = node.children;
-  // An address that is its own text may be written without brackets.
+  // An address with itself as text may be written without brackets.
   if (other === undefined && only?.type === 'text' && (only.value === node.url || `mailto:${only.value}` === node.url))
     return undefined;
   if (around.inLabel) return undefined;

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import type { RenderedFile } from '../bundle-paths.ts';
 import { packageFile } from '../package-file.ts';
 
-/** A font file: `name` is the file's, without its ending. */
+/** A font file. `name` is its file name without the extension. */
 type Face = { name: string; family: string; bold: boolean; italic: boolean; rule: string };
-/** A rule that chooses a font: for elements with all of these classes. */
+/** A rule that chooses a font for elements with all of these classes. */
 type Choice = { classes: string[]; family: string | undefined; bold: boolean; italic: boolean };
 type Sheet = { text: string; faces: Face[]; choices: Choice[] };
 
 let known: Sheet | undefined;
 
-/** KaTeX's own style sheet says which class means which font. */
+/** KaTeX's own style sheet, which maps classes to fonts. */
 function sheet(): Sheet {
   known ??= readSheet(readFileSync(packageFile('katex/dist/katex.min.css'), 'utf8'));
   return known;
@@ -43,8 +43,8 @@ function readSheet(text: string): Sheet {
 const base = { family: 'KaTeX_Main', bold: false, italic: false };
 
 /**
- * Names of the font files that elements with these class attributes need, and the one of plain text. Where a family has no such weight or
- * slant, all that it has.
+ * Names of the font files for elements with these class attributes, and the file of plain text. If a family lacks a weight or slant, all its files
+ * are included.
  */
 export function facesOf(classLists: Iterable<string>): Set<string> {
   const { faces, choices } = sheet();
@@ -67,7 +67,7 @@ export function facesOf(classLists: Iterable<string>): Set<string> {
   return names;
 }
 
-/** `_bindery/math.css` and the fonts that it names: those of `names`, and only in the format that all browsers read. */
+/** `_bindery/math.css` and the fonts that it names: only those of `names`, and only in the format that all browsers support. */
 export function mathFiles(names: ReadonlySet<string>): RenderedFile[] {
   const { text, faces } = sheet();
   const used = faces.filter(({ name }) => names.has(name)).sort((a, b) => (a.name < b.name ? -1 : 1));

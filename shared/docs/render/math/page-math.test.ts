@@ -47,14 +47,14 @@ describe('a formula', () => {
     expect(problem(tex)).toMatch(why);
   });
 
-  test('of many that take much room, the rest is refused', () => {
+  test('formulas beyond the limit of a page are refused', () => {
     const math = new PageMath();
     const problems = Array.from({ length: 40 }, () => problem(String.raw`\sqrt1`.repeat(200), math));
     expect(problems[0]).toBeUndefined();
     expect(problems.at(-1)).toMatch(/take too much room|more than 50000 characters/);
   });
 
-  test('defines macros for itself alone', () => {
+  test('defines macros only for itself', () => {
     const math = new PageMath();
     expect(problem(String.raw`\gdef\mine{x}\mine`, math)).toBeUndefined();
     expect(problem(String.raw`\mine`, math)).toMatch(/Undefined control sequence/);
@@ -98,7 +98,7 @@ describe('math on a page', () => {
     expect(facts.classes).not.toContain('mord');
   });
 
-  test('is off where docs.json says so, and pages without it load nothing for it', async () => {
+  test('can be switched off in docs.json, and pages without it load nothing for it', async () => {
     const settings = { name: 'T', theme: 'mint', colors: { primary: '#0f766e' }, navigation: { pages: ['page'] } };
     const docs = JSON.stringify({ ...settings, styling: { latex: false } });
     const { content, html } = await renderedContent(page, { 'docs.json': docs });
@@ -124,7 +124,7 @@ describe('math on a page', () => {
 });
 
 describe('the style sheet', () => {
-  test('names the fonts that are there, and nothing else', () => {
+  test('names only fonts that exist', () => {
     const [sheet, ...fonts] = mathFiles(facesOf(['mord mathbf', 'mord textsf textbf', 'mord mathcal boldsymbol']));
     const text = Buffer.from(sheet?.body ?? '').toString();
     const named = [...text.matchAll(/url\(([^)]*)\)/g)].map(([, name]) => `_bindery/${name}`);

@@ -4,30 +4,30 @@ import type { SafeHtml } from '../html.ts';
 import { facesOf } from './math-fonts.ts';
 import { BadMarkup, readKatex } from './read-katex.ts';
 
-/** Characters of a formula. Long real ones have some two thousand. */
+/** Limit of the characters of a formula. Long real ones have some two thousand. */
 const maxFormula = 5_000;
-/** Characters of all formulas of a page, and of what is made from them. */
+/** Limits of the characters of all formulas of a page, and of their markup. */
 const maxFormulas = 50_000;
 const maxMarkup = 1_000_000;
-/** Tokens that macros of a formula itself may make, about. */
+/** Approximate limit of the tokens that macros in a formula may make. */
 const maxOwnTokens = 20_000;
 
 const definitions = /\\(?:[egx]?def|let|futurelet|(?:re|provide)?newcommand|renewcommand|providecommand)(?![A-Za-z])/;
 
-/** What a formula became, or why it cannot be shown, as the rest of the sentence "A formula is shown as its source: …". */
+/** A rendered formula, or the reason why it cannot be shown, as the rest of the sentence "A formula is shown as its source: …". */
 export type Formula = { html: SafeHtml } | { problem: string };
 
 /**
- * The formulas of one page, by KaTeX: HTML to look at and MathML for who cannot. Each stands for itself: macros that one defines end with it.
- * Time and bytes are bounded for the page, whatever its formulas are.
+ * Renders the formulas of one page with KaTeX: HTML for display and MathML for screen readers. Macros that a formula defines end with it. Time and
+ * bytes are bounded for the page, whatever its formulas contain.
  */
 export class PageMath {
-  /** Names of the font files that its formulas need, as in `KaTeX_Main-Regular`. */
+  /** Names of the font files that the formulas use, such as `KaTeX_Main-Regular`. */
   readonly fonts = new Set<string>();
   #formulas = 0;
   #markup = 0;
 
-  /** `display`: in a line of its own. */
+  /** `display`: the formula is a block. */
   render(tex: string, display: boolean): Formula {
     this.#formulas += tex.length;
     if (tex.length > maxFormula) return { problem: `it has more than ${maxFormula} characters` };
@@ -35,7 +35,7 @@ export class PageMath {
       return { problem: `the formulas of this page have more than ${maxFormulas} characters` };
     if (this.#markup > maxMarkup) return { problem: 'the formulas of this page take too much room' };
     const defines = definitions.test(tex);
-    // A parameter that stands twice in its macro doubles what it is given, and KaTeX counts that as one step.
+    // A parameter that occurs twice in a macro doubles its argument, and KaTeX counts that as one step.
     if (defines && /(?<!\\)#/.test(tex)) return { problem: 'macros with parameters cannot be defined in a page' };
     let refused: string | undefined;
     try {

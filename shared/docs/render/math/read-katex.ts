@@ -1,9 +1,9 @@
 import { escapeHtml, escapeHtmlText, SafeHtml } from '../html.ts';
 
-/** The markup is not as KaTeX writes it, or more than a page may have. The message is the rest of a sentence. */
+/** Thrown for markup that KaTeX does not write, or that exceeds the limits of a page. The message is the rest of a sentence. */
 export class BadMarkup extends Error {}
 
-/** Browsers flatten what is deeper than 512 elements, and a page has some around a formula. */
+/** Browsers flatten elements deeper than 512, and a page has some elements around a formula. */
 const maxDepth = 400;
 
 const words = (list: string): ReadonlySet<string> => new Set(list.trim().split(/\s+/));
@@ -29,7 +29,7 @@ const attributesOf = (name: string): ReadonlySet<string> | undefined =>
     ? spanAttributes
     : (drawnAttributes.get(name) ?? (mathElements.has(name) ? mathAttributes : undefined));
 
-/** Nothing in them is an address or a text. */
+/** Values that contain no address and no free text. */
 const plainValue = /^[\w\s.,%+#()-]*$/;
 const namespaces = words('http://www.w3.org/2000/svg http://www.w3.org/1998/Math/MathML');
 const styleNames = words(
@@ -37,15 +37,15 @@ const styleNames = words(
   border-right-width border-bottom-width border-style border-right-style border-color color background-color text-shadow position`,
 );
 const styleWord = /^(?:(-?(?:\d+\.?\d*|\.\d+)(?:e-\d+)?)(?:em|ex|px|pt|%)?|#[0-9a-f]{3,8}|[a-z]+)$/i;
-/** In any unit. */
+/** Limit of the number in a CSS length, in any unit. */
 const maxLength = 2000;
 
 const tagPattern = /<(\/?)([A-Za-z]+)((?: [A-Za-z][\w:-]* ?=(?:"[^"<>]*"|'[^'<>]*'))*) ?(\/?)>/y;
 const attributePattern = / ([A-Za-z][\w:-]*) ?=(?:"([^"]*)"|'([^']*)')/g;
 
 /**
- * Writes the markup that KaTeX made anew: these elements, attributes and values, and no others, so that what is made of a tenant's formula
- * cannot hold anything else. `classes` gets the values of its class attributes. Throws `BadMarkup`.
+ * Parses KaTeX's markup and writes it again with an allowlist of elements, attributes and values, so that a tenant's formula cannot add anything
+ * else. `classes` collects the values of its class attributes. Throws `BadMarkup`.
  */
 export function readKatex(markup: string, classes: Set<string>): SafeHtml {
   const open: string[] = [];

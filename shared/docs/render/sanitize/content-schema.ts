@@ -9,7 +9,7 @@ export const drawnElements: ReadonlySet<string> = new Set(
   ),
 );
 
-/** All elements that a page's content may have. */
+/** Elements that a page's content may have. */
 export const contentElements: ReadonlySet<string> = new Set([
   ...words(`a abbr article aside b bdi bdo blockquote br button caption center cite code col colgroup dd del details dfn div dl dt em
     figcaption figure footer h1 h2 h3 h4 h5 h6 header hr i img input ins kbd label li main mark nav ol p picture pre q rp rt ruby s samp
@@ -17,7 +17,7 @@ export const contentElements: ReadonlySet<string> = new Set([
   ...drawnElements,
 ]);
 
-/** Of any other element only the content is left; of these nothing. */
+/** Elements that are removed with their content. Other elements that are not allowed are removed without it. */
 export const strippedElements: ReadonlySet<string> = new Set(
   words(
     'script style template noscript object embed math textarea select foreignObject animate set xmp noembed noframes plaintext',
@@ -30,16 +30,16 @@ const drawn =
   viewBox width height x y x1 y1 x2 y2 cx cy r rx ry d points offset stopColor stopOpacity gradientUnits gradientTransform
   preserveAspectRatio pathLength dx dy xmlns focusable`);
 
-/** Attributes of drawings that could name a paint in another file. */
+/** Attributes of drawings that could refer to a paint in another file. */
 export const drawnAttributes: ReadonlySet<string> = new Set(drawn);
 
-/** Attributes that every element may have; those that start with `data` come to these. */
+/** Attributes that every element may have, in addition to `data` attributes. */
 const common = words(`id className style title lang dir role tabIndex hidden align width height
   ariaLabel ariaLabelledBy ariaDescribedBy ariaHidden ariaExpanded ariaControls ariaCurrent ariaSelected ariaLive`);
 
 const commonAttributes: ReadonlySet<string> = new Set(common);
 
-/** What an element has whatever its author wrote. */
+/** Attributes that an element always has. */
 export const requiredAttributes: ReadonlyMap<string, Properties> = new Map<string, Properties>([
   ['input', { type: 'checkbox', disabled: true }],
   ['button', { type: 'button' }],
@@ -70,10 +70,10 @@ const attributes: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ...[...drawnElements].map((name) => [name, new Set([...common, ...drawn])] as const),
 ]);
 
-/** What an element may have, besides what starts with `data`. */
+/** Attributes that an element may have, in addition to `data` attributes. */
 export const attributesOf = (tagName: string): ReadonlySet<string> => attributes.get(tagName) ?? commonAttributes;
 
-/** Whether an element may have an attribute with that value. Addresses and styles are looked at on their own. */
+/** True if an element may have an attribute with this value. Addresses and styles are checked separately. */
 export function mayHave(tagName: string, property: string, value: Properties[string]): boolean {
   if (!attributesOf(tagName).has(property)) return /^data./i.test(property);
   const required = requiredAttributes.get(tagName)?.[property];

@@ -5,7 +5,7 @@ import { writeContent } from '../content/write-content.ts';
 
 const written = (...children: Element[]): string => writeContent(children).html.text;
 
-test('looks that HTML once had attributes for are styles, and those of the author win', () => {
+test('obsolete presentation attributes become styles, and the author’s styles win', () => {
   const cell = h('td', { align: 'center', vAlign: 'top', width: '20%', style: 'text-align: left' }, 'a');
   expect(written(h('table', h('tr', cell)))).toContain(
     '<td style="text-align: center; vertical-align: top; width: 20%; text-align: left">a</td>',
@@ -22,11 +22,11 @@ test('pictures keep their size', () => {
   );
 });
 
-test('elements that HTML no longer has become others', () => {
+test('obsolete elements become current ones', () => {
   expect(written(h('center', 'a'), h('tt', 'b'))).toBe('<div style="text-align: center">a</div><code>b</code>');
 });
 
-test('a value that means nothing is dropped', () => {
+test('an invalid value is dropped', () => {
   expect(written(h('p', { align: 'x; color: red', width: 'calc(1px)' }, 'a'))).toBe('<p>a</p>');
 });
 

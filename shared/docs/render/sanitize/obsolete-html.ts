@@ -1,24 +1,24 @@
 import type { Properties } from 'hast';
 
-/** Elements that may have `width` and `height`; everywhere else they are styles. */
+/** Elements that may have `width` and `height`; on all others these become styles. */
 const sized = new Set(['img', 'video', 'iframe', 'source']);
 const obsoleteElements: ReadonlyMap<string, string> = new Map([
   ['center', 'div'],
   ['tt', 'code'],
 ]);
 
-/** What an element is called today. */
+/** The current name of an element that was renamed. */
 export const currentName = (tagName: string): string => obsoleteElements.get(tagName) ?? tagName;
 
-/** An attribute that is a style today. */
+/** True for an attribute that is a style in current HTML. */
 export function isObsolete(tagName: string, property: string): boolean {
   if (property === 'width' || property === 'height') return !sized.has(tagName);
   return property === 'align' || property === 'vAlign';
 }
 
 /**
- * What HTML had for looks before there were styles, as a style: `align`, `valign`, `width`. Old pages and tables of Markdown have them. A
- * style that the author wrote comes later, so that it wins. Empty for a value that means nothing.
+ * The style for an obsolete presentation attribute: `align`, `valign`, `width`. Old pages and Markdown tables have these. A style that the author
+ * wrote is placed after it and therefore wins. Empty for an invalid value.
  */
 export function styleInstead(tagName: string, property: string, value: Properties[string]): string {
   const written = typeof value === 'string' || typeof value === 'number' ? String(value).trim().toLowerCase() : '';

@@ -3,25 +3,25 @@ import { drawnElements } from './content-schema.ts';
 import { currentName } from './obsolete-html.ts';
 
 /*
- * Where HTML allows an element, so that a parser of a written page sees the tree that was meant. A browser would mend it otherwise: end
- * paragraphs early, move elements out of tables, and take a `title` outside of a drawing for the page's.
+ * Rules of HTML about the places of elements, so that a parser of a written page sees the intended tree. Browsers would otherwise correct it: they
+ * end paragraphs early, move elements out of tables, and take the `title` of a drawing for the page's.
  */
 
-/** What is around a node. */
+/** Surroundings of a node. */
 export type Around = {
   parent: string;
-  /** Of the parent. */
+  /** Parent of the parent. */
   outer: string;
   inTable: boolean;
   inDrawing: boolean;
   inLink: boolean;
   inButton: boolean;
   inHeading: boolean;
-  /** The parent, where it is a table or a part of one. */
+  /** The parent, if it is a table or a part of one. */
   part: TablePart | undefined;
 };
 
-/** What is around the content of a page. */
+/** Surroundings of the content of a page. */
 export const top: Around = {
   parent: '',
   outer: '',
@@ -33,7 +33,7 @@ export const top: Around = {
   part: undefined,
 };
 
-/** What is around the children of an element that stands here under a name. */
+/** Surroundings of the children of an element that is written under this name. */
 export const within = (name: string, around: Around, closed: () => void): Around => ({
   parent: name,
   outer: around.parent,
@@ -45,7 +45,7 @@ export const within = (name: string, around: Around, closed: () => void): Around
   part: tableParts.has(name) ? new TablePart(name, closed) : undefined,
 });
 
-/** What an element is called where it stands; undefined: only its content may stand here. */
+/** The name under which an element is written at this place; undefined if only its content may be here. */
 export function nameHere(element: Element, around: Around): string | undefined {
   const { tagName } = element;
   if (drawnElements.has(tagName)) return around.inDrawing || tagName === 'svg' ? tagName : undefined;
@@ -99,7 +99,7 @@ export const endingParagraph: ReadonlySet<string> = new Set(
   header hgroup hr li listing main menu nav ol p plaintext pre search section summary table ul xmp`.split(/\s+/),
 );
 
-/** Children of a table and its parts, and what wraps a child that may not be there. A column group has no other children. */
+/** Allowed children of a table and its parts, and the wrapper of other children. A column group has no other children. */
 const tableParts: ReadonlyMap<string, { fits: ReadonlySet<string>; wrapper: (name: string) => string | undefined }> =
   new Map([
     [
@@ -114,10 +114,12 @@ const tableParts: ReadonlyMap<string, { fits: ReadonlySet<string>; wrapper: (nam
     ['colgroup', { fits: new Set(['col']), wrapper: () => undefined }],
   ]);
 
-/** A table or a part of one while its children are written. Those that may not be here are wrapped in what is missing, neighbours together. */
+/**
+ * Writes the children of a table or a part of one. Children that are not allowed are wrapped in the missing element, together with their neighbours.
+ */
 class TablePart {
   readonly #name: string;
-  /** What to do when a cell that was missing ends. */
+  /** Called at the end of a cell that was added. */
   readonly #cellEnds: () => void;
   #open: { name: string; part: TablePart | undefined } | undefined;
 
@@ -126,7 +128,7 @@ class TablePart {
     this.#cellEnds = cellEnds;
   }
 
-  /** What stands before a child of that name, '' for text; undefined: the child is left out. Spaces are, but in a cell. */
+  /** Markup to write before a child with this name, '' for text; undefined if the child is left out. Blanks are left out, except in a cell. */
   enter(name: string, isBlank: boolean): string | undefined {
     const rule = tableParts.get(this.#name);
     if (rule === undefined || (isBlank && this.#open?.name !== 'td')) return undefined;
@@ -143,7 +145,7 @@ class TablePart {
     return before + (inside ?? '');
   }
 
-  /** Ends what wraps the children so far. */
+  /** Ends the wrapper of the children so far. */
   close(): string {
     const open = this.#open;
     if (open === undefined) return '';

@@ -42,7 +42,7 @@ test.each([
   expect(text).not.toContain('example.com');
 });
 
-test('a link of only an icon has its address as its name', () => {
+test('a link with only an icon has its address as its name', () => {
   const written = (...children: Parameters<typeof h>[2][]) =>
     writeContent([h('a', { href: 'https://example.com/a' }, ...children)]).html.text;
   expect(written(h('span'))).toContain(' aria-label="example.com/a"');
@@ -50,7 +50,7 @@ test('a link of only an icon has its address as its name', () => {
   expect(written(h('img', { src: '/a.png', alt: 'A' }))).not.toContain('aria-label');
 });
 
-test('attributes that are written at once are those that are left of all', () => {
+test('the fast paths write the same attributes as the full check', () => {
   const tagName = fc.constantFrom(...contentElements, 'font');
   const element = tagName.chain((name) => {
     const key = fc.constantFrom(...attributesOf(name), 'dataX', 'onclick');

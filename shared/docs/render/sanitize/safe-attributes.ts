@@ -13,7 +13,7 @@ import {
 } from './content-schema.ts';
 import { currentName, isObsolete, styleInstead } from './obsolete-html.ts';
 
-/** The address that a page has for one that its author wrote; undefined: none. Notes where the element links to. */
+/** Converts an address that an author wrote to the page's address, and notes the link; undefined if the address is not allowed. */
 export type ResolveAddress = (
   attribute: 'href' | 'src' | 'poster',
   written: string,
@@ -21,8 +21,8 @@ export type ResolveAddress = (
 ) => string | undefined;
 
 /**
- * What an element may have of its properties: those of the schema, addresses that the URL policy allows, style declarations one by one.
- * `name` is what it is called where it stands.
+ * The allowed properties of an element: those of the schema, addresses that the URL policy allows, and allowed style declarations. `name` is the name
+ * under which it is written.
  */
 export function safeProperties(element: Element, name: string, resolve: ResolveAddress | undefined): Properties {
   const { tagName, properties } = element;
@@ -69,8 +69,8 @@ export function safeProperties(element: Element, name: string, resolve: ResolveA
 }
 
 /**
- * The attributes of an element that has only ordinary ones, as `attributesText(safeProperties(…))` gives them: most elements of most pages.
- * Undefined: it has others.
+ * Fast path for most elements: the same text as `attributesText(safeProperties(…))` for an element that has only ordinary attributes. Undefined if it
+ * has others.
  */
 export function ordinaryAttributes({ tagName, properties }: Element, name: string): string | undefined {
   const starts = name === tagName ? ordinaryStarts.get(name) : undefined;
@@ -86,12 +86,12 @@ export function ordinaryAttributes({ tagName, properties }: Element, name: strin
   return text;
 }
 
-/** What an attribute with data begins with: every element may have it. */
+/** Begin of the text of a `data` attribute, which every element may have. */
 function startOfData(key: string): string | undefined {
   const known = startsOfData.get(key);
   if (known !== undefined || !/^data[A-Z][A-Za-z]{0,30}$/.test(key)) return known;
   const start = ` ${infoOf(key, false)?.attribute}`;
-  // Authors write names, too.
+  // The cache is bounded because authors also write names of attributes.
   if (startsOfData.size < 200) startsOfData.set(key, start);
   return start;
 }
@@ -99,8 +99,8 @@ function startOfData(key: string): string | undefined {
 const startsOfData = new Map<string, string>();
 
 /**
- * The attributes of a link inside the site that has an address and ordinary ones, as `attributesText(safeProperties(…))` gives them: most links of
- * most pages. Undefined: it has others, or leads out of the site.
+ * Fast path for most links: the same text as `attributesText(safeProperties(…))` for a link inside the site with only ordinary attributes. Undefined
+ * if it has others, or leads out of the site.
  */
 export function linkAttributes(
   { tagName, properties }: Element,
@@ -135,7 +135,7 @@ function plainValue(value: Properties[string]): Properties[string] {
   return value ?? undefined;
 }
 
-/** What the old name of an element meant. */
+/** Properties that have a meaning only under the element's old name. */
 const ofOldName = 'href target rel download type htmlFor value colSpan rowSpan headers scope'.split(' ');
 
 function finishLink({ children }: Element, properties: Properties): void {
@@ -147,12 +147,12 @@ function finishLink({ children }: Element, properties: Properties): void {
   } else remove(properties, ['target', 'rel']);
 }
 
-/** Objects stay faster without `delete`. */
+/** Sets properties to undefined, because `delete` makes objects slower. */
 function remove(properties: Properties, names: readonly string[]): void {
   for (const name of names) if (properties[name] !== undefined) properties[name] = undefined;
 }
 
-/** A link of only an icon. For those who cannot see it, its address is its name. */
+/** True for a link with only an icon. Its address becomes its name for screen readers. */
 const isNameless = ({ ariaLabel, title }: Properties, children: Element['children']): boolean =>
   ariaLabel === undefined &&
   title === undefined &&
@@ -163,7 +163,7 @@ const isNameless = ({ ariaLabel, title }: Properties, children: Element['childre
 const hasPicture = (nodes: Element['children']): boolean =>
   nodes.some((node) => node.type === 'element' && (node.tagName === 'img' || hasPicture(node.children)));
 
-/** Frames may show other sites' pages, but not navigate this one or read what it stores in the browser. */
+/** Frames may show pages of other sites, but they cannot navigate this page or read its browser storage. */
 function finishFrame(properties: Properties): void {
   const url = typeof properties.src === 'string' ? classifyUrl(properties.src) : undefined;
   if (url?.kind !== 'external') remove(properties, ['src']);
@@ -179,8 +179,8 @@ const allowedProperties =
   /^(--[a-z][a-z0-9-]*|color|background|background-color|opacity|border(-(top|right|bottom|left|block|inline))?(-(start|end))?(-(width|style|color|radius))?|border-(top|bottom)-(left|right)-radius|border-collapse|border-spacing|outline(-(width|style|color|offset))?|margin(-(top|right|bottom|left|block|inline)(-(start|end))?)?|padding(-(top|right|bottom|left|block|inline)(-(start|end))?)?|width|height|min-width|min-height|max-width|max-height|aspect-ratio|box-sizing|object-fit|object-position|display|flex(-(direction|wrap|flow|grow|shrink|basis))?|grid(-(template|auto|column|row|area)(-(columns|rows|areas|flow|start|end))?)?|gap|row-gap|column-gap|order|align-(items|self|content)|justify-(items|self|content)|place-(items|self|content)|vertical-align|text-(align|decoration|transform|indent|overflow|wrap)(-(color|line|style|thickness))?|text-underline-offset|font|font-(family|size|style|weight|variant|variant-numeric)|line-height|letter-spacing|word-break|word-spacing|overflow-wrap|white-space|list-style(-(type|position))?|overflow(-(x|y))?|float|clear|border-image-width|columns|column-count|box-shadow|filter|transform|transform-origin|fill|stroke|stroke-width|table-layout|caption-side|visibility|position|top|right|bottom|left|z-index|inset|tab-size|hyphens|user-select|cursor|scroll-margin-top)$/;
 
 /**
- * The declarations of a style attribute that may stay. They load nothing (`url(`, `image-set(`, `@import`), keep their element in its place
- * (`position` may be relative or static only) and have no escapes that could hide either.
+ * The allowed declarations of a style attribute. They load nothing (`url(`, `image-set(`, `@import`), keep their element in its place (`position` may
+ * only be relative or static) and have no escapes that could hide either.
  */
 export function safeStyle(style: string): string | undefined {
   if (style.length > 5000) return undefined;
@@ -204,10 +204,10 @@ export function safeStyle(style: string): string | undefined {
   return kept.length === 0 ? undefined : kept.join('; ');
 }
 
-/** A paint of a drawing from another file. An escape could hide it. */
+/** Matches a paint from another file, or an escape that could hide one. */
 const loadsPaint = /\\|\b(?:url|image|image-set|src|element|paint|cross-fade)\s*\((?!\s*["']?\s*#)/i;
 
-/** Properties as they stand in a start tag, each with a space before it. `isDrawn`: by the names that SVG has. */
+/** Properties as text of a start tag, each with a space before it. `isDrawn`: with the attribute names of SVG. */
 export function attributesText(properties: Properties, isDrawn: boolean): string {
   let text = '';
   for (const property in properties) {
@@ -226,7 +226,10 @@ export function attributesText(properties: Properties, isDrawn: boolean): string
 const knownInfos = (schema: Schema): Map<string, Info> => new Map(Object.entries(schema.property));
 const [knownOfHtml, knownOfSvg] = [knownInfos(htmlNames), knownInfos(svgNames)];
 
-/** What an ordinary attribute begins with, by property: its value needs no look at the others, or at where the element stands. By element. */
+/**
+ * Ordinary attributes by element and property, with the begin of their text. Their values are independent of other attributes and of the place of the
+ * element.
+ */
 const ordinaryStarts: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map(
   [...contentElements]
     .filter((name) => !drawnElements.has(name) && !requiredAttributes.has(name) && currentName(name) === name)
@@ -251,7 +254,7 @@ function startsOf(name: string): Map<string, string> {
   );
 }
 
-/** What is known of a property; undefined: no attribute can be called so. */
+/** Facts about a property; undefined if no attribute can have this name. */
 function infoOf(property: string, isDrawn: boolean): Info | undefined {
   const known = (isDrawn ? knownOfSvg : knownOfHtml).get(property);
   if (known !== undefined) return known;

@@ -7,8 +7,8 @@ import type { PageMenuItem } from '#shared/docs/project/read-page-menu.ts';
 import type { PageSlice } from '../page-slice.ts';
 
 /**
- * The entries of a page's menu, as a list. What needs a script, or the address of the page where the site does not know it, is hidden until
- * `menus.js` knows that it works.
+ * The entries of a page's menu, as a list. Entries that need a script, or an address that the site does not state, are hidden until `menus.js` has
+ * made them work.
  */
 export function menuList(
   slice: PageSlice,
@@ -28,7 +28,7 @@ export function menuList(
         const { siteUrl } = slice.settings;
         const address = siteUrl === undefined ? undefined : `${siteUrl}/${encodePath(slice.path)}.md`;
         const asked = (page: string) => encodeURIComponent(filled(question, { address: page }));
-        // Without scripts it works where the site says where it is.
+        // Without scripts the entry works if the site states its address.
         return html`<li${address === undefined && html` hidden`}><a href="${item.base}${address === undefined ? '' : asked(address)}" target="_blank" rel="noopener noreferrer" data-menu="service" data-base="${item.base}" data-question="${question}">${sign('message-circle')}<span>${filled(texts.page.openIn, { name: item.name })}</span></a></li>`;
       }
       case 'link':
@@ -38,7 +38,7 @@ export function menuList(
   return html`<ul>${(slice.menu?.items ?? []).map(entry)}</ul>`;
 }
 
-/** What assistants of others are asked; they understand it in any language of the page. */
+/** Question for external assistants; they understand it in any language of the page. */
 const question = 'Read {address} so that I can ask questions about it.';
 
 const sign = (name: string): SafeHtml => writeContent([icon(name, '')]).html;

@@ -66,7 +66,7 @@ async function head(path: string, changed: Record<string, string> = {}) {
 }
 
 describe('the head of a page', () => {
-  test('has cards: of the page first, then of the site; pictures have whole addresses', async () => {
+  test('has tags of the page before those of the site; pictures have absolute addresses', async () => {
     const { meta } = await head('deep/one');
     expect(Object.fromEntries(meta)).toMatchObject({
       description: 'Run npm i as said with care, <b> & co',
@@ -99,7 +99,7 @@ describe('the head of a page', () => {
     expect((await head('cn/index')).links).toContain('alternate zh-CN https://acme.test/docs/cn');
   });
 
-  test('has an article and the trail to it, which no title can end', async () => {
+  test('has an article and its breadcrumbs, safe against any title', async () => {
     const { graph, html } = await head('deep/one');
     expect(graph).toMatchObject([
       {
@@ -122,13 +122,13 @@ describe('the head of a page', () => {
     expect(html.match(/<!--/g)).toBeNull();
   });
 
-  test('has no such data where search engines should not look', async () => {
+  test('has no structured data if search engines should not index it', async () => {
     const { graph, meta } = await head('deep/two');
     expect(graph).toEqual([]);
     expect(meta.get('robots')).toBe('noindex');
   });
 
-  test('says nothing of addresses where the site has none', async () => {
+  test('has no addresses if the site states none', async () => {
     const { seo, ...rest } = settings;
     const { meta, links, graph } = await head('deep/one', { 'docs.json': JSON.stringify(rest) });
     expect(meta.has('og:image')).toBe(false);
@@ -147,14 +147,14 @@ describe('the page', () => {
     expect((await head('deep/two')).html).toContain('<p class="page-description">1. Not a list</p>');
   });
 
-  test('has the trail of groups as links', async () => {
+  test('has its groups as breadcrumbs', async () => {
     const { html } = await head('deep/two');
     expect(html).toMatch(
       /<li class="breadcrumb-item"><a href="..\/index.html">Start<\/a><\/li><li[^>]*><a href="..\/deep\/one.html">Deep/,
     );
   });
 
-  test('is in its language, dates too', async () => {
+  test('is in its language, with dates', async () => {
     const japanese = (await head('ja/deep/one')).html;
     expect(japanese).toContain('<html lang="ja"');
     expect(japanese).toContain('_bindery/texts/ja.js"></script>');

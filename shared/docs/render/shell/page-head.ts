@@ -7,9 +7,9 @@ import type { PageSlice } from '../page-slice.ts';
 import { structuredData } from './structured-data.ts';
 
 /**
- * What a page says about itself to browsers, search engines and social networks, and its style sheets. Tags of the page win over those of
- * the site, and those over ours. `description`: without Markdown. `hasFeed`: there is a feed beside the page. `styles`: the page's own sheet.
- * `card`: path in the bundle of the picture that was made for links to it.
+ * Content of a page's `head`: metadata for browsers, search engines and social networks, and style sheets. Tags of the page have precedence over
+ * those of the site, and those over ours. `description`: without Markdown. `hasFeed`: the page has a feed. `styles`: the page's own sheet. `card`:
+ * path in the bundle of the preview image.
  */
 export function pageHead(
   slice: PageSlice,
@@ -35,7 +35,7 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 
 const mostKeywords = 100;
 
-/** A list, or a text with commas. */
+/** Keywords from a list or a text with commas. */
 function keywordsOf({ keywords }: PageSlice['frontmatter']): string[] {
   const written = typeof keywords === 'string' ? keywords.split(',') : Array.isArray(keywords) ? keywords : [];
   return written
@@ -49,11 +49,11 @@ function canonicalAddress({ frontmatter, canonical }: PageSlice): string | undef
   return isAddress ? address : undefined;
 }
 
-/** Those that have an element or a place of their own. */
+/** Names that have an element or a place of their own. */
 const special = /^(canonical|robots|description|viewport|keywords)$/i;
 const picturesAndMedia = /(image|url|video|audio)(:url|:secure_url)?$/;
 
-/** By name; the last of a name counts. Pictures and addresses are absolute, or left out. */
+/** Meta tags by name; the last value of a name counts. Pictures and addresses are absolute, or left out. */
 function metaTags(
   { title, settings, frontmatter }: PageSlice,
   { description, canonical, card }: Record<'description' | 'canonical' | 'card', string | undefined>,
@@ -93,7 +93,7 @@ function cardTags(title: string, card: string | undefined): [string, string][] {
   ];
 }
 
-/** Networks take only whole addresses. A file of the project has one where the site has one. */
+/** Absolute address of a picture, because networks accept no others. A file of the project has one if the site states its address. */
 function absolute(written: string, siteUrl: string | undefined): string | undefined {
   const url = classifyUrl(written);
   if (url.kind === 'external') return /^https?:/.test(url.href) ? url.href : undefined;
@@ -107,7 +107,7 @@ function metaTag(key: string, value: string): SafeHtml {
     : html`<meta name="${key}" content="${value}">\n`;
 }
 
-/** The same page in other languages. */
+/** Links to the same page in other languages. */
 function languageLinks({ translations, settings: { siteUrl } }: PageSlice): SafeHtml[] | undefined {
   if (siteUrl === undefined) return undefined;
   const link = (language: string, path: string) =>

@@ -16,36 +16,36 @@ import { pageHead } from './page-head.ts';
 import type { PlaygroundParts } from './playground-parts.ts';
 
 type PageParts = {
-  /** Sanitized and serialized. */
+  /** Sanitized and serialized content. */
   content: SafeHtml;
   aside: SafeHtml | undefined;
-  /** What links to the heading that became the title name; undefined: the title has no other id than that of the shell. */
+  /** Id under which links refer to the heading that became the title; undefined if the title has only the id of the shell. */
   titleId?: string | undefined;
   toc: readonly TocEntry[];
-  /** Ids of the content: an element of the shell gives up its own where the content has it. */
+  /** Ids of the content. An element of the shell has no id if the content uses the same one. */
   ids: ReadonlySet<string>;
   banner: SafeHtml | undefined;
-  /** Of the page, formatted and as plain text. */
+  /** Description of the page, as HTML and as plain text. */
   description: { html: SafeHtml; text: string } | undefined;
-  /** The page has a feed beside it. */
+  /** The page has a feed. */
   hasFeed: boolean;
   hasMath: boolean;
   hasDiagrams: boolean;
-  /** What stands in the line of its operation beside that. */
+  /** Parts of the playground in the line of the operation. */
   playground: PlaygroundParts | undefined;
-  /** Path in the bundle of the script with its components; undefined: nothing of the page runs. */
+  /** Path in the bundle of the script of the page's islands; undefined if it has none. */
   islands?: string | undefined;
   /** Path in the bundle of the page's own style sheet. */
   styles?: string | undefined;
-  /** Path in the bundle of the picture for links to it. */
+  /** Path in the bundle of the preview image for links to the page. */
   card?: string | undefined;
-  /** What the page describes; without it, what its frontmatter names. */
+  /** The operation that the page describes; by default the one that its frontmatter names. */
   endpoint?: Endpoint | undefined;
 };
 
 /**
- * The whole page around its content. Every address is relative. There is no inline script or style sheet. Pages in the modes `custom` and
- * `frame` are blank sheets: their title is there for screen readers only.
+ * The whole page around its content. Every address is relative. There is no inline script or style sheet. Pages in the modes `custom` and `frame`
+ * have no frame, and their title is only for screen readers.
  */
 export function pageShell(slice: PageSlice, parts: PageParts): string {
   const { settings, frontmatter, path } = slice;
@@ -61,7 +61,7 @@ export function pageShell(slice: PageSlice, parts: PageParts): string {
   const fonts = settings.fonts?.map((file) => relativeHref(path, file)) ?? [];
   const classes = [`theme-${themeName(settings.theme)}`, `mode-${mode}`];
   if (parts.aside !== undefined) classes.push('has-aside');
-  // Its column must be there before the contents, which come last.
+  // The column must exist before the table of contents, which comes last.
   if (hasToc) classes.push('has-contents');
   return html`<!doctype html>
 <html lang="${tag}"${direction === 'rtl' && html` dir="rtl"`} class="${classes.join(' ')}" data-current-path="/${path}" data-root="${top}" data-appearance="${settings.appearance.default}"${settings.appearance.strict && html` data-strict`}${fonts.length > 0 && html` data-fonts="${fonts.join(' ')}"`}${slice.searchLanguage !== undefined && html` data-language="${slice.searchLanguage}"`}${slice.searchVersion !== undefined && html` data-version="${slice.searchVersion}"`}>
@@ -123,7 +123,7 @@ ${endpointBox(endpoint ?? endpointOf(frontmatter), playground)}
 ${toc.length > 0 && html`<details class="toc-inline"><summary>${frameIcon('list')}${texts.onThisPage}</summary>${tocList(toc)}${hasContents && menuBesideContents(slice, texts)}</details>`}`;
 }
 
-/** The menu of the page, or only the way to its Markdown. Where the menu is beside the contents, they are here without them. */
+/** The menu of the page, or only the link to its Markdown. Undefined if the menu is beside the table of contents. */
 function pageActions(slice: PageSlice, hasContents: boolean, texts: InterfaceTexts, id: IdOf): SafeHtml | undefined {
   const { path, menu } = slice;
   if (menu === undefined)
@@ -137,7 +137,7 @@ function menuBesideContents(slice: PageSlice, texts: InterfaceTexts, id?: SafeHt
   return html`<nav${id} class="page-menu" aria-label="${texts.page.menu}">${menuList(slice, texts, writtenIcon)}</nav>`;
 }
 
-/** The section of the page, or the trail of groups to it; a group leads to its first page. */
+/** The group of the page, or its breadcrumbs; a group leads to its first page. */
 function eyebrowOf({ path, groups, settings }: PageSlice, texts: InterfaceTexts): SafeHtml | string | undefined {
   if (settings.eyebrows !== 'breadcrumbs' || groups.length === 0) return groups.at(-1)?.title;
   const step = ({ title, page }: PageSlice['groups'][number]) =>
@@ -145,7 +145,7 @@ function eyebrowOf({ path, groups, settings }: PageSlice, texts: InterfaceTexts)
   return html`<nav aria-label="${texts.breadcrumbs}"><ol class="breadcrumb-list">${groups.map((group) => html`<li class="breadcrumb-item">${step(group)}</li>`)}</ol></nav>`;
 }
 
-/** `openapi: "GET /path"` and `api: "POST https://…"` name the operation that a page describes. */
+/** The operation that a page describes, as in `openapi: "GET /path"` or `api: "POST https://…"`. */
 function endpointOf(frontmatter: PageSlice['frontmatter']): Endpoint | undefined {
   const written = frontmatter.openapi ?? frontmatter.api;
   const found =
@@ -182,7 +182,7 @@ ${next && html`<a class="pagination-link next" rel="next" href="${pageHref(path,
 </nav>`;
 }
 
-/** Logo, switchers, search, links and theme switch; below them the tabs, if there are any. */
+/** Header with logo, switchers, search, links and theme switch, and a row of tabs if there are any. */
 function siteHeader(slice: PageSlice, texts: InterfaceTexts, id: IdOf): SafeHtml {
   const { path, settings, choices } = slice;
   const tabs = choices.find((choice) => choice.division === 'tab');
@@ -228,7 +228,7 @@ function tab(slice: PageSlice, option: DivisionChoice['options'][number], isCurr
   return html`<a class="nav-tabs-item" href="${optionHref(slice.path, option)}"${isCurrent && html` data-active aria-current="true"`}>${writtenIcon(slice, option.icon)}<span>${option.title}</span></a>`;
 }
 
-/** A list that opens, so that it works without scripts. */
+/** A switcher as a `details` element, so that it works without scripts. */
 function switcher(slice: PageSlice, choice: DivisionChoice): SafeHtml {
   const from = slice.path;
   const current = choice.options[choice.current];
@@ -241,7 +241,7 @@ function switcher(slice: PageSlice, choice: DivisionChoice): SafeHtml {
 const titleOf = (choice: DivisionChoice, title: string): string =>
   choice.division === 'language' ? languageName(title) : title;
 
-/** The page's own group, for readers without scripts. With scripts the whole sidebar replaces it before it is seen. */
+/** The page's own group, for readers without scripts. With scripts the whole sidebar replaces it before it is visible. */
 function sidebarWithoutScripts({ path, groups, siblings }: PageSlice): SafeHtml | undefined {
   if (siblings.length === 0) return undefined;
   const title = groups.at(-1)?.title;
@@ -251,7 +251,7 @@ function sidebarWithoutScripts({ path, groups, siblings }: PageSlice): SafeHtml 
   )}</ul></div>`;
 }
 
-/** Socials as icons, columns of links, nothing else. */
+/** Footer with links to social networks as icons, and columns of links. */
 function siteFooter({ path, settings }: PageSlice, id: IdOf): SafeHtml | undefined {
   const { socials, footer } = settings;
   if (socials.length === 0 && footer.length === 0) return undefined;
@@ -261,13 +261,13 @@ ${socials.length > 0 && html`<div class="socials">${socials.map((social) => html
 </footer>`;
 }
 
-/** Address of a link of header or footer as seen from a page. */
+/** Address of a link of the header or footer, relative to a page. */
 function chromeHref(from: string, link: ChromeLink): string {
   if (link.file !== undefined) return relativeHref(from, link.file) + (link.hash ?? '');
   return link.href ?? '#';
 }
 
-/** Attributes of such a link. Links that leave the site open a new tab, which learns nothing about this one. */
+/** Attributes of a link of the header or footer. Links to other sites open a new tab that gets no reference to this one. */
 function linkAttributes(from: string, link: ChromeLink): SafeHtml {
   const leaves = link.href !== undefined && /^https?:/.test(link.href);
   return html`href="${chromeHref(from, link)}"${leaves && html` target="_blank" rel="noopener noreferrer"`}`;
@@ -275,7 +275,7 @@ function linkAttributes(from: string, link: ChromeLink): SafeHtml {
 
 const framed = new Map<string, SafeHtml>();
 
-/** An icon of the theme. Every page has the same ones. */
+/** An icon of the theme, cached because every page has the same ones. */
 function frameIcon(name: string, className = ''): SafeHtml {
   const key = `${name} ${className}`;
   const made = framed.get(key) ?? writeContent([icon(name, className)]).html;

@@ -5,10 +5,10 @@ import { writeContent } from '../content/write-content.ts';
 import { html, SafeHtml, scriptJson } from '../html.ts';
 import type { Language } from '../interface-texts/language.ts';
 
-/** What the line of an operation has for readers with scripts; for others it is not there. */
+/** Parts of an operation's line for readers with scripts; hidden for others. */
 export type PlaygroundParts = {
   button: SafeHtml;
-  /** What the button opens. Data: browsers run nothing of such an element, and the policy of the page is not asked. */
+  /** Form of the dialog that the button opens, as a block of data. Browsers do not run it, so the content security policy does not apply. */
   form: SafeHtml | undefined;
   isInteractive: boolean;
 };
@@ -18,7 +18,7 @@ const icons = {
   copy: writeContent([icon('copy', '')]).html,
 };
 
-/** Without scripts, and where `config.js` switches requests off, the button stays hidden. */
+/** Makes the parts of the playground. The button stays hidden without scripts, and if `config.js` switches requests off. */
 export function playgroundParts(
   form: PlaygroundForm,
   settings: PlaygroundSettings,

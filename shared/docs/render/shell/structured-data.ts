@@ -12,8 +12,8 @@ type PageFacts = {
 };
 
 /**
- * What a page is in the words of schema.org, as a block of data that browsers do not run: the article with its site and publisher, and the
- * trail to it. What is not known is left out.
+ * Structured data of a page by schema.org, in a block of data that browsers do not run: the article with its site and publisher, and its breadcrumbs.
+ * Unknown facts are left out.
  */
 export function structuredData(slice: PageSlice, { canonical, description, keywords, picture }: PageFacts): SafeHtml {
   const { title, settings, language, frontmatter } = slice;
@@ -40,7 +40,7 @@ export function structuredData(slice: PageSlice, { canonical, description, keywo
   return html`<script type="application/ld+json">${new SafeHtml(written)}</script>\n`;
 }
 
-/** Search engines want an address for each step but the last. */
+/** Breadcrumbs of the page. Search engines want an address for each step except the last. */
 function trailTo({ title, settings, groups }: PageSlice, canonical: string | undefined) {
   const { siteUrl } = settings;
   if (siteUrl === undefined) return [];
