@@ -18,7 +18,7 @@ const folderOf = (kind: string) => join(import.meta.dirname, kind, 'golden');
 
 for (const [kind, members] of Object.entries(kinds)) goldenContract(kind, folderOf(kind), members);
 
-test.each(Object.keys(kinds))('the hash of the golden commit of %s is still what is calculated', (kind) => {
+test.each(Object.keys(kinds))('the stored hash of the golden commit of %s still matches', (kind) => {
   const stored = JSON.parse(readFileSync(join(folderOf(kind), 'commit.v1.json'), 'utf8')) as { hash: string };
   expect(commitHash(stored as Parameters<typeof commitHash>[0])).toBe(stored.hash);
 });

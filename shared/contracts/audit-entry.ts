@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { actorSchema } from './commit.ts';
 import { sha256Hex, timestamp } from './identifiers.ts';
 
-/** Each of these logs is folded on its own, and has audit documents of its own. */
+/** The logs that have audit entries. Each is folded separately into its own audit documents. */
 export const auditSources = ['exports', 'content', 'directory', 'access'] as const;
 
 export type AuditSource = (typeof auditSources)[number];
 
-/** The actions that an auditor can ask about, by the log that records them: `<area>.<what was done>`, in the past tense. */
+/** The actions in the audit, by the log that records them: `<area>.<verb in the past tense>`. */
 export const auditActionsOf = {
   exports: ['export.requested', 'export.replayed', 'export.completed', 'export.failed', 'export.cancelled'],
   content: [
@@ -29,9 +29,9 @@ export const auditActions = auditSources.flatMap((source) => [...auditActionsOf[
 
 export type AuditAction = (typeof auditActions)[number];
 
-/** Who did what when, and which message of which log says so. */
+/** An audit entry: the actor, action and time, and the message of the log that proves it. */
 export const auditEntrySchema = z.object({
-  /** The id of the commit or record and the number of the entry in it: the same in every reading of a log. */
+  /** The id of the commit or record, and the number of the entry in it: the same in every reading of a log. */
   id: z.string().min(1).max(80),
   time: timestamp,
   action: z.enum(auditActions),
@@ -41,31 +41,31 @@ export const auditEntrySchema = z.object({
   contentVersion: z.string().optional(),
   label: z.string().optional(),
   keyId: z.string().optional(),
-  /** The caller's address. It is personal data, so its documents are removed together with the record. */
+  /** The caller's address. It is personal data, so the documents with it are removed together with the record. */
   address: z.string().optional(),
-  /** The request that asked for it; of the end of an export that was not cancelled, the request that started it. */
+  /** The request that caused the entry. The end of an export that was not cancelled has the request that started it. */
   requestId: z.string().max(100).optional(),
-  /** HMAC-SHA-256 of the address of that request: the same address gives the same hash within an organization. Older entries have none. */
+  /** HMAC-SHA-256 of the address of that request: the same address has the same hash within an organization. Older entries have none. */
   addressHash: sha256Hex.optional(),
-  /** The job that was done again. */
+  /** The job that was replayed. */
   replayOf: z.string().optional(),
   /** The key that the new one replaces. */
   oldKeyId: z.string().optional(),
-  /** Of a key or an organization. */
+  /** Name of a key or an organization. */
   name: z.string().optional(),
-  /** Of a key: what it is for. */
+  /** Kind of a key. */
   kind: z.string().optional(),
-  /** Of the organization. */
+  /** Plan of the organization. */
   plan: z.string().optional(),
   pageCount: z.int().min(0).optional(),
   sizeBytes: z.int().min(0).optional(),
-  /** Of the bundle. */
+  /** SHA-256 of the bundle. */
   sha256: z.string().optional(),
-  /** When the link or the replaced key expires. */
+  /** Expiry of the link or of the replaced key. */
   expiresAt: timestamp.optional(),
-  /** The start of a failed job's error; its status has all of it. */
+  /** The start of a failed job's error. The job's status has all of it. */
   error: z.string().optional(),
-  /** Only of records of access: made with the audit key (`head-anchor.ts`). No caller sees it. Older entries have none. */
+  /** Anchor of a record of access, made with the audit key (`head-anchor.ts`). Callers do not see it. Older entries have none. */
   anchor: sha256Hex.optional(),
   /** The message behind this entry. Records of access have no revision. */
   commit: z.object({ subject: z.string(), revision: z.int().min(1).optional(), id: z.string() }),
@@ -74,8 +74,8 @@ export const auditEntrySchema = z.object({
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
 
 /**
- * A text that sorts entries by time, then by their order in the aggregate. It depends on the entry alone, so the order is the
- * same in whichever order logs are read. Pure.
+ * A text that sorts entries by time, then by their order in the aggregate. It depends only on the entry, so the order does not depend on
+ * the order in which logs are read. Pure.
  */
 export function auditOrder({ time, commit, id }: Pick<AuditEntry, 'time' | 'commit' | 'id'>): string {
   return `${time} ${commit.subject} ${String(commit.revision ?? 0).padStart(9, '0')} ${id}`;
@@ -102,7 +102,7 @@ export type UsageFigureName = (typeof usageFigureNames)[number];
 
 const figure = z.int().min(0);
 
-/** Figures of a day; those that are 0 are left out. */
+/** Figures of a day, without those that are 0. */
 export const someUsageFiguresSchema = z.partialRecord(z.enum(usageFigureNames), figure);
 
 export type SomeUsageFigures = z.infer<typeof someUsageFiguresSchema>;

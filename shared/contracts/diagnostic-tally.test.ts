@@ -9,7 +9,7 @@ const found = (severity: Diagnostic['severity'], code: string, file: string): Di
   file,
 });
 
-test('problems are counted by code, errors first, then what there is most of', () => {
+test('problems are counted by code, errors first, then the most frequent', () => {
   const tally = new DiagnosticTally().add([
     found('info', 'unknown-setting', ''),
     found('warning', 'broken-link', 'a.mdx'),

@@ -1,11 +1,11 @@
 import type { Diagnostic } from './diagnostic.ts';
 
-/** All problems of one code. `example` is the sentence of the first. */
+/** All diagnostics with one code. `example` is the message of the first one. */
 export type DiagnosticRow = Pick<Diagnostic, 'code' | 'severity'> & { count: number; files: number; example: string };
 
 const order: readonly Diagnostic['severity'][] = ['error', 'warning', 'info'];
 
-/** Counts problems by their code, so that an author sees what of a project is left out and where to begin. */
+/** Counts diagnostics by their code, as an overview of a project's problems for its author. */
 export class DiagnosticTally {
   readonly #kinds = new Map<string, { first: Diagnostic; count: number; files: Set<string> }>();
 
@@ -25,7 +25,7 @@ export class DiagnosticTally {
     return kinds.reduce((sum, { count }) => sum + count, 0);
   }
 
-  /** Errors first, then what there is most of. */
+  /** Errors first, then the most frequent codes. */
   rows(): DiagnosticRow[] {
     return [...this.#kinds.values()]
       .map(({ first: { code, severity, message }, count, files }) => ({

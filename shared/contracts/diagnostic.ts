@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-/** Something an author should know about a file of the project. */
+/** A remark about a file of the project, for its author. */
 export const diagnosticSchema = z.object({
   severity: z.enum(['error', 'warning', 'info']),
   /** Stable, in kebab-case: `unknown-component`, `bad-frontmatter`, `page-too-large`. */
   code: z.string().regex(/^[a-z0-9-]+$/),
-  /** A sentence: what is wrong and what to do. */
+  /** A sentence with the problem and its solution. */
   message: z.string(),
   /** Path in the project. */
   file: z.string(),

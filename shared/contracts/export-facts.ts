@@ -3,12 +3,12 @@ import { actorSchema, requestBehindSchema } from './commit.ts';
 import { storedMessage } from './upcast.ts';
 import { domainSlug, jobId, organizationId, sha256Hex, timestamp } from './identifiers.ts';
 
-/** A page that could not be rendered: its path as readers know it (`guides/x`) and why, as a sentence. */
+/** A page that could not be rendered: its path in URLs (`guides/x`), and the reason as a sentence. */
 export const failedPageSchema = z.object({ path: z.string(), reason: z.string().max(300) });
 
 export type FailedPage = z.infer<typeof failedPageSchema>;
 
-/** What workers report about one job (`facts.<org>.<job>`), without deciding anything. Order and repetition do not matter. */
+/** Facts that workers report about one job (`facts.<org>.<job>`), without deciding. Their order and repetition do not matter. */
 const fact = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
   z.object({
     type: z.literal(type),
@@ -18,7 +18,7 @@ const fact = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
     time: timestamp,
     organization: organizationId,
     jobId,
-    /** The plan of the task. Absent when the fact is about none, and from workers of before plans could be replaced. */
+    /** Hash of the task's plan. Absent when the fact concerns no plan, and from workers of versions without replans. */
     planHash: sha256Hex.optional(),
     traceparent: z.string().optional(),
     data: z.object(data),
@@ -56,7 +56,10 @@ export type Fact = z.infer<typeof factSchema>;
 export const storedFact = storedMessage(factSchema, {});
 export type FactOf<T extends Fact['type']> = Extract<Fact, { type: T }>;
 
-/** Who got a link to which bundle (`access.<org>.<job>`, kept 400 days). It is written before the link is given out. */
+/**
+ * A record of access: the caller that received a link, and its bundle (`access.<org>.<job>`, kept 400 days). It is written before the link
+ * is returned.
+ */
 export const accessRecordSchema = z.object({
   type: z.literal('LinkSigned'),
   version: z.literal(1),
@@ -67,7 +70,7 @@ export const accessRecordSchema = z.object({
   /** The job's domain. Older records have none. */
   domain: domainSlug.optional(),
   actor: actorSchema,
-  /** Address of the caller as the gateway saw it. */
+  /** Client address as the gateway saw it. */
   address: z.string(),
   requestId: z.string(),
   bundleSha256: sha256Hex,

@@ -14,14 +14,14 @@ const common = {
   traceparent: z.string().optional(),
 };
 
-/** One chunk of the plan, or the closing segment, to be rendered and stored (`tasks.render.<rendererVersion>`). */
+/** A task to render and store one chunk of the plan, or the closing segment (`tasks.render.<rendererVersion>`). */
 export const renderTaskSchema = z.discriminatedUnion('kind', [
   z.object({
     ...common,
     kind: z.literal('chunk'),
     rendererVersion,
     chunk: z.int().min(0),
-    /** Each page in a fresh child, to find the one that kills renderers. */
+    /** True if each page is rendered in a new child process, to find the one that kills renderers. */
     pagesAlone: z.boolean(),
   }),
   z.object({ ...common, kind: z.literal('closing'), rendererVersion }),
@@ -30,24 +30,24 @@ export const renderTaskSchema = z.discriminatedUnion('kind', [
 export type RenderTask = z.infer<typeof renderTaskSchema>;
 export const storedRenderTask = storedMessage(renderTaskSchema, {});
 
-/** All segments of a plan to be joined into the bundle (`tasks.bundle`). */
+/** A task to join all segments of a plan into the bundle (`tasks.bundle`). */
 export const bundleTaskSchema = z.object({ ...common, kind: z.literal('bundle') });
 
 export type BundleTask = z.infer<typeof bundleTaskSchema>;
 export const storedBundleTask = storedMessage(bundleTaskSchema, {});
 
-/** What a worker says of itself every second (`presence.<service>.<instance>`). A gateway does as well, with no slots. */
+/** The report that a worker sends every second (`presence.<service>.<instance>`). A gateway sends it as well, with no slots. */
 export const presenceReportSchema = z.object({
   service: z.string(),
   instance: z.string(),
   time: z.iso.datetime({ precision: 3 }),
-  /** What a renderer renders with; other workers leave it out. */
+  /** Version of a renderer. Other workers leave it out. */
   rendererVersion: z.string().optional(),
   slots: z.int().min(0),
   freeSlots: z.int().min(0),
-  /** `taskId`s in hand. */
+  /** `taskId`s of tasks in flight. */
   tasks: z.array(z.string()),
-  /** It takes no new task: it is going away. */
+  /** True if the worker is stopping and takes no new task. */
   draining: z.boolean(),
 });
 

@@ -6,14 +6,14 @@ import { z } from 'zod';
 /** `<member>.v<version>` → the schema that reads it. */
 export type GoldenMembers = Readonly<Record<string, z.ZodType>>;
 
-/** The members of a union, named by the field that tells them apart: `type` of events, `kind` of tasks. */
+/** The members of a union, named by their discriminator: `type` of events, `kind` of tasks. */
 export function membersOf(
   union: { options: readonly z.core.$ZodType[] },
   discriminator: 'type' | 'kind' = 'type',
 ): GoldenMembers {
   const literal = (member: z.ZodObject, field: string) => {
     const schema = member.shape[field];
-    if (!(schema instanceof z.ZodLiteral)) throw new Error(`The field "${field}" of a member is no literal.`);
+    if (!(schema instanceof z.ZodLiteral)) throw new Error(`The field "${field}" of a member is not a literal.`);
     return String(schema.value);
   };
   const members = union.options as readonly z.ZodObject[];
@@ -22,17 +22,17 @@ export function membersOf(
   );
 }
 
-/** A file is called `<member>.v<version>[.<variant>].json`. */
+/** The name of a file is `<member>.v<version>[.<variant>].json`. */
 const memberOf = (file: string): string => /^([^.]+\.v\d+)(\.[a-z-]+)?\.json$/.exec(file)?.[1] ?? `(${file})`;
 
 /**
- * Golden files are messages as programs of their time stored them. They are history: each is written once, by hand, and never changed. When a
- * schema no longer reads one, the schema is wrong or an upcast is missing. A new type or version of a message gets a new file.
+ * Golden files are messages as stored by programs of their time. Each is written once, by hand, and never changed. When a schema no longer
+ * reads one, the schema is wrong or an upcast is missing. A new type or version of a message needs a new file.
  */
 export function goldenContract(name: string, folder: string, members: GoldenMembers): void {
   const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
   describe(`golden files of ${name}`, () => {
-    test('every type and version has a file, and no file is without a schema', () => {
+    test('every type and version has a file, and every file has a schema', () => {
       expect([...new Set(files.map(memberOf))].toSorted()).toEqual(Object.keys(members).toSorted());
     });
 

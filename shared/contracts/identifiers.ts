@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Ids and names as they occur in subjects, keys and paths; the patterns keep them safe in all three. */
+/** Ids and names that are parts of subjects, keys and paths. The patterns make them safe in all three. */
 export const organizationId = z.string().regex(/^[a-z0-9_-]{1,63}$/, 'must be 1 to 63 of a-z, 0-9, _ and -');
 export const domainSlug = z.string().regex(/^[a-z0-9-]{1,63}$/, 'must be 1 to 63 of a-z, 0-9 and -');
 export const hostName = z
@@ -19,17 +19,20 @@ export const sha256Hex = z.string().regex(/^[0-9a-f]{64}$/);
 export const contentLabel = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/, 'must be 1 to 100 letters, digits, dots, dashes, pluses or underscores');
-/** Names a content version. An object, because three strings are easily given in the wrong order. */
+/** Names a content version. An object, because three strings are easily passed in the wrong order. */
 export type ContentId = { organization: string; domain: string; contentVersion: string };
 
 export const timestamp = z.iso.datetime({ precision: 3 });
 
-/** What an organization has bought. Static export needs `enterprise`. In code always "organization plan": an export has a plan, too. */
+/**
+ * The plan that an organization has bought. Static export needs `enterprise`. The code always says "organization plan", because an export
+ * has a plan, too.
+ */
 export const organizationPlans = ['free', 'pro', 'enterprise'] as const;
 
 export type OrganizationPlan = (typeof organizationPlans)[number];
 
-/** The slug of a domain or one of its host names, as callers write it. What it may be, says the organization's directory. */
+/** The slug of a domain or one of its host names, as callers write it. The organization's directory decides which ones are valid. */
 export const domainName = z
   .string()
   .min(1)

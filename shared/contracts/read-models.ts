@@ -6,13 +6,13 @@ import { auditEntrySchema, someUsageFiguresSchema } from './audit-entry.ts';
 import { vouched } from './stored-objects.ts';
 import { organizationId, organizationPlans, sha256Hex, timestamp } from './identifiers.ts';
 
-/** Every document says which commit it reflects: the aggregate's own revision and the commit's id. */
+/** The commit that a document reflects: the aggregate's own revision and the commit's id. */
 const reflects = { revision: z.int().min(1), commitId: z.string(), updatedAt: timestamp };
 
-/** The document of an aggregate's state also vouches for its history, up to the commit with that hash. Older documents do not. */
+/** The document of an aggregate's state also anchors its history, up to the commit with that hash. Older documents do not. */
 const anchored = { ...reflects, hash: sha256Hex.optional(), ...vouched };
 
-/** What the document of a state says of the history that it was folded from. */
+/** The fields of a state's document about the history that it was folded from. */
 const anchoredSchema = z.object(anchored);
 export type Anchored = z.infer<typeof anchoredSchema>;
 
@@ -21,22 +21,22 @@ export const jobStatusDocumentSchema = z.object({ ...anchored, state: exportJobS
 export type JobStatusDocument = z.infer<typeof jobStatusDocumentSchema>;
 
 /**
- * Lists that grow without end are kept in parts by day: key `<org>.<yyyy-mm-dd>.<part>`, oldest entry first, every entry once. The first
- * part has the first entries of the day, the next part the following: which entry is where follows from the entries alone. No document
- * grows beyond its part, and a reader takes the parts that it needs by their keys.
+ * Lists that grow without limit are kept in parts by day: key `<org>.<yyyy-mm-dd>.<part>`, oldest entry first, every entry once. The first
+ * part has the first entries of the day, the next part the following ones, so the entries alone decide their places. A part has a limited
+ * size, and a reader fetches the parts that it needs by their keys.
  */
 const listPart = <E extends z.ZodType>(entry: E) => z.object({ entries: z.array(entry) });
 
 /**
- * Which parts such a list has, key `<org>`: by month (`2026-03`) and day of the month (`01`), how many. Written before the parts, so a part
- * that is counted may be missing for a moment, and then is empty.
+ * The parts of such a list, key `<org>`: their number by month (`2026-03`) and day of the month (`01`). It is written before the parts, so
+ * a counted part may be missing for a moment, and then counts as empty.
  */
 export const listDaysDocumentSchema = z.object({
   months: z.record(z.string().regex(/^\d{4}-\d\d$/), z.record(z.string().regex(/^\d\d$/), z.int().min(1))),
 });
 export type ListDaysDocument = z.infer<typeof listDaysDocumentSchema>;
 
-/** A job in a list; `revision` is the one at which its status changed last. */
+/** A job in a list. `revision` is that of the last change of its status. */
 const jobListEntrySchema = z.object({
   jobId: z.string(),
   domain: z.string(),
@@ -46,7 +46,10 @@ const jobListEntrySchema = z.object({
 });
 export type JobListEntry = z.infer<typeof jobListEntrySchema>;
 
-/** Bucket `job-list`, key `list.<org>.<yyyy-mm-dd>.<part>`: the jobs created that day, by `jobListOrder`; key `days.<org>`: which parts. */
+/**
+ * Bucket `job-list`, key `list.<org>.<yyyy-mm-dd>.<part>`: the jobs created that day, by `jobListOrder`; key `days.<org>`: the existing
+ * parts.
+ */
 export const jobListDocumentSchema = listPart(jobListEntrySchema);
 
 /** A text that sorts jobs by the time of their request, then by their ids. Pure. */
@@ -56,7 +59,7 @@ export const jobListOrder = ({ createdAt, jobId }: Pick<JobListEntry, 'createdAt
 /** Bucket `directory`, key `org.<org>`. */
 export const organizationDocumentSchema = z.object({ ...anchored, state: directoryStateSchema });
 
-/** Bucket `directory`, key `key.<sha256>`: all that a gateway needs to let a request in. */
+/** Bucket `directory`, key `key.<sha256>`: all data with which a gateway admits a request. */
 export const keyDocumentSchema = z.object({
   ...reflects,
   organization: organizationId,
@@ -78,26 +81,26 @@ export const activeJobDocumentSchema = z.object({
 export type ActiveJobDocument = z.infer<typeof activeJobDocumentSchema>;
 
 /**
- * Bucket `export-places`, key `<org>`: the exports that count as active when another one is started, oldest first. A place is taken before the
- * request is stored, and is free when the job's log says so; entries of ended jobs stay until somebody looks.
+ * Bucket `export-places`, key `<org>`: the exports that count as active when another one is started, oldest first. A place is taken before
+ * the request is stored, and is free when the job has ended in its log. Entries of ended jobs stay until the next look.
  */
 export const exportPlacesSchema = z.object({ places: z.array(z.object({ jobId: z.string(), takenAt: timestamp })) });
 export type ExportPlaces = z.infer<typeof exportPlacesSchema>;
 
-/** Bucket `key-uses`, key `<org>.<key id>`: when the key opened a route last, to the minute. */
+/** Bucket `key-uses`, key `<org>.<key id>`: the time of the key's last admitted request, to the minute. */
 export const keyUseSchema = z.object({ lastUsedAt: timestamp });
 export type KeyUse = z.infer<typeof keyUseSchema>;
 
-/** Bucket `conversation-sizes`, key `<org>`: what an organization's conversations take in the log, oldest day first. */
+/** Bucket `conversation-sizes`, key `<org>`: the storage that an organization's conversations take in the log, oldest day first. */
 export const conversationSizesSchema = z.object({
-  /** `lastSequence`: of the newest message that was counted for the day (UTC). */
+  /** `lastSequence`: sequence of the newest message that was counted for the day (UTC). */
   days: z.array(z.object({ day: z.iso.date(), bytes: z.int().min(0), lastSequence: z.int().min(0) })),
 });
 export type ConversationSizes = z.infer<typeof conversationSizesSchema>;
 
 /**
- * Bucket `audit`, key `<source>.<org>.<yyyy-mm-dd>.<part>`: what one log says of one day, by `auditOrder`; key `<source>-days.<org>`: which
- * parts there are.
+ * Bucket `audit`, key `<source>.<org>.<yyyy-mm-dd>.<part>`: the entries of one log on one day, by `auditOrder`; key `<source>-days.<org>`:
+ * the existing parts.
  */
 export const auditDocumentSchema = listPart(auditEntrySchema);
 export type AuditDocument = z.infer<typeof auditDocumentSchema>;
@@ -109,11 +112,11 @@ export const usageDocumentSchema = z.object({
 export type UsageDocument = z.infer<typeof usageDocumentSchema>;
 
 /**
- * Keys of read-model documents, as the stores of the bus take them. The bucket `directory` holds three kinds, which the bus tells apart
- * by a prefix of its own (`org.`, `key.`, `content.`); `job-list`, `audit` and `usage` hold several, told apart the same way.
+ * Keys of read-model documents, as the stores of the bus take them. The bucket `directory` holds three kinds, which the bus distinguishes
+ * by a prefix (`org.`, `key.`, `content.`); `job-list`, `audit` and `usage` do the same.
  */
 export const jobStatusKey = (organization: string, jobId: string): string => `${organization}.${jobId}`;
-/** Of a part of a list: `day` is a date in UTC; parts count from 0. */
+/** Key of a part of a list: `day` is a date in UTC; parts count from 0. */
 export const listPartKey = (organization: string, day: string, part: number): string =>
   `${organization}.${day}.${part}`;
 export const listDaysKey = (organization: string): string => organization;
@@ -124,14 +127,17 @@ export const contentsKey = (organization: string, domain: string): string => `${
 /** `month` is `yyyy-mm`, in UTC. */
 export const usageKey = (organization: string, month: string): string => `${organization}.${month}`;
 
-/** The day in the key of a part of a list, the month in that of a usage document. */
+/** The day in the key of a part of a list, or the month in that of a usage document. */
 export const dateInKey = (key: string): string => key.split('.')[1] ?? '';
 
-/** In how many parts a list keeps a day (`yyyy-mm-dd`); 0 when it has nothing of it. Pure. */
+/** The number of parts of a day (`yyyy-mm-dd`) in a list; 0 for a day without entries. Pure. */
 export const partCountOf = (days: ListDaysDocument | undefined, day: string): number =>
   days?.months[day.slice(0, 7)]?.[day.slice(8)] ?? 0;
 
-/** The document after a day has so many parts; a day with none is left out. Days are in order, so that equal lists have equal documents. Pure. */
+/**
+ * The document with the given number of parts for a day; a day with none is left out. Days are in order, so that equal lists have equal
+ * documents. Pure.
+ */
 export function withPartCount(days: ListDaysDocument | undefined, day: string, partCount: number): ListDaysDocument {
   const month = day.slice(0, 7);
   const { [day.slice(8)]: _, ...others } = days?.months[month] ?? {};
@@ -143,20 +149,20 @@ export function withPartCount(days: ListDaysDocument | undefined, day: string, p
 const inOrder = <T>(record: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** The days (`yyyy-mm-dd`) of which a list has entries, oldest first. Pure. */
+/** The days (`yyyy-mm-dd`) with entries in a list, oldest first. Pure. */
 export const listedDays = (days: ListDaysDocument | undefined): string[] =>
   Object.entries(days?.months ?? {})
     .flatMap(([month, counts]) => Object.keys(counts).map((day) => `${month}-${day}`))
     .sort();
 
-/** What is folded from one stream on its own, and so is rebuilt on its own. */
+/** The projections. Each is folded from one stream and rebuilt separately. */
 export const projectionNames = ['exports', 'content', 'directory', 'access', 'conversations'] as const;
 
 export type ProjectionName = (typeof projectionNames)[number];
 
 /**
- * Every read model has room for two generations: one is read, the other can be filled anew from the log meanwhile, and then takes its
- * place. Both rooms are there from the start, because a right on the bus cannot be given for names that do not exist yet.
+ * Every read model has room for two generations: one is read, the other can be rebuilt from the log meanwhile, and then replaces it. Both
+ * exist from the start, because rights on the bus cannot be granted for names that do not exist yet.
  */
 export const generations = ['blue', 'green'] as const;
 
@@ -169,20 +175,20 @@ export const inGeneration = (name: string, generation: Generation): string =>
   generation === 'blue' ? name : `${name}-green`;
 
 /**
- * Bucket `projections`, key `<projection>`, written by the projector alone: which generation is read. No document means the blue one.
- * The other generation is being rebuilt, or kept for a while after a flip, or empty.
+ * Bucket `projections`, key `<projection>`, written by the projector only: the generation that is read. Without a document it is the blue
+ * one. The other generation is being rebuilt, kept for a while after a flip, or empty.
  */
 export const projectionPointerSchema = z.object({
   live: z.enum(generations),
-  /** Which shape the documents of the generation that is read have; absent: 1. A projector that writes another one rebuilds them by itself. */
+  /** Shape of the documents in the generation that is read, as a version number; 1 if absent. A projector with another shape rebuilds them automatically. */
   shape: z.int().min(1).optional(),
-  /** The projector that leads or led last: it writes its name before it does anything else, so a paused one before it notices. */
+  /** The projector that leads or led last. It writes its name before any other change, so that a paused predecessor notices it. */
   leader: z.string().optional(),
-  /** The shape that the leader writes. A projector from before there was such a field takes it away when it leads. */
+  /** The shape that the leader writes. A projector from before this field existed removes it when it leads. */
   leaderShape: z.int().min(1).optional(),
   /** asked: the other generation has to be emptied. filling: it is empty or being filled. */
   rebuild: z.object({ id: z.string(), startedAt: timestamp, state: z.enum(['asked', 'filling']) }).optional(),
-  /** The other generation was read until the last flip, and is written until then. */
+  /** Until this time the other generation, which was read before the last flip, is still written. */
   keptUntil: timestamp.optional(),
   lastRebuild: z
     .object({
@@ -191,28 +197,28 @@ export const projectionPointerSchema = z.object({
       finishedAt: timestamp,
       documentCount: z.int().min(0),
       differentCount: z.int().min(0),
-      /** The first of the documents that were not the same in the generation that was read before: `<store>/<key>`. */
+      /** The first documents that differed from the generation that was read before: `<store>/<key>`. */
       different: z.array(z.string()).max(20),
-      /** Archived objects that could not be folded; absent: none. */
+      /** Number of archived objects that could not be folded; absent if there are none. */
       setAsideCount: z.int().min(1).optional(),
-      /** The first of them. */
+      /** The first of these objects. */
       setAside: z
         .array(z.object({ key: z.string(), reason: z.string() }))
         .max(20)
         .optional(),
     })
     .optional(),
-  /** The request that was met last, when a rebuild that nobody requested came after it. */
+  /** The last request that was fulfilled, if a rebuild without a request came after it. */
   met: z.string().optional(),
-  /** The last request to call a rebuild off that was met, and the rebuild that it ended, if one was running. */
+  /** The last fulfilled request to call a rebuild off, and the rebuild that it ended, if one was running. */
   calledOff: z.object({ id: z.string(), at: timestamp, rebuildId: z.string().optional() }).optional(),
 });
 
 export type ProjectionPointer = z.infer<typeof projectionPointerSchema>;
 
 /**
- * Bucket `rebuilds`, key `<projection>`, written by an operator: the wish for one rebuild, or with `callOff` for none. The same id again
- * is the same wish. A newer wish takes the place of a rebuild that is not finished.
+ * Bucket `rebuilds`, key `<projection>`, written by an operator: the request for one rebuild, or with `callOff` for none. Two requests with
+ * the same id are the same one. A newer request replaces a rebuild that is not finished.
  */
 export const rebuildRequestSchema = z.object({
   id: z.string().min(1),

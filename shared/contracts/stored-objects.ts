@@ -10,14 +10,14 @@ import {
 } from './identifiers.ts';
 
 /*
- * What is in the object store, by key. The parts of a key are checked by their schemas before they get here.
+ * The objects in the object store, by key. Schemas have checked the parts of a key before.
  *
  *   blobs/<org>/<sha256>                             a file of a docs project, once for all domains and versions
  *   contents/<org>/<domain>/<version>/               site-model.json, and markdown/<page>.md for the assistant
  *   selections/<org>/<hash>.json                     the pages that a request named
- *   plans/<org>/<hash>.json                          what one export consists of
+ *   plans/<org>/<hash>.json                          the plan of one export
  *   segments/<org>/<key>, <key>.json                 rendered files of one chunk, and their sidecar
- *   bundles/<org>/<domain>/<plan hash>.tar.gz        what clients download
+ *   bundles/<org>/<domain>/<plan hash>.tar.gz        the archive that clients download
  *   archive/<org>/<job>.json                         the history of a job that ended long ago
  */
 
@@ -25,8 +25,8 @@ export const blobPrefix = 'blobs/';
 export const blobKey = (organization: string, sha256: string): string => `${blobPrefix}${organization}/${sha256}`;
 
 /**
- * Hashes of the objects that a stored document needs, given as its text: files of a site model, segments of a plan. Everything that looks
- * like a hash counts, so that formats of later versions keep what they name.
+ * Hashes of the objects that a stored document needs, found in its text: files of a site model, segments of a plan. Every string in the
+ * form of a hash counts, so that objects named by formats of later versions are kept.
  */
 export function* hashesIn(json: string): Generator<string> {
   for (const [, hash] of json.matchAll(/"([0-9a-f]{64})"/g)) if (hash !== undefined) yield hash;
@@ -39,7 +39,7 @@ const contentFolder = ({ organization, domain, contentVersion }: ContentId): str
 export const siteModelKey = (content: ContentId): string => `${contentFolder(content)}site-model.json`;
 export const pageMarkdownPrefix = (content: ContentId): string => `${contentFolder(content)}markdown/`;
 
-/** Authors choose page paths, and keys have fewer characters: the others are percent-encoded, with `=` in place of `%`. */
+/** Authors choose page paths, but keys allow fewer characters: the others are percent-encoded, with `=` in place of `%`. */
 export function pageMarkdownKey(content: ContentId, path: string): string {
   const encoded = (character: string): string =>
     Buffer.from(character).toString('hex').toUpperCase().replaceAll(/../g, '=$&');
@@ -48,28 +48,28 @@ export function pageMarkdownKey(content: ContentId, path: string): string {
 
 export const deploymentTypes = ['cloud', 'client-hosted', 'air-gapped'] as const;
 
-/** What pages can do beside being read. */
+/** Features of the pages in addition to reading. */
 export const siteFeatures = {
-  /** `server`: asks the platform. `bundle`: searches the index in the bundle, which needs no server. */
+  /** `server`: sends requests to the platform. `bundle`: searches the index in the bundle, which needs no server. */
   search: z.enum(['server', 'bundle', 'off']),
   assistant: z.boolean(),
   analytics: z.boolean(),
   playground: z.boolean(),
 };
 
-/** What `_bindery/config.js` says beside what follows from the content and the deployment type. No page's bytes depend on it. */
+/** Settings in `_bindery/config.js` that do not follow from the content and the deployment type. The bytes of pages do not depend on them. */
 const siteOptionsSchema = z.object({
-  /** The platform's public address when the export was asked for, without a slash at the end: a replay says the same. */
+  /** The platform's public address at the time of the request, without a slash at the end. A replay keeps it. */
   serverUrl: z.string().optional(),
   /** A public key of the organization. */
   assistantKey: z.string().optional(),
-  /** Where the request wanted others than the deployment type has. */
+  /** Features for which the request overrides the deployment type. */
   features: z.object(siteFeatures).partial().optional(),
 });
 
 export type SiteOptions = z.infer<typeof siteOptionsSchema>;
 
-/** What changes the bytes of an export beside its content and its pages. */
+/** Options that change the bytes of an export, in addition to its content and its pages. */
 const renderOptions = {
   groups: z.array(z.string()),
   deployment: z.enum(deploymentTypes),
@@ -78,12 +78,12 @@ const renderOptions = {
   site: siteOptionsSchema.optional(),
 };
 
-/** The options of an export that its requester chose. `selectionKey` names the object with the chosen pages; absent: all pages. */
+/** The options of an export that its requester chose. `selectionKey` names the object with the chosen pages; absent for all pages. */
 export const exportOptionsSchema = z.object({ selectionKey: z.string().optional(), ...renderOptions });
 
 export type ExportOptions = z.infer<typeof exportOptionsSchema>;
 
-/** The pages that a request named (`paths`), stored once under the SHA-256 of its canonical JSON; page paths, sorted, each once. */
+/** The pages that a request named (`paths`), stored once under the SHA-256 of its canonical JSON. Page paths are sorted and unique. */
 export const exportSelectionSchema = z.object({ version: z.literal(1), paths: z.array(z.string()).min(1) });
 
 export type ExportSelection = z.infer<typeof exportSelectionSchema>;
@@ -92,16 +92,16 @@ export const selectionKey = (organization: string, hash: string): string => `sel
 
 /** `key` names the segment of the chunk. */
 const planChunkSchema = z.discriminatedUnion('kind', [
-  /** Theme, shared navigation, settings, redirects: made from the site model alone. Always chunk 0. */
+  /** Theme, shared navigation, settings, redirects: made only from the site model. Always chunk 0. */
   z.object({ kind: z.literal('site'), key: sha256Hex }),
-  /** Files of the project as they are; paths in the project. */
+  /** Files of the project that are copied; paths in the project. */
   z.object({ kind: z.literal('assets'), key: sha256Hex, paths: z.array(z.string()) }),
   /** Page paths (`guides/x`), in bundle order. */
   z.object({ kind: z.literal('pages'), key: sha256Hex, paths: z.array(z.string()) }),
 ]);
 
 /**
- * What one export consists of, in bundle order; its hash is the SHA-256 of its canonical JSON. It holds no time, no job id and nothing
+ * The plan of one export, in bundle order. Its hash is the SHA-256 of its canonical JSON. It contains no time, no job id and nothing
  * random, so the same content, options and renderer version always make the same plan, and so the same bundle.
  */
 export const exportPlanSchema = z.object({
@@ -128,35 +128,35 @@ export const sidecarKey = (organization: string, key: string): string => `${segm
 export const bundleKey = (organization: string, domain: string, planHash: string): string =>
   `bundles/${organization}/${domain}/${planHash}.tar.gz`;
 
-/** What the closing segment needs of one rendered page beside its text. `path` as readers know it (`guides/x`). */
+/** Data of one rendered page for the closing segment, without its text. `path` is the path in URLs (`guides/x`). */
 export const pageFactsSchema = z.object({
   path: z.string(),
   title: z.string(),
   description: z.string().optional(),
-  /** Sizes of its texts, without what ends each: known before they are read. */
+  /** Sizes of the page's texts without their terminators, known before the texts are read. */
   fullTextBytes: z.int().min(0),
   searchBytes: z.int().min(0).default(0),
-  /** Of its sections in the search index. */
+  /** Number of characters of the page's sections in the search index. */
   searchCharacters: z.int().min(0),
-  /** Internal link targets as written, `/`-rooted, without query; with `#anchor`. */
+  /** Internal link targets as written, starting with `/`, without query, with `#anchor`. */
   links: z.array(z.string()),
-  /** The line of each in the page's source, 0 where it is not known; absent: no line is known. */
+  /** The line of each link in the page's source, 0 if it is not known; absent if none is known. */
   linkLines: z.array(z.int().min(0)).optional(),
-  /** The column of each in that line, 0 where it is not known; absent: no column is known. */
+  /** The column of each link in its line, 0 if it is not known; absent if none is known. */
   linkColumns: z.array(z.int().min(0)).optional(),
   anchors: z.array(z.string()),
   /** Class names used in the page's own content. */
   classes: z.array(z.string()),
   diagnostics: z.array(diagnosticSchema),
-  /** It has diagrams to draw; absent: it has none. */
+  /** True if the page has diagrams to draw; absent otherwise. */
   hasDiagrams: z.boolean().optional(),
-  /** It can send requests of its operation: the name of the texts for that, `en` for English; absent: it cannot. */
+  /** The language of the playground's texts (`en` for English), if the page can send requests of its operation; absent otherwise. */
   playground: z.string().optional(),
-  /** It has components that run in the reader's browser; absent: it has none. */
+  /** True if the page has components that run in the reader's browser; absent otherwise. */
   hasIslands: z.boolean().optional(),
-  /** Names of the font files that its formulas need, as in `KaTeX_Main-Regular`; absent: it has none. */
+  /** Names of the font files for the page's formulas, such as `KaTeX_Main-Regular`; absent if it has no formulas. */
   mathFonts: z.array(z.string()).optional(),
-  /** Why the page shows its plain source instead, with `onPageError: "report"`. */
+  /** The reason why the page shows its plain source instead, with `onPageError: "report"`. */
   failure: z.string().optional(),
   /** Feed entries (`Update`) of the page. */
   feedItems: z.array(z.object({ anchor: z.string(), title: z.string(), text: z.string(), tags: z.array(z.string()) })),
@@ -164,11 +164,14 @@ export const pageFactsSchema = z.object({
 
 export type PageFacts = z.infer<typeof pageFactsSchema>;
 
-/** Its texts, most of what is known of a page, as they stand in the files that have those of all pages. */
+/** The texts of a page, which are most of its data, in the form of the files with the texts of all pages. */
 export type PageText = {
-  /** Its part of `llms-full.txt`. */
+  /** The page's part of `llms-full.txt`. */
   fullText: string;
-  /** Its sections in the search index, from the visible text: `[[anchor, heading, text], …]` as JSON; the anchor is '' before the first heading. */
+  /**
+   * The page's sections in the search index, from the visible text: `[[anchor, heading, text], …]` as JSON. The anchor is '' before the
+   * first heading.
+   */
   search: string;
 };
 
@@ -176,10 +179,13 @@ export type RenderedPage = PageFacts & PageText;
 
 export const renderedPageSchema = pageFactsSchema.extend({ fullText: z.string(), search: z.string() });
 
-/** Twice what the pages of a chunk can have. A child says how much it is, and it is inflated outside of it. */
+/**
+ * Limit of the inflated size: twice the maximum of a chunk's pages. A child process reports the size, and the texts are inflated outside of
+ * it.
+ */
 const mostTextBytes = 128 * 1024 * 1024;
 
-/** Where texts of pages are behind a sidecar, as deflate data, and what they are: bytes there and inflated, CRC-32 of the latter. */
+/** The deflated texts of pages behind a sidecar: their size deflated and inflated, and the CRC-32 of the inflated bytes. */
 const deflatedTextsSchema = z.object({
   sizeBytes: z.int().min(0),
   rawLength: z.int().min(0).max(mostTextBytes),
@@ -187,8 +193,8 @@ const deflatedTextsSchema = z.object({
 });
 
 /**
- * Describes a segment; stored after it, so a sidecar that exists means that there is nothing to render. Its object has the texts of
- * the pages (`PageText`) behind it: see `sidecarBytes`.
+ * The description of a segment. It is stored after the segment, so if a sidecar exists, the chunk need not be rendered. Its object has the
+ * texts of the pages (`PageText`) behind it: see `sidecarBytes`.
  */
 export const segmentSidecarSchema = z.object({
   version: z.literal(1),
@@ -199,18 +205,18 @@ export const segmentSidecarSchema = z.object({
   sizeBytes: z.int().min(0),
   files: z.array(z.object({ path: z.string(), size: z.int().min(0), sha256: sha256Hex })),
   pages: z.array(pageFactsSchema),
-  /** The texts of all pages, of each kind one behind the other; absent: it has no pages. */
+  /** The texts of all pages, one after the other for each kind; absent without pages. */
   texts: z.object({ search: deflatedTextsSchema, fullText: deflatedTextsSchema }).optional(),
   diagnostics: z.array(diagnosticSchema),
-  /** Only of a closing segment: SHA-256 over the SHA-256s of the segments whose files its manifest lists (`segmentsDigest`). */
+  /** Present in a closing segment: SHA-256 over the SHA-256s of the segments whose files its manifest lists (`segmentsDigest`). */
   madeFrom: sha256Hex.optional(),
 });
 
 export type SegmentSidecar = z.infer<typeof segmentSidecarSchema>;
 
 /**
- * What a segment's sidecar says about its bytes, whichever renderer version wrote it: a bundle joins segments of others. The rest is read by the
- * version alone that wrote it, because the keys of segments have the version in them.
+ * The part of a sidecar about the segment's bytes, which is the same for every renderer version, because a bundle joins segments of other
+ * versions. Only the version that wrote a sidecar reads the rest, because the keys of segments include the version.
  */
 export const segmentDigestSchema = z.looseObject(
   segmentSidecarSchema.pick({
@@ -226,8 +232,8 @@ export const segmentDigestSchema = z.looseObject(
 export type SegmentDigest = z.infer<typeof segmentDigestSchema>;
 
 /**
- * What vouches for a history. `anchor` is made with the audit key (`head-anchor.ts`). `lost` are commits that were seen, and that the log
- * did not have any more when the next one came, newest last.
+ * The proof of a history. `anchor` is made with the audit key (`head-anchor.ts`). `lost` are commits that were seen, but that the log no
+ * longer had when the next one came, newest last.
  */
 export const vouched = {
   anchor: sha256Hex.optional(),
@@ -239,20 +245,20 @@ export const vouched = {
 };
 
 /**
- * The whole history of an export job that ended long ago, as an object: its messages just as the stream had them, so that the hash chain
- * can be verified, in the order of the stream. `sequence` is the stream's own and stays internal.
+ * The whole history of an export job that ended long ago, as an object: its messages as stored in the stream, so that the hash chain can be
+ * verified, in the order of the stream. `sequence` is the stream's own and stays internal.
  */
 export const archivedJobSchema = z.object({
   version: z.literal(1),
   subject: z.string(),
   messages: z.array(z.object({ sequence: z.int().positive(), text: z.string() })).min(1),
-  /** The anchor of its last commit, and the commits that the log had lost before, as the job's status said. Older objects have none. */
+  /** The anchor of the last commit, and the commits that the log had lost before, from the job's status. Older objects have none. */
   ...vouched,
 });
 
 export type ArchivedJob = z.infer<typeof archivedJobSchema>;
 
-/** What housekeeping asks of an archived job without reading it: metadata of its object. */
+/** Metadata of an archived job's object, which housekeeping uses without reading the object. */
 export const archivedJobHeadSchema = z.object({
   'ended-at': z.iso.datetime(),
   domain: z.string(),
@@ -267,10 +273,10 @@ export const archivePrefix = 'archive/';
 export const archivedJobKey = (organization: string, jobId: string): string =>
   `${archivePrefix}${organization}/${jobId}.json`;
 
-/** Redirects of a project with wildcards: no folder of files can serve them, a host can. */
+/** Redirects of a project with wildcards, which a folder of files cannot serve, but a host can. */
 export const wildcardRedirectsPath = '_bindery/redirects.json';
 
-/** A path with `:name`, `:name*` or `*`, and the path or https address that it leads to. */
+/** A path with `:name`, `:name*` or `*`, and its target as a path or https address. */
 const wildcardRedirectSchema = z.object({ source: z.string(), destination: z.string(), permanent: z.boolean() });
 
 export type WildcardRedirect = z.infer<typeof wildcardRedirectSchema>;

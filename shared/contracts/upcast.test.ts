@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { commitHash, nextCommit } from '#shared/messaging/commit-chain.ts';
 import { BadUpcast, type UpcastTable, upcast, upcastCommit } from './upcast.ts';
 
-/** A kind of message with a past: version 2 split the name, version 3 took the title in. */
+/** A message type with three versions: version 2 split the name, version 3 added the title. */
 const table: UpcastTable = {
   'Renamed@1': ({ data, ...rest }) => {
     const [first, last] = (data as { name: string }).name.split(' ');
@@ -20,7 +20,7 @@ test('an old message goes through every version to the newest', () => {
   expect(upcast(newest, table)).toBe(newest);
 });
 
-test('what the table does not know is left to the schema', () => {
+test('a message that is not in the table is left to the schema', () => {
   for (const value of [{ type: 'Other', version: 1 }, { type: 'Renamed' }, 'text', null, [old]]) {
     expect(upcast(value, table)).toBe(value);
   }
@@ -31,12 +31,12 @@ test('a message without a type is known by its kind', () => {
   expect(upcast({ kind: 'chunk', version: 1 }, taskTable)).toEqual({ kind: 'chunk', version: 2, pagesAlone: false });
 });
 
-test('an upcast that does not go up by one is refused by name', () => {
+test('an upcast that does not increase the version by one is refused by name', () => {
   expect(() => upcast(old, { 'Renamed@1': (message) => message })).toThrow(BadUpcast);
   expect(() => upcast(old, { 'Renamed@1': (message) => message })).toThrow('Renamed version 1 makes version 1');
 });
 
-test('the events of a commit become new; its hash stays that of what was stored', () => {
+test('the events of a commit are upcast; its hash stays that of the stored form', () => {
   const stored = JSON.parse(
     JSON.stringify(
       nextCommit('people.ada.log', undefined, [old, { type: 'Left', version: 1, data: {} }], 'state', {

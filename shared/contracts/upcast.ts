@@ -1,26 +1,29 @@
 import { z } from 'zod';
 
-/** A stored message before its schema has seen it: only its version is known, and what tells it apart (`type`; `kind` of tasks). */
+/** A stored message before it is parsed: only its version and its discriminator are known (`type`, or `kind` of tasks). */
 type VersionedMessage = { version: number; [field: string]: unknown };
 
-/** Turns one version of a message into the next. Pure: everything that the new version says must follow from the old one. */
+/** Turns one version of a message into the next. Pure: all content of the new version must follow from the old one. */
 type Upcast = (message: VersionedMessage) => VersionedMessage;
 
 /**
- * `<type>@<version>` → the function that makes the next version of it. Types are unique within one kind of message only (`ChunkRendered`
- * is an event and a fact), so each kind has a table of its own. State in a commit has no version: it gains optional fields only, because
- * folding the events can make it anew.
+ * `<type>@<version>` → the function that makes the next version of it. Types are unique within one kind of message only (`ChunkRendered` is
+ * an event and a fact), so each kind has its own table. State in a commit has no version: it gains optional fields only, because it can be
+ * folded again from the events.
  */
 export type UpcastTable = Readonly<Record<`${string}@${number}`, Upcast>>;
 
-/** A table whose function does not go up: it would run for ever, or skip a version. The message names type and version. */
+/**
+ * An upcast in a table does not increase the version by one: the loop would not end, or would skip a version. The message names the type
+ * and version.
+ */
 export class BadUpcast extends Error {
   override name = 'BadUpcast';
 }
 
 /**
- * The newest version of a message, step by step; what has no version, or is not in the table, comes back as it is, for the schema to
- * judge. Pure. Throws `BadUpcast`.
+ * The newest version of a message, step by step. A message without a version, or not in the table, is returned unchanged, and the schema
+ * judges it. Pure. Throws `BadUpcast`.
  */
 export function upcast(message: unknown, table: UpcastTable): unknown {
   let current = message;
@@ -38,8 +41,8 @@ export function upcast(message: unknown, table: UpcastTable): unknown {
 }
 
 /**
- * A stored commit with its events in their newest versions. Ids and hashes stay those of the stored form: the chain links what was
- * stored, and is verified on that alone (`verify-chain.ts`).
+ * A stored commit with its events in their newest versions. Ids and hashes stay those of the stored form: the chain links stored commits,
+ * and is verified on these only (`verify-chain.ts`).
  */
 export function upcastCommit(commit: unknown, table: UpcastTable): unknown {
   if (!isObject(commit) || !isObject(commit.data) || !Array.isArray(commit.data.events)) return commit;
@@ -52,8 +55,8 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 const isVersioned = (value: unknown): value is VersionedMessage => isObject(value) && typeof value.version === 'number';
 
 /**
- * The schema that reads any version of a message that was ever stored and gives the newest. To change the meaning of a message, add version
- * n + 1 to its schema, a line `'<type>@<n>'` to its table, and a golden file beside the old one, which stays.
+ * The schema that reads every version of a message that was ever stored and returns the newest one. To change the meaning of a message, add
+ * version n + 1 to its schema, a line `'<type>@<n>'` to its table, and a golden file beside the old one, which stays.
  */
 export const storedMessage = <S extends z.ZodType>(schema: S, table: UpcastTable) =>
   z.preprocess((stored) => upcast(stored, table), schema);

@@ -12,9 +12,9 @@ import { deleteContent, promoteContent, publishContent, removeLabel } from './de
 
 const identity = { organization: 'a'.repeat(63), domain: 'd'.repeat(63) };
 const versionOf = (n: number) => `cv_${sha256Of(String(n)).slice(0, 32)}`;
-/** As long as a label may be. */
+/** A label of the maximum length. */
 const labelOf = (n: number) => `build-${n}`.padEnd(100, '-');
-/** No state may be larger, whatever happens. */
+/** Limit of the size of a state in every history. */
 const mostBytes = 150_000;
 
 function after(state: ContentState | undefined, events: readonly ContentEvent[], n: number): ContentState {
@@ -63,7 +63,7 @@ test('given 20,000 publications, with and without labels, then state and decisio
   expect(contentStateSchema.parse(state)).toEqual(state);
 }, 120_000);
 
-test('given too many versions, then the oldest end, but none that is latest, searched or labelled', () => {
+test('given too many versions, then the oldest end, except those that are latest, searched or labelled', () => {
   let state: ContentState | undefined;
   state = after(state, publish(state, 0, 'stable'), 0);
   state = after(state, publish(state, 1), 1);
@@ -78,7 +78,7 @@ test('given too many versions, then the oldest end, but none that is latest, sea
   state = after(state, events, mostVersions);
   expect(state).toMatchObject({ labels: { stable: versionOf(0) }, searched: versionOf(1), ended: [versionOf(2)] });
   expect(state.versions).toHaveLength(mostVersions);
-  // One that ended can be deleted for good, and published again.
+  // An ended version can be deleted permanently, and published again.
   expect(after(state, deleteContent(state, { ...identity, contentVersion: versionOf(2) }), 1)).not.toHaveProperty(
     'ended',
   );
@@ -87,10 +87,10 @@ test('given too many versions, then the oldest end, but none that is latest, sea
   expect(again).toMatchObject({ latest: versionOf(2), ended: [versionOf(3)] });
 });
 
-test('given a label that is there, then it may move although there is no room for another', () => {
+test('given an existing label, then it may move although there is no room for another', () => {
   let state: ContentState | undefined;
   for (let n = 0; n < mostLabels; n += 1) state = after(state, publish(state, n, labelOf(n)), n);
-  expect(() => publish(state, 1_000, 'one-more')).toThrow(/has 250 labels, and 250 is the most.*--unlabel/);
+  expect(() => publish(state, 1_000, 'one-more')).toThrow(/has 250 labels, and 250 is the maximum.*--unlabel/);
   expect(after(state, publish(state, 1_000, labelOf(7)), 1_000).labels[labelOf(7)]).toBe(versionOf(1_000));
   expect(publish(state, 1_001)).toHaveLength(1);
 });

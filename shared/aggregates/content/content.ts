@@ -3,7 +3,7 @@ import { type Aggregate, commitSchema, type EventMetadata } from '#shared/contra
 import { storedCommit } from '#shared/contracts/upcast.ts';
 import { contentLabel, contentVersion, domainSlug, organizationId, timestamp } from '#shared/contracts/identifiers.ts';
 
-/** What can happen to the content of one domain (`content.<org>.<domain>.log`). */
+/** The events of one domain's content (`content.<org>.<domain>.log`). */
 const domainEvent = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
   z.object({
     type: z.literal(type),
@@ -20,21 +20,21 @@ export const contentEventSchema = z.discriminatedUnion('type', [
     fileCount: z.int(),
     sizeBytes: z.int(),
   }),
-  /** Passages are in the search index: this version is searched from now on. */
+  /** The version's passages are in the search index, so searches use this version from now on. */
   event('ContentIndexed', { passageCount: z.int() }),
   event('ContentPromoted', {}),
   event('ContentDeleted', {}),
-  /** The content version that had the label stays. */
+  /** The content version that had the label is kept. */
   event('LabelRemoved', { label: contentLabel }),
-  /** The oldest unused versions, when a domain has too many. */
+  /** The oldest unused versions ended because the domain had too many. */
   domainEvent('ContentsEnded', { contentVersions: z.array(contentVersion).min(1) }),
 ]);
 
 export type ContentEvent = z.infer<typeof contentEventSchema>;
 
 /*
- * Every commit carries the state, and a message of the bus has 1 MB at most. With these limits the state has less than 150 KB, whatever
- * happens. Domains that had more before the limits never get more, and less with every version and label that ends.
+ * Every commit carries the state, and a message of the bus has 1 MB at most. With these limits the state always has less than 150 KB. A
+ * domain that exceeded them before they were introduced cannot grow, and shrinks with every version and label that ends.
  */
 export const mostVersions = 500;
 export const mostLabels = 250;
@@ -47,7 +47,10 @@ export const contentStateSchema = z.object({
   versions: z.array(z.object({ contentVersion, publishedAt: timestamp, pageCount: z.int(), indexed: z.boolean() })),
   /** Label → content version; at most 250. */
   labels: z.record(z.string(), contentVersion),
-  /** Versions that ended because there were too many, newest last, at most 500. Nobody deleted them: jobs that exported them can be replayed. */
+  /**
+   * Versions that ended because there were too many, newest last, at most 500. They were not deleted by a request, so exports of them can
+   * be replayed.
+   */
   ended: z.array(contentVersion).optional(),
   latest: contentVersion.optional(),
   searched: contentVersion.optional(),
@@ -59,7 +62,7 @@ export const contentCommitSchema = commitSchema(contentEventSchema, contentState
 
 export type ContentCommit = z.infer<typeof contentCommitSchema>;
 
-/** What has been published in one domain. Publisher and indexer append to its log. */
+/** The published content of one domain. Publisher and indexer append to its log. */
 export const contentAggregate: Aggregate<ContentEvent, ContentState> = {
   commitIdPrefix: 'cc',
   storedCommit: storedCommit(contentCommitSchema, {}),
@@ -73,7 +76,7 @@ function evolve(state: ContentState | undefined, event: ContentEvent, { time }: 
     case 'ContentPublished': {
       const { contentVersion, label, pageCount } = event.data;
       const known = before.versions.find((version) => version.contentVersion === contentVersion);
-      // A version that is published again becomes the newest. It has the same files, so it is still indexed if it was.
+      // A version that is published again becomes the newest. Its files are the same, so it is still indexed if it was.
       const entry = { contentVersion, publishedAt: time, pageCount, indexed: known?.indexed ?? false };
       return {
         ...withoutVersions(before, [contentVersion]),

@@ -18,7 +18,7 @@ test('the latest version is the one to be searched', () => {
   expect(versionToIndex(state(undefined))).toBeUndefined();
 });
 
-test('a version that was overtaken while it was indexed does not become the searched one', () => {
+test('a version that is no longer the latest when it is indexed does not become the searched one', () => {
   expect(markIndexed(state('cv_2', 'cv_1'), 'cv_2', 7)).toEqual([
     {
       type: 'ContentIndexed',

@@ -2,11 +2,14 @@ import type { ContentId } from '#shared/contracts/identifiers.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { type ContentEvent, type ContentState, mostLabels, mostVersions } from './content.ts';
 
-/** The decisions about a domain's content. Pure: each throws the `ApiError` that the caller sees; no event means that nothing changes. */
+/**
+ * The decisions about a domain's content. Pure: each throws the `ApiError` that the caller receives. An empty list of events means that
+ * nothing changes.
+ */
 
 /**
- * The same files again change nothing unless another version is the latest, or the label is elsewhere. When a domain has too many versions
- * then, the oldest that nobody uses end. Throws `too_many_labels` for a new label that there is no room for.
+ * Publishing the same files again changes nothing unless another version is the latest, or the label is elsewhere. If the domain then has
+ * too many versions, the oldest unused ones end. Throws `too_many_labels` for a new label beyond the limit.
  */
 export function publishContent(
   state: ContentState | undefined,
@@ -24,7 +27,7 @@ function checkRoomForLabel({ labels, domain }: ContentState): void {
   if (count < mostLabels) return;
   throw new ApiError(
     'too_many_labels',
-    `The domain "${domain}" has ${count} labels, and ${mostLabels} is the most. Remove one that nobody needs (DELETE /v1/domains/${domain}/content/labels/<label>, or "bindery contents ${domain} --unlabel <label>"), or publish under a label that there is.`,
+    `The domain "${domain}" has ${count} labels, and ${mostLabels} is the maximum. Remove one that nobody needs (DELETE /v1/domains/${domain}/content/labels/<label>, or "bindery contents ${domain} --unlabel <label>"), or publish under an existing label.`,
   );
 }
 
@@ -41,7 +44,7 @@ function endSurplus(state: ContentState | undefined, published: ContentId & { la
   return [{ type: 'ContentsEnded', version: 1, data: { organization, domain, contentVersions } }];
 }
 
-/** The content version that had the label stays. Throws `not_found`. */
+/** Removes a label; its content version is kept. Throws `not_found`. */
 export function removeLabel(
   state: ContentState | undefined,
   { organization, domain, label }: Omit<ContentId, 'contentVersion'> & { label: string },
@@ -82,7 +85,10 @@ export function isKnown(state: ContentState | undefined, contentVersion: string)
   return state?.versions.some((version) => version.contentVersion === contentVersion) ?? false;
 }
 
-/** Whether the version ended because there were too many. Nobody deleted it, so it may be exported again while its objects are there. */
+/**
+ * True if the version ended because there were too many. It was not deleted by a request, so it may be exported again while its objects
+ * exist.
+ */
 export function hasEnded(state: ContentState | undefined, contentVersion: string): boolean {
   return state?.ended?.includes(contentVersion) ?? false;
 }
@@ -94,15 +100,18 @@ const noSuchContent = ({ contentVersion, domain }: ContentId): ApiError =>
   new ApiError('not_found', `There is no content version "${contentVersion}" in the domain "${domain}".`);
 
 /**
- * The version that has to be indexed, if any: the latest one, unless it is searched already. A version that is no longer the latest
- * is left out, because the event of the newer one follows; `ContentPromoted` brings it back if it is needed again. Pure.
+ * The version that has to be indexed: the latest one, unless it is searched already. A version that is no longer the latest is left out,
+ * because the event of the newer one follows; `ContentPromoted` brings it back if it is needed again. Pure.
  */
 export function versionToIndex(state: ContentState): string | undefined {
   const { latest, searched } = state;
   return latest === undefined || latest === searched ? undefined : latest;
 }
 
-/** What to append once `contentVersion` has `passageCount` passages in the index; nothing when it is no longer wanted. Pure. */
+/**
+ * The events to append once `contentVersion` has `passageCount` passages in the index; none when the version need not be indexed any more.
+ * Pure.
+ */
 export function markIndexed(state: ContentState, contentVersion: string, passageCount: number): ContentEvent[] {
   if (versionToIndex(state) !== contentVersion) return [];
   const { organization, domain } = state;

@@ -5,13 +5,19 @@ import type { EventMetadata } from '#shared/contracts/commit.ts';
 import type { changeOrganizationBodySchema, createOrganizationBodySchema } from '#shared/contracts/http/directory.ts';
 import { ApiError } from '#shared/http/errors.ts';
 
-/** The decisions about an organization. Pure: each throws the `ApiError` that the caller sees; no event means that nothing changes. */
+/**
+ * The decisions about an organization. Pure: each throws the `ApiError` that the caller receives. An empty list of events means that
+ * nothing changes.
+ */
 
 const mostKeys = 500;
 const mostDomains = 200;
-/** Each key's document has them all. */
+/** Limit per organization, because the document of each key contains all of them. */
 const mostUserTokenKeys = 100;
-/** A commit has the state and what is new, and a message of the bus holds 1 MB. Without room nothing could be revoked any more. */
+/**
+ * Limit of the state. A commit has the state and the new events, and a message of the bus holds 1 MB. A larger state would leave no room
+ * for a revocation.
+ */
 const mostStateBytes = 400_000;
 
 export function createOrganization(
@@ -20,7 +26,7 @@ export function createOrganization(
   body: z.infer<typeof createOrganizationBodySchema>,
   firstKey: ApiKey,
 ): DirectoryEvent[] {
-  if (state !== undefined) throw new ApiError('in_use', `There is an organization "${organization}" already.`);
+  if (state !== undefined) throw new ApiError('in_use', `The organization "${organization}" exists already.`);
   return [
     { type: 'OrganizationCreated', version: 1, data: { organization, ...body } },
     { type: 'ApiKeyCreated', version: 1, data: { organization, key: firstKey } },
@@ -40,7 +46,7 @@ export function changeOrganization(
 export function addDomain(state: DirectoryState | undefined, domain: DomainEntry): DirectoryEvent[] {
   const { organization, domains } = existing(state);
   if (domains.length >= mostDomains)
-    throw new ApiError('in_use', `The organization has ${mostDomains} domains, which is the most it can have.`);
+    throw new ApiError('in_use', `The organization has ${mostDomains} domains, which is the maximum.`);
   const names = new Set(domains.flatMap(({ slug, hosts }) => hosts.concat(slug)));
   const taken = [domain.slug, ...domain.hosts].find((name) => names.has(name));
   if (taken !== undefined)
@@ -52,14 +58,17 @@ export function addDomain(state: DirectoryState | undefined, domain: DomainEntry
   return [{ type: 'DomainAdded', version: 1, data: { organization, domain } }];
 }
 
-/** A key from the operator, for an organization whose admin keys are lost or have ended: also when it has made all keys that it may make. */
+/** Adds an admin key from the operator, for an organization whose admin keys are lost or have ended. The limit of keys does not apply. */
 export function grantAdminKey(state: DirectoryState | undefined, key: ApiKey): DirectoryEvent[] {
   const { organization } = existing(state);
   checkRoom(existing(state), key);
   return [{ type: 'ApiKeyCreated', version: 1, data: { organization, key } }];
 }
 
-/** The new key is `make(maker)`, where the maker is the key that the change is from. `beganAt`: of the maker's life, when it is before its creation. */
+/**
+ * Adds the key `make(maker)`, where the maker is the key of the request. `beganAt`: start of the maker's life, if that is before its
+ * creation.
+ */
 export function createApiKey(
   state: DirectoryState | undefined,
   change: EventMetadata,
@@ -75,7 +84,7 @@ export function createApiKey(
   return [{ type: 'ApiKeyCreated', version: 1, data: { organization, key } }];
 }
 
-/** The new key is `renew(old)`. The old one stays valid until `overlapEnd`, or until its own earlier end. `beganAt`: as in `createApiKey`. */
+/** Replaces a key by `renew(old)`. The old one stays valid until `overlapEnd`, or until its own earlier end. `beganAt`: see `createApiKey`. */
 export function rotateApiKey(
   state: DirectoryState | undefined,
   change: EventMetadata,
@@ -100,11 +109,11 @@ export function rotateApiKey(
 const endedBefore = ({ id, expiresAt }: ApiKey): ApiError =>
   new ApiError(
     'invalid_request',
-    `The API key ${id} ended at ${expiresAt}, and a rotated key keeps its end. Give "expiresInDays", or create a new key.`,
+    `The API key ${id} ended at ${expiresAt}, and a rotated key keeps its end. Set "expiresInDays", or create a new key.`,
     { fields: [{ path: 'expiresInDays', message: 'is missing: the key has ended' }] },
   );
 
-/** Revokes what `descendants` are left of a key; the key itself is revoked before, so that it makes no more meanwhile. */
+/** Revokes the `descendants` of a key that are still valid. The key must be revoked before, so that it creates no more meanwhile. */
 export function revokeDescendants(state: DirectoryState | undefined, descendants: readonly ApiKey[]): DirectoryEvent[] {
   const { organization } = existing(state);
   return descendants.map(({ id }) => ({ type: 'ApiKeyRevoked', version: 1, data: { organization, keyId: id } }));
@@ -120,7 +129,7 @@ export function revokeApiKey(state: DirectoryState | undefined, keyId: string): 
 
 function checkCount({ keys }: DirectoryState): void {
   if (keys.length < mostKeys) return;
-  throw new ApiError('in_use', `The organization has made ${mostKeys} keys, which is the most it can have.`);
+  throw new ApiError('in_use', `The organization has created ${mostKeys} keys, which is the maximum.`);
 }
 
 function checkRoom(state: DirectoryState, added: ApiKey | DomainEntry): void {
@@ -128,7 +137,7 @@ function checkRoom(state: DirectoryState, added: ApiKey | DomainEntry): void {
   if (size <= mostStateBytes) return;
   throw new ApiError(
     'in_use',
-    `The keys and domains of the organization would take more than ${mostStateBytes / 1_000} KB, which is the most. Name fewer addresses, origins or hosts.`,
+    `The keys and domains of the organization would take more than ${mostStateBytes / 1_000} KB, which is the maximum. Name fewer addresses, origins or hosts.`,
   );
 }
 

@@ -59,12 +59,12 @@ describe('an organization', () => {
     expect(() => createOrganization(acme, 'acme', { name: 'Acme', plan: 'pro' }, first)).toThrow('already');
   });
 
-  test('keeps what a change does not name, and a change that changes nothing is no event', () => {
+  test('keeps fields that a change does not name, and a change without effect adds no event', () => {
     expect(after(acme, changeOrganization(acme, { plan: 'pro' }))).toEqual({ ...acme, plan: 'pro' });
     expect(changeOrganization(acme, { name: 'Acme', plan: 'free' })).toEqual([]);
   });
 
-  test('must exist before anything happens to it', () => {
+  test('must exist before any change of it', () => {
     expect(() => changeOrganization(undefined, { plan: 'pro' })).toThrow('no such organization');
     expect(() => after(undefined, addDomain(acme, docs))).toThrow('comes before its creation');
   });

@@ -10,13 +10,13 @@ import {
   timestamp,
 } from '#shared/contracts/identifiers.ts';
 
-/** What can happen to an organization, its domains and its API keys (`directory.<org>.log`). Keys are known by their SHA-256 only. */
+/** The events of an organization, its domains and its API keys (`directory.<org>.log`). Keys are stored only as their SHA-256. */
 const event = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
   z.object({ type: z.literal(type), version: z.literal(1), data: z.object({ organization: organizationId, ...data }) });
 
 export const groupTrusts = ['claimed', 'signed'] as const;
 
-/** What a key may do. `proxy`: say in a header for which reader it asks, as a server between readers and us does. */
+/** Permissions of a key. `proxy`: the key may name the reader of a request in a header, as a server between readers and the platform does. */
 export const keyScopes = ['read', 'write', 'proxy'] as const;
 
 export const apiKeySchema = z.object({
@@ -63,7 +63,7 @@ export const userTokenKeySchema = z.discriminatedUnion('kty', [
   }),
   z.strictObject({
     kty: z.literal('RSA'),
-    // 2048 to 4096 bits.
+    // For keys of 2048 to 4096 bits.
     n: base64url(342, 683),
     e: base64url(1, 8),
     alg: z.literal('RS256').optional(),
@@ -79,7 +79,7 @@ export const domainEntrySchema = z.object({
   slug: domainSlug,
   hosts: z.array(hostName),
   groups: z.enum(groupTrusts),
-  /** Whose tokens say which groups a reader is in. */
+  /** Public keys of the issuers of user tokens, which state a reader's groups. */
   userTokenKeys: z.array(userTokenKeySchema).max(mostUserTokenKeys).optional(),
 });
 

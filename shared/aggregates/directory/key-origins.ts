@@ -1,18 +1,18 @@
 import type { ApiKey, DirectoryCommit, DirectoryState } from './directory.ts';
 
 /**
- * Where keys come from, folded from the log of an organization: each commit names the key whose holder asked for it. No event says it and no
- * state has it, so it is known of the oldest keys, too, and whichever version of the program wrote in between.
+ * The origins of keys, folded from the log of an organization: each commit names the key of its request. Neither events nor states hold
+ * them, so they are known for the oldest keys, too, and for commits of every version of the program.
  */
 export type KeyOrigins = ReadonlyMap<string, KeyOrigin>;
 
 /**
- * `madeBy`: the key that made it, by creation or by rotation, and so knew its secret; undefined for one from the operator. `beganAt`: when its
- * life began, which for a rotated key that kept its end is that of the first. `expiresAt`: its end, as far as the fold has got.
+ * `madeBy`: the key that created or rotated it and so knew its secret; undefined for a key from the operator. `beganAt`: start of its life;
+ * for a rotated key that kept its end, that of the first key. `expiresAt`: its end, as of the last folded commit.
  */
 export type KeyOrigin = { madeBy: string | undefined; beganAt: string; expiresAt: string | undefined };
 
-/** Adds what one commit says; commits come in their order. */
+/** Adds the origins in one commit. Commits have to come in order. */
 export function noteOrigins(
   origins: Map<string, KeyOrigin>,
   { actor, data }: Pick<DirectoryCommit, 'actor'> & { data: Pick<DirectoryCommit['data'], 'events'> },
@@ -32,10 +32,10 @@ export function noteOrigins(
   }
 }
 
-/** The keys that a key made, those that they made, and so on, that are still good at a time. Pure. */
+/** The keys that a key created, directly or through other keys, and that are valid at a time. Pure. */
 export function goodDescendants(state: DirectoryState, keyId: string, origins: KeyOrigins, time: string): ApiKey[] {
   const family = new Set([keyId]);
-  // No key is made before its maker, and the map has them in the order in which they were made.
+  // A key is created after its maker, and the map keeps the order of creation.
   for (const [id, { madeBy }] of origins) if (madeBy !== undefined && family.has(madeBy)) family.add(id);
   const isGood = ({ revokedAt, expiresAt }: ApiKey) =>
     revokedAt === undefined && (expiresAt === undefined || Date.parse(expiresAt) > Date.parse(time));

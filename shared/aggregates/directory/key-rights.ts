@@ -5,31 +5,31 @@ import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import type { ApiKey, DirectoryState } from './directory.ts';
 
 /**
- * No key makes one that may do more than itself. What the rights of two keys are compared by is all here: scopes, addresses, origins and
- * the end. An assistant key may outlive the admin key that made it, because exported pages contain it for as long as they are read;
- * but an admin key of a short life leaves nothing behind. (An assistant key makes no keys.)
+ * A key must not create a key with more rights than its own. This file holds all rights that are compared: scopes, addresses, origins and
+ * the end. An assistant key may outlive the admin key that created it, because exported pages contain it for as long as they are read; but
+ * the keys of a short-lived admin key end with it. (An assistant key creates no keys.)
  *
- * A rotated key keeps its end, or a key that ends soon would renew itself for ever. Another admin key may give it a new one, which
- * reaches no further than its own; so the operator alone prolongs what an organization has.
+ * A rotated key keeps its end, because otherwise a short-lived key could renew itself forever. Another admin key may give it a new end up
+ * to its own. So only the operator can prolong the access of an organization.
  */
 
-/** A key that was made for less, in milliseconds, was made to end soon: in a pipeline, for a visitor. */
+/** A lifetime in milliseconds below which a key counts as short-lived, as for a pipeline or a visitor. */
 const shortLifeMs = 30 * dayMs;
 
-/** When a new key ends at the latest, as an ISO time; undefined: never. */
+/** Latest end of a new key as an ISO time; undefined if it need not end. */
 export const latestEnd = (maker: ApiKey, kind: ApiKey['kind']): string | undefined =>
   mayOutlive(maker, kind) ? undefined : maker.expiresAt;
 
 const mayOutlive = (maker: ApiKey, kind: ApiKey['kind']): boolean => kind === 'assistant' && !isShortLived(maker);
 
-/** Whether a key was made to end soon. One that was rotated and kept its end looks shorter than its life: see `withLifeSince`. Pure. */
+/** True if a key was created with a short lifetime. A rotated key that kept its end looks shorter than its life: see `withLifeSince`. Pure. */
 export const isShortLived = (key: ApiKey): boolean => endOf(key) - Date.parse(key.createdAt) < shortLifeMs;
 
-/** The key that makes others, with the time at which the life of the first began that was rotated to it. Pure. */
+/** The maker of keys, with the creation time of the first key in its chain of rotations. Pure. */
 export const withLifeSince = (maker: ApiKey, beganAt: string | undefined): ApiKey =>
   beganAt === undefined ? maker : { ...maker, createdAt: beganAt };
 
-/** The key that a change is from, as the log has it: a gateway may not know yet that it was revoked. Throws `invalid_key` or `expired_key`. */
+/** The key of a request, as in the log: a gateway may not know yet that it was revoked. Throws `invalid_key` or `expired_key`. */
 export function makerOf({ keys }: DirectoryState, { actor, time }: EventMetadata): ApiKey {
   const maker = actor.kind === 'key' ? keys.find(({ id }) => id === actor.id) : undefined;
   if (maker === undefined || maker.revokedAt !== undefined) throw new ApiError('invalid_key');
@@ -38,7 +38,7 @@ export function makerOf({ keys }: DirectoryState, { actor, time }: EventMetadata
   return maker;
 }
 
-/** Throws `exceeds_key` when a new key may do more than its maker. */
+/** Throws `exceeds_key` when a new key has more rights than its maker. */
 export function checkNewKey(maker: ApiKey, key: ApiKey): void {
   checkRights(maker, key);
   if (!mayOutlive(maker, key.kind) && endOf(key) > endOf(maker)) {
@@ -49,14 +49,14 @@ export function checkNewKey(maker: ApiKey, key: ApiKey): void {
   }
 }
 
-/** Throws `exceeds_key` when what a key is rotated to may do more than who rotates it. */
+/** Throws `exceeds_key` when the rotated key has more rights than the key that rotates it. */
 export function checkRotation(maker: ApiKey, old: ApiKey, key: ApiKey): void {
   checkRights(maker, old);
   if (mayOutlive(maker, old.kind) || endOf(key) <= endOf(maker)) return;
   const end = maker.expiresAt ?? 'never';
   if (key.expiresAt === old.expiresAt)
     throw exceeds('expiresAt', `of ${old.id}, which the new key keeps, is after the end of ${maker.id} (${end})`);
-  const who = maker.id === old.id ? 'no key gives itself a later one; another admin key can' : 'give fewer days';
+  const who = maker.id === old.id ? 'a key cannot give itself a later end; another admin key can' : 'give fewer days';
   throw exceeds('expiresInDays', `reaches beyond the end of ${maker.id} (${end}): ${who}`);
 }
 
@@ -82,7 +82,7 @@ function checkRights(maker: ApiKey, key: ApiKey): void {
   }
 }
 
-/** `proxy` opens nothing, it says for whom a request counts: no admin key has it, and each that makes keys may give it. */
+/** `proxy` grants no access and only names the reader of a request. Admin keys do not have it, but each one that creates keys may grant it. */
 const mayGive = ({ scopes }: ApiKey, scope: ApiKey['scopes'][number]): boolean =>
   scope === 'proxy' || scopes.includes(scope);
 

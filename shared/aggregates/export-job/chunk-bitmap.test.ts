@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { chunksOutside, countChunks, hasChunk, withChunk, withoutChunk } from './chunk-bitmap.ts';
 
-test('a chunk that was put in is there, and only that one', () => {
+test('an added chunk is in the set, and only that one', () => {
   const bitmap = withChunk('', 9, 20);
   expect([8, 9, 10, 19].map((chunk) => hasChunk(bitmap, chunk))).toEqual([false, true, false, false]);
 });
 
-test('putting in twice changes nothing, taking out undoes it', () => {
+test('adding twice changes nothing, removing undoes it', () => {
   const once = withChunk(withChunk('', 3, 20), 17, 20);
   expect(withChunk(once, 17, 20)).toBe(once);
   expect(withoutChunk(once, 17)).toBe(withChunk('', 3, 20));

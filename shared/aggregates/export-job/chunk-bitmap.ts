@@ -1,6 +1,6 @@
 /*
- * Sets of chunk numbers in the job's state: one bit per chunk, least significant bit of each byte first, base64. 1,250 chunks
- * are 212 characters.
+ * Sets of chunk numbers in the job's state: one bit per chunk, least significant bit of each byte first, base64. 1,250 chunks take 212
+ * characters.
  */
 
 export function hasChunk(bitmap: string, chunk: number): boolean {

@@ -63,7 +63,7 @@ const closing = fact('ClosingRendered', { attempt: 1, reused: false, manifestSha
 const joined = fact('BundleJoined', { attempt: 1, bundleKey: 'bundles/acme/docs/x.tar.gz', sizeBytes: 9, sha256 });
 const lost = (...chunks: number[]): Fact => fact('SegmentsLost', { chunks, reason: 'segment 1 is missing' });
 
-/** Given a history and decisions made on top of it: what a command adds, and the state after it. */
+/** Given a history with decisions based on it, returns the events of a further command, and the state after them. */
 function given(...history: (ExportEvent | ExportCommand)[]) {
   let state: ExportJobState | undefined;
   const take = (command: ExportCommand, known?: Knowledge): ExportEvent[] => {
@@ -94,7 +94,7 @@ test('a plan starts the rendering, once', () => {
   expect(given(requested(), plan).when(plan).types).toEqual([]);
 });
 
-test('a plan of which segments are stored already: renderers get the others', () => {
+test('a plan with some stored segments: renderers get the others', () => {
   const present = [0, 2].map((chunk) => ({ chunk, pageCount: 10 }));
   const plan = { type: 'Plan', planHash: sha256, rendererVersion, chunkCount: 3, pageTotal: 30, present } as const;
   const { types, events, state } = given(requested()).when(plan);
@@ -104,18 +104,18 @@ test('a plan of which segments are stored already: renderers get the others', ()
   expect(given(requested(), plan).when(facts(rendered(1))).types).toEqual(['ChunkRendered', 'RenderingFinished']);
 });
 
-test('a plan all of whose segments are stored already: the closing segment is next', () => {
+test('a plan with all segments stored already: the closing segment is next', () => {
   const present = Array.from({ length: 1_200 }, (_, chunk) => ({ chunk, pageCount: 1 }));
   const plan = { type: 'Plan', planHash: sha256, rendererVersion, pageTotal: 1_200, present } as const;
   expect(given(requested()).when({ ...plan, chunkCount: 1_000, present: present.slice(0, 1_000) }).state.phase).toBe(
     'closing',
   );
-  // More than a commit can hold are left to the renderers.
+  // Chunks beyond the limit of a commit are left to the renderers, which find their segments.
   const { state } = given(requested()).when({ ...plan, chunkCount: 1_200 });
   expect(state).toMatchObject({ phase: 'rendering', pageCount: 1_000 });
 });
 
-test('all chunks in, in any order and more than once: the closing segment is next', () => {
+test('all chunks rendered, in any order and more than once: the closing segment is next', () => {
   const { types, state } = given(requested(), planned(3)).when(
     facts(rendered(2), rendered(0), rendered(2, 2), rendered(1)),
   );
@@ -179,7 +179,7 @@ test('after four attempts the pages of a chunk have failed', () => {
   );
 });
 
-test("the site's own files failing for good fails the job", () => {
+test("the site's own files failing permanently fails the job", () => {
   const attempts = [1, 2, 3].map((attempt) => facts(rendererFailed(0, attempt)));
   const { types, state } = given(requested(), planned(2), ...attempts).when(facts(rendererFailed(0, 4)), {
     pagesOf: () => [],
@@ -200,13 +200,13 @@ test('lost segments are rendered again, and the job completes', () => {
   expect(job.when(facts(joined)).state).toMatchObject({ phase: 'completed' });
 });
 
-test('the loss of all segments of a huge site is told in commits that the log takes', () => {
+test('the loss of all segments of a huge site is recorded in commits that the log accepts', () => {
   const chunks = Array.from({ length: 16_000 }, (_, chunk) => chunk);
   const rendering = given(requested(), planned(chunks.length)).when(facts()).state;
   const doneChunks = Buffer.alloc(chunks.length / 8, 255).toString('base64');
   const events = decide({ ...rendering, phase: 'closing', doneChunks }, facts(lost(...chunks)), at);
   expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['SegmentLost']));
-  // The server takes a megabyte.
+  // The server accepts a megabyte.
   expect(JSON.stringify(events).length).toBeLessThan(200_000);
 });
 
@@ -225,7 +225,7 @@ test('closing segment and bundle have three attempts', () => {
   const bundle = given(requested(), planned(1), facts(rendered(0)), facts(closing));
   for (const attempt of [1, 2]) bundle.when(facts(fact('BundleFailed', { attempt, reason: 'disk full' })));
   expect(bundle.when({ type: 'TimeOutBundle', attempt: 3 }).state.error).toBe(
-    'The bundle could not be joined in 3 attempts: no worker reported it and none has it in hand.',
+    'The bundle could not be joined in 3 attempts: no worker reported it, and none works on it.',
   );
 });
 
@@ -239,7 +239,7 @@ const replan: ExportCommand = {
 };
 const onPlan = (planHash: string, reported: Fact): Fact => ({ ...reported, planHash });
 
-test('a job whose renderers are gone is planned again, and rendered by others from the start', () => {
+test('a job without renderers of its version is planned again, and rendered by others from the start', () => {
   const before = [requested(), planned(2, 20), facts(rendered(0), rendererFailed(1, 1))];
   const { types, state } = given(...before).when(replan);
   expect(types).toEqual(['PagesReplanned']);
@@ -251,24 +251,24 @@ test('a job whose renderers are gone is planned again, and rendered by others fr
   expect(done.types.at(-1)).toBe('RenderingFinished');
 });
 
-test('a job that waits for its closing segment is planned again, too; one whose bundle is joined needs no renderer', () => {
+test('a job that waits for its closing segment is planned again, too; one in the joining phase needs no renderer', () => {
   const all = [requested(), planned(1), facts(rendered(0))];
   expect(given(...all).when(replan).state).toMatchObject({ phase: 'rendering', doneChunks: '' });
   expect(given(...all, facts(closing)).when(replan)).toMatchObject({ types: [], state: { phase: 'joining' } });
 });
 
-test('a job is planned again once, however often it is asked for', () => {
+test('a job is planned again once, however often this is requested', () => {
   expect(given(requested(), planned(2), replan).when(replan).types).toEqual([]);
 });
 
-test('what workers report about a plan that was replaced is not folded', () => {
+test('reports about a replaced plan are not folded', () => {
   const replanned = [requested(), planned(2), replan];
   const late = facts(onPlan(sha256, rendered(0)), onPlan(sha256, closing), onPlan(sha256, joined));
   expect(given(...replanned).when(late).types).toEqual([]);
   expect(given(...replanned).when(facts(onPlan(otherSha256, rendered(0)))).types).toEqual(['ChunkRendered']);
 });
 
-test('cancelled: the job ends and says who did it', () => {
+test('cancelled: the job ends and names the key that cancelled it', () => {
   const actor = { kind: 'key' as const, id: 'key_0000000000000001' };
   const { types, state } = given(requested(), planned(2)).when(facts(fact('CancelRequested', { actor }), rendered(0)));
   expect(types).toEqual(['ExportCancelled']);

@@ -16,7 +16,7 @@ import {
 } from './export-job.ts';
 import { failedPagesSentence } from './failed-pages.ts';
 
-/** `present`: chunks of it whose segments are stored already. */
+/** `present`: chunks of the plan whose segments are stored already. */
 type MadePlan = {
   planHash: string;
   rendererVersion: string;
@@ -28,7 +28,7 @@ export type PresentChunk = { chunk: number; pageCount: number };
 
 export type ExportCommand =
   | ({ type: 'Plan' } & MadePlan)
-  /** Only while the job is pinned to `replacedVersion`. */
+  /** Applies only while the job is pinned to `replacedVersion`. */
   | ({ type: 'Replan'; replacedVersion: string } & MadePlan)
   | { type: 'FoldFacts'; facts: readonly Fact[] }
   | { type: 'TimeOutChunk'; chunk: number; attempt: number }
@@ -36,21 +36,21 @@ export type ExportCommand =
   | { type: 'TimeOutBundle'; attempt: number }
   | { type: 'Fail'; error: string };
 
-/** What a decision needs beside the state. */
+/** Information for a decision in addition to the state. */
 export type Knowledge = {
-  /** Page paths of a chunk; empty for the site's own files. Needed when `needsPlan` says so. */
+  /** Page paths of a chunk; empty for the site's own files. Required if `needsPlan` returns true. */
   pagesOf?: (chunk: number) => readonly string[];
-  /** How the job that this one replays ended. */
+  /** The outcome of the job that this one replays. */
   original?: { sha256: string | undefined; rendererVersion: string | undefined };
 };
 
 type Decision = { state: ExportJobState; events: ExportEvent[] };
 
-const lostReason = 'no worker reported it and none has it in hand';
+const lostReason = 'no worker reported it, and none works on it';
 
 /**
- * The events that follow from a command; none when the state already says so or the job has ended. Order and repetition of facts
- * do not matter. Pure: `metadata` only shows in the states between the events.
+ * The events that follow from a command; none when the state already reflects it or the job has ended. The order and repetition of facts do
+ * not matter. Pure: `metadata` affects only the states between the events.
  */
 export function decide(
   before: ExportJobState,
@@ -74,7 +74,7 @@ export function decide(
   ).events;
 }
 
-/** Whether `decide` will ask which pages a chunk has. */
+/** True if `decide` will need the pages of a chunk. */
 export function needsPlan(command: ExportCommand): boolean {
   if (command.type === 'TimeOutChunk') return command.attempt >= maxChunkAttempts;
   if (command.type !== 'FoldFacts') return false;
@@ -114,7 +114,7 @@ function handle(
   }
 }
 
-/** Renderers find those that are too many for one commit. */
+/** The events of reused segments. Those beyond the limit of one commit are found by the renderers. */
 const reused = (present: readonly PresentChunk[] = []): ExportEvent[] =>
   present.slice(0, mostChunksAtOnce).map((found) => ({
     type: 'ChunkRendered',
@@ -122,7 +122,7 @@ const reused = (present: readonly PresentChunk[] = []): ExportEvent[] =>
     data: { ...found, attempt: 1, renderer: 'orchestrator', reused: true, durationMs: 0 },
   }));
 
-/** Pages fail alone: the job ends only when every other page has been rendered. */
+/** A failed page does not stop the others: the job ends only when every other page has been rendered. */
 function whenAllChunksEnded(state: ExportJobState): ExportEvent[] {
   if (state.phase !== 'rendering') return [];
   const failedChunks = countChunks(state.failedChunks);
@@ -133,15 +133,15 @@ function whenAllChunksEnded(state: ExportJobState): ExportEvent[] {
   return [exportFailed(state, failedPagesSentence(state.failedPages, state.failedPageCount))];
 }
 
-/** Whether a chunk is still to be rendered. */
+/** True if a chunk still has to be rendered. */
 function isOpen(state: ExportJobState, chunk: number): boolean {
   const isPlanned = state.phase === 'rendering' && chunk < state.chunkCount;
   return isPlanned && !hasChunk(state.doneChunks, chunk) && !hasChunk(state.failedChunks, chunk);
 }
 
 /**
- * An attempt at a chunk failed as a whole. It is counted once. After the last attempt the chunk's pages have failed, or the job, if
- * the chunk has none.
+ * Counts an attempt at a chunk that failed as a whole, once. After the last attempt the chunk's pages have failed; for a chunk without
+ * pages the job has failed.
  */
 function chunkLost(
   state: ExportJobState,
@@ -193,7 +193,7 @@ function exportFailed(state: ExportJobState, error: string): ExportEvent {
 function foldFact(state: ExportJobState, fact: Fact, known: Knowledge): ExportEvent[] {
   const version = 1;
   const renderer = fact.source;
-  // A worker reports on the chunks of a plan that was replaced. Workers of older programs do not say which plan.
+  // A worker may report on the chunks of a replaced plan. Workers of older programs do not name the plan.
   if (fact.planHash !== undefined && fact.planHash !== state.planHash) return [];
   switch (fact.type) {
     // A success counts from any attempt.
@@ -219,10 +219,13 @@ function foldFact(state: ExportJobState, fact: Fact, known: Knowledge): ExportEv
   }
 }
 
-/** One commit is about no more: it would be larger than the log takes, and the job could not go on. Lost ones beyond that are found when all is there again. */
+/**
+ * Limit of chunks in one commit: a larger commit would exceed a message of the log, and the job could not continue. Further lost chunks are
+ * found after these are rendered again.
+ */
 export const mostChunksAtOnce = 1_000;
 
-/** Only segments that the state believes to exist can be lost. */
+/** Only segments that exist in the state can be lost. */
 function segmentsLost(state: ExportJobState, { data }: FactOf<'SegmentsLost'>, known: Knowledge): ExportEvent[] {
   const isThere = (chunk: number): boolean =>
     chunk < 0 ? state.phase === 'joining' : hasChunk(state.doneChunks, chunk);
@@ -236,7 +239,7 @@ function segmentsLost(state: ExportJobState, { data }: FactOf<'SegmentsLost'>, k
   }));
 }
 
-/** A bundle has been checked against all its segments, so it counts even when one of them was reported lost meanwhile. */
+/** A bundle has been checked against all its segments, so it counts even if one of them was reported lost meanwhile. */
 function bundleJoined(state: ExportJobState, { data }: FactOf<'BundleJoined'>, known: Knowledge): ExportEvent[] {
   const { manifestSha256 } = state;
   if (manifestSha256 === undefined) return [];

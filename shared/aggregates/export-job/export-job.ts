@@ -17,7 +17,7 @@ import { exportOptionsSchema } from '#shared/contracts/stored-objects.ts';
 import { countChunks, hasChunk, withChunk, withoutChunk } from './chunk-bitmap.ts';
 import { keepFailedPages } from './failed-pages.ts';
 
-/** The events of an export job. Each has version 1; the files in `golden/` keep them readable for good. */
+/** The events of an export job. Each has version 1. The files in `golden/` keep them readable permanently. */
 const event = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
   z.object({ type: z.literal(type), version: z.literal(1), data: z.object(data) });
 
@@ -27,17 +27,17 @@ const reason = z.string().max(500);
 const renderer = z.string();
 const digestMatch = z.enum(['same', 'different', 'renderer-changed']);
 
-/** What was asked for; the state keeps all of it. */
+/** The request. The state keeps all its fields. */
 const request = {
   jobId,
   organization: organizationId,
   organizationPlan: z.enum(organizationPlans),
   domain: domainSlug,
   contentVersion,
-  /** The request's `version`: a tag, and the label whose content was chosen if there is one. */
+  /** The label in the request's `version`, a tag, by which the content was chosen. */
   label: contentLabel.optional(),
   options: exportOptionsSchema,
-  /** SHA-256 of the canonical request. It tells a repeated request from another one under the same idempotency key. */
+  /** SHA-256 of the canonical request. It distinguishes a repeated request from another one under the same idempotency key. */
   requestDigest: sha256Hex,
   replayOf: jobId.optional(),
 };
@@ -60,14 +60,14 @@ const plan = {
 
 const otherEvents = [
   event('PagesPlanned', plan),
-  /** No renderer of the version that the plan was pinned to is left: everything is rendered anew, by another version. */
+  /** The plan's renderer version has no renderers left, so all pages are rendered again by another version. */
   event('PagesReplanned', { ...plan, replacedVersion: rendererVersion }),
   event('ChunkRendered', {
     chunk,
     pageCount: z.int().min(0),
     attempt,
     renderer,
-    /** The segment existed already: nothing was rendered. */
+    /** True if the segment existed already, so that nothing was rendered. */
     reused: z.boolean(),
     durationMs: z.number().min(0),
   }),
@@ -75,16 +75,16 @@ const otherEvents = [
     chunk,
     attempt,
     renderer,
-    /** `pages`: these pages cannot be rendered, final. `renderer`: the attempt failed as a whole and may be repeated. */
+    /** `pages`: these pages cannot be rendered, which is final. `renderer`: the attempt failed as a whole and may be repeated. */
     cause: z.enum(['pages', 'renderer']),
     reason,
     failedPages: z.array(failedPageSchema).max(64),
   }),
-  /** The chunk killed its renderer, or was lost: no presence named it and no fact came. */
+  /** The chunk killed its renderer or was lost: no presence report listed it and no fact arrived. */
   event('ChunkTimedOut', { chunk, attempt }),
   /**
-   * A stored segment is gone or damaged: its chunk is rendered again. `chunk` −1 is the closing segment; the count of exported pages goes
-   * down by `pageCount`.
+   * A stored segment is missing or damaged, so its chunk is rendered again. `chunk` −1 is the closing segment. The count of exported pages
+   * decreases by `pageCount`.
    */
   event('SegmentLost', { chunk: z.int().min(-1), reason, pageCount: z.int().min(0).optional() }),
   event('RenderingFinished', { pageCount: z.int().min(0) }),
@@ -99,7 +99,7 @@ const otherEvents = [
 
 export const exportEventSchema = z.discriminatedUnion('type', [exportRequested, exportCompleted, ...otherEvents]);
 
-/** The events as the public interface shows them: without keys of the object store and the digest of the request. */
+/** The events in the public interface: without keys of the object store and the digest of the request. */
 export const shownExportEventSchema = z.discriminatedUnion('type', [
   exportRequested.extend({ data: exportRequested.shape.data.omit({ requestDigest: true }) }),
   exportCompleted.extend({ data: exportCompleted.shape.data.omit({ bundleKey: true }) }),
@@ -110,8 +110,8 @@ export type ExportEvent = z.infer<typeof exportEventSchema>;
 export type ExportEventOf<T extends ExportEvent['type']> = Extract<ExportEvent, { type: T }>;
 
 /**
- * The folded state of an export job, carried by each commit of its log. Under 4 KB whatever the size of the site:
- * bitmaps and counters, at most 50 failed pages, never lists.
+ * The folded state of an export job, carried by each commit of its log. Below 4 KB for every size of the site: bitmaps and counters, at
+ * most 50 failed pages, never lists.
  */
 export const exportJobStateSchema = z.object({
   ...request,
@@ -126,22 +126,22 @@ export const exportJobStateSchema = z.object({
   chunkCount: z.int().min(0),
   pageTotal: z.int().min(0),
   pageCount: z.int().min(0),
-  /** One bit per chunk, least significant first, base64: the segment exists. */
+  /** The chunks whose segments exist: one bit per chunk, least significant first, base64. */
   doneChunks: z.string(),
-  /** Same shape: ended without a segment, because pages of it cannot be rendered. */
+  /** The chunks that ended without a segment, because some of their pages cannot be rendered; in the same form. */
   failedChunks: z.string(),
   /**
-   * Attempts that failed as a whole, killed a renderer or were lost, by chunk, and under `closing` and `bundle`; only for work that is
-   * not done yet and has any.
+   * Number of attempts that failed as a whole, killed a renderer or were lost, by chunk, and under `closing` and `bundle`. Only unfinished
+   * work with failed attempts is listed.
    */
   timedOutAttempts: z.record(z.string(), z.int()),
-  /** How often a stored segment was lost. It is part of later task ids, so that the same attempt is a new task. */
+  /** Number of lost segments. It is part of later task ids, so that the same attempt is a new task. */
   lostSegments: z.int().min(1).optional(),
-  /** How often the job was planned again. It is part of later task ids, because the new plan's chunks have the old one's numbers. */
+  /** Number of replans. It is part of later task ids, because the chunks of the new plan have the same numbers as those of the old one. */
   replans: z.int().min(1).optional(),
   failedPages: z.array(failedPageSchema).max(50),
   failedPageCount: z.int().min(0),
-  /** Never goes down, also when a segment is lost. */
+  /** Percentage that never decreases, not even when a segment is lost. */
   progress: z.number().min(0).max(100),
   manifestSha256: sha256Hex.optional(),
   bundle: z.object({ key: z.string(), sizeBytes: z.int(), sha256: sha256Hex }).optional(),
@@ -185,7 +185,7 @@ function requested({ data }: ExportEventOf<'ExportRequested'>, metadata: EventMe
   };
 }
 
-/** What a job has of its pages before the first one is rendered. */
+/** Fields about pages before the first one is rendered. */
 const nothingRendered = () => ({
   pageCount: 0,
   doneChunks: '',
@@ -252,7 +252,7 @@ function applied(
   }
 }
 
-/** As right after the first plan: what was rendered or failed is no part of the new one. */
+/** The state right after the first plan: pages that were rendered or failed do not count for the new plan. */
 function afterReplan(
   { manifestSha256: _, ...state }: ExportJobState,
   { replacedVersion: __, ...planned }: ExportEventOf<'PagesReplanned'>['data'],
@@ -297,7 +297,7 @@ function afterSegmentLost(state: ExportJobState, chunk: number, pageCount: numbe
   };
 }
 
-/** The attempt counts once, however often it is reported. */
+/** Counts a failed attempt once, however often it is reported. */
 function attemptLost(state: ExportJobState, unit: string, attempt: number): ExportJobState {
   const attempts = Math.max(state.timedOutAttempts[unit] ?? 0, attempt);
   return { ...state, timedOutAttempts: { ...state.timedOutAttempts, [unit]: attempts } };
@@ -314,31 +314,31 @@ function withRenderingProgress(state: ExportJobState): ExportJobState {
   return { ...state, progress: Math.round((progressOf.planned + share) * 10) / 10 };
 }
 
-/** Whether anything can still happen to the job. */
+/** True until the job has ended. */
 export function isActive(phase: ExportJobState['phase']): boolean {
   return phase !== 'completed' && phase !== 'failed' && phase !== 'cancelled';
 }
 
-/** Whether only renderers of the version that the plan is pinned to can go on with the job. */
+/** True while only renderers of the plan's version can continue the job. */
 export function waitsForRenderers({ phase }: Pick<ExportJobState, 'phase'>): boolean {
   return phase === 'rendering' || phase === 'closing';
 }
 
-/** Keys of `timedOutAttempts` for work that is no chunk. */
+/** Keys of `timedOutAttempts` for work other than chunks. */
 export const closingUnit = 'closing';
 export const bundleUnit = 'bundle';
 
-/** One piece of work that is handed out at once: a chunk by its number, the closing segment, the bundle. */
+/** One piece of work that is dispatched as one task: a chunk by its number, the closing segment, or the bundle. */
 export type WorkUnit = number | typeof closingUnit | typeof bundleUnit;
 
-/** The attempt that a piece of work is at: 1, and one more for each that failed as a whole or was lost. */
+/** The current attempt at a piece of work: 1, plus one for each attempt that failed as a whole or was lost. */
 export function attemptOf(state: ExportJobState, unit: WorkUnit): number {
   return (state.timedOutAttempts[String(unit)] ?? 0) + 1;
 }
 
-/** After this many attempts a chunk's pages are rendered one by one, to find the one that kills renderers. */
+/** Number of attempts after which a chunk's pages are rendered one by one, to find the one that kills renderers. */
 export const attemptsBeforePagesAlone = 2;
-/** When this attempt fails, too, the chunk's pages have failed for good. */
+/** Number of attempts after which the chunk's pages have failed permanently. */
 export const maxChunkAttempts = 4;
-/** Of the closing segment and of the bundle. */
+/** Limit of attempts at the closing segment, and at the bundle. */
 export const maxClosingAttempts = 3;

@@ -7,7 +7,7 @@ import { exportJobAggregate, type ExportJobState } from './export-job.ts';
 const at = { time: '2026-03-01T10:00:00.000Z', actor: { kind: 'service' as const, id: 'orchestrator' } };
 const chunkCount = 12;
 
-/** A linear congruential generator (Numerical Recipes): the same order in every run. */
+/** A linear congruential generator (Numerical Recipes), so that each run has the same order. */
 function shuffled<T>(items: readonly T[], seed: number): T[] {
   let state = seed;
   const keyed = items.map((item) => {
@@ -29,7 +29,7 @@ function fact(chunk: number): Fact {
   return { ...common, type: 'ChunkRendered', data };
 }
 
-/** Folds facts in batches of `size`, as they would come. */
+/** Folds facts in batches of `size`, as the orchestrator receives them. */
 function fold(facts: readonly Fact[], size: number): ExportJobState {
   let state = exportState({ phase: 'rendering', chunkCount, pageTotal: 100, planHash: 'a'.repeat(64) });
   for (let start = 0; start < facts.length; start += size) {

@@ -1,12 +1,12 @@
 import type { FailedPage } from '#shared/contracts/export-facts.ts';
 
 const maxKept = 50;
-/** The whole state has to stay below 4 KB; the log has every failed page in its events. */
+/** The whole state has to stay below 4 KB. The log has every failed page in its events. */
 const maxKeptBytes = 1_100;
 const maxSentenceBytes = 900;
 const maxReason = 120;
 
-/** The failed pages that the state keeps: the first ones, as many as fit, each once. Pure. */
+/** The failed pages that the state keeps: the first ones that fit, each once. Pure. */
 export function keepFailedPages(kept: readonly FailedPage[], added: readonly FailedPage[]): FailedPage[] {
   const known = new Set(kept.map(({ path }) => path));
   const all = [...kept];
@@ -21,7 +21,7 @@ export function keepFailedPages(kept: readonly FailedPage[], added: readonly Fai
   return all;
 }
 
-/** The sentence that a job fails with: how many pages, which, and why. Pure. */
+/** The error of a failed job as a sentence: the number of failed pages, their names, and the reasons. Pure. */
 export function failedPagesSentence(pages: readonly FailedPage[], count: number): string {
   let sentence = count === 1 ? '1 page could not be rendered: ' : `${count} pages could not be rendered: `;
   let named = 0;

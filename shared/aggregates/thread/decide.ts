@@ -4,26 +4,26 @@ import { rememberedTurns, type ThreadEvent, type ThreadState, type Turn } from '
 
 export type ThreadIdentity = { organization: string; domain: string; threadId: string };
 
-/** Who owns a thread. `newKey`: of a thread that has not begun. */
+/** The owner of a thread. `newKey`: the key of a thread that has not begun. */
 export type ThreadOwner = { fingerprintHash: string; newKey: string | undefined };
 
 export type AskedQuestion = {
-  /** Of the answer that follows. */
+  /** Id of the answer that follows. */
   messageId: string;
   question: string;
-  /** What was said until then, the question included. */
+  /** The conversation so far, including the question. */
   turns: readonly Turn[];
 };
 
 export type AnsweredQuestion = Omit<AskedQuestion, 'turns'> & {
   answer: string;
   sources: { path: string; title: string }[];
-  /** The documentation had nothing to say. */
+  /** True if the documentation had no answer. */
   unanswered: boolean;
-  /** The answer was cut. */
+  /** True if the answer was interrupted. */
   aborted: boolean;
   model: string;
-  /** What the language model read and wrote. */
+  /** Tokens that the language model read and wrote. */
   tokens: number;
 };
 
@@ -31,15 +31,15 @@ export type Rating = {
   messageId: string;
   rating: 'up' | 'down';
   comment?: string | undefined;
-  /** When the answer was recorded. */
+  /** Time when the answer was recorded. */
   answeredAt?: string | undefined;
 };
 
-/** A message of the bus holds 1 MB, so of a longer question or answer only the start is kept. */
+/** A message of the bus holds 1 MB, so only the start of a longer question or answer is kept. */
 const questionCharacters = 16_000;
 const answerCharacters = 64_000;
 
-/** Adds a question to a thread, and begins the thread with the first one. Throws `not_found` when one that had begun was erased. Pure. */
+/** Adds a question to a thread, and begins the thread with the first one. Throws `not_found` when a thread that had begun was erased. Pure. */
 export function askQuestion(
   state: ThreadState | undefined,
   { organization, domain, threadId }: ThreadIdentity,
@@ -56,7 +56,7 @@ export function askQuestion(
   return [{ type: 'ThreadStarted', version: 1, data }, questionAsked];
 }
 
-/** Adds the answer to a question that was asked before. A thread that was erased meanwhile stays so. Pure. */
+/** Adds the answer to an earlier question. A thread that was erased meanwhile stays erased. Pure. */
 export function recordAnswer(
   state: ThreadState | undefined,
   { organization, domain, threadId }: ThreadIdentity,
@@ -69,19 +69,21 @@ export function recordAnswer(
   return [{ type: 'QuestionAnswered', version: 1, data }];
 }
 
-/** So that going through a thread stays quick. */
+/** Limits that keep reading a whole thread fast. */
 const mostQuestions = 500;
 const mostRatings = 500;
 
-/** Throws when a thread has as many questions as it can have. */
+/** Throws when a thread has the maximum number of questions. */
 export function checkRoomForQuestion({ turnCount }: ThreadState): void {
   if (turnCount >= mostQuestions)
-    throw fullThread(`has ${mostQuestions} questions, which is the most. Leave out "threadId" to begin a new thread`);
+    throw fullThread(
+      `has ${mostQuestions} questions, which is the maximum. Leave out "threadId" to begin a new thread`,
+    );
 }
 
 /**
- * Adds what a reader thinks of an answer; the same as before is no event. Throws when the thread was erased, or has as many ratings as it can
- * have. Pure.
+ * Adds a reader's rating of an answer; repeating the same rating adds no event. Throws when the thread was erased, or has the maximum
+ * number of ratings. Pure.
  */
 export function rateAnswer(
   state: ThreadState | undefined,
@@ -91,14 +93,14 @@ export function rateAnswer(
 ): ThreadEvent[] {
   if (state === undefined) throw noSuchThread('rating');
   if (before?.rating === rating.rating && before.comment === rating.comment) return [];
-  if ((state.ratingCount ?? 0) >= mostRatings) throw fullThread(`has ${mostRatings} ratings, which is the most`);
+  if ((state.ratingCount ?? 0) >= mostRatings) throw fullThread(`has ${mostRatings} ratings, which is the maximum`);
   return [{ type: 'AnswerRated', version: 1, data: { organization, domain, threadId, ...rating } }];
 }
 
-/** What stays of an answer when its thread is erased: that there was one, and what it cost. */
+/** The data that remains of an answer when its thread is erased: its existence and its cost. */
 export type ErasedAnswer = { messageId: string; answeredAt: string; tokens: number };
 
-/** Says which answers are to be forgotten. The identity is that of the erasure, not of the thread. Pure. */
+/** The event that lists the answers to forget. The identity is that of the erasure, not of the thread. Pure. */
 export function eraseAnswers(
   { organization, domain, threadId }: ThreadIdentity,
   answers: readonly ErasedAnswer[],
@@ -110,17 +112,20 @@ const notThere = {
   question: 'There is no such thread, or it belongs to another reader. Leave out "threadId" to begin a new one.',
   rating:
     'There is no such answer, or its thread is gone or has another key. Take "threadId" and "messageId" from the stream of the answer.',
-  record: 'There is no such thread in this domain. It may have been erased, or its time is over.',
+  record: 'There is no such thread in this domain. It may have been erased or have expired.',
 };
 
-/** Unknown, erased, another reader's, or named with a wrong key: a caller cannot tell these apart. `wanted`: what it is needed for. */
+/**
+ * The error for a thread that is unknown, erased, another reader's, or named with a wrong key: a caller cannot tell these apart. `wanted`:
+ * the purpose of the request.
+ */
 export const noSuchThread = (wanted: keyof typeof notThere = 'question'): ApiError =>
   new ApiError('not_found', notThere[wanted]);
 
 const fullThread = (problem: string): ApiError =>
   new ApiError('invalid_request', `The thread ${problem}.`, { fields: [{ path: 'threadId', message: problem }] });
 
-/** What was said before the question. A reader's turn right before it has become one turn with it. */
+/** The turns before the question. If the reader spoke right before it, both texts have become one turn. */
 function withoutQuestion(turns: readonly Turn[], question: string): Turn[] {
   const before = turns.slice(0, -1);
   const last = turns.at(-1);
@@ -135,12 +140,12 @@ export function fingerprintHashOf(hashKey: string, organization: string, domain:
     .digest('hex');
 }
 
-/** Whether the owner of this fingerprint, and of this key if one is sent, may continue the thread. */
+/** True if the owner of this fingerprint, and of this key if one is sent, may continue the thread. */
 export function mayContinue(state: ThreadState, fingerprint: string, threadKey: string | undefined): boolean {
   return sameHex(state.fingerprintHash, fingerprint) && isThreadKey(state, threadKey);
 }
 
-/** Readers need not send the key; a wrong one is refused. */
+/** True if no key is sent, which readers need not do, or the right one. */
 export function isThreadKey(state: ThreadState, threadKey: string | undefined): boolean {
   return threadKey === undefined || sameHex(state.threadKeySha256, threadKeyHash(threadKey));
 }

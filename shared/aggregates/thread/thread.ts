@@ -5,7 +5,7 @@ import { storedCommit } from '#shared/contracts/upcast.ts';
 
 const turn = z.object({ role: z.enum(['user', 'assistant']), text: z.string() });
 
-/** What one side said before the other spoke. In a list of turns the first is a user's, and the sides alternate. */
+/** The text of one side until the other side speaks. In a list of turns the first is a user's, and the sides alternate. */
 export type Turn = z.infer<typeof turn>;
 
 const identity = { organization: organizationId, domain: domainSlug, threadId: z.string() };
@@ -17,34 +17,34 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     /** Keyed hash of the reader's fingerprint. */
     fingerprintHash: sha256Hex,
     threadKeySha256: sha256Hex,
-    /** What the client says was said before the first question. */
+    /** The conversation before the first question, as sent by the client. */
     turns: z.array(turn),
   }),
-  /** Before the answer begins. One that no `QuestionAnswered` follows has ended unfinished, or is still being answered. */
+  /** Recorded before the answer begins. If no `QuestionAnswered` follows, the answer was interrupted or is still being written. */
   event('QuestionAsked', { messageId: z.string(), question: z.string() }),
   event('QuestionAnswered', {
     messageId: z.string(),
     question: z.string(),
     answer: z.string(),
     sources: z.array(z.object({ path: z.string(), title: z.string() })),
-    /** The documentation had nothing to say. */
+    /** True if the documentation had no answer. */
     unanswered: z.boolean(),
-    /** The answer was cut: the reader went away or the model failed. */
+    /** True if the answer was interrupted: the reader disconnected or the model failed. */
     aborted: z.boolean(),
     model: z.string(),
-    /** What the language model read and wrote for it. Older answers do not say. */
+    /** Tokens that the language model read and wrote for the answer. Older answers have none. */
     tokens: z.int().min(0).optional(),
   }),
   event('AnswerRated', {
     messageId: z.string(),
     rating: z.enum(['up', 'down']),
     comment: z.string().optional(),
-    /** When the answer was recorded. Older ratings do not say. */
+    /** Time when the answer was recorded. Older ratings have none. */
     answeredAt: timestamp.optional(),
   }),
   /**
-   * A thread was taken out of the log. This is on a subject of its own, and `threadId` is an id of its own: all that it has of the thread is which
-   * answers those who read them before have to forget.
+   * A thread was removed from the log. This event is on a separate subject under a separate `threadId`. Its only data about the thread are
+   * the answers that earlier readers of the log have to forget.
    */
   event('ThreadErased', {
     answers: z.array(z.object({ messageId: z.string(), answeredAt: timestamp, tokens: z.int().min(0) })),
@@ -58,12 +58,12 @@ const threadStateSchema = z.object({
   fingerprintHash: sha256Hex,
   threadKeySha256: sha256Hex,
   createdAt: timestamp,
-  /** Answered questions. */
+  /** Number of answered questions. */
   turnCount: z.int(),
   ratingCount: z.int().optional(),
   /**
-   * Empty now: a commit carries what happened, and who goes on with a thread reads back as far as it needs (`lastTurnsOf`). Older commits have
-   * the newest turns here, and then nothing before them needs to be read.
+   * Empty in new commits: a commit carries its events, and a reader that continues a thread reads back as far as it needs (`lastTurnsOf`).
+   * Older commits have the newest turns here, and then earlier commits need not be read.
    */
   lastTurns: z.array(turn),
 });
@@ -84,7 +84,7 @@ export const threadAggregate: Aggregate<ThreadEvent, ThreadState> = {
   evolve,
 };
 
-/** Nobody can go on with an erasure. */
+/** Placeholder of the owner of an erasure, which nobody can continue. */
 const nobody = '0'.repeat(64);
 
 /** Throws when a question comes before the start of its thread. */
@@ -104,16 +104,16 @@ function evolve(state: ThreadState | undefined, { type, data }: ThreadEvent, { t
   return { ...state, turnCount: state.turnCount + 1, lastTurns: [] };
 }
 
-/** Text of a thread that its next answer may need. */
+/** Limits of a thread's text that its next answer may need. */
 const remembered = { bytes: 64 * 1024, /** Only the start of a longer turn counts. */ turnCharacters: 8_000 };
 
-/** As much of what was said as the next answer may need. Pure. */
+/** The newest turns that the next answer may need. Pure. */
 export function rememberedTurns(turns: readonly Turn[]): Turn[] {
   const bounded = turns.map(({ role, text }) => ({ role, text: text.slice(0, remembered.turnCharacters) }));
   return newestTurns(bounded, remembered.bytes);
 }
 
-/** The same from the commits of a thread, newest first; it takes no more of them than it needs. */
+/** The same from the commits of a thread, newest first. It reads no more of them than it needs. */
 export async function lastTurnsOf(newestFirst: AsyncIterable<ThreadCommit>): Promise<Turn[]> {
   let turns: Turn[] = [];
   const answered = new Set<string>();
@@ -128,10 +128,10 @@ export async function lastTurnsOf(newestFirst: AsyncIterable<ThreadCommit>): Pro
   return rememberedTurns(turns);
 }
 
-/** So that a question without an answer stays one of its own, and the next one is not taken for its end. */
+/** Placeholder that separates a question without an answer from the next question. */
 const noAnswer = '(This question got no answer.)';
 
-/** `answered`: the messages that later commits answer. */
+/** The turns of an event. `answered`: the messages that later commits answer. */
 function turnsIn({ type, data }: ThreadEvent, answered: ReadonlySet<string>): Turn[] {
   if (type === 'ThreadStarted') return data.turns;
   if (type === 'AnswerRated' || type === 'ThreadErased') return [];
@@ -143,14 +143,14 @@ function turnsIn({ type, data }: ThreadEvent, answered: ReadonlySet<string>): Tu
   ];
 }
 
-/** The turns and one more. If the same side spoke last, it becomes part of that turn. */
+/** Appends a turn. If the same side spoke last, the text is added to that turn. */
 export function withTurn(turns: Turn[], turn: Turn): Turn[] {
   const last = turns.at(-1);
   if (last?.role !== turn.role) return [...turns, turn];
   return [...turns.slice(0, -1), { role: turn.role, text: `${last.text}\n\n${turn.text}` }];
 }
 
-/** The newest turns whose text has at most `maxBytes` of UTF-8; the first is a user's. */
+/** The newest turns whose text has at most `maxBytes` of UTF-8. The first is a user's. */
 export function newestTurns(turns: readonly Turn[], maxBytes: number): Turn[] {
   let size = 0;
   const firstThatFits = turns.findLastIndex((turn) => {

@@ -1,42 +1,42 @@
 const finishReasons = ['stop', 'length', 'content-filter', 'tool-calls', 'error', 'other'] as const;
 export type FinishReason = (typeof finishReasons)[number];
 
-/** Every other reason that a model gives is `other`: clients reject what they do not know. */
+/** All other reasons of a model become `other`, because clients reject unknown ones. */
 export const finishReasonOf = (reason: unknown): FinishReason =>
   finishReasons.find((known) => known === reason) ?? 'other';
 
-/** A passage as clients see that it was found. `path` is the page's, `url` its section's. */
+/** A found passage in the form for clients. `path` is that of the page, `url` that of the section. */
 export type FoundSource = { content: string; path: string; url: string; metadata: { title: string; heading: string } };
 
 type AnswerIds = { messageId: string; threadId: string };
 export type TokenCounts = { input: number; output: number };
 
-/** How an answer is written for one kind of client; each function gives the bytes of one network write. */
+/** The encoding of an answer for one kind of client. Each function returns the bytes of one network write. */
 export type AnswerWire = {
   headers: Readonly<Record<string, string>>;
   start(ids: AnswerIds): string;
-  /** What was found for the question, before the model answers. */
+  /** The passages found for the question, sent before the model answers. */
   found(query: string, passages: readonly FoundSource[]): string;
   chunk(chunk: UiChunk): string;
   finish(ids: Pick<AnswerIds, 'threadId'>, reason: FinishReason, tokens: TokenCounts): string;
-  /** Ends an event that was cut off in its middle, and does nothing after a whole one. */
+  /** Ends an event that was cut off, and has no effect after a whole one. */
   separator: string;
-  /** Does nothing in any client, and keeps proxies from closing the connection. */
+  /** Ignored by all clients. It keeps proxies from closing the connection. */
   keepAlive: string;
 };
 
-/** What readers are told when an answer fails; never what failed. */
+/** The text that readers get when an answer fails. It never contains the cause. */
 export const answerFailed = 'The answer could not be finished. Ask again in a moment.';
 
-/** The end of an answer that broke off, whatever was sent of it. */
+/** The end of an interrupted answer, whatever was sent of it. */
 export const brokenOff = (wire: AnswerWire, threadId: string): string =>
   wire.separator +
   wire.chunk({ type: 'error', errorText: answerFailed }) +
   wire.finish({ threadId }, 'error', { input: 0, output: 0 });
 
 /**
- * The UI message stream of AI SDK 5 and later. `ui`: what all its versions accept, so `finish` has no keys of its own. `plain`: for
- * clients that read lines, `finish` has `threadId` as the specification says.
+ * The UI message stream of AI SDK 5 and later. `ui`: only keys that all its versions accept, so `finish` has no additional keys. `plain`:
+ * for clients that read lines, `finish` has `threadId` as the specification says.
  */
 export function uiMessageWire(client: 'ui' | 'plain'): AnswerWire {
   return {
@@ -67,7 +67,7 @@ const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 /** A chunk of the UI message stream. */
 export type UiChunk = { type: string; [key: string]: unknown };
 
-/** The keys that every released version of the AI SDK from 5.0.0 on accepts; others make some of them reject the whole message. */
+/** The keys that every released version of the AI SDK since 5.0.0 accepts. Some versions reject the whole message because of other keys. */
 const acceptedKeys: Readonly<Record<string, readonly string[]>> = {
   'start-step': [],
   'finish-step': [],
@@ -88,7 +88,10 @@ const acceptedKeys: Readonly<Record<string, readonly string[]>> = {
   error: ['errorText'],
 };
 
-/** The chunks that any client accepts in place of this one: none, one, or two for a tool's wrong input. `start` and `finish` come from the wire. */
+/**
+ * The chunks that every client accepts in place of this one: none, one, or two for a tool's wrong input. `start` and `finish` come from the
+ * wire.
+ */
 export function acceptedChunks(chunk: UiChunk): UiChunk[] {
   if (chunk.type === 'tool-input-error') {
     return [
@@ -108,9 +111,9 @@ export function acceptedChunks(chunk: UiChunk): UiChunk[] {
 }
 
 /**
- * The data stream of AI SDK 4: lines of a code, a colon and JSON. A code or comment that it does not know fails the whole message. What was
- * found is the result of a tool `search`, in a step of its own: every version shows tools, but only 4.1.35 and later know the lines of
- * sources. `sources`: whether the client is known to read those.
+ * The data stream of AI SDK 4: lines of a code, a colon and JSON. An unknown code or comment fails the whole message. The found passages
+ * are sent as the result of a tool `search` in a separate step: every version shows tools, but only 4.1.35 and later support lines of
+ * sources. `sources`: true if the client supports those.
  */
 export function dataStreamWire({ sources }: { sources: boolean }): AnswerWire {
   let messageId = '';
@@ -120,7 +123,7 @@ export function dataStreamWire({ sources }: { sources: boolean }): AnswerWire {
     step = 'open';
     return line('f', { messageId });
   };
-  // Versions before 4.1 begin another message after a step that does not go on.
+  // Versions before 4.1 begin another message after a step without continuation.
   const finishStep = (finishReason: FinishReason, isContinued: boolean): string => {
     if (step === 'none') return '';
     step = 'none';

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { problemText } from '#shared/http/field-problems.ts';
 
-/** Names the reader for whom a server asks: an IP address. It counts for keys with the scope `proxy`. */
+/** IP address of the reader for whom a server sends the request. It counts for keys with the scope `proxy`. */
 export const readerAddressHeader = 'x-reader-address';
 
-/** Header of an answer to a search: a sentence for the reader, where the question is in another language than what was found. */
+/** Header of an answer to a search: a sentence for the reader, if the question is in another language than the found passages. */
 export const searchNoticeHeader = 'x-search-notice';
 
-/** The fields that the specification names for each kind of part. Kinds that it does not name pass unchecked. */
+/** The fields that the specification lists for each kind of part. Other kinds are not checked. */
 const namedParts: Readonly<Record<string, z.ZodType>> = {
   text: z.object({ text: z.string() }),
   reasoning: z.object({ text: z.string() }),
@@ -48,7 +48,7 @@ const common = {
   currentPath: z.string().max(200).nullish(),
 };
 
-/** The specification's fields. Other fields pass unchecked. */
+/** The fields of the specification. Other fields are not checked. */
 const messageSchema = z.looseObject({
   id: z.string(),
   role: z.enum(['system', 'user', 'assistant']),
@@ -57,13 +57,13 @@ const messageSchema = z.looseObject({
   metadata: z.looseObject({}).nullish(),
 });
 
-/** What AI SDK 4 sends as parts has shapes of its own (`reasoning` with `details`, `file` with `data`); only text is read. */
+/** Parts of AI SDK 4 have different shapes (`reasoning` with `details`, `file` with `data`). Only their text is read. */
 const v1PartSchema = z.looseObject({ type: z.string() }).superRefine((part, context) => {
   if (part.type === 'text' && typeof part.text !== 'string')
     context.addIssue({ code: 'custom', message: 'must be text', path: ['text'] });
 });
 
-/** AI SDK 4 has the text in `content`; 4.1 and later send `parts` as well. */
+/** AI SDK 4 sends the text in `content`; 4.1 and later send `parts` as well. */
 const v1MessageSchema = z.looseObject({
   id: z.string().nullish(),
   role: z.enum(['system', 'user', 'assistant', 'data']),
@@ -99,19 +99,19 @@ export const searchBodySchema = z
     pageSize: z.int().min(1).max(50).nullish(),
     scoreThreshold: z.number().min(0).max(1).nullish(),
     filter: filterSchema.extend({ tag: z.string().max(200).nullish() }).nullish(),
-    /** Say of each passage how its score came about. For admin keys only. */
+    /** True if each passage should have an explanation of its score. For admin keys only. */
     explain: z.boolean().nullish(),
   })
   .meta({ title: 'Search' });
 
-/** How a score came about. */
+/** Explanation of a score. */
 const explanationSchema = z
   .object({
-    /** Share of the question that the passage has, each word by how rare it is, 0–1. */
+    /** Share of the question's words in the passage, each weighted by its rarity, 0–1. */
     coverage: z.number(),
-    /** What each signal of the ranking adds to the sum that decides the order. */
+    /** The contribution of each ranking signal to the sum that decides the order. */
     signals: z.record(z.string(), z.number()),
-    /** Each word of the question as it is searched, with the terms that may stand for it and how much each counts, 0–1. */
+    /** Each word of the question with the terms that were searched for it and their weights, 0–1. */
     words: z.array(z.object({ word: z.string(), terms: z.record(z.string(), z.number()) })),
   })
   .meta({ title: 'Explanation' });
@@ -127,12 +127,12 @@ export const searchAnswerSchema = z.array(
         heading: z.string(),
         url: z.string(),
         score: z.number(),
-        /** Where `content` has words that were searched: where each begins and ends, in UTF-16 units. */
+        /** Ranges of `content` that match searched words, as start and end in UTF-16 units. */
         highlights: z.array(z.tuple([z.int(), z.int()])).optional(),
         language: z.string().optional(),
         version: z.string().optional(),
         tag: z.string().optional(),
-        /** Only with `explain`. */
+        /** Present only with `explain`. */
         explanation: explanationSchema.optional(),
       }),
     })
@@ -178,11 +178,12 @@ export const threadAnswerSchema = z
         messageId: z.string(),
         askedAt: z.iso.datetime(),
         question: z.string(),
-        /** As far as it was written; '' when it never began. */
+        /** The answer as far as it was written; '' when it never began. */
         answer: z.string(),
         sources: z.array(z.object({ url: z.string(), title: z.string() })),
         /**
-         * `answered`; `unanswered`: the documentation had nothing to say; `unfinished`: the answer was cut; `answering`: it may still come.
+         * `answered`; `unanswered`: the documentation had no answer; `unfinished`: the answer was interrupted; `answering`: it may still
+         * come.
          */
         status: z.enum(['answered', 'unanswered', 'unfinished', 'answering']),
         rating: z.enum(['up', 'down']).optional(),

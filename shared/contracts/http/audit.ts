@@ -4,7 +4,7 @@ import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import { auditActions, auditEntrySchema, someUsageFiguresSchema, usageFigureNames } from '../audit-entry.ts';
 import { domainName, jobId, organizationId } from '../identifiers.ts';
 
-/** What `action` can be besides an action: all of an area. */
+/** Values of `action` other than an action: all actions of an area. */
 export const auditAreas = ['export', 'link', 'content', 'organization', 'domain', 'key'] as const;
 
 const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
@@ -16,20 +16,20 @@ export const listAuditQuerySchema = z
   .strictObject({
     domain: domainName.optional(),
     jobId: jobId.optional(),
-    /** The id of a key, a service or the operator. */
+    /** The id of a key, of a service or of the operator. */
     actor: z.string().min(1).max(100).optional(),
     /** One action (`key.created`), or all of an area (`key`). */
     action: z.enum([...auditAreas, ...auditActions]).optional(),
-    /** Only what came from this address. */
+    /** Only entries caused from this address. */
     address: z.string().refine(isAddress, 'must be an IP address such as 192.0.2.7').optional(),
-    /** Only what this request led to: the "requestId" of an answer. */
+    /** Only entries caused by this request: the "requestId" of an answer. */
     requestId: z.string().min(1).max(100).optional(),
-    /** Only entries of this time or later; a date, or a time with offset. */
+    /** Only entries of this time or later, given as a date or a time with offset. */
     since: time.optional(),
-    /** Only entries of this time or earlier; a date includes the whole day. */
+    /** Only entries of this time or earlier. A date includes the whole day. */
     until: time.optional(),
     cursor: z.string().max(600).optional(),
-    /** Default: 50 for a JSON answer, all entries for NDJSON. */
+    /** By default 50 for a JSON answer, all entries for NDJSON. */
     limit: z.coerce.number().int().min(1).max(500).optional(),
   })
   .refine(({ since, until }) => since === undefined || until === undefined || Date.parse(since) <= endOf(until), {
@@ -39,16 +39,16 @@ export const listAuditQuerySchema = z
 
 export type ListAuditQuery = z.infer<typeof listAuditQuerySchema>;
 
-/** The last millisecond that `until` means. Pure. */
+/** The last millisecond that `until` includes. Pure. */
 export function endOf(until: string): number {
   const time = Date.parse(until);
   return /^\d{4}-\d\d-\d\d$/.test(until) ? time + dayMs - 1 : time;
 }
 
-/** An entry as callers see it. */
+/** An audit entry as callers receive it. */
 export const shownAuditEntrySchema = auditEntrySchema.omit({ anchor: true }).meta({ title: 'AuditEntry' });
 
-/** Newest first; `nextCursor` is absent on the last page. A page may be shorter than asked for although there is another one. */
+/** Newest first. `nextCursor` is absent on the last page. A page may be shorter than the limit although there is another one. */
 export const auditListSchema = z
   .object({
     entries: z.array(shownAuditEntrySchema),
@@ -60,7 +60,7 @@ export type AuditList = z.infer<typeof auditListSchema>;
 
 const month = z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-03');
 
-/** So many months at once. */
+/** Limit of months in one query. */
 const mostMonths = 24;
 
 /** Query of `GET /v1/usage`: one month, or the first and the last of several (`2026-01..2026-03`); this month by default. */
@@ -82,7 +82,7 @@ export const usageQuerySchema = z
     message: 'cannot be used with "month"',
   });
 
-/** The months of `2026-01..2026-03`, oldest first; one more than allowed when there are too many. Pure. */
+/** The months of `2026-01..2026-03`, oldest first; one more than the limit when there are too many. Pure. */
 export function monthsOf(range: string): string[] {
   const [first = '', last = ''] = range.split('..');
   const months: string[] = [];
@@ -100,11 +100,11 @@ function monthAfter(text: string): string {
 const usageMonthSchema = z.object({
   month,
   /**
-   * Of the whole month, as far as it has gone, also what is 0. `linksSigned`, and `questions` and `tokens`, are missing for months that began
-   * before their records were kept: see `firstKeptDay`.
+   * Figures of the whole month so far, including zeros. `linksSigned`, and `questions` and `tokens`, are missing for months that began
+   * before their retention: see `firstKeptDay`.
    */
   total: z.partialRecord(z.enum(usageFigureNames), z.int().min(0)),
-  /** Days on which anything happened, oldest first, with what is not 0. */
+  /** Days with activity, oldest first, with the figures that are not 0. */
   days: z.array(z.object({ day: z.iso.date(), figures: someUsageFiguresSchema })),
 });
 

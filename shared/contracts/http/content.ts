@@ -6,7 +6,7 @@ import { contentLabel, contentVersion, domainSlug, timestamp } from '../identifi
 /** Query of `PUT /v1/domains/{domain}/content`. */
 export const publishQuerySchema = z.strictObject({ version: contentLabel.optional() });
 
-/** Answer of `PUT /v1/domains/{domain}/content`. `version` is the label that was given. */
+/** Answer of `PUT /v1/domains/{domain}/content`. `version` is the label of the request. */
 export const publishedContentSchema = z
   .object({
     contentVersion,
@@ -22,9 +22,9 @@ export type PublishedContent = z.infer<typeof publishedContentSchema>;
 export const contentListSchema = z
   .object({
     domain: domainSlug,
-    /** What exports without a label take. */
+    /** The version that exports without a label use. */
     latest: contentVersion.optional(),
-    /** What the assistant and search answer from. */
+    /** The version that the assistant and search use. */
     searched: contentVersion.optional(),
     versions: z.array(
       z.object({
@@ -41,7 +41,7 @@ export const contentListSchema = z
 
 export type ContentList = z.infer<typeof contentListSchema>;
 
-/** Pure. A domain without any published content has no state. */
+/** A domain without any published content has no state. Pure. */
 export function toContentList(domain: string, state: ContentState | undefined): ContentList {
   if (state === undefined) return { domain, versions: [] };
   const labelsOf = (version: string) =>

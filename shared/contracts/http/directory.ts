@@ -25,7 +25,7 @@ export const createOrganizationBodySchema = z
   })
   .meta({ title: 'CreateOrganization' });
 
-/** Body of `PATCH /v1/organizations/{org}`; what is absent stays. */
+/** Body of `PATCH /v1/organizations/{org}`. Absent fields are unchanged. */
 export const changeOrganizationBodySchema = z
   .strictObject({ name: organizationName.optional(), plan: z.enum(organizationPlans).optional() })
   .refine((body) => body.name !== undefined || body.plan !== undefined, 'must have "name" or "plan"')
@@ -34,16 +34,16 @@ export const changeOrganizationBodySchema = z
 /** Body of `POST /v1/organizations/{org}/domains`. */
 export const addDomainBodySchema = z
   .strictObject({
-    /** The top folder of its bundles, too. */
+    /** The slug is also the top folder of bundles. */
     domain: domainSlug.refine(
       (slug) => bundlePathProblem(slug) === undefined,
       'is a name that Windows reserves: bundles have a folder of this name and could not be unpacked there',
     ),
     hosts: z.array(hostName).max(50).default([]),
     groups: z.enum(groupTrusts).default('claimed'),
-    /** Public keys of those who sign `X-User-Token`. */
+    /** Public keys of the issuers of `X-User-Token`. */
     userTokenKeys: z
-      .array(userTokenKeySchema.refine(isUsableKey, 'is not a public key that can be used'))
+      .array(userTokenKeySchema.refine(isUsableKey, 'is not a usable public key'))
       .min(1)
       .max(mostUserTokenKeys)
       .optional(),
@@ -58,7 +58,10 @@ export const addDomainBodySchema = z
 export const grantAdminKeyBodySchema = z
   .strictObject({
     name: z.string().trim().min(1).max(100).default('key from the operator'),
-    /** Admin keys that an organization makes end with the key that makes them, so this is how long it can do without the operator. */
+    /**
+     * Lifetime of the key. It limits how long the organization can do without the operator, because admin keys that it creates end with the
+     * key that creates them.
+     */
     expiresInDays: expiresInDays.optional(),
   })
   .meta({ title: 'GrantAdminKey' });
@@ -69,7 +72,7 @@ export const organizationSchema = z
 
 export type ShownOrganization = z.infer<typeof organizationSchema>;
 
-/** The first admin key; this is the only time it is shown. */
+/** Contains the first admin key, which is shown only here. */
 export const organizationCreatedSchema = z
   .object({
     organization: organizationSchema,
@@ -95,7 +98,7 @@ const addressOrNetwork = z
   .string()
   .refine((text) => addressRange(text) !== undefined, 'must be an IP address or a network such as 10.0.0.0/8');
 
-/** Scheme, host and port, as browsers send it in `Origin`. */
+/** Scheme, host and port, as browsers send them in `Origin`. */
 const origin = z
   .string()
   .max(300)
@@ -104,7 +107,7 @@ const origin = z
     'must be an origin such as https://docs.acme.com',
   );
 
-/** An empty list allows every address. One that names them all would look like a restriction and be none. */
+/** An empty list allows every address. A list with all addresses looks like a restriction without being one, so it is refused. */
 const allowedAddresses = z
   .array(addressOrNetwork)
   .max(100)
@@ -116,8 +119,8 @@ const allowedAddresses = z
   });
 
 /**
- * Body of `POST /v1/api-keys`. What it leaves out is as with the key that makes it; `expiresInDays`: for an admin key at most 90 days, an
- * assistant key lives for ever, because exported pages contain it, unless a key of less than 30 days makes it.
+ * Body of `POST /v1/api-keys`. Absent fields are taken from the key that creates it. `expiresInDays` is at most 90 for an admin key. An
+ * assistant key does not end, because exported pages contain it, unless a key with a lifetime below 30 days creates it.
  */
 export const createApiKeyBodySchema = z
   .strictObject({
@@ -137,8 +140,8 @@ export const createApiKeyBodySchema = z
 export type CreateApiKeyBody = z.infer<typeof createApiKeyBodySchema>;
 
 /**
- * Body of `POST /v1/api-keys/{id}/rotate`: how long the old key still works, and when the new one ends, which without it is when the old one
- * would have ended.
+ * Body of `POST /v1/api-keys/{id}/rotate`: the time that the old key still works, and the lifetime of the new one, by default the remaining
+ * life of the old key.
  */
 export const rotateApiKeyBodySchema = z
   .strictObject({ overlapHours: z.number().min(0).max(720).default(24), expiresInDays: expiresInDays.optional() })
@@ -147,7 +150,7 @@ export const rotateApiKeyBodySchema = z
 
 export type RotateApiKeyBody = z.infer<typeof rotateApiKeyBodySchema>;
 
-/** Query of `DELETE /v1/api-keys/{id}`: whether the keys that it made, and those that they made, are revoked as well. */
+/** Query of `DELETE /v1/api-keys/{id}`: whether the keys that it created, directly or through other keys, are revoked as well. */
 export const revokeApiKeyQuerySchema = z.strictObject({
   descendants: z.enum(['keep', 'revoke']).default('keep'),
 });
@@ -157,7 +160,7 @@ const shownApiKeySchema = apiKeySchema.omit({ sha256: true }).meta({ title: 'Api
 
 export type ShownApiKey = z.infer<typeof shownApiKeySchema>;
 
-/** `lastUsedAt`: to the minute; a use shows within two minutes. Missing: never used. */
+/** `lastUsedAt`: precise to the minute, and delayed by up to two minutes. Absent if the key was never used. */
 const listedApiKeySchema = shownApiKeySchema
   .extend({ lastUsedAt: timestamp.optional() })
   .meta({ title: 'ListedApiKey' });
@@ -165,8 +168,8 @@ const listedApiKeySchema = shownApiKeySchema
 export type ListedApiKey = z.infer<typeof listedApiKeySchema>;
 
 /**
- * Answer when a key was revoked. `descendants`: the keys that it made, and those that they made, that were good until then. Those without
- * `revokedAt` still are.
+ * Answer after a key was revoked. `descendants`: the keys that it created, directly or through other keys, that were valid until then.
+ * Those without `revokedAt` still are.
  */
 export const apiKeyRevokedSchema = z
   .object({ id: z.string(), revokedAt: timestamp, descendants: z.array(shownApiKeySchema) })
@@ -176,12 +179,12 @@ export type ApiKeyRevoked = z.infer<typeof apiKeyRevokedSchema>;
 
 export const apiKeyListSchema = z.object({ apiKeys: z.array(listedApiKeySchema) }).meta({ title: 'ApiKeyList' });
 
-/** Answer when a key was created; `key` is the secret, which is shown this once. */
+/** Answer after a key was created. `key` is the secret, which is shown only here. */
 export const createdApiKeySchema = shownApiKeySchema.extend({ key: z.string() }).meta({ title: 'CreatedApiKey' });
 
 export type CreatedApiKey = z.infer<typeof createdApiKeySchema>;
 
-/** Pure. */
+/** The key without its hash. Pure. */
 export function toShownApiKey(apiKey: ApiKey): ShownApiKey {
   const { sha256: _, ...shown } = apiKey;
   return shown;

@@ -9,16 +9,16 @@ export const startExportBodySchema = z
   .strictObject({
     domain: domainName,
     version: contentLabel.optional(),
-    /** Page paths, with or without a slash in front. */
+    /** Page paths, with or without a leading slash. */
     paths: z.array(z.string().min(1).max(1024)).min(1).max(10_000).optional(),
     groups: z.array(z.string().min(1).max(100)).max(100).default([]),
     deployment: z.enum(deploymentTypes).default('cloud'),
     onPageError: z.enum(['fail', 'report']).default('fail'),
-    /** Whether the project's own scripts and components run in the reader's browser: they do when this is absent. */
+    /** True if the project's own scripts and components run in the reader's browser, which is the default. */
     allowTenantScripts: z.boolean().optional(),
     /** Public key (`svc_dsc_…`) of the organization, with which the pages search and ask the assistant. */
     assistantKey: z.string().max(100).optional(),
-    /** What pages can do, where it is not to be as the deployment type has it. */
+    /** Features of the pages that differ from the defaults of the deployment type. */
     features: z.strictObject(siteFeatures).partial().optional(),
   })
   .meta({ title: 'StartExport' });
@@ -34,7 +34,7 @@ export const exportJobStatuses = ['queued', 'running', 'completed', 'failed'] as
 
 export type ExportJobStatus = (typeof exportJobStatuses)[number];
 
-/** An export job as the public interface shows it. */
+/** An export job in the public interface. */
 export const exportJobSchema = z
   .object({
     jobId,
@@ -42,18 +42,18 @@ export const exportJobSchema = z
     version: z.string().optional(),
     contentVersion,
     status: z.enum(exportJobStatuses),
-    /** 0 to 100, never goes down. */
+    /** Percentage from 0 to 100 that never decreases. */
     progress: z.number().min(0).max(100),
     /** Pages exported so far. */
     pageCount: z.int(),
-    /** Once planned. */
+    /** Present once the job is planned. */
     pageTotal: z.int().optional(),
-    /** Counts the changes of the job; `?at=` takes it. */
+    /** Number of changes of the job, for `?at=`. */
     revision: z.int().min(1),
     createdAt: timestamp,
     updatedAt: timestamp,
     completedAt: timestamp.optional(),
-    /** Only when failed: a sentence that names the pages, or who cancelled it. */
+    /** Present if the job failed: a sentence that names the pages, or the key that cancelled it. */
     error: z.string().optional(),
     replayOf: jobId.optional(),
     digestMatch: z.enum(['same', 'different', 'renderer-changed']).optional(),
@@ -62,7 +62,7 @@ export const exportJobSchema = z
 
 export type ExportJob = z.infer<typeof exportJobSchema>;
 
-/** What a tenant may see of a job's state at one revision. Pure. */
+/** The fields of a job's state at one revision that a tenant may see. Pure. */
 export function toExportJob(state: ExportJobState, revision: number, updatedAt: string): ExportJob {
   return {
     jobId: state.jobId,
@@ -93,7 +93,7 @@ export function exportJobStatus(phase: ExportJobState['phase']): ExportJobStatus
 export const listExportsQuerySchema = z.strictObject({
   domain: domainName.optional(),
   status: z.enum(exportJobStatuses).optional(),
-  /** Only jobs created at this time or later; a date or a time with offset. */
+  /** Only jobs created at this time or later, given as a date or a time with offset. */
   since: z.union([z.iso.datetime({ offset: true }), z.iso.date()]).optional(),
   cursor: z.string().max(200).optional(),
   limit: z.coerce.number().int().min(1).max(100).default(20),
@@ -101,14 +101,14 @@ export const listExportsQuerySchema = z.strictObject({
 
 export type ListExportsQuery = z.infer<typeof listExportsQuerySchema>;
 
-/** Newest first; `nextCursor` is absent on the last page. A page may be shorter than asked for although there is another one. */
+/** Newest first. `nextCursor` is absent on the last page. A page may be shorter than the limit although there is another one. */
 export const exportListSchema = z
   .object({ jobs: z.array(exportJobSchema), nextCursor: z.string().optional() })
   .meta({ title: 'ExportList' });
 
 export type ExportList = z.infer<typeof exportListSchema>;
 
-/** One event of a job's history as `GET …/events` shows it. */
+/** One event of a job's history in the answer of `GET …/events`. */
 export const historyEntrySchema = z
   .object({
     /** Events of one decision share a revision. */
@@ -127,7 +127,7 @@ export const exportHistorySchema = z
   .object({ jobId, events: z.array(historyEntrySchema) })
   .meta({ title: 'ExportHistory' });
 
-/** Fields that clients do not see: keys of the object store and of the assistant, and the digest that guards idempotency. */
+/** Fields that are hidden from clients: keys of the object store and of the assistant, and the digest for idempotency. */
 const internalFields = new Set(['requestDigest', 'bundleKey', 'selectionKey', 'assistantKey']);
 
 /** The entries of one commit. Stream sequences, commit ids and internal fields are left out. Pure. */
@@ -143,7 +143,7 @@ export function toHistoryEntries(commit: ExportCommit): HistoryEntry[] {
 }
 
 function withoutInternalFields(data: object): HistoryEntry['data'] {
-  // A parsed event is JSON: going through its text once drops undefined members, too.
+  // A parsed event is JSON. Serializing it also drops undefined members.
   return JSON.parse(JSON.stringify(data, (name, value: unknown) => (internalFields.has(name) ? undefined : value)));
 }
 

@@ -4,9 +4,9 @@ import { conversationsKeptDays } from '../insights.ts';
 
 /** Query of `GET /v1/assistant/{domain}/insights`. */
 export const insightsQuerySchema = z.strictObject({
-  /** Today and the days before it (UTC); 30 by default. Conversations are kept no longer than the most. */
+  /** Number of days up to today (UTC); 30 by default. The maximum is the retention of conversations. */
   days: z.coerce.number().int().min(1).max(conversationsKeptDays).optional(),
-  /** The most entries of each list; 20 by default. */
+  /** Limit of entries in each list; 20 by default. */
   limit: z.coerce.number().int().min(1).max(100).optional(),
 });
 
@@ -18,14 +18,14 @@ export const insightsSchema = z
     domain: domainSlug,
     from: z.iso.date(),
     to: z.iso.date(),
-    /** `unanswered`: the documentation had nothing to say; `unfinished`: the answer was cut. */
+    /** `unanswered`: the documentation had no answer; `unfinished`: the answer was interrupted. */
     questions: z.object({ total: count, answered: count, unanswered: count, unfinished: count }),
     ratings: z.object({ up: count, down: count }),
-    /** Questions without an answer, those with the same words together, the most frequent first. */
+    /** Questions without an answer, grouped by their words, the most frequent first. */
     unanswered: z.array(z.object({ question: z.string(), count, lastAskedAt: z.iso.datetime(), threadId: z.string() })),
-    /** Pages that answers rest on, those with the most answers first; `up` and `down`: how those answers were rated. */
+    /** Pages that answers cite, those with the most answers first. `up` and `down`: ratings of those answers. */
     pages: z.array(z.object({ path: z.string(), title: z.string(), answers: count, up: count, down: count })),
-    /** Answers that readers did not like, the newest first. */
+    /** Answers with a negative rating, the newest first. */
     ratedDown: z.array(
       z.object({
         question: z.string(),

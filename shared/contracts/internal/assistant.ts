@@ -14,15 +14,15 @@ import {
 import { internalCall } from './internal-call.ts';
 
 const answerWithinMs = 30_000;
-/** The assistant sends a comment well before that. */
+/** Timeout between parts of an answer. The assistant sends a comment well before it. */
 const idleMs = 60_000;
 
 const readerHeaders = z.object({
-  /** `ui`: a chat of the AI SDK, whose validation refuses keys that others need; `plain`: all others. */
+  /** `ui`: a chat of the AI SDK, whose validation refuses keys that others need; `plain`: all other clients. */
   'x-bindery-client': z.enum(['ui', 'plain']).default('plain'),
-  /** How a client of AI SDK 4 gets sources: as lines of their own, which early versions refuse, or only as the result of a tool. */
+  /** The form of sources for a client of AI SDK 4: as separate lines, which early versions refuse, or only as the result of a tool. */
   'x-bindery-sources': z.enum(['lines', 'tool']).default('tool'),
-  /** Proves, beside the thread's id, that a thread is the reader's own. */
+  /** Proves, with the thread's id, that a thread belongs to the reader. */
   'x-thread-key': z.string().optional(),
 });
 const text = z.string().optional();
@@ -35,11 +35,11 @@ const streamHeaders = z.object({
   'x-thread-key': text,
   'x-vercel-ai-ui-message-stream': text,
   'x-vercel-ai-data-stream': text,
-  /** For the gateway alone: how many tokens the prompt is thought to have. Absent: no model is asked, or the assistant is older. */
+  /** Estimated tokens of the prompt, for the gateway only. Absent if no model is asked, or from an older assistant. */
   'x-bindery-prompt-tokens': text,
 });
 
-/** Trailer of a streamed answer, for the gateway alone: the tokens that the language model reported for it. */
+/** Trailer of a streamed answer, for the gateway only: the tokens that the language model reported for it. */
 export const spentTokensTrailer = 'x-bindery-tokens';
 
 const base = {
@@ -66,14 +66,14 @@ const message = {
   errors: ['invalid_json', 'invalid_request', 'not_found', 'rate_limited'],
 } as const;
 
-/** What the gateway asks of the assistant, about the caller's domain. */
+/** Calls of the gateway to the assistant, about the caller's domain. */
 export const assistant = {
   message: internalCall({
     ...message,
     path: '/internal/message',
     body: messageBodySchema,
   }),
-  /** For clients of AI SDK 4, which get its data stream. */
+  /** The same for clients of AI SDK 4, which get its data stream. */
   messageV1: internalCall({
     ...message,
     path: '/internal/v1/message',
@@ -102,6 +102,6 @@ export const assistant = {
     errors: ['invalid_json', 'invalid_request', 'not_found', 'rate_limited'],
   }),
   readThread: internalCall({ ...thread, method: 'GET', answer: threadAnswerSchema }),
-  /** Takes the thread out of the log. */
+  /** Removes the thread from the log. */
   eraseThread: internalCall({ ...thread, method: 'DELETE', answer: z.object({}) }),
 };

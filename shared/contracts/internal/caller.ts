@@ -3,22 +3,22 @@ import { groupTrusts } from '#shared/aggregates/directory/directory.ts';
 import { actorSchema } from '../commit.ts';
 import { domainSlug, organizationId, organizationPlans, sha256Hex } from '../identifiers.ts';
 
-/** What the gateway learned about a request; sent along as the header `x-bindery-caller`, so that nothing is looked up twice. */
+/** The gateway's findings about a request, sent along as the header `x-bindery-caller`, so that no lookup is repeated. */
 export const callerSchema = z.object({
   requestId: z.string(),
   organization: organizationId,
   organizationPlan: z.enum(organizationPlans),
   domain: domainSlug,
-  /** The domain's setting. */
+  /** The setting of the domain. */
   groupTrust: z.enum(groupTrusts),
-  /** Groups that the reader is in; `named`: those that the request itself names count. */
+  /** Groups of the reader. `named`: the groups that the request names count. */
   trustedGroups: z
     .union([z.literal('named'), z.array(z.string())])
-    // An older gateway does not send it: then the reader is in no group.
+    // An older gateway does not send it. Then the reader is in no group.
     .default([]),
   actor: actorSchema,
   address: z.string(),
-  /** Keyed hash of the address that the request came from, for the logs. An older gateway does not send it; services have none. */
+  /** Keyed hash of the request's client address, for the logs. An older gateway does not send it; services have none. */
   addressHash: sha256Hex.optional(),
   traceparent: z.string(),
 });
@@ -27,7 +27,7 @@ export type Caller = z.infer<typeof callerSchema>;
 
 export const callerHeader = 'x-bindery-caller';
 
-/** A caller as that header has it: JSON in ASCII, as headers must be. */
+/** A caller as the value of that header: JSON in ASCII, which headers require. */
 export const callerText = (caller: Caller): string =>
   JSON.stringify(caller).replaceAll(/[\u007f-\uffff]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -8,7 +8,7 @@ export const internalCalls: readonly InternalCall[] = [linkSigner, publisher, as
   Object.values(calls),
 );
 
-/** Services of which one calls the other. Each pair has a token of its own. */
+/** Pairs of a calling and a called service. Each pair has its own token. */
 export const callPairs: readonly { caller: InternalCaller; service: InternalService }[] = [
   ...new Map(
     internalCalls.flatMap(({ callers, service }) =>
@@ -17,6 +17,6 @@ export const callPairs: readonly { caller: InternalCaller; service: InternalServ
   ).values(),
 ];
 
-/** The environment variable with the token of such a pair. */
+/** The environment variable with the token of a pair. */
 export const callTokenVariable = (caller: InternalCaller, service: InternalService): string =>
   `BINDERY_TOKEN_${caller}_TO_${service}`.toUpperCase().replaceAll('-', '_');

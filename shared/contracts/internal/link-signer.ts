@@ -5,7 +5,7 @@ import { internalCall } from './internal-call.ts';
 
 const withinMs = 10_000;
 
-/** What the gateway asks of the link-signer. */
+/** Calls of the gateway to the link-signer. */
 export const linkSigner = {
   signLink: internalCall({
     service: 'link-signer',

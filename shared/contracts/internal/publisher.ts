@@ -6,7 +6,7 @@ import { internalCall } from './internal-call.ts';
 const publishWithinMs = 15 * 60_000;
 const changeWithinMs = 10_000;
 
-/** Revision of the domain's content log that has what was done. */
+/** Revision of the domain's content log after the change. */
 const revisionHeader = z.object({ 'x-bindery-content-revision': z.coerce.number().int().min(0) });
 
 const change = {
@@ -20,7 +20,7 @@ const change = {
   idleMs: changeWithinMs,
 } as const;
 
-/** What the gateway and the housekeeper ask of the publisher, about the content of the caller's domain. */
+/** Calls of the gateway and the housekeeper to the publisher, about the content of the caller's domain. */
 export const publisher = {
   publishContent: internalCall({
     service: 'publisher',

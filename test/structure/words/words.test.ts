@@ -26,6 +26,8 @@ const read = process.env.BINDERY_WORDS?.split(',') ?? [
   'infra/supervisor',
   'services/bundler',
   'services/link-signer',
+  'shared/aggregates',
+  'shared/contracts',
   'shared/docs/format',
   'shared/docs/icons',
   'shared/docs/project',
