@@ -6,7 +6,7 @@ const scripts = ['stream', 'links', 'markdown', 'inline-markdown']
   .map((name) => readFileSync(new URL(`scripts/assistant/${name}.js`, import.meta.url), 'utf8'))
   .join('\n');
 
-/** Evaluates an expression beside the scripts; `given` is in it by name. */
+/** Evaluates an expression in the scope of the scripts. The members of `given` are variables in it. */
 function evaluated(expression: string, given: Record<string, unknown> = {}): unknown {
   const context = createContext({ URL, ...given });
   runInContext(scripts, context);
@@ -14,7 +14,7 @@ function evaluated(expression: string, given: Record<string, unknown> = {}): unk
   return text === undefined ? undefined : JSON.parse(text as string);
 }
 
-/** What an answer is after a stream came in these pieces. */
+/** The answer after a stream arrives in these pieces. */
 function answerOf(...pieces: string[]) {
   const run = `(function () {
     var answer = newAnswer(); var reader = eventReader((data) => takeEvent(answer, data));
@@ -46,14 +46,14 @@ describe('the reader of the stream', () => {
     isTooLong: false,
   };
 
-  test('reads an answer, in whatever pieces it comes and whatever ends its lines', () => {
+  test('reads an answer with any division into pieces and any line breaks', () => {
     expect(answerOf(stream)).toEqual(whole);
     expect(answerOf(...stream.split(''))).toEqual(whole);
     expect(answerOf(...stream.replaceAll('\n\n', '\r\n\r\n').split(''))).toEqual(whole);
     expect(answerOf(stream.replaceAll('\n\n', '\r\r'))).toEqual(whole);
   });
 
-  test('passes over what it does not know', () => {
+  test('skips unknown events', () => {
     const odd = [
       'data: {"type":',
       'data: null',
@@ -66,12 +66,12 @@ describe('the reader of the stream', () => {
     expect(answerOf([...odd, ...wrong, ...links].join('\n\n'), '\n\n', stream)).toEqual(whole);
   });
 
-  test('knows a broken answer from a whole one', () => {
+  test('tells a broken answer from a complete one', () => {
     expect(answerOf(delta('Half'))).toMatchObject({ text: 'Half', isFinished: false, isBroken: false });
     expect(answerOf(delta('Half'), event({ type: 'error', errorText: '<b>x</b>' }))).toMatchObject({ isBroken: true });
   });
 
-  test('has an end: of a text, of an event, of sources', () => {
+  test('has limits for texts, events and sources', () => {
     const long = answerOf(...Array.from({ length: 100 }, () => delta('x'.repeat(1000))));
     expect(long['text']).toHaveLength(60_000);
     expect(long['isTooLong']).toBe(true);
@@ -127,11 +127,11 @@ describe('links of answers', () => {
     'https://user:word@example.com/',
     'https://',
     `/${'x'.repeat(3000)}`,
-  ])('%s is no link', (written) => {
+  ])('%s is not a link', (written) => {
     expect(target(written)).toBeUndefined();
   });
 
-  test('never become an address with a scheme, also where the site begins at the page', () => {
+  test('never become an address with a scheme, even on a page at the top of the site', () => {
     expect(target('/javascript:alert(1)', '')).toEqual({ href: 'javascript%3Aalert(1).html', isOwn: true });
   });
 });
@@ -147,7 +147,7 @@ type Node = {
 };
 const blocks = (text: string, isGrowing = false): Node[] =>
   evaluated('markdownBlocks(text, isGrowing)', { text, isGrowing }) as Node[];
-/** Marks in angle brackets, so that a test can be read. */
+/** Shows marks in angle brackets, so that the tests are readable. */
 const inline = (text: string, isGrowing = false): string => {
   const shown = (nodes: Node[]): string =>
     nodes
@@ -237,7 +237,7 @@ describe('Markdown', () => {
     expect(blocks('```\nx', true)).toMatchObject([{ kind: 'code', text: 'x' }]);
   });
 
-  test('never has less when it has ended than while it grew', () => {
+  test('never shrinks at its end', () => {
     const text =
       '# T\n\nSome **bold** [link](/a) `code`.\n\n- a\n- b\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> q\n\n```\nx\n```\n';
     let most = 0;
@@ -275,7 +275,7 @@ describe('Markdown', () => {
     ['\\', 60_000],
     ['~~~\n', 15_000],
     ['- - - ', 10_000],
-  ])('%j many times over is read in time', (part, times) => {
+  ])('%j many times over is read in linear time', (part, times) => {
     const text = part.repeat(times);
     for (const isGrowing of [true, false]) {
       const count = evaluated(

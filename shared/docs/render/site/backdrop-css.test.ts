@@ -8,13 +8,13 @@ test('a project without a background has none', () => {
     expect(backdropCss(background, isThere)).toBe('');
 });
 
-test.each(['gradient', 'grid', 'windows'])('%s is drawn behind the top of the page, and not on paper', (decoration) => {
+test.each(['gradient', 'grid', 'windows'])('%s is drawn behind the top of the page, but not in print', (decoration) => {
   const css = backdropCss({ decoration }, isThere);
   expect(css).toContain('@media screen');
   expect(css).toMatch(/body::before \{[^}]*z-index: -1;[^}]*pointer-events: none;[^}]*gradient\(/);
 });
 
-test('a picture of the project is named from the folder of the style sheet, for each mode', () => {
+test('the address of a picture is relative to the style sheet, for each mode', () => {
   const css = backdropCss({ image: { light: '/images/a (b).svg', dark: 'dark.png' }, decoration: 'grid' }, isThere);
   expect(css).toContain(':root {\n  --backdrop: url("../images/a%20(b).svg") top center');
   expect(css).toContain(':root.dark {\n  --backdrop: url("../dark.png") top center');

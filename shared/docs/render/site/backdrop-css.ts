@@ -4,9 +4,9 @@ import { decoded } from '#shared/docs/project/url-policy.ts';
 import { encodePath, pagePathOfAddress } from '../bundle-paths.ts';
 
 /**
- * What `_bindery/theme.css` says of the `background` of a project beside its colours: a picture, or one of the format's drawings, behind
- * the top of every page. `isThere`: whether the bundle has a file of the project; pictures of other sites are left out. Empty where a
- * project names neither. What is written in `docs.json` is only ever an address, encoded.
+ * Rules of `_bindery/theme.css` for the `background` of a project beside its colours: a picture, or a decoration of the format, behind the top of
+ * every page. `isThere`: true if the bundle has a file of the project; pictures of other sites are left out. Empty if the project has neither. Text
+ * of `docs.json` only becomes an encoded address.
  */
 export function backdropCss(background: SiteSettings['background'], isThere: (path: string) => boolean): string {
   const { decoration, image } = objectOf(background);
@@ -25,7 +25,10 @@ export function backdropCss(background: SiteSettings['background'], isThere: (pa
   return drawing === undefined ? '' : `\n/* Decoration. */\n@media screen {\n${before('absolute', drawing)}}\n`;
 }
 
-/** Under everything, the sidebar included, and in nobody's way. A picture stays while the page moves, a drawing moves with it. */
+/**
+ * A layer below everything, the sidebar included, that does not receive clicks. A picture stays fixed when the page scrolls, a decoration scrolls
+ * with it.
+ */
 const before = (position: 'absolute' | 'fixed', paint: string): string => `  body::before {
     content: "";
     position: ${position};

@@ -10,7 +10,7 @@ test.each(partsIn('theme/'))('%s is in the style sheet, once', (part) => {
   expect(themeSheet.split(themePart(textOf(part)))).toHaveLength(2);
 });
 
-/** The longest line of code of a part. No other part has the same. */
+/** The longest line of code of a part. Other parts do not have the same line. */
 function longestLine(part: string): string {
   const lines = textOf(part)
     .replaceAll(/\/\*\*(?:[^*]|\*(?!\/))*\*\//g, '')
@@ -32,7 +32,7 @@ test.each(partsIn('scripts/assistant/'))('%s is in a script of the assistant', (
   expect(siteScripts().get(name)).toContain(longestLine(part));
 });
 
-test('a reader downloads no comments but the purpose of each script', () => {
+test('a script for readers has no comments except its purpose', () => {
   for (const script of [...siteScripts().values(), notFoundScript]) {
     expect(script).not.toMatch(/\/\*\*|@ts-/);
     expect(script.match(/^ *\/\/.*$/gm)?.length ?? 0).toBeLessThanOrEqual(1);

@@ -5,7 +5,7 @@ import type { ScriptTexts } from './page-globals.ts';
 import { icon } from '#shared/docs/render/content/icon.ts';
 import { writeContent } from '../content/write-content.ts';
 
-/** Parts of the style sheet in their order: of rules with the same weight the later one wins. An empty line follows each chapter. */
+/** Parts of the style sheet in order: of rules with the same specificity the later one wins. An empty line follows each chapter. */
 const theme = [
   ['base'],
   ['header'],
@@ -28,7 +28,7 @@ const theme = [
   ['motion-and-print'],
 ];
 
-/** Parts of the page's script in their order. They share one scope: `page` has what all of them use, `reveal` opens what `tabs` and `views` made. */
+/** Parts of the page's script in order. They share one scope: all use `page`, and `reveal` opens elements that `tabs` and `views` made. */
 const siteParts = [
   'elements',
   'loading',
@@ -54,14 +54,17 @@ const siteParts = [
   'site/search',
 ];
 
-/** How the parts of the style sheet name elements without the look of text. */
+/** Selector for elements that are excluded from text styles, as the parts of the style sheet write it. */
 const notProse = ':where(.not-prose, .not-prose *)';
 const textAgain = ':is(.prose, .callout-content, .card-text)';
 
-/** It ends at `prose` and at components of text, unless those have a `not-prose` of their own. Has the weight of nothing, too. */
+/**
+ * The selector that replaces it. It ends at `prose` and at components of text, unless those have a `not-prose` of their own. Its specificity is also
+ * zero.
+ */
 const proseEnds = `${notProse}:not(:where(.not-prose ${textAgain}, .not-prose ${textAgain} *):not(:where(.not-prose ${textAgain} .not-prose, .not-prose ${textAgain} .not-prose *)))`;
 
-/** A part of the style sheet as pages have it. */
+/** Expands a part of the style sheet for pages. */
 export const themePart = (text: string): string => text.replaceAll(notProse, proseEnds);
 
 /** The style sheet of every page, without its colours. */
@@ -76,7 +79,7 @@ export function siteScripts(): ReadonlyMap<string, string> {
     [
       'sidebar.js',
       joinedScript(
-        'Builds the sidebar from the navigation file that was loaded before this one, while the page is still being read: nothing moves.',
+        'Builds the sidebar from the navigation file, which is loaded first, while the page is parsed, so that the layout does not shift.',
         ['elements', 'sidebar'],
         ['chevron-right'],
       ),
@@ -84,7 +87,7 @@ export function siteScripts(): ReadonlyMap<string, string> {
     [
       'site.js',
       `window.binderyTexts = window.binderyTexts || ${scriptJson(textsOfSite)};\n${joinedScript(
-        'What a page can do once it is there. Classic script, no modules and no fetch: it runs from a folder as from a server.',
+        'Interactive parts of every page. A classic script without modules and fetch, so that it also runs from a folder.',
         siteParts,
         ['copy', 'sparkles'],
       )}`,
@@ -100,7 +103,7 @@ export function siteScripts(): ReadonlyMap<string, string> {
     [
       'analytics.js',
       joinedScript(
-        'Counts a visit: one event to each service that config.js names. It keeps nothing in the browser, and sends no cookies.',
+        'Counts a visit: one event to each service that config.js names. It stores nothing in the browser and sends no cookies.',
         ['elements', 'analytics'],
         [],
       ),
@@ -108,7 +111,7 @@ export function siteScripts(): ReadonlyMap<string, string> {
     [
       'assistant-selection.js',
       joinedScript(
-        'A button to ask the assistant about what a reader selects. Loaded when somebody first selects something.',
+        'A button to ask the assistant about what a reader selects. Loaded at the first selection.',
         ['elements', 'assistant/place', 'assistant/selection'],
         ['sparkles'],
       ),
@@ -116,7 +119,7 @@ export function siteScripts(): ReadonlyMap<string, string> {
     [
       'assistant.js',
       `${textsOfPanel}${joinedScript(
-        'The panel of the assistant: questions, answers as they come, and where they are from. Loaded when it is first opened.',
+        'The panel of the assistant: questions, streamed answers, and their sources. Loaded when it is first opened.',
         ['elements', ...assistantParts],
         assistantIcons,
       )}`,
@@ -125,7 +128,7 @@ export function siteScripts(): ReadonlyMap<string, string> {
 }
 
 const { ask, askQuery, askSelection, ...ofPanel } = en.scripts.assistant;
-/** English, without what only the panel says. Pages in other languages bring all of their words. */
+/** English texts without those of the panel. Pages in other languages load all of their texts. */
 const textsOfSite = { ...en.scripts, assistant: { ask, askQuery, askSelection } };
 const textsOfPanel = `window.binderyTexts.assistant = Object.assign(${scriptJson(ofPanel)}, window.binderyTexts.assistant);\n`;
 
@@ -155,7 +158,7 @@ const assistantIcons = [
   'thumbs-down',
 ];
 
-/** The look of the assistant's panel, which loads with it. */
+/** Style sheet of the assistant's panel. It is loaded with the panel. */
 export const assistantSheet = themePart(ownFile('assistant.css'));
 
 /** Parts of `_bindery/search.js`, in their order. */
@@ -163,14 +166,14 @@ const searchParts = ['words', 'engine', 'marking', 'sources', 'dialog'].map((nam
 
 /** `_bindery/diagrams.js`: only on pages with diagrams. It loads `_bindery/mermaid.js`. */
 export function diagramsScript(): string {
-  const purpose = 'Draws diagrams when they come near, and again when light and dark change.';
+  const purpose = 'Draws diagrams when they are close to the viewport, and again when the appearance changes.';
   return joinedScript(purpose, ['elements', 'diagrams'], ['maximize']);
 }
 
 /** `_bindery/islands.js`: only on pages with components that run in the browser. It loads `_bindery/react.js` and the page's components. */
 export function islandsScript(): string {
   const purpose =
-    'Runs the components of a page when they come near. Until then, and when one fails, what it shows at first stays.';
+    'Runs the components of a page when they are close to the viewport. Until then, and if one fails, its initial state stays.';
   return joinedScript(
     purpose,
     ['elements', 'islands/components', 'islands/islands'],
@@ -178,29 +181,29 @@ export function islandsScript(): string {
   );
 }
 
-/** Is part of `404.html`. */
+/** Inline script of `404.html`. */
 export const notFoundScript = script('not-found.js');
 
-/** Sets the words that scripts show. */
+/** The script that sets the texts of scripts. */
 export function textsScript(texts: ScriptTexts): string {
   return `window.binderyTexts = ${scriptJson(texts)};\n`;
 }
 
-/** One function around all parts, which share its scope, and the icons that they use. A part that may end early is a function of its own. */
+/** Joins parts into one function, whose scope they share with the icons that they use. A part with an early return is a function of its own. */
 export function joinedScript(purpose: string, parts: readonly string[], names: readonly string[]): string {
   const icons = Object.fromEntries(names.map((name) => [name, writeContent([icon(name, '')]).html.text]));
   const bodies = parts.map((name) => script(`${name}.js`).replace(/^(?=.)/gm, '  '));
   return `// ${purpose}\n(function () {\n  var icons = ${scriptJson(icons)};\n${bodies.join('\n')}})();\n`;
 }
 
-/** A script without its comments, which are a tenth of what every page would load. */
+/** A script without its comments, which are a tenth of its size. */
 function script(name: string): string {
   return ownFile(`scripts/${name}`)
     .replace(/^ *(\/\*\*(?:[^*]|\*(?!\/))*\*\/|\/\/.*)\n/gm, '')
     .replace(/\/\*\* .*? \*\/ /g, '');
 }
 
-/** Read when this module is loaded, as imports are. */
+/** Reads a file while this module is loaded, as an import does. */
 function ownFile(name: string): string {
   return readFileSync(new URL(name, import.meta.url), 'utf8');
 }

@@ -45,7 +45,7 @@ export function llmsText(index: SiteIndex): string {
   return `${head}${lines.join('\n')}\n\n${pages.length - lines.length} more pages are in sitemap.xml.\n${tail}\n`;
 }
 
-/** In the order of the navigation, which `places` has. Only pages of the first page's language and version are listed. */
+/** Pages of the first page's language and version, in the order of the navigation, which is the order of `places`. */
 function listedPages(index: SiteIndex): PageEntry[] {
   const { settings } = index.model;
   const listed = (page: PageEntry | undefined): page is PageEntry =>
@@ -66,8 +66,8 @@ const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 const bracketed = (text: string): string => oneLine(text).replace(/[[\]\\]/g, '\\$&');
 
 /**
- * A page's part of `llms-full.txt`: heading, address, Markdown. The file has every listed page, in the order of the bundle, with two line
- * breaks between them.
+ * A page's part of `llms-full.txt`: heading, address, Markdown. The file has every listed page, in the order of the bundle, separated by two line
+ * breaks.
  */
 export function fullTextPart(address: string, markdown: string): string {
   const end = markdown.indexOf('\n');
@@ -77,8 +77,8 @@ export function fullTextPart(address: string, markdown: string): string {
 }
 
 /**
- * Addresses without extension. If the project does not name its site (`seo.metatags.canonical`), they start with a slash, and the host puts
- * its own address in front when it serves the file.
+ * `sitemap.xml`, with addresses without extension. If the project does not state its address (`seo.metatags.canonical`), they start with a slash, and
+ * the host inserts its own address when it serves the file.
  */
 export function sitemapXml(index: SiteIndex): string {
   const { settings, pages } = index.model;
@@ -89,7 +89,7 @@ export function sitemapXml(index: SiteIndex): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${urls.join('')}</urlset>\n`;
 }
 
-/** Names the sitemap only if its address is known, because robots.txt allows only absolute addresses. */
+/** `robots.txt`. It names the sitemap only if its address is known, because only absolute addresses are allowed there. */
 export function robotsText(settings: SiteSettings): string {
   const base = siteBase(settings);
   const sitemap = base === undefined ? '' : `\nSitemap: ${base}/sitemap.xml\n`;
@@ -100,8 +100,8 @@ type Flags = Pick<PageEntry, 'inNavigation' | 'noindex'>;
 type Indexing = SiteModel['settings']['seo']['indexing'];
 
 /**
- * Whether sitemap, `llms.txt` and the start of the search list a page, by the visibility matrix of the documentation format; the page's
- * flags come from publication. Every exported page has its file, listed or not.
+ * True if sitemap, `llms.txt` and the initial entries of the search list a page, by the visibility matrix of the documentation format. Publication
+ * sets the page's flags. Every exported page has its file, listed or not.
  */
 export function isListed(page: Flags, indexing: Indexing): boolean {
   return !page.noindex && (indexing === 'all' || page.inNavigation);

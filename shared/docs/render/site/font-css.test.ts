@@ -28,7 +28,7 @@ describe('the fonts of a project in the style sheet', () => {
     );
   });
 
-  it('have the weights that keep browsers from making them bolder than they are', () => {
+  it('have weights for which browsers synthesize no bold', () => {
     expect(weights(css({ body: font('A', 'a.woff2'), heading: font('A', 'a.woff2') }))).toEqual(['400']);
     expect(weights(css({ body: font('A', 'a.woff2'), heading: font('A', 'b.woff2') }))).toEqual(['400', '700']);
     expect(weights(css({ body: font('A', 'a.woff2'), heading: font('B', 'b.woff2') }))).toEqual(['400', '1 1000']);
@@ -40,7 +40,7 @@ describe('the fonts of a project in the style sheet', () => {
     ['of the same weight', font('A', 'a.woff2', { weight: 600 }), font('A', 'b.woff2', { weight: 600 })],
     ['with all weights for the text', font('A', 'a.woff2', { variable: true }), font('A', 'b.woff2')],
     ['with all weights for headings', font('A', 'a.woff2'), font('A', 'b.woff2', { variable: true })],
-  ])('are two where one family has two files %s: each has its place', (_name, body, heading) => {
+  ])('are two if one family has two files %s', (_name, body, heading) => {
     const made = css({ body, heading });
     expect([...made.matchAll(/font-family: (.*);\n {2}src: url\("([^"]*)"\)/g)].map(([, ...found]) => found)).toEqual([
       ['"A"', '../a.woff2'],
@@ -50,11 +50,11 @@ describe('the fonts of a project in the style sheet', () => {
     expect(made).toContain('--heading-font: "A headings", var(--sans);');
   });
 
-  it('have no file that the bundle has not', () => {
+  it('have only files of the bundle', () => {
     expect(css({ body: font('A', 'gone.woff2') })).not.toContain('@font-face');
   });
 
-  it('are only names, whatever they are called', () => {
+  it('are escaped names', () => {
     const family = 'A"; } body { display: none } @import "//e.invalid"; </style>\\\n\ud800';
     const made = css({ body: font(family, 'a.woff2'), heading: font(family) });
     const name =

@@ -3,9 +3,9 @@ import type { SiteFont, SiteFonts } from '#shared/docs/project/site-model.ts';
 import { encodePath } from '../bundle-paths.ts';
 
 /**
- * What `_bindery/theme.css` says of the fonts that a project names: their files, and the variables by which the theme chooses fonts. Until a
- * file is there, and where there is none, readers see the theme's own font. `isThere`: whether the bundle has a file of the project. What is
- * written in `docs.json` is only ever the name of a font.
+ * Rules of `_bindery/theme.css` for the fonts that a project names: their files, and the variables by which the theme chooses fonts. Until a file is
+ * loaded, and if there is none, readers see the theme's own font. `isThere`: true if the bundle has a file of the project. Text of `docs.json` only
+ * becomes the name of a font.
  */
 export function fontCss({ body, heading }: SiteFonts, isThere: (path: string) => boolean): string {
   const has = (font: SiteFont | undefined): font is FontWithFile => font?.file !== undefined && isThere(font.file.path);
@@ -26,14 +26,14 @@ export function fontCss({ body, heading }: SiteFonts, isThere: (path: string) =>
 
 type FontWithFile = SiteFont & { file: NonNullable<SiteFont['file']> };
 
-/** The font of headings, with the weight that its file is for; undefined where it is the file of the text. */
+/** The font of headings with the weight range of its file; undefined if it has the same file as the text. */
 function besideBody(heading: FontWithFile, body: FontWithFile | undefined) {
-  // A file for headings alone is shown as it is: browsers make it no bolder.
+  // A file only for headings is shown unchanged: the weight range keeps browsers from making it bolder.
   if (heading.family !== body?.family) return { font: heading, weight: allWeights };
   if (heading.file.path === body.file.path) return undefined;
   const weight = heading.weight ?? 700;
   const isOneOfTwo = !body.file.variable && !heading.file.variable && weight !== (body.weight ?? 400);
-  // Of two files for the same weight a browser would show the later one everywhere: the other, maybe the upright one, would be lost.
+  // If two files have the same weight, browsers use the later one everywhere and never the other, which may be the upright one.
   return isOneOfTwo
     ? { font: heading, weight }
     : { font: { ...heading, family: `${heading.family} headings` }, weight: allWeights };
@@ -41,7 +41,7 @@ function besideBody(heading: FontWithFile, body: FontWithFile | undefined) {
 
 const allWeights = '1 1000';
 
-/** The address is from the style sheet's folder. */
+/** An `@font-face` rule. The address is relative to the style sheet's folder. */
 const fontFace = (font: FontWithFile, weight: number | string): string => `@font-face {
   font-family: ${familyName(font)};
   src: url("../${encodePath(font.file.path)}") format("${font.file.format}");
@@ -50,7 +50,10 @@ const fontFace = (font: FontWithFile, weight: number | string): string => `@font
 }
 `;
 
-/** In quotes, everything but letters and digits escaped: nothing in it can end the text. Without quotes only what CSS itself knows. */
+/**
+ * A quoted family name in which everything except letters and digits is escaped, so that it cannot end the string. Generic families of CSS have no
+ * quotes.
+ */
 function familyName({ family }: SiteFont): string {
   if (isGenericFamily(family)) return family;
   const escaped = family.toWellFormed().replace(/[^\p{L}\p{N} _-]/gu, (c) => `\\${c.codePointAt(0)?.toString(16)} `);

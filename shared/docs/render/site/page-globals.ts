@@ -1,67 +1,68 @@
 /*
- * What the scripts of a page find on `window`. `render-site.ts` and `render-closing.ts` write the files that set it, with the same types.
+ * Types of the globals that a page's scripts read from `window`. `render-site.ts` and `render-closing.ts` write the files that set them, with the
+ * same types.
  */
 
 import type { PlaygroundForm, PlaygroundTexts } from './playground-form.ts';
 
-/** An entry of a sidebar, as `_bindery/navigation/<id>.js` has it: p page path, h address, c children, r page of the group itself. */
+/** An entry of a sidebar in `_bindery/navigation/<id>.js`: p page path, h address, c children, r page of the group. */
 export type SidebarEntry = {
   t: string;
   p?: string;
   h?: string;
   c?: SidebarEntry[];
   r?: string;
-  /** Open from the start. */
+  /** The group is open initially. */
   x?: 1;
   i?: string;
   g?: string;
 };
 
-/** A drawing is the shapes inside of an `svg` element; `frame` is the place of the element's start tag in `frames`. */
+/** A drawing consists of the shapes in an `svg` element; `frame` is the index of the element's start tag in `frames`. */
 export type SidebarIcon = { shapes: string; frame: number } | { picture: string } | { text: string };
 
 export type SidebarFile = {
   links: SidebarEntry[];
   entries: SidebarEntry[];
-  /** The icons that the entries name: a drawing, a picture (an address, or a path from the top of the bundle), or an emoji. */
+  /** Icons by the names in entries: a drawing, a picture (an address, or a path from the top of the bundle), or an emoji. */
   icons: Record<string, SidebarIcon>;
-  /** Start tags of the drawings. All icons of a library have the same, so each is here once. */
+  /** Start tags of the drawings. Icons of a library share one, so each is stored once. */
   frames: string[];
-  /** A group that opens leads to its first page. */
+  /** Opening a group navigates to its first page. */
   drilldown?: true;
 };
 
-/** `_bindery/config.js`. After `site.js` ran it has only values that can be used: what lacks one is off. */
+/** `_bindery/config.js`. After `site.js` has run, all values are valid: a feature that lacks a value is off. */
 export type SiteConfig = {
   deployment: 'cloud' | 'client-hosted' | 'air-gapped';
   features: {
-    /** `server`: the platform's search. `bundle`: the index that is in the bundle, which needs no server. `off`. */
+    /** `server`: search of the platform. `bundle`: the index in the bundle, which needs no server. `off`: no search. */
     search: 'server' | 'bundle' | 'off';
     assistant: boolean;
     analytics: boolean;
     playground: boolean;
   };
-  /** Where the site is, such as `https://docs.example.com`: for canonical addresses. Empty: not known. */
+  /** Address of the site, such as `https://docs.example.com`, for canonical addresses. Empty if it is unknown. */
   siteUrl: string;
-  /** Public address of the Bindery platform, without a slash at the end. Empty: none. */
+  /** Public address of the Bindery platform, without a slash at the end. Empty if there is none. */
   serverUrl: string;
-  /** Public key for search and assistant. Empty: none. */
+  /** Public key for search and assistant. Empty if there is none. */
   assistantKey: string;
   /** Name of the site on the platform. */
   domain: string;
-  /** Services that count visits, by name. `consent`: key and value that say in a browser that its reader agrees. */
+  /** Analytics services by name. `consent`: key and value in the browser's storage that state the reader's consent. */
   analytics: Record<string, Record<string, string>>;
 };
 
 /** `_bindery/search-index.js`. */
 export type SearchIndex = {
-  /** Languages and versions that pages belong to; '' is all of them. */
+  /** Languages and versions of pages; '' stands for all. */
   scopes: [language: string, version: string][];
-  /** Titles of the groups around a page. */
+  /** Titles of the groups that contain a page. */
   trails: string[];
-  /** How many pages each part has, in their order: `_bindery/search/<number>.js`. All pages of a part have one scope. */
+  /** Number of pages of each part `_bindery/search/<number>.js`, in order. All pages of a part have one scope. */
   parts: number[];
-  /** `scope` and `trail` are numbers in the lists. `keywords` find the page and are not shown. */
+  /** `scope` and `trail` are indexes of the lists. `keywords` find the page and are not shown. */
   pages: [
     path: string,
     title: string,
@@ -73,21 +74,21 @@ export type SearchIndex = {
   ][];
 };
 
-/** Of each page of a part, in the same order; the anchor is '' before the first heading. */
+/** Sections of each page of a part, in the same order; the anchor is '' before the first heading. */
 export type SearchSections = [anchor: string, heading: string, text: string][][];
 
-/** Words that the scripts show; `_bindery/texts/<language>.js` sets them where they are not English. */
+/** Texts of scripts. `_bindery/texts/<language>.js` sets them in languages other than English. */
 export type ScriptTexts = {
   openNavigation: string;
   closeNavigation: string;
   search: string;
   searchHint: string;
-  /** `{query}` is what was searched. */
+  /** `{query}` is the search query. */
   searchNone: string;
   searchFailed: string;
   searchBusy: string;
   searchRefused: string;
-  /** Follows one of the three before it. */
+  /** Shown after one of the three messages before it. */
   searchHere: string;
   searchRecent: string;
   searchAll: string;
@@ -101,19 +102,19 @@ export type ScriptTexts = {
   showAllLines: string;
   darkTheme: string;
   lightTheme: string;
-  /** Names the list of versions of a page. */
+  /** Label of the list of a page's views. */
   view: string;
   assistant: AssistantTexts;
-  /** How many results a search has, by the plural forms of the language. */
+  /** Numbers of search results, by the plural forms of the language. */
   results: Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };
 };
 
-/** Words of the assistant and its panel. */
+/** Texts of the assistant and its panel. */
 export type AssistantTexts = {
-  /** Names the panel. */
+  /** Title of the panel. */
   title: string;
   ask: string;
-  /** `{query}` is what was searched. */
+  /** `{query}` is the search query. */
   askQuery: string;
   askSelection: string;
   welcome: string;
@@ -128,7 +129,7 @@ export type AssistantTexts = {
   sources: string;
   helpful: string;
   notHelpful: string;
-  /** Until the answer begins. */
+  /** Shown until the answer begins. */
   working: string;
   stopped: string;
   cut: string;
@@ -141,7 +142,7 @@ export type AssistantTexts = {
   busy: string;
 };
 
-/** What the panel opens with: a question that is asked at once, or something selected to ask about. `isAgain`: it was open on the page before. */
+/** Initial state of the panel: a question that is asked at once, or a selection to ask about. `isAgain`: the panel was open on the previous page. */
 export type AssistantRequest = {
   question?: string;
   selection?: { type: 'code' | 'textSelection'; value: string; path: string };
@@ -149,27 +150,27 @@ export type AssistantRequest = {
 };
 
 declare global {
-  /** Drawings that scripts put into pages; they stand in front of the parts of each script. */
+  /** Icons that scripts insert into pages; they are defined before the parts of each script. */
   const icons: Record<string, string>;
   interface Window {
     binderyNavigation?: SidebarFile;
     binderyConfig?: SiteConfig;
     binderySearchIndex?: SearchIndex;
-    /** What the parts of the index call. */
+    /** Called by the parts of the search index. */
     binderySearchPart?: (part: number, sections: SearchSections) => void;
     /** Set by `_bindery/search.js`. */
     binderySearch?: { open(placeholder: string, typed: string): void };
     binderyTexts?: ScriptTexts;
-    /** Opens the assistant's panel, and asks if there is a question. Absent where the assistant is off. Rejects when the panel cannot be loaded. */
+    /** Opens the assistant's panel, and asks the question if there is one. Absent if the assistant is off. Rejects if the panel cannot be loaded. */
     binderyOpenAssistant?: (asked?: string | AssistantRequest) => Promise<void>;
     /** Set by `_bindery/assistant.js`. */
     binderyAssistant?: { open(asked: AssistantRequest): Promise<void> };
     binderyPlaygroundTexts?: PlaygroundTexts;
-    /** Opens the form of an operation. `_bindery/playground.js` sets it. */
+    /** Opens the form of an operation. Set by `_bindery/playground.js`. */
     binderyPlayground?: (form: PlaygroundForm) => void;
   }
   interface HTMLElement {
-    /** Of `details` and dialogs. */
+    /** Property of `details` and dialogs. */
     open?: boolean;
   }
 }

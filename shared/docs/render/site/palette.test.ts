@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { contrast, fromHex, paletteCss, toHex } from './palette.ts';
 
-test('a colour survives the way to OKLCH and back', () => {
+test('a colour survives the conversion to OKLCH and back', () => {
   for (const hex of ['#000000', '#ffffff', '#0f766e', '#2d00f7', '#ffff00']) {
     const color = fromHex(hex);
     expect(color && toHex(color)).toBe(hex);
   }
 });
 
-/** Yellow is too light for text on white, navy too dark on black; both must be readable. */
+/** Yellow is too light for text on white, navy too dark on black. Both must become readable. */
 const primaries = [
   '#ffff00',
   '#000080',
@@ -26,14 +26,14 @@ const primaries = [
   'nonsense',
 ];
 
-/** Both modes of a style sheet, each as a look-up of its variables. */
+/** The two modes of a style sheet, each as a function from a variable's name to its value. */
 function modesOf(css: string): ((name: string) => string)[] {
   return css
     .split(':root.dark')
     .map((mode) => (name) => new RegExp(`--${name}: (#[0-9a-f]{6});`).exec(mode)?.[1] ?? '');
 }
 
-/** Of the project; the last ones would make a light page dark and a dark one light. */
+/** Backgrounds of a project. The last ones would make a light page dark and a dark page light. */
 const grounds = [undefined, '#eeeeee', '#f7f7f7', '#222831', '#1a003b', '#ff00ff', '#000', '#fff', 'nonsense'];
 
 test.each(primaries)('text of %s has a contrast of 4.5:1 in both modes, on any background', (primary) => {
@@ -57,7 +57,7 @@ test.each(primaries)('text of %s has a contrast of 4.5:1 in both modes, on any b
   }
 });
 
-test('a background that suits its mode is the one that the project names', () => {
+test('a background that suits its mode is the project’s own', () => {
   const background = { color: { light: '#EEEEEE', dark: '#222831' } };
   expect(modesOf(paletteCss({ colors: { primary: '#2d00f7' }, background })).map((value) => value('bg'))).toEqual([
     '#eeeeee',
@@ -65,7 +65,7 @@ test('a background that suits its mode is the one that the project names', () =>
   ]);
 });
 
-test('a banner has the colours that the project names, or those of its type', () => {
+test('a banner has the project’s colours, or those of its type', () => {
   const colorsOf = (banner: object) =>
     modesOf(
       paletteCss({ colors: { primary: '#2d00f7' }, banner: { content: 'x', dismissible: false, ...banner } }),

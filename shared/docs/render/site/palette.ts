@@ -10,9 +10,9 @@ export function paletteCss(painted: Painted): string {
 }
 
 /**
- * Colours of a site by name, all from the primary colour: two neutral ramps with a trace of its hue, and shades for text that
- * have 4.5:1 on their background in both modes. The original stays for surfaces. Where a project names the colours of its background or
- * banner, the ramps start from them.
+ * Colours of a site by name, all derived from the primary colour: two neutral ramps with a trace of its hue, and shades for text with a contrast of
+ * 4.5:1 on their background in both modes. Surfaces have the original colour. If a project sets the colours of its background or banner, the ramps
+ * start from them.
  */
 export function paletteOf({ colors, background, banner }: Painted) {
   const primary = fromHex(colors.primary) ?? fallbackPrimary;
@@ -65,7 +65,7 @@ export function paletteOf({ colors, background, banner }: Painted) {
 
 type Painted = Pick<SiteSettings, 'colors' | 'background' | 'banner'>;
 
-/** A light page stays light, whatever a project names: its text is dark. Code and cards lie on something lighter. */
+/** Colours for a light background. Its lightness has a lower limit, because text on it is dark. Code and cards are lighter than the page. */
 function lightGround(hex = '') {
   const named = fromHex(hex);
   if (named === undefined) return undefined;
@@ -81,7 +81,10 @@ function lightGround(hex = '') {
   };
 }
 
-/** A dark page stays dark. On grounds that are not nearly black code lies deeper, because its colours are made for such. */
+/**
+ * Colours for a dark background. Its lightness has an upper limit. Code is darker than a background that is not nearly black, because the colours of
+ * code are made for dark surfaces.
+ */
 function darkGround(hex = '') {
   const named = fromHex(hex);
   if (named === undefined) return undefined;
@@ -93,7 +96,7 @@ function darkGround(hex = '') {
 const lightSignals = { note: '#2563eb', tip: '#0f766e', good: '#15803d', warn: '#b45309', bad: '#dc2626' };
 const darkSignals = { note: '#7cabff', tip: '#4fd1bd', good: '#5dd688', warn: '#f0b04f', bad: '#ff8585' };
 
-/** Colours that mean something, as text on the background. */
+/** Signal colours, such as those of warnings, as text on the background. */
 const signals = (colors: Record<string, string>, background: string, direction: 'darker' | 'lighter') =>
   Object.fromEntries(
     Object.entries(colors).map(([name, hex]) => [
@@ -102,7 +105,7 @@ const signals = (colors: Record<string, string>, background: string, direction: 
     ]),
   );
 
-/** None where the banner has no colour of its own: then it has the accent's. */
+/** Colours of the banner. Empty if it has none of its own: then it has the accent's. */
 function bannerColors(banner: SiteSettings['banner'], mode: 'light' | 'dark'): Record<string, string> {
   const ofType: Record<string, string> = { warning: lightSignals.warn, critical: lightSignals.bad };
   const surface = fromHex(banner?.color?.[mode] ?? '') ?? fromHex(ofType[banner?.type ?? ''] ?? '');
@@ -111,8 +114,8 @@ function bannerColors(banner: SiteSettings['banner'], mode: 'light' | 'dark'): R
 }
 
 /**
- * Text on a surface has 4.5:1: white where that can be read, else black, which then can. Under the pointer it has more, or the colour that a project
- * names for it, where that differs and the text can be read on it.
+ * Colours of text on a surface, with a contrast of at least 4.5:1: white if that is enough, else black, which then is. The hover colour increases the
+ * contrast, or is the project's colour if that differs from the surface and is readable.
  */
 function onSurface(surface: Oklch, named = ''): { 'on-accent': string; 'accent-hover': string } {
   const isDark = contrast('#ffffff', toHex(surface)) >= 4.5;
@@ -133,7 +136,7 @@ const variables = (colors: Record<string, string>): string =>
 type Oklch = { l: number; c: number; h: number };
 type Rgb = [number, number, number];
 
-/** `#abc`, `#aabbcc` or `#aabbccdd` (transparency ignored); undefined for anything else. */
+/** Parses `#abc`, `#aabbcc` or `#aabbccdd` (transparency is ignored); undefined for anything else. */
 export function fromHex(hex: string): Oklch | undefined {
   const digits = /^#([0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})$/i.exec(hex.trim())?.[1];
   if (digits === undefined) return undefined;
@@ -142,7 +145,7 @@ export function fromHex(hex: string): Oklch | undefined {
   return fromLinear([channel(0), channel(2), channel(4)]);
 }
 
-/** As six hex digits. A colour that screens cannot show loses chroma until they can. */
+/** A colour as six hex digits. The chroma of a colour outside of sRGB is reduced until it fits. */
 export function toHex(color: Oklch): string {
   let { c } = color;
   let rgb = toLinear(color);
@@ -159,13 +162,13 @@ export function toHex(color: Oklch): string {
     .join('')}`;
 }
 
-/** Contrast of WCAG 2 between two colours in hex, 1 to 21. */
+/** WCAG 2 contrast of two colours in hex, 1 to 21. */
 export function contrast(a: string, b: string): number {
   const [light = 0, dark = 0] = [luminance(a), luminance(b)].sort((x, y) => y - x);
   return (light + 0.05) / (dark + 0.05);
 }
 
-/** The nearest darker or lighter shade of a colour that has the wanted contrast with a background. */
+/** The nearest darker or lighter shade of a colour with the wanted contrast to a background. */
 function readable(color: Oklch, background: string, direction: 'darker' | 'lighter', wanted = 4.6): string {
   let { l } = color;
   for (let step = 0; step < 100; step++) {
@@ -184,7 +187,7 @@ function luminance(hex: string): number {
 const linear = (value: number): number => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
 const gamma = (value: number): number => (value <= 0.0031308 ? value * 12.92 : 1.055 * value ** (1 / 2.4) - 0.055);
 
-/** Björn Ottosson's matrices, bottosson.github.io/posts/oklab. */
+/** Conversion with Björn Ottosson's matrices, bottosson.github.io/posts/oklab. */
 function fromLinear([r, g, b]: Rgb): Oklch {
   const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
   const m = Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { FormField } from './playground-form.ts';
 import { playgroundFiles } from './playground-files.ts';
 
-test('pages get the script, its style sheet and the words of their languages, without comments for types', () => {
+test('pages get the script without comments, its style sheet and the texts of their languages', () => {
   const files = playgroundFiles(['en', 'ar', 'en']);
   expect(files.map(({ path }) => path)).toEqual([
     '_bindery/playground.css',
@@ -16,7 +16,7 @@ test('pages get the script, its style sheet and the words of their languages, wi
 });
 
 const code = readFileSync(new URL('scripts/playground/values.js', import.meta.url), 'utf8');
-/** Calls one of the functions that write values. */
+/** Calls one of the functions that serialize values. */
 const written = (
   name: 'queryParts' | 'pathPart' | 'headerText',
   value: unknown,
@@ -29,7 +29,7 @@ const written = (
 
 const [list, object] = [['blue', 'black'], { R: 100, G: 200 }];
 
-// As the tables of OpenAPI have them.
+// Examples of the tables in the OpenAPI specification.
 test.each([
   [list, {}, ['color=blue', 'color=black']],
   [list, { explode: false }, ['color=blue,black']],
@@ -81,14 +81,14 @@ const isJson = (text: string): boolean => {
     return false;
   }
 };
-/** An answer as a reader sees it. */
+/** The text of a response as the reader sees it. */
 const shownText = (text: string): { text: string; isWhole: boolean } =>
   JSON.parse(
     runInNewContext(`${answerCode}; JSON.stringify(shownText(text))`, { text, isJson }) as string,
   ) as ReturnType<typeof shownText>;
 
-describe('the text of an answer', () => {
-  test('is JSON in lines, with its numbers, names and escapes as they were sent', () => {
+describe('the text of a response', () => {
+  test('is indented JSON with unchanged numbers, names and escapes', () => {
     const sent =
       '{"id":12345678901234567890,"size":1.0,"far":1e400,"id":2,"__proto__":[],"of":{ },"a":["\\u003cb\\"",[null]]}';
     expect(shownText(sent)).toEqual({
@@ -110,7 +110,7 @@ describe('the text of an answer', () => {
     });
   });
 
-  test('is what JSON.stringify makes of it, where that loses nothing', () => {
+  test('equals the result of JSON.stringify if that loses nothing', () => {
     const value = { a: [1, 'x: {y}, [z]', { b: {}, c: [], d: true }], 'e\\"': null };
     expect(shownText(JSON.stringify(value)).text).toBe(JSON.stringify(value, undefined, 2));
   });
@@ -120,7 +120,7 @@ describe('the text of an answer', () => {
     ['items', `[${'1,'.repeat(140_000)}1]`],
     ['lines', '\n'.repeat(299_000)],
     ['characters', 'a'.repeat(1_000_000)],
-  ])('has no more %s than a page can bear', (_name, sent) => {
+  ])('has at most as many %s as a page can show', (_name, sent) => {
     const shown = shownText(sent);
     expect(shown.isWhole).toBe(false);
     expect(shown.text.length).toBeLessThan(1_000_000);

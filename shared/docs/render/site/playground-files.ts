@@ -7,10 +7,10 @@ import type { PlaygroundTexts } from './playground-form.ts';
 
 const styles = themePart(readFileSync(new URL('playground.css', import.meta.url), 'utf8'));
 
-/** Parts of the script in their order; they share one scope. */
+/** Parts of the script in order; they share one scope. */
 const parts = ['values', 'request', 'command', 'fields', 'form', 'answer-text', 'answer', 'dialog'];
 
-/** What pages load when a reader opens the form: script, style sheet, and the words in each of the named languages. */
+/** Files that pages load when a reader opens the form: script, style sheet, and the texts of each named language. */
 export function playgroundFiles(textsNames: Iterable<string>): { path: string; text: string }[] {
   const words = [...new Set(textsNames)].sort().map((name) => ({
     path: `_bindery/playground/${name}.js`,
@@ -24,8 +24,7 @@ export function playgroundFiles(textsNames: Iterable<string>): { path: string; t
 }
 
 function playgroundScript(): string {
-  const purpose =
-    'Sends requests from the browser of a reader to the server of an interface. Nothing that is entered is stored.';
+  const purpose = 'Sends requests from the reader’s browser to the server of an API. Entered values are not stored.';
   return joinedScript(purpose, ['elements', ...parts.map((name) => `playground/${name}`)], ['copy', 'x', 'send']);
 }
 

@@ -1,54 +1,54 @@
 /*
- * What the page of an operation says to `_bindery/playground.js`, as JSON in the page. `reference/operation-form.ts` makes it from a description
- * of an interface, and `api-page-form.ts` from the fields of a page. What is absent is false, empty or the usual.
+ * Data that the page of an operation passes to `_bindery/playground.js`, as JSON in the page. `reference/operation-form.ts` makes it from an API
+ * description, and `api-page-form.ts` from the fields of a page. An absent member is false, empty or the default.
  */
 
 export type PlaygroundForm = {
-  /** Upper case. */
+  /** Method in upper case. */
   method: string;
-  /** Below the server, with the names of its parameters in braces. */
+  /** Path below the server, with the names of its parameters in braces. */
   path: string;
   servers: FormServer[];
-  /** Parameters in their order. */
+  /** Parameters in order. */
   fields: FormField[];
-  /** Sets of credentials of which a request needs one; an empty one: it needs none. */
+  /** Alternative sets of credentials; a request needs one of them. An empty set means that it may need none. */
   auth: FormCredential[][];
-  /** One for each media type that the server takes. */
+  /** One body for each media type that the server accepts. */
   bodies: FormBody[];
-  /** Fields are filled with the examples. */
+  /** Fields are prefilled with the examples. */
   prefill?: true;
 };
 
 export type FormServer = {
-  /** As written: with names of variables in braces, maybe relative to the site. Never of another scheme than http and https. */
+  /** Address as written: it may contain names of variables in braces, and may be relative to the site. The scheme is http or https. */
   url: string;
   description?: string;
   variables?: Record<string, { value: string; values?: string[] }>;
 };
 
-/** `object`: a text in JSON. `files`: any number of them. */
+/** `object`: a text in JSON. `files`: any number of files. */
 type FieldKind = 'text' | 'boolean' | 'list' | 'object' | 'file' | 'files';
 
 export type FormField = {
   in: 'path' | 'query' | 'header' | 'cookie' | 'form';
   name: string;
   kind: FieldKind;
-  /** As a reader sees it: `string<date-time>`. */
+  /** Type as shown to the reader: `string<date-time>`. */
   type: string;
   required?: true;
   deprecated?: true;
-  /** All that are allowed, of a list those of its items. */
+  /** Allowed values; for a list, those of its items. */
   values?: string[];
-  /** One value a line for a list. */
+  /** Example; a list has one value per line. */
   example?: string;
-  /** What the server takes where nothing is sent. */
+  /** Default value of the server. */
   fallback?: string;
-  /** By OpenAPI: how lists and objects are written. */
+  /** Serialization of lists and objects by OpenAPI. */
   style?: string;
   explode?: boolean;
-  /** It is written as JSON, whatever it is. */
+  /** The value is serialized as JSON. */
   json?: true;
-  /** Reserved characters stay as they are. */
+  /** Reserved characters are not encoded. */
   reserved?: true;
   /** Media type of a part of a form. */
   mimeType?: string;
@@ -57,10 +57,10 @@ export type FormField = {
 export type FormCredential = {
   /** `token`: `<scheme> <value>` in the header `Authorization`. */
   kind: 'token' | 'basic' | 'key';
-  /** Its name in the specification. */
+  /** Name of the credentials in the API description. */
   title: string;
   in: 'header' | 'query' | 'cookie';
-  /** Of the header, parameter or cookie. */
+  /** Name of the header, parameter or cookie. */
   name: string;
   scheme?: string;
 };
@@ -68,15 +68,15 @@ export type FormCredential = {
 export type FormBody = {
   mimeType: string;
   required?: true;
-  /** What a text begins with. */
+  /** Initial text of the body. */
   text?: string;
-  /** Of a form. */
+  /** Fields of a form. */
   fields?: FormField[];
-  /** It is a file. */
+  /** The body is a file. */
   file?: true;
 };
 
-/** Words of the form alone. */
+/** Texts that only the form has. */
 export type PlaygroundWord =
   | 'tryIt'
   | 'send'
@@ -87,7 +87,7 @@ export type PlaygroundWord =
   | 'token'
   | 'username'
   | 'password'
-  /** Stands in lists of choices for no value and no credentials. */
+  /** Option for no value and no credentials in lists of choices. */
   | 'notSet'
   | 'oneValuePerLine'
   | 'file'
@@ -96,7 +96,7 @@ export type PlaygroundWord =
   | 'noBody'
   | 'onlyBeginning'
   | 'visibleHeaders'
-  /** Sentences about what cannot be sent, and what to do. `{name}` and `{names}` are those of fields, `{method}` is that of HTTP. */
+  /** Messages about values that cannot be sent, with a remedy. `{name}` and `{names}` are fields, `{method}` is the HTTP method. */
   | 'enterServer'
   | 'fillIn'
   | 'badValue'
@@ -105,14 +105,14 @@ export type PlaygroundWord =
   | 'onlyInCommand'
   | 'methodNotSent'
   | 'needsHttps'
-  /** Sentences in the place of an answer. `{origin}` is that of the page, `{server}` that of the server, `{seconds}` a number. */
+  /** Messages in place of a response. `{origin}` is the origin of the page, `{server}` that of the server, `{seconds}` a number. */
   | 'cancelled'
   | 'timedOut'
   | 'noAnswer'
   | 'noAnswerHelp'
   | 'redirected';
 
-/** Words that it shares with the page. */
+/** Texts that the form shares with the page. */
 type SharedWord =
   | 'servers'
   | 'authorizations'

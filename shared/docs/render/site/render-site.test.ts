@@ -74,7 +74,7 @@ describe('site segment', () => {
     expect(renderSite(model, testOptions)).toEqual(made);
   });
 
-  test('its key does not change with the text of a page', async () => {
+  test('its key is independent of the texts of pages', async () => {
     const { model } = await testProject(files);
     const { model: edited } = await testProject({
       ...files,
@@ -89,7 +89,7 @@ describe('site segment', () => {
     expect(siteKey('r-000000000000', renamed, testOptions)).not.toBe(key);
   });
 
-  test('a sidebar has the icons that it names: drawings, pictures, emoji', async () => {
+  test('a sidebar has the icons that its entries name: drawings, pictures, emoji', async () => {
     const icon = (name: string) => `---\nicon: ${name}\n---\n`;
     const { model } = await testProject({
       'docs.json': JSON.stringify({
@@ -120,7 +120,7 @@ describe('site segment', () => {
     expect(made.get('_bindery/third-party.txt')).toMatch(/Lucide[^]*Font Awesome[^]*creativecommons[^]*Tabler/);
   });
 
-  test('sidebars are data for a classic script, each of one division', async () => {
+  test('sidebars are data in classic scripts, one per division', async () => {
     const { model } = await testProject(files);
     const script = named(renderSite(model, testOptions)).get('_bindery/navigation/guides.js') ?? '';
     expect(script).not.toContain('</script>');
@@ -145,13 +145,13 @@ describe('site segment', () => {
     });
   });
 
-  test('redirects are pages; loops, pages of that name, wildcards and other protocols are not', async () => {
+  test('redirects are pages, except loops, names of pages, wildcards and other protocols', async () => {
     const { model } = await testProject(files);
     const made = named(renderSite(model, testOptions));
     expect(made.get('old.html')).toContain('content="0; url=./start.html"');
     expect(made.get('out.html')).toContain('url=https://example.com/x');
     expect(made.get("docs/Welcome to it, it's new.html")).toContain('url=../deep/one.html');
-    // Only where each step is permanent.
+    // A chain is permanent only if each step is.
     const isPermanent = (path: string) => made.get(path)?.includes('<meta name="redirect" content="permanent">');
     expect(['old', 'out', 'older', 'index'].map((path) => isPermanent(`${path}.html`))).toEqual([
       true,
@@ -170,7 +170,7 @@ describe('site segment', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test('the sitemap and llms.txt list what the visibility matrix says', async () => {
+  test('the sitemap and llms.txt follow the visibility matrix', async () => {
     const { model } = await testProject(files);
     const made = named(renderSite(model, testOptions));
     expect(made.get('sitemap.xml')?.match(/<loc>.*?<\/loc>/g)).toEqual([
@@ -185,12 +185,12 @@ describe('site segment', () => {
     expect(llms).not.toMatch(/Hidden|Two/);
   });
 
-  test('a file of the project goes before a generated one', async () => {
+  test('a file of the project replaces a generated one', async () => {
     const { model } = await testProject({ ...files, 'robots.txt': 'own' });
     expect(named(renderSite(model, testOptions)).has('robots.txt')).toBe(false);
   });
 
-  test('config.js has the features of the deployment type, and says what the request recorded', async () => {
+  test('config.js has the features of the deployment type and the settings of the request', async () => {
     const { model } = await testProject(files);
     const configOf = (options: Partial<typeof testOptions>) => {
       const window: { binderyConfig?: object } = {};
@@ -217,7 +217,7 @@ describe('site segment', () => {
     });
   });
 
-  test('what config.js says is part of the key of the site segment, and of no page', async () => {
+  test('the content of config.js is part of the key of the site segment, but not of pages', async () => {
     const { model } = await testProject(files);
     const site = { serverUrl: 'https://b.test' };
     const keys = [testOptions, { ...testOptions, site }, { ...testOptions, domain: 'other' }].map((options) =>
@@ -241,7 +241,7 @@ describe('closing segment', () => {
     return { made, all: [...site, ...files] };
   };
 
-  test('the manifest lists every file but itself and config.js, with what its bytes are', async () => {
+  test('the manifest lists every file except itself and config.js, with size and hash', async () => {
     const { made, all } = await closing(await testProject(files));
     expect(made.at(-1)?.path).toBe('_bindery/manifest.json');
     const manifest = JSON.parse(named(made).get('_bindery/manifest.json') ?? '') as {
@@ -283,7 +283,7 @@ describe('closing segment', () => {
     });
   });
 
-  test('search index, full text and feed have what they should, escaped', async () => {
+  test('search index, full text and feed have their content, escaped', async () => {
     const made = named((await closing(await testProject(files))).made);
     const window: { binderySearchIndex?: SearchIndex } = {};
     const sections: SearchSections = [];
@@ -307,7 +307,7 @@ describe('closing segment', () => {
     );
   });
 
-  test('feed and sitemap are XML, whatever characters a page has, and a reader of feeds sees no markup', async () => {
+  test('feed and sitemap are valid XML for any characters, and feed readers see no markup', async () => {
     const odd = '\\u0000\\u0007\\u001b\\ud800\\ufffe\\uffff';
     const project = await testProject({
       'docs.json': JSON.stringify({

@@ -35,14 +35,15 @@ import { paletteCss } from './palette.ts';
 import { thirdPartyNotices } from './third-party.ts';
 
 /**
- * Files of the site segment, sorted by path: theme, scripts, notices, sidebars, settings, redirects, and the files for crawlers. A file at the project's
- * root replaces a generated one of the same name, but not `404.html`. `exported`: the paths of the plan's pages; by default all that need no group.
+ * Files of the site segment, sorted by path: theme, scripts, notices, sidebars, settings, redirects, and the files for crawlers. A file at the
+ * project's root replaces a generated one of the same name, except `404.html`. `exported`: the paths of the plan's pages; by default all pages that
+ * need no group.
  */
 export function renderSite(model: SiteModel, options: SiteRenderOptions, exported?: Iterable<string>): RenderedFile[] {
   return filesOf(siteSlice(model, options, exported), model);
 }
 
-/** Uses only the slice, because the segment's key is made from the slice. */
+/** Renders from the slice only, because the segment's key is made from the slice. */
 function filesOf(slice: SiteSlice, model: SiteModel): RenderedFile[] {
   const { settings } = slice.model;
   const index = indexSite(indexable(slice, model), slice.exported);
@@ -73,7 +74,7 @@ function filesOf(slice: SiteSlice, model: SiteModel): RenderedFile[] {
   return [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, text]) => ({ path, body: Buffer.from(text) }));
 }
 
-/** Words for the scripts, in each language that pages have. */
+/** Texts of scripts, in each language of the pages. */
 function textsFiles(index: SiteIndex): Map<string, string> {
   const codes = [index.defaultLanguage, ...index.languages, ...[...index.pages.values()].map((page) => page.language)];
   const languages = codes.map((code) => languageOf(code));
@@ -84,7 +85,7 @@ function textsFiles(index: SiteIndex): Map<string, string> {
   );
 }
 
-/** The slice in the form of a model. Everything that is not in the slice is empty, so nothing here can depend on it. */
+/** The slice in the form of a model. Everything outside of the slice is empty, so that the files cannot depend on it. */
 function indexable({ model }: SiteSlice, { contentVersion }: Pick<SiteModel, 'contentVersion'>): SiteModel {
   const named = (paths: readonly string[]) => paths.map((path) => ({ path, sha256: '', sizeBytes: 0 }));
   return {
@@ -110,7 +111,7 @@ function indexable({ model }: SiteSlice, { contentVersion }: Pick<SiteModel, 'co
   };
 }
 
-/** `_bindery/navigation/<id>.js`: the sidebar that the pages of one division share, with its icons. */
+/** `_bindery/navigation/<id>.js`: the sidebar of the pages of one division, with its icons. */
 function navigationScript({ links, entries }: Sidebar, index: SiteIndex): string {
   const icons: SidebarFile['icons'] = {};
   const frames: string[] = [];
@@ -138,7 +139,7 @@ function navigationScript({ links, entries }: Sidebar, index: SiteIndex): string
   return `window.binderyNavigation = ${scriptJson(file)};\n`;
 }
 
-/** Undefined for an icon that no library has, and for a picture that is not in the bundle. Adds a new start tag to `frames`. */
+/** An icon of a sidebar. Undefined if no library has it, or if its picture is not in the bundle. A new start tag is added to `frames`. */
 function sidebarIcon(written: string, { model, files }: SiteIndex, frames: string[]): SidebarIcon | undefined {
   const form = iconForm({ name: written }, model.settings.iconLibrary);
   if (form.kind === 'emoji') return { text: form.text };
@@ -155,7 +156,7 @@ function sidebarIcon(written: string, { model, files }: SiteIndex, frames: strin
   return { shapes: text.slice(start.length, text.lastIndexOf('</svg>')), frame: frames.indexOf(start) };
 }
 
-/** An address elsewhere, or a page of the site. */
+/** Target of a link: an external address, or a page of the site. */
 function linkTarget(written: string, index: SiteIndex): { h: string } | { p: string } | undefined {
   const url = classifyUrl(written);
   if (url.kind === 'external') return { h: url.href };
@@ -167,9 +168,9 @@ function linkTarget(written: string, index: SiteIndex): { h: string } | { p: str
 }
 
 /**
- * A page per redirect, because a folder of files has no other way to redirect. Redirects with wildcards are left to the host, in a list. Targets are
- * pages of the export, or https addresses of docs.json. A site without a start page gets one that leads to its first page. Names that are
- * taken stay with who has them.
+ * One page for each redirect, because a folder of files cannot redirect in another way. Redirects with wildcards are listed in a file for the host.
+ * Targets are pages of the export, or https addresses of docs.json. A site without a start page gets one that leads to its first page. Names that
+ * pages or files already have are skipped.
  */
 function redirectPages(index: SiteIndex, names: Names): [string, string][] {
   const made: [string, string][] = [];
@@ -191,11 +192,11 @@ function redirectPages(index: SiteIndex, names: Names): [string, string][] {
 
 type Names = ReturnType<typeof namesOfSite>['names'];
 
-/** Paths of which nobody doubts what they mean; no hidden files. */
+/** True for paths whose meaning is unambiguous on every host; hidden files are excluded. */
 const isPlainPath = (path: string): boolean =>
   /^[\p{L}\p{M}\p{N}_.~@+(),'!& -]+(\/[\p{L}\p{M}\p{N}_.~@+(),'!& -]+)*$/u.test(path) && !/(^|\/)\./.test(path);
 
-/** A host that redirects by itself reads in it whether the redirect is permanent. */
+/** A page that redirects. Hosts that send redirects themselves read from it if the redirect is permanent. */
 function redirectPage(index: SiteIndex, from: string, target: string, isPermanent: boolean): string {
   const [page = '', anchor] = target.split('#');
   const isOutside = target.startsWith('https:');
@@ -221,7 +222,7 @@ ${isPermanent && html`<meta name="redirect" content="permanent">\n`}<link rel="s
 }
 
 const notFoundScriptHtml = new SafeHtml(notFoundScript);
-/** Used until the theme is found, and if scripts are off. */
+/** Style until the theme is loaded. */
 const notFoundStyleHtml = new SafeHtml(
   'body{margin:0;font:16px/28px system-ui,sans-serif}.not-found{display:grid;place-content:center;min-height:70vh;padding:24px;text-align:center}ul{list-style:none;padding:0}',
 );

@@ -39,7 +39,7 @@ const pages: TestPage[] = [
   { path: 'misc', title: 'Other', sections: [['', '', 'Nothing of interest.']], keywords: 'POST /v1/jobs' },
 ];
 
-/** Addresses of the sections that are found, best first. */
+/** Addresses of the sections that a query finds, best first. */
 function find(query: string, language = 'en', searched = pages): string[] {
   const context = createContext({ Intl });
   runInContext(scripts, context);
@@ -57,7 +57,7 @@ function find(query: string, language = 'en', searched = pages): string[] {
   return (JSON.parse(String(found)) as [number, string][]).map(([page, anchor]) => `${searched[page]?.path}#${anchor}`);
 }
 
-/** A text with the words of a question in brackets. */
+/** A text with the words of a query in brackets. */
 function marked(text: string, query: string): string {
   const context = createContext({ Intl, text, query });
   const ranges = JSON.parse(
@@ -73,7 +73,7 @@ const snippet = (text: string, query: string): string =>
   String(runInContext(`${scripts}; snippet(text, wordsOf(query))`, createContext({ Intl, text, query })));
 
 describe('the search in the bundle', () => {
-  test('a title counts more than a text, and other forms of a word are the same word', () => {
+  test('a title counts more than a text, and inflected forms match', () => {
     expect(find('redirect')[0]).toBe('guides/redirects#');
     expect(find('deployment')[0]).toMatch(/^guides\/deploy#/);
   });
@@ -85,7 +85,7 @@ describe('the search in the bundle', () => {
   test.each([
     ['redir', 'guides/redirects#'],
     ['crea', 'guides/deploy#keys'],
-  ])('the beginning of a word is enough while it is typed: %s', (query, first) => {
+  ])('a prefix matches while a word is typed: %s', (query, first) => {
     expect(find(query)[0]).toBe(first);
   });
 
@@ -93,11 +93,11 @@ describe('the search in the bundle', () => {
     ['redirets', 'guides/redirects#'],
     ['dploy', 'guides/deploy#'],
     ['thosuand', 'guides/redirects#limits'],
-  ])('a word that no page has stands for those that look like it: %s', (query, first) => {
+  ])('an unknown word matches similar ones: %s', (query, first) => {
     expect(find(query)[0]).toBe(first);
   });
 
-  test('accents and capitals do not matter, and names are found by their parts', () => {
+  test('accents and case are ignored, and names are found by their parts', () => {
     expect(find('CAFE owner')[0]).toBe('guides/deploy#keys');
     expect(find('page size')[0]).toBe('guides/redirects#limits');
     expect(find('ｃａｆé')[0]).toBe('guides/deploy#keys');
@@ -123,13 +123,13 @@ describe('the search in the bundle', () => {
     expect(find('twin', 'en', boosted)).toEqual(['b#', 'a#']);
   });
 
-  test('words without a topic count only alone', () => {
+  test('stop words count only alone', () => {
     expect(find('how do I use the redirects')[0]).toBe('guides/redirects#');
     expect(find('of')).toContain('misc#');
   });
 
   test.each(['', '  ', '.*+?^${}()|[]\\', '<img src=x onerror=alert(1)>', 'a'.repeat(10_000), '\ud800', '__proto__'])(
-    'any question has an answer: %j',
+    'any query is answered: %j',
     (query) => {
       expect(Array.isArray(find(query))).toBe(true);
     },
@@ -156,7 +156,7 @@ describe('marking', () => {
     expect(shown).toMatch(/^… .*the needle is here .* …$/);
     expect(shown.length).toBeLessThan(170);
     expect(snippet('short', 'needle')).toBe('short');
-    // A row of a section has one line.
+    // The list of results shows one line of a section.
     expect(snippet(`${'straw '.repeat(16)}needle and hay`, 'needle')).toMatch(/^… (?:straw ){1,6}needle and hay$/);
   });
 });

@@ -14,7 +14,7 @@ const good = {
   analytics: { plausible: { domain: 'docs.acme.test' } },
 };
 
-/** What a page makes of its config.js, and what it says in the console. */
+/** Settings that a page reads from its config.js, and its messages in the console. */
 function used(found: unknown): { config: typeof good; said: string[] } {
   const said: string[] = [];
   const console = { warn: (text: string) => said.push(text) };
@@ -24,12 +24,12 @@ function used(found: unknown): { config: typeof good; said: string[] } {
 }
 
 describe('the settings of a site', () => {
-  test('are used as they are when nothing is wrong with them', () => {
+  test('are used unchanged if they are valid', () => {
     expect(used(good)).toEqual({ config: good, said: [] });
     expect(used({ ...good, serverUrl: 'http://127.0.0.1:8080/' }).config.serverUrl).toBe('http://127.0.0.1:8080');
   });
 
-  test('that cannot be used switch off what needs them, and one sentence says which', () => {
+  test('that are invalid switch off the features that need them, with one message', () => {
     const wrong = {
       ...good,
       features: { search: 'everywhere', assistant: 'yes', analytics: 1, playground: true, chat: true },
@@ -51,7 +51,7 @@ describe('the settings of a site', () => {
       expect(said[0]).toContain(name);
   });
 
-  test('with a name that is not known are said, because the right one has no effect then', () => {
+  test('with an unknown name are reported, because they may be misspelled', () => {
     const { config, said } = used({ ...good, sitUrl: 'https://docs.acme.test' });
     expect(config).toEqual(good);
     expect(said).toEqual(['_bindery/config.js: There is no setting "sitUrl".']);
@@ -65,12 +65,12 @@ describe('the settings of a site', () => {
     if (key !== '') expect(said.join()).not.toContain(key);
   });
 
-  test('that say nothing of a server are no mistake where nothing asks one', () => {
+  test('without a server are valid if no feature needs one', () => {
     const features = { search: 'bundle', assistant: false, analytics: false, playground: true };
     expect(used({ ...good, features, serverUrl: '', assistantKey: '' }).said).toEqual([]);
   });
 
-  test('of another kind than they should be are never used, and are said', () => {
+  test('of the wrong type are never used, and are reported', () => {
     const listed = used({ ...good, features: { ...good.features, search: ['server'], toString: true } });
     expect(listed.config.features.search).toBe('off');
     for (const name of ['features.search', '"toString"']) expect(listed.said.join()).toContain(name);
@@ -82,7 +82,7 @@ describe('the settings of a site', () => {
     expect(used([good]).said.join()).toContain('mistake');
   });
 
-  test.each([undefined, null, 'x', 7, { features: 7 }])('of no use (%j) leave everything off', (found) => {
+  test.each([undefined, null, 'x', 7, { features: 7 }])('that are not an object (%j) leave everything off', (found) => {
     const { features } = used(found).config;
     expect(features).toEqual({ search: 'off', assistant: false, analytics: false, playground: false });
   });

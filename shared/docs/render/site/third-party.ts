@@ -1,6 +1,4 @@
-/*
- * Works of others that pages contain. Their licences ask that the notice goes along, so every bundle has it.
- */
+/* Works of others in pages. Their licences require the notice, so every bundle has it. */
 
 const mit = `Permission is hereby granted, free of charge, to any person obtaining a copy
 of this software and associated documentation files (the "Software"), to deal
@@ -74,7 +72,7 @@ MIT License
 ${mit}`,
 ];
 
-/** `_bindery/third-party.txt`: what the pages of a bundle may contain, whose it is, and under which licence. */
+/** `_bindery/third-party.txt`: works of others that the pages of a bundle may contain, with their owners and licences. */
 export const thirdPartyNotices = `The pages of this site may contain works of these projects.
 
 ${notices.map((notice) => `${'-'.repeat(78)}\n${notice}\n`).join('\n')}`;

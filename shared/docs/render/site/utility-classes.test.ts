@@ -24,7 +24,7 @@ test('the same names give the same text in any order', async () => {
   expect(await css(...names.toReversed(), ...names)).toBe(await css(...names));
 });
 
-test('the names of the format beside those of Tailwind', async () => {
+test('names of the format in addition to those of Tailwind', async () => {
   expect(await css('text-primary')).toContain('color:var(--accent-text)');
   expect(await css('bg-primary/20')).toContain('background-color:rgb(13 147 115 / 0.2)');
   expect(await css('dark:text-primary-light')).toContain('rgb(85 215 153 /');
@@ -33,13 +33,13 @@ test('the names of the format beside those of Tailwind', async () => {
   expect(await classCss(['bg-primary'], { primary: 'red;}body{color:red' })).toContain('var(--accent)');
 });
 
-test('what Tailwind sets for all elements is set where a class needs it', async () => {
+test('Tailwind’s styles of all elements are set only where a class needs them', async () => {
   expect(await css('border-t')).toContain(`:where(${inside} .border-t){border:0 solid var(--line)}`);
   expect(await css('scale-105')).toMatch(/^:where\(.mdx-content, .aside-content\) \*,.*--un-rotate:0;/);
   expect(await css('p-2')).not.toContain(':where');
 });
 
-/** A rule that reaches only what is inside the content, or a name of an animation. */
+/** Matches a rule that applies only inside the content, or the name of an animation. */
 const harmless = new RegExp(
   [
     String.raw`^(@(media|supports|container) [^{}"'<;@]+\{)?`,
@@ -84,7 +84,7 @@ const hostile = [
   "before:content-['</style>']",
 ];
 
-test('a class reaches nothing outside of the content and loads nothing', async () => {
+test('a class has no effect outside of the content and loads nothing', async () => {
   for (const name of hostile) expect([name, unsafeRules(await css(name))]).toEqual([name, []]);
   const together = await css(...hostile, 'mt-4', 'md:hidden');
   expect(unsafeRules(together)).toEqual([]);
@@ -93,7 +93,7 @@ test('a class reaches nothing outside of the content and loads nothing', async (
   expect(together).toContain('.md\\:hidden{display:none;}');
 });
 
-test('nor does any class made of parts that mean something', async () => {
+test('nor does any combination of meaningful parts', async () => {
   const parts =
     'p-1 hover: dark: md: bg-[ [& _ - / ( ) x 1 . group- has-[ ] , \' " : from- ! @ calc( var(-- < > { } ; \\ body url('.split(
       ' ',

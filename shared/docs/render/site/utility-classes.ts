@@ -1,28 +1,28 @@
 import type { UtilObject } from '@unocss/core';
 import type { SiteSettings } from '#shared/docs/project/site-model.ts';
 
-/** Names of one site that are looked at; more would cost more than they are worth. */
+/** Limit of the class names of one site. Checking more would cost more than they are worth. */
 export const mostUtilityClasses = 5000;
 
-/** Both boxes that keep a project's content in its place. The id lets a class win over the theme's rules, as authors expect. */
+/** The two boxes that contain a project's content. The id lets a class win over the theme's rules, as authors expect. */
 const scope = ':is(.mdx-content, .aside-content, #content)';
 
 /**
- * `_bindery/classes.css`: rules of Tailwind 3 for the utility classes that authors wrote, made by UnoCSS. Names that are no utilities have none.
- * Tenants choose the names, arbitrary values included, so every rule is checked: it reaches only what is inside the content, and it loads
- * nothing. The same names and colours give the same text, in any order of the names.
+ * `_bindery/classes.css`: rules of Tailwind 3 for the utility classes that authors wrote, made by UnoCSS. Other class names have no rules. Tenants
+ * choose the names, arbitrary values included, so every rule is checked: it applies only inside the content, and it loads nothing. The same names and
+ * colours give the same text, in any order of the names.
  */
 export async function classCss(classes: Iterable<string>, colors: SiteSettings['colors']): Promise<string> {
   const used = [...new Set(classes)].sort();
   if (used.length === 0) return '\n';
-  // Only closing a bundle needs them, so that other work does not wait for 80 ms.
+  // Loaded on demand, because only closing a bundle needs it and loading takes 80 ms.
   const { createGenerator } = await import('@unocss/core');
   const { presetWind3 } = await import('@unocss/preset-wind3');
   const bordered = new Set<string>();
   const generator = await createGenerator({
     presets: [presetWind3({ dark: 'class', preflight: 'on-demand' })],
     theme: themeTokens(colors),
-    // One rule that a browser does not know must not take others with it.
+    // Rules are not merged, because an invalid selector would disable the others in its list.
     mergeSelectors: false,
     postprocess: (rule) => keepInside(rule, bordered),
   });
@@ -35,7 +35,7 @@ export async function classCss(classes: Iterable<string>, colors: SiteSettings['
     .replace(/\}(?=[^}\n])/g, '}\n')}\n`;
 }
 
-/** Names that the documentation format has beside Tailwind's own. The variables are those of the theme. */
+/** Names of the documentation format in addition to Tailwind's own. The variables are those of the theme. */
 function themeTokens({ primary, light = primary, dark = primary }: SiteSettings['colors']) {
   const shades = { light: hex(light), dark: hex(dark) };
   return {
@@ -43,7 +43,7 @@ function themeTokens({ primary, light = primary, dark = primary }: SiteSettings[
       primary: { DEFAULT: hex(primary), ...shades },
       background: { light: 'var(--bg)', dark: 'var(--bg)' },
     },
-    // As text, the shade that can be read.
+    // As a text colour, `primary` is the readable shade.
     textColor: { primary: { DEFAULT: 'var(--accent-text)', ...shades } },
     fontFamily: { sans: 'var(--sans)', mono: 'var(--mono)' },
   };
@@ -51,7 +51,7 @@ function themeTokens({ primary, light = primary, dark = primary }: SiteSettings[
 
 const hex = (written: string): string => (/^#[0-9a-f]{3,8}$/i.test(written) ? written : 'var(--accent)');
 
-/** Empties a rule that could reach out of the content or load something; puts all others inside the content. */
+/** Empties a rule that could apply outside of the content or load something, and restricts all others to the content. */
 function keepInside(rule: UtilObject, bordered: Set<string>): void {
   const selector = scoped(rule.selector);
   if (selector === undefined || !isCondition(rule.parent ?? '') || !rule.entries.every(isHarmless)) {
@@ -63,14 +63,14 @@ function keepInside(rule: UtilObject, bordered: Set<string>): void {
     bordered.add(selector);
 }
 
-/** States of the whole page that a class may depend on. The engine marks where they end. */
+/** States of the whole page that a class may depend on. The engine marks their end with `$$`. */
 const pageStates = /^(?:(?:\.dark|\.light|\[dir="(?:ltr|rtl)"\]) (?:\$\$ )?)*/;
 
-/** The selector inside the content; undefined for one that is a list, is no class's, or has loose ends. */
+/** The selector inside the content; undefined if it is a list, is not a class, or has unbalanced brackets. */
 function scoped(selector: string): string | undefined {
   const [states = ''] = pageStates.exec(selector) ?? [];
   const own = selector.slice(states.length);
-  // An escaped character has no meaning.
+  // Escaped characters have no syntactic meaning.
   const bare = own.replace(/\\./gsu, '_');
   if (/[{}]/.test(own) || !bare.startsWith('.') || /[,{}@"'<;\\]/.test(bare) || !hasPairs(bare)) return undefined;
   return `${states.replaceAll('$$ ', '')}${scope} ${own}`;
@@ -90,7 +90,7 @@ const isHarmless = ([name, value]: UtilObject['entries'][number]): boolean => {
   const bare = text.replace(/"[^"\\\n\r\f]*"|'[^'\\\n\r\f]*'/g, '_');
   return (
     /^-{0,2}[a-z][a-z0-9-]*$/i.test(name) &&
-    // A page without scripts of its own changes as a whole.
+    // A view transition changes the whole page.
     name !== 'view-transition-name' &&
     !/[<{}\u0000-\u001f]/.test(text) &&
     !/[\\>@;"']/.test(bare) &&
@@ -103,7 +103,7 @@ const isHarmless = ([name, value]: UtilObject['entries'][number]): boolean => {
 const loadsNothing = (text: string): boolean =>
   !/(url|image|image-set|src|expression|element|paint|cross-fade)\s*\(/i.test(text);
 
-/** Whether each bracket is closed, in the right order. */
+/** True if each bracket is closed, in the right order. */
 function hasPairs(text: string): boolean {
   const open: string[] = [];
   for (const character of text) {
@@ -113,7 +113,7 @@ function hasPairs(text: string): boolean {
   return open.length === 0;
 }
 
-/** Values that parts of one declaration have until a class sets them, such as the angle of a `transform`. */
+/** Initial values of the variables that make up one declaration, such as the angle of a `transform`. */
 function startValues(preflight: string): string {
   const [, values = ''] = /\*,::before,::after\{([^{}]*)\}/.exec(preflight) ?? [];
   if (values === '') return '';
@@ -121,6 +121,6 @@ function startValues(preflight: string): string {
   return `${inside} *,${inside} ::before,${inside} ::after{${values}}`;
 }
 
-/** Tailwind's utilities set only the width of a border: its style and colour come from here. */
+/** Style and colour of borders, because Tailwind's utilities set only the width. */
 const borderStart = (selectors: ReadonlySet<string>): string =>
   selectors.size === 0 ? '' : `:where(${[...selectors].sort().join(',')}){border:0 solid var(--line)}`;
