@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { execPath } from 'node:process';
 import { findServer } from '#infra/setup/find-server.ts';
-import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
+import { currentRendererVersion } from '#shared/docs/render/renderer-version.ts';
 import { provision } from '#shared/messaging/nats/provision.ts';
 import { natsConfig, supervisorUser } from '#shared/messaging/subjects/permissions.ts';
 import { lockFolder } from '#shared/storage/lock-folder.ts';
@@ -63,6 +63,8 @@ export type Installation = {
   natsUrl: string;
   /** Ids of the processes that currently run a service. */
   pids(service: ServiceName | 'nats-server'): number[];
+  /** Ends the processes that run these services and starts them from the code as it is now; `why` is the news. Resolves when they are ready. */
+  restart(services: readonly ServiceName[], why: string): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -100,13 +102,15 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
     undo.push(() => nats.stop());
     signal.throwIfAborted();
     onNews(`nats-server is up (${nats.url})`);
-    await provision({
-      url: nats.url,
-      password: secrets.natsPasswords.provisioner ?? '',
-      replicas: nats.replicas,
-      rendererVersions: [await rendererVersion()],
-      log: { info: onNews, warn: onNews, error: (_, line) => onNews(line) },
-    });
+    const provisionBus = async () =>
+      provision({
+        url: nats.url,
+        password: secrets.natsPasswords.provisioner ?? '',
+        replicas: nats.replicas,
+        rendererVersions: [await currentRendererVersion()],
+        log: { info: onNews, warn: onNews, error: (_, line) => onNews(line) },
+      });
+    await provisionBus();
     signal.throwIfAborted();
 
     const plan: InstallationPlan = {
@@ -131,15 +135,18 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
     undo.push(async () => {
       await Promise.all(processes.map(({ kept }) => kept.stop(stopGraceMs)));
     });
-    await Promise.all(
-      processes
-        .filter(({ copy }) => copy === 0)
-        .flatMap(({ services, kept }) =>
-          services.map((name) =>
-            whenReady(name, name === 'gateway' ? baseUrl : `http://127.0.0.1:${plan.ports[name]}`, kept, signal),
+    const whenAllReady = async (started: typeof processes) => {
+      await Promise.all(
+        started
+          .filter(({ copy }) => copy === 0)
+          .flatMap(({ services, kept }) =>
+            services.map((name) =>
+              whenReady(name, name === 'gateway' ? baseUrl : `http://127.0.0.1:${plan.ports[name]}`, kept, signal),
+            ),
           ),
-        ),
-    );
+      );
+    };
+    await whenAllReady(processes);
     return {
       baseUrl,
       dataFolder,
@@ -149,6 +156,13 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
         service === 'nats-server'
           ? nats.pids()
           : processes.flatMap(({ services, kept }) => (services.includes(service) ? (kept.pid() ?? []) : [])),
+      async restart(names, why) {
+        const concerned = processes.filter(({ services }) => services.some((name) => names.includes(name)));
+        // A renderer of another version has a consumer of its own.
+        await provisionBus();
+        await Promise.all(concerned.map(({ kept }) => kept.restart(stopGraceMs, why)));
+        await whenAllReady(concerned);
+      },
       stop,
     };
   } catch (error) {

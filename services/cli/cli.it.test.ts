@@ -302,7 +302,9 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
     expect(explained.stdout).toMatch(/^score +coverage +passages .* passage\n0\.\d{3} .*\/concepts\/bundle/);
     expect(explained.stdout).toContain('bundl: bundl');
     const german = await admin('search', domain, 'Wie kann ich ein bundle mit dem Befehl prüfen?');
-    expect(german.stderr).toMatch(/^The question seems to be in German, and the passages that were found are in English\./);
+    expect(german.stderr).toMatch(
+      /^The question seems to be in German, and the passages that were found are in English\./,
+    );
 
     // Through the public door alone, as a reader's key opens it.
     const measured = await runCommand(['bench', 'search', domain, '--limit', '5', '--most-pages', '20', '--json'], {

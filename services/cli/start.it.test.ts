@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -37,6 +37,33 @@ describeWithServers(['nats-server'], 'an installation whose terminal is closed',
       process.kill(-(child.pid ?? 0), 'SIGHUP');
       expect(await once(child, 'exit')).toEqual([0, null]);
       await expect.poll(() => isAlive(natsPid)).toBe(false);
+    } finally {
+      if (child.exitCode === null) child.kill('SIGTERM');
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+describeWithServers(['nats-server'], 'an installation that watches its code', () => {
+  test('restarts the processes whose code changed, and no other', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'bindery-watch-'));
+    const [port = 0] = await freePorts(1);
+    const env = { ...process.env, BINDERY_DATA: folder, BINDERY_PORT: String(port), BINDERY_DEMO: '0' };
+    const child = spawn(process.execPath, [bindery, 'start', '--watch'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    try {
+      const lines: string[] = [];
+      for await (const line of createInterface(child.stdout)) {
+        lines.push(line);
+        if (line === 'Ctrl-C stops it.')
+          await utimes(join(import.meta.dirname, '../gateway/main.ts'), 1e9, Date.now() / 1000);
+        if (line.startsWith('· ready again')) break;
+      }
+      expect(lines.filter((line) => line.includes('restarting'))).toEqual([
+        '· services/gateway/main.ts changed; restarting gateway',
+      ]);
+      expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
+      child.kill('SIGTERM');
+      expect(await once(child, 'exit')).toEqual([0, null]);
     } finally {
       if (child.exitCode === null) child.kill('SIGTERM');
       await rm(folder, { recursive: true });

@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { z } from 'zod';
-import { runInstallation } from '#infra/supervisor/run-installation.ts';
+import { type Installation, runInstallation } from '#infra/supervisor/run-installation.ts';
 import { serviceNames } from '#infra/supervisor/services.ts';
+import { type CodeWatch, watchCode } from '#infra/supervisor/watch-code.ts';
 import { loadConfig, onOff, portNumber, setting } from '#shared/runtime/config.ts';
 import { firstInstallation, sayWelcome, showDemo } from './demo.ts';
 
@@ -19,8 +21,8 @@ export const startSettings = {
 /** A second Ctrl-C within this time is the same one: the terminal also sends it to npm, which passes it on. */
 const sameInterruptMs = 1_000;
 
-/** `bindery start`: everything on this machine, until Ctrl-C. */
-export async function startInstallation(environment: NodeJS.ProcessEnv): Promise<void> {
+/** `bindery start`: everything on this machine, until Ctrl-C. `isWatching`: services restart when their code changes. */
+export async function startInstallation(environment: NodeJS.ProcessEnv, isWatching: boolean): Promise<void> {
   const config = loadConfig(startSettings, environment);
   let isTerminalGone = false;
   const say = (line = ''): void => {
@@ -60,6 +62,7 @@ export async function startInstallation(environment: NodeJS.ProcessEnv): Promise
     say('\nStopped before all services were ready.');
     process.exit(0);
   });
+  let watching: CodeWatch | undefined;
   try {
     say(`· all services are ready after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
     const { baseUrl, secrets, dataFolder } = installation;
@@ -67,13 +70,35 @@ export async function startInstallation(environment: NodeJS.ProcessEnv): Promise
     if (config.demo) await Promise.race([showDemo(local, dataFolder, say), stopAsked]);
     if (interruptedAt === undefined) {
       sayWelcome(local, 'npm run -s bindery --', say);
+      if (isWatching) watching = restartOnChange(installation, say);
       say('Ctrl-C stops it.');
     }
     await stopAsked;
     say('\nStopping: services first, the bus last.');
   } finally {
+    watching?.close();
     await installation.stop();
   }
   say('Stopped. The data is kept; start again to go on.');
   process.exit(0);
 }
+
+/** Restarts services whose code changed, one restart after the other. A service that cannot start is tried again by its supervisor. */
+function restartOnChange(installation: Installation, say: (line: string) => void): CodeWatch {
+  let restarts = Promise.resolve();
+  say('Watching services/ and shared/: a service restarts when its code changes.');
+  return watchCode(repository, (services, file) => {
+    restarts = restarts.then(async () => {
+      const names = services.length === serviceNames.length ? 'all services' : services.join(', ');
+      const startedAt = performance.now();
+      try {
+        await installation.restart(services, `${file} changed; restarting ${names}`);
+        say(`· ready again after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+      } catch (error) {
+        say(`· ${error instanceof Error ? error.message : String(error)}`);
+      }
+    });
+  });
+}
+
+const repository = join(import.meta.dirname, '../..');

@@ -7,12 +7,13 @@ export function startCommand(program: Command): void {
     .command('start')
     .description('run everything on this machine, with embedded adapters, until Ctrl-C')
     .helpOption(false)
+    .option('--watch', 'restart services when their code changes, for work on Bindery itself')
     .option('-h, --help', 'display help for command, and the settings')
-    .action(async ({ help }: { help?: true }, command: Command) => {
+    .action(async ({ help, watch = false }: { help?: true; watch?: boolean }, command: Command) => {
       // Loaded here: bus, supervisor and renderer take longer to load than the commands that call a server take to answer.
       const { startInstallation, startSettings } = await import('../start.ts');
       if (help) process.stdout.write(`${command.helpInformation()}\n${settingsText(startSettings)}`);
-      else await startInstallation(process.env);
+      else await startInstallation(process.env, watch);
     });
 }
 

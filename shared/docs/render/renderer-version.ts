@@ -20,11 +20,12 @@ let known: Promise<string> | undefined;
  * packages that it imports (with their dependencies), zlib, and the locale data for dates. Rejects if our files cannot be read.
  */
 export function rendererVersion(): Promise<string> {
-  known ??= computeVersion();
+  known ??= currentRendererVersion();
   return known;
 }
 
-async function computeVersion(): Promise<string> {
+/** The same for the files as they are now, where `rendererVersion` answers for those that this process began with. */
+export async function currentRendererVersion(): Promise<string> {
   const hash = createHash('sha256');
   const roots = new Set<string>();
   for (const path of [...(await sourcesIn(rendererFolders)), ...rendererFiles]) {

@@ -1,0 +1,34 @@
+import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { serviceNames } from './services.ts';
+import { servicesOfFile, watchCode } from './watch-code.ts';
+
+test.each([
+  ['services/gateway/auth/check-key.ts', ['gateway']],
+  ['services/gateway/auth/check-key.test.ts', []],
+  ['services/cli/start.ts', []],
+  ['services/docs-host/main.ts', []],
+  ['shared/docs/render/site/theme/code.css', serviceNames],
+  ['shared/messaging/bus.contract.ts', []],
+  ['shared/search/notes.txt', []],
+])('%s is run by the right services', (file, services) => {
+  expect(servicesOfFile(file)).toEqual(services);
+});
+
+test('a burst of changes is told once, with all services that it concerns', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'watch-code-'));
+  for (const folder of ['services/gateway', 'services/indexer', 'services/cli', 'shared'])
+    mkdirSync(join(root, folder), { recursive: true });
+  const told = new Promise((resolve) => {
+    const watching = watchCode(root, (services, file) => {
+      watching.close();
+      resolve({ services, file });
+    });
+  });
+  for (const file of ['services/cli/start.ts', 'services/indexer/main.ts', 'services/gateway/main.ts'])
+    writeFileSync(join(root, file), '1');
+  expect(await told).toEqual({ services: ['indexer', 'gateway'], file: 'services/indexer/main.ts' });
+  rmSync(root, { recursive: true });
+});
