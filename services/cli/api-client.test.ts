@@ -11,7 +11,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** Where it listens: `127.0.0.1:1234`. */
+/** Starts a server and returns its address: `127.0.0.1:1234`. */
 async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -62,7 +62,7 @@ test('a server that accepts and never answers ends in a sentence, and so does on
   await expect(apiClient(`http://${breaks}`, 'k').json('/v1/jobs')).rejects.toThrow('broke off');
 });
 
-/** More than any socket takes at once. */
+/** The body exceeds the buffers of any socket. */
 function endlessBody(): ReadableStream<Uint8Array> {
   return new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1_000_000)) });
 }

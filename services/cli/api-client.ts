@@ -5,7 +5,7 @@ import { replaceFetch } from '#shared/http/replace-fetch.ts';
 import { connectionProblem } from '#shared/runtime/connection-problem.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 
-/** An answer other than 2xx, or none; the message is the server's sentence, `fields` what is wrong with which part of the request. */
+/** A response other than 2xx, or no response. The message is the server's sentence; `fields` tells the problem with each part of the request. */
 export class ApiFailure extends Error {
   override name = 'ApiFailure';
   readonly code: string;
@@ -32,16 +32,16 @@ type ApiCall = {
 /** A client of the public interface with one key. */
 export type ApiClient = {
   baseUrl: string;
-  /** The parsed body of a 2xx answer, which is an object or a list. Rejects with `ApiFailure`. */
+  /** The parsed body of a 2xx response, which is an object or a list. Rejects with `ApiFailure`. */
   json<T>(path: string, call?: ApiCall): Promise<T>;
-  /** The answer itself, for streams; also rejects with `ApiFailure` unless 2xx. */
+  /** The response itself, for streams; also rejects with `ApiFailure` unless it is 2xx. */
   raw(path: string, call?: ApiCall): Promise<Response>;
 };
 
-/** How long nothing may move before a call ends: no byte of an upload, no answer, no byte of an answer that is read as a whole. */
+/** Idle timeout of a call: the time without progress in the upload, before the response, or within a response that is read as a whole. */
 const silentMs = 30_000;
 
-/** `call.json` rejects when nothing moves for `patienceMs`, `call.raw` when no answer begins. */
+/** `call.json` rejects after `patienceMs` without progress, `call.raw` if no response begins within that time. */
 export function apiClient(baseUrl: string, key: string, patienceMs = silentMs): ApiClient {
   const begin = async (path: string, call: ApiCall, watch: StallWatch): Promise<Response> => {
     const url = addressOf(baseUrl, path);
@@ -59,7 +59,7 @@ export function apiClient(baseUrl: string, key: string, patienceMs = silentMs): 
       response = await fetch(url, {
         method: call.method ?? 'GET',
         headers,
-        // A redirection would lose the key, and make a GET of a POST.
+        // Following a redirect would lose the key, and turn a POST into a GET.
         redirect: 'manual',
         ...(body === undefined ? {} : { body, duplex: 'half' as const }),
         signal: call.signal ? AbortSignal.any([call.signal, watch.signal]) : watch.signal,
@@ -93,18 +93,18 @@ export function apiClient(baseUrl: string, key: string, patienceMs = silentMs): 
   };
 }
 
-/** Where a server has a path. A proxy may serve it below a path of its own (`https://acme.com/bindery`). Pure. */
+/** URL of a path on the server. A proxy may serve it below its own path (`https://acme.com/bindery`). Pure. */
 export function addressOf(baseUrl: string, path: string): URL {
   const url = new URL(path, baseUrl);
   url.pathname = `${new URL(baseUrl).pathname.replace(/\/+$/, '')}${url.pathname}`;
   return url;
 }
 
-/** Aborts when nothing has moved for so long. */
+/** Aborts after the idle timeout without progress. */
 type StallWatch = {
   signal: AbortSignal;
   moved(): void;
-  /** The same body; each piece that is taken from it moves. When it is sent, the server works: from then on only `fetch` itself has a limit. */
+  /** Passes the body through; each piece that is read from it counts as progress. After the upload the server works, and only the limits of `fetch` apply. */
   uploading(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array>;
   stop(): void;
 };
@@ -127,16 +127,16 @@ function stallWatch(patienceMs: number): StallWatch {
           },
           flush: stop,
         }),
-        // Otherwise fetch goes on taking pieces after it was aborted.
+        // Without the signal, fetch would continue to read the body after it was aborted.
         { signal: stalled.signal },
       ),
   };
 }
 
 const silent = (ms: number): string =>
-  `it accepted the connection, and then nothing came for ${ms / 1_000} s. Is --url right, and is the server well ("bindery doctor" on its machine)?`;
+  `it accepted the connection, and then nothing came for ${ms / 1_000} s. Is --url right, and is the server healthy ("bindery doctor" on its machine)?`;
 
-/** The whole body of an answer. Rejects with `ApiFailure` when it breaks off or stops coming. */
+/** The whole body of a response. Rejects with `ApiFailure` if it breaks off or stalls. */
 async function textOf(response: Response, { origin }: URL, watch: StallWatch): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
@@ -168,7 +168,7 @@ function parsedObject(text: string): object | undefined {
   }
 }
 
-/** What went wrong, and what to do. A server that speaks TLS and one that does not are easily mixed up. */
+/** Says why the connection failed and how to fix it. Mixing up http:// and https:// is a common cause. */
 function unreachableBecause(error: unknown, { protocol, host }: URL): string {
   const cause = error instanceof Error ? error.cause : undefined;
   const code = errorCode(cause) ?? '';
@@ -194,7 +194,7 @@ function failureOf({ status, url }: Response, text: string): ApiFailure {
   if (typeof body?.error === 'string' && typeof body.code === 'string')
     return new ApiFailure(body.error, body.code, status, body.fields);
   const { origin } = new URL(url);
-  // What a proxy says while it does not reach the server, as during an update.
+  // Proxies send these statuses while they cannot reach the server, as during an update.
   if (status >= 502 && status <= 504) {
     const why = `A proxy in between may not reach it. Is the server running?`;
     return new ApiFailure(`${origin} answered ${status}, but not as Bindery does. ${why}`, 'unavailable', status);
@@ -217,7 +217,7 @@ export async function* sseData(response: Response): AsyncGenerator<string> {
 const retryMs = 250;
 const deadlineMs = 60_000;
 
-/** Repeats a call that may be made more than once while the server cannot be reached or says that a needed system is down, for up to a minute. */
+/** Retries an idempotent call for up to a minute while the server cannot be reached or reports that a dependency is down. */
 export async function retryWhileAway<T>(call: () => Promise<T>): Promise<T> {
   for (const deadline = performance.now() + deadlineMs; ; await delay(retryMs)) {
     try {
@@ -229,5 +229,5 @@ export async function retryWhileAway<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Where a job is in the public interface. Pure. */
+/** Path of a job in the public interface. Pure. */
 export const jobPath = (jobId: string): string => `/v1/static-export/jobs/${encodeURIComponent(jobId)}`;

@@ -27,7 +27,7 @@ const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' });
 const never = new AbortController().signal;
 const forgedKey = 'key_ffffffffffffffff';
 
-/** A history that says that somebody else asked for the export, with all hashes made anew. */
+/** A history that names another requester, with all hashes computed again. */
 function forged(texts: readonly string[]): ExportCommit[] {
   return texts.map((text): ExportCommit => {
     const commit = JSON.parse(text.replaceAll('key_0000000000000000', forgedKey)) as ExportCommit;
@@ -109,7 +109,7 @@ describeWithServers(['nats-server'], 'a history that was written anew by somebod
     return report?.problems.map(({ problem }) => problem) ?? [];
   }
 
-  /** Takes the job's messages out of the log and writes others there, with the rights of the services that may. */
+  /** Replaces the job's messages in the log, with the rights of the services that may write there. */
   async function writeAnew(commits: readonly ExportCommit[]): Promise<ExportCommit | undefined> {
     const stored = await housekeeper.exports.last(subject, { fromLeader: true });
     await housekeeper.exports.purge(subject, { sequence: stored?.sequence ?? 0 });
@@ -153,7 +153,7 @@ describeWithServers(['nats-server'], 'a history that was written anew by somebod
     const made = { ...document, hash: head.hash, state: head.data.state };
     await projector.generations.blue.jobStatus.put(jobStatusKey(organization, jobId), made);
     expect(await problems()).toEqual(['unanchored']);
-    // Without an anchor it is not better off.
+    // A document without its anchor must not pass either.
     const { anchor: _, ...bare } = made;
     await projector.generations.blue.jobStatus.put(jobStatusKey(organization, jobId), bare);
     expect(await problems()).toEqual(['unanchored']);
@@ -182,7 +182,7 @@ describeWithServers(['nats-server'], 'a history that was written anew by somebod
     if (first === undefined || second === undefined) throw new Error('The history has commits.');
     await writeAnew([first, second, ...forged(original.slice(2))]);
     const { revision, id: commitId, hash, time: updatedAt, data } = second;
-    // The messages that are as they were have other places now, so their hashes are others, too.
+    // The unchanged messages have other sequences now, so their hashes differ too.
     const head = { revision, commitId, hash: await hashAt(revision) };
     expect(hash).not.toBe(head.hash);
     const copied = { ...head, updatedAt, anchor: anchorOf(testAuditKey, subject, head), state: data.state };
@@ -235,7 +235,7 @@ describeWithServers(['nats-server'], 'a history that was written anew by somebod
       return report?.problems.map(({ problem }) => problem);
     };
     expect(await access()).toEqual([]);
-    /** What is stored, after somebody wrote to the disk. */
+    /** The stored messages after a change on the disk. */
     const altered = (change: (stored: StoredText[]) => StoredText[]): LogAudit => ({
       ...logs,
       stored: async (stream, of) => change(await logs.stored(stream, of)),
@@ -253,7 +253,7 @@ describeWithServers(['nats-server'], 'a history that was written anew by somebod
       ],
     };
     expect(await access({ logs: gone }, {})).toEqual(['hole']);
-    // The audit's own entries were written, too, but not with the key.
+    // The audit's own entries were rewritten too, but without the right key.
     expect(await access({ anchors: { auditKey: 'another-key-for-anchors' } })).toEqual(['unanchored', 'unanchored']);
     await stopProjector();
     const key = listPartKey(organization, time.slice(0, 10), 0);

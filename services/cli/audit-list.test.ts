@@ -96,9 +96,7 @@ describe('the audit', () => {
   });
 
   test('of nothing says so, and how to go on', () => {
-    expect(auditText({ entries: [] }, looks)).toBe('Nothing was done.');
-    expect(auditText({ entries: [], nextCursor: 'abc' }, looks)).toBe(
-      'Nothing was done so far back.\nMore: --cursor abc',
-    );
+    expect(auditText({ entries: [] }, looks)).toBe('There are no entries.');
+    expect(auditText({ entries: [], nextCursor: 'abc' }, looks)).toBe('No entries found so far.\nMore: --cursor abc');
   });
 });

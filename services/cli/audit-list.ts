@@ -23,23 +23,23 @@ type Options = ServerCommandOptions & {
 
 export function auditListCommand(audit: Command): void {
   withConnection(audit.command('list'))
-    .description('list who did what when in the organization, newest first')
-    .option('--domain <domain>', 'only what was done to this domain')
-    .option('--job <jobId>', 'only what was done to this export job')
-    .option('--actor <id>', 'only what this key, service or operator did')
+    .description('list the audit entries of the organization, newest first')
+    .option('--domain <domain>', 'only entries about this domain')
+    .option('--job <jobId>', 'only entries about this export job')
+    .option('--actor <id>', 'only entries of this key, service or operator')
     .addOption(
       new Option('--action <action>', `one action, or an area: ${auditAreas.join(', ')}`).choices([
         ...auditAreas,
         ...auditActions,
       ]),
     )
-    .option('--address <address>', 'only what came from this IP address')
-    .option('--request <requestId>', 'only what this request led to, such as req_1a2B…')
-    .option('--since <time>', 'only what was done since, such as 2026-01-31 or 2026-01-31T12:00:00Z')
-    .option('--until <time>', 'only what was done until then; a date includes its whole day')
-    .option('--limit <number>', 'the most entries (50)', wholeNumber(1, 500))
-    .option('--cursor <cursor>', 'go on after an earlier list: its "nextCursor"')
-    .addOption(new Option('--ndjson', 'all entries, one JSON object a line').default(false).conflicts('json'))
+    .option('--address <address>', 'only entries from this IP address')
+    .option('--request <requestId>', 'only entries of this request, such as req_1a2B…')
+    .option('--since <time>', 'only entries since this time, such as 2026-01-31 or 2026-01-31T12:00:00Z')
+    .option('--until <time>', 'only entries until this time; a date includes its whole day')
+    .option('--limit <number>', 'maximum number of entries (50)', wholeNumber(1, 500))
+    .option('--cursor <cursor>', 'continue an earlier list: its "nextCursor"')
+    .addOption(new Option('--ndjson', 'all entries, one JSON object per line').default(false).conflicts('json'))
     .action(async (options: Options) => {
       const { domain, job: jobId, actor, action, address, request: requestId, since, until, limit, cursor } = options;
       const query = {
@@ -67,14 +67,14 @@ export function auditListCommand(audit: Command): void {
 }
 
 const gap = '  ';
-/** How much of a digest or content version is shown: enough to find the one that is meant. */
+/** Digits shown of a digest or content version, enough to recognize it. */
 const shownDigits = 8;
 
-/** A page of audit entries for a terminal: days with a head each, what was done on a line each. Times are UTC. Pure. */
+/** A page of audit entries for a terminal: a head for each day, and a line for each action. Times are UTC. Pure. */
 export function auditText({ entries, nextCursor }: AuditList, options: { width: number; paint: Paint }): string {
   const more = nextCursor === undefined ? [] : [`More: --cursor ${nextCursor}`];
   if (entries.length === 0)
-    return more.length === 0 ? 'Nothing was done.' : ['Nothing was done so far back.', ...more].join('\n');
+    return more.length === 0 ? 'There are no entries.' : ['No entries found so far.', ...more].join('\n');
   const cells = aligned(entries.map(cellsOf));
   const lines: string[] = [];
   let day = '';
@@ -88,7 +88,7 @@ export function auditText({ entries, nextCursor }: AuditList, options: { width: 
   return [...lines, ...(more.length === 0 ? [] : ['', ...more])].join('\n');
 }
 
-/** What was done, who did it, to what. */
+/** Action, actor and object of an entry. */
 const cellsOf = (entry: AuditEntry): string[] => [entry.action, printable(entry.actor.id), objectOf(entry)];
 
 function entryLines(
@@ -103,11 +103,11 @@ function entryLines(
   if (facts === '' || length + facts.length <= width) {
     return [`${painted}${object}${gap}${paint('gray', facts)}`.trimEnd()];
   }
-  // Too long for one line: below, where the actions begin.
+  // Facts too long for the line are placed below it, aligned with the actions.
   return [`${painted}${object}`.trimEnd(), `${' '.repeat(time.length)}${gap}${paint('gray', `↳ ${facts}`)}`];
 }
 
-/** `2026-03-01 Sunday (UTC)`; the name of the day is English, whatever the machine's language. */
+/** `2026-03-01 Sunday (UTC)`; the name of the day is English in every locale. */
 function dayHead(day: string): string {
   const name = new Date(`${day}T00:00:00.000Z`).toLocaleDateString('en-US', { weekday: 'long', timeZone: 'UTC' });
   return `${day} ${name} (UTC)`;

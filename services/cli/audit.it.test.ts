@@ -36,7 +36,7 @@ const origin = (id: string, n: number) => ({
 const jobOf = (letter: string) => `se_${letter.repeat(22)}`;
 const subjectOf = (letter: string) => exportLogSubject('acme', jobOf(letter));
 
-/** The five commits of one job, with the stream sequences that they will have. */
+/** The five commits of one job, with their future stream sequences. */
 function jobHistory(letter: string, sequences: number[]): StoredText[] {
   const rendered = { attempt: 1, renderer: 'r1', reused: false };
   const hash = '1'.repeat(64);
@@ -104,7 +104,7 @@ function directoryHistory(): StoredText[] {
 
 type Logs = Record<'EXPORTS' | 'CONTENT' | 'DIRECTORY', StoredText[]>;
 
-/** Three jobs whose commits come in turns, and what else an organization has. */
+/** Three jobs with interleaved commits, and the other histories of an organization. */
 function wholeLogs(): Logs {
   const turns = [0, 1, 2, 3, 4];
   const jobs = ['a', 'b', 'c'].map((letter, index) =>
@@ -139,8 +139,8 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   /**
-   * A server on which somebody with all rights has written these messages and removed those; `seen` are the commits that read models know.
-   * Streams are made without their guards first: that is what tampering needs.
+   * A server on which somebody with all rights wrote these messages and removed some; `seen` are the commits that read models know. Streams are made
+   * without their guards first, because tampering needs that.
    */
   async function serverWith(logs: Logs, removed: { stream: keyof Logs; sequence: number }[], seen: StoredText[]) {
     const admin = '    { user: "admin", password: "admin-password" },\n';
@@ -177,7 +177,7 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
     return started;
   }
 
-  /** The command as a process of its own. */
+  /** Runs the command in a separate process. */
   const verify = (...options: string[]) => verifyWith({}, ...options);
   const verifyWith = async (changes: Record<string, string>, ...options: string[]) => {
     if (server === undefined) throw new Error('There is no server.');
@@ -225,14 +225,14 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
       { subject: subjectOf('b'), revision: 5, commitId: last.id, hash: last.hash },
     ]);
     expect((await verify('--domain', 'docs')).stdout).toBe('CONTENT    1 history, 2 commits: whole\n');
-    // A name that was mistyped must not look like a history that is whole.
+    // A mistyped name must not look like an intact history.
     expect(await verify('--organization', 'nobody')).toMatchObject({
       code: 1,
       stdout: '',
       stderr: expect.stringContaining('Nothing was verified: there is no such history.'),
     });
     expect(await verify('--job', 'x.>')).toMatchObject({ code: 1, stdout: '' });
-    // Nobody has anchored these histories.
+    // These histories have no anchors.
     expect(result.anchorsChecked).toBe(false);
     expect((await verify('--job', jobOf('b'))).stderr).toContain('give BINDERY_AUDIT_KEY');
     const unanchored = await verifyWith({ BINDERY_AUDIT_KEY: 'some-audit-key-or-other' }, '--job', jobOf('b'));
@@ -251,7 +251,7 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
   test('every damage is refused with its place', async () => {
     const logs = wholeLogs();
     const seen = [at(logs.CONTENT, 2)].map((message) => ({ ...message }));
-    // Job a: revision 3 is removed below. Job b: revisions 2 and 3 change places. Job c: one byte, and a state with a hash made anew.
+    // Job a: revision 3 is removed below. Job b: revisions 2 and 3 are swapped. Job c: one byte is changed, and a state has its hash computed again.
     const [two, three] = [at(logs.EXPORTS, 5), at(logs.EXPORTS, 8)];
     [two.text, three.text] = [three.text, two.text];
     const changed = at(logs.EXPORTS, 9);
@@ -281,7 +281,7 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
     expect(places).toContainEqual(['swapped', subjectOf('b'), 8]);
     expect(places).toContainEqual(['changed', subjectOf('c'), 9]);
     expect(places).toContainEqual(['wrong-state', subjectOf('c'), 15]);
-    // The end of the history of contents is gone: the chain looks whole, but it was seen, and its stream keeps everything.
+    // The end of the content history is gone: its chain looks intact, but a read model has seen the commit, and its stream never deletes messages.
     expect(content.problems).toMatchObject([
       { problem: 'hole', subject: 'CONTENT', sequence: 2 },
       { problem: 'hole', subject: contentLogSubject('acme', 'docs'), sequence: 1, revision: 2 },

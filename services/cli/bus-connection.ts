@@ -9,14 +9,14 @@ import { type DataFolderOptions, dataFolderOf, NotConnected } from './connection
 
 type BusAccess = { url: string; user: 'auditor' | 'operator' | 'housekeeper'; password: string };
 
-/** Connects an operator's command to the bus with the rights of one user, for as long as `work` takes. Throws `NotConnected`. */
+/** Connects an operator's command to the bus with the rights of one user while `work` runs. Throws `NotConnected`. */
 export async function withBus<User extends BusAccess['user']>(
   user: User,
   options: DataFolderOptions,
   work: (bus: BusOf<User>, access: BusAccess) => Promise<void>,
 ): Promise<void> {
   const access = busAccess(user, dataFolderOf(options), process.env);
-  // Loaded here, because the other commands need no client of the bus.
+  // Loaded on demand, because the other commands do not need the bus client.
   const { connectBus } = await import('#shared/messaging/nats/connect-bus.ts');
   const { url, password } = access;
   const bus = await withinDeadline(
@@ -30,7 +30,7 @@ export async function withBus<User extends BusAccess['user']>(
   }
 }
 
-/** The audit key: `BINDERY_AUDIT_KEY`, else that of a local installation; undefined when there is neither. */
+/** The audit key: `BINDERY_AUDIT_KEY`, else the key of a local installation; undefined if there is neither. */
 export function auditKeyOf(options: DataFolderOptions): string | undefined {
   const given = secretIn(process.env, 'BINDERY_AUDIT_KEY');
   if (given !== undefined) return given;
@@ -42,14 +42,14 @@ export function auditKeyOf(options: DataFolderOptions): string | undefined {
   }
 }
 
-/** The environment, with the objects of a local installation where it names no other store. */
+/** The environment, with the object folder of a local installation unless it names another store. */
 export function withLocalObjects(options: DataFolderOptions): Record<string, string | undefined> {
   return { BINDERY_OBJECT_FOLDER: join(dataFolderOf(options), 'objects'), ...process.env };
 }
 
 /**
- * How a command reaches the bus: `BINDERY_NATS_PASSWORD_AUDITOR` (or that of another user) and `BINDERY_NATS_URL`, else what the data folder
- * says of the installation that runs there. Throws `NotConnected`, which says what to give.
+ * Address and password for the bus: `BINDERY_NATS_PASSWORD_AUDITOR` (or the variable of another user) and `BINDERY_NATS_URL`, else those of the
+ * running installation in the data folder. Throws `NotConnected`, which names the options to give.
  */
 function busAccess(
   user: BusAccess['user'],
@@ -72,14 +72,14 @@ function busAccess(
     };
   } catch {
     throw new NotConnected(
-      `This command goes to the bus as "${user}". Give ${variable} and BINDERY_NATS_URL (in the folder of "bindery secrets", BINDERY_SECRETS=<folder>/${user === 'housekeeper' ? user : 'operator'} has the password), or --data with the data folder of an installation that was started on this machine (looked in ${dataFolder}).`,
+      `This command connects to the bus as "${user}". Give ${variable} and BINDERY_NATS_URL (in the folder of "bindery secrets", BINDERY_SECRETS=<folder>/${user === 'housekeeper' ? user : 'operator'} has the password), or --data with the data folder of an installation that was started on this machine (looked in ${dataFolder}).`,
     );
   }
 }
 
 const deadlineMs = 5_000;
 
-/** Services wait for their bus without end; a person at a terminal gets a sentence after a few seconds. */
+/** Services wait for their bus without a limit; a person at a terminal gets an error after a few seconds. */
 export async function withinDeadline<T>({ url, user }: BusAccess, connecting: Promise<T>): Promise<T> {
   const message = `No answer from the bus at ${url} within ${deadlineMs / 1000} s. Is nats-server running there, and does it know the user "${user}"?`;
   return await withDeadline(connecting, deadlineMs, () => new NotConnected(message));

@@ -26,9 +26,9 @@ const pageDeadlineMs = 30_000;
 const whole = Number.MAX_SAFE_INTEGER;
 
 /**
- * What an export would leave out of the pages that everybody may read, in the order of the project: each is rendered in a child process, and
- * thrown away. `made`: the files that reading the project made. Broken links are found at the end, as in an export. Rejects when a file cannot
- * be read, or children could not start.
+ * The findings of an export of the pages that everybody may read, in the order of the project. Each page is rendered in a child process, and the
+ * result is discarded. `made`: the files that reading the project made. Broken links are found at the end, as in an export. Rejects when a file
+ * cannot be read, or children could not start.
  */
 export async function checkPages(
   project: DocsProject,
@@ -86,7 +86,7 @@ export async function checkPages(
   }
 }
 
-/** Each finding once: a snippet has the same ones on every page that includes it. */
+/** Removes duplicates: a snippet has the same findings on every page that includes it. */
 const foundOnce = (found: readonly Diagnostic[]): Iterable<Diagnostic> =>
   new Map(found.map((each) => [JSON.stringify(each), each])).values();
 

@@ -3,8 +3,8 @@ import { dirname, join, resolve } from 'node:path';
 import { messageOf } from '#shared/runtime/failures.ts';
 
 /**
- * Throws when a file that an option names cannot be written. Asked before work that takes minutes; a file that is there stays as it is.
- * `example`: a name for a file in a folder.
+ * Throws if a file that an option names cannot be written. Called before work that takes minutes; an existing file stays unchanged. `example`: a name
+ * for a file in a folder.
  */
 export async function checkTarget(flag: string, file: string, example: string): Promise<void> {
   if (file === '') throw new Error(`${flag} is empty. Name a file, such as ${example}.`);
@@ -14,7 +14,7 @@ export async function checkTarget(flag: string, file: string, example: string): 
     throw new Error(`${flag} ${file} is a folder. Name a file in it, such as ${join(file, example)}.`);
   if (!(await isFolder(folder)))
     throw new Error(`${flag} ${file}: there is no folder ${folder}. Make it, or name another file.`);
-  // Rights, full disks and file systems without files of one's own show only when a file is made.
+  // Permissions, full disks and read-only file systems show only when a file is created.
   const trial = `${file}.part`;
   try {
     await (await open(trial, 'w')).close();

@@ -21,7 +21,7 @@ import { whenSearched } from './publish-project.ts';
 const ownDocumentation = join(import.meta.dirname, '../../infra/docs');
 const minuteMs = 60_000;
 
-/** The value that `--json` printed, after a run that went well. */
+/** The value that `--json` printed, after a successful run. */
 function valueOf({ code, stdout, stderr }: CommandOutcome): unknown {
   expect(stderr).toBe('');
   expect(code).toBe(0);
@@ -85,10 +85,10 @@ test('bench search measures a folder without a server, with its own questions or
     const own = valueOf(await runCommand(['bench', 'search', folder, '--json']));
     expect(own).toMatchObject({
       kinds: [
-        // The page with the link does not count, and nothing else has these words.
+        // The page with the link is excluded, and no other page has these words.
         { kind: 'link-text', questions: 1, recallAt5: 0 },
         { kind: 'title', questions: 2, recallAt1: 1 },
-        // Without its description the page has one of its words.
+        // Without its description the page still has one of its words.
         { kind: 'description', questions: 1, recallAt1: 1 },
       ],
       all: { questions: 4, recallAt5: 0.75 },
@@ -151,7 +151,7 @@ test('a failure is a sentence and exit code 1, with --json also JSON', async () 
     const main = join(import.meta.dirname, 'bindery.mjs');
     const full = spawnSync('sh', ['-c', '"$0" "$1" > /dev/full', process.execPath, main], { encoding: 'utf8' });
     expect(full.status).toBe(1);
-    expect(full.stderr).toMatch(/^bindery: What it prints cannot be written: ENOSPC[^\n]*\n$/);
+    expect(full.stderr).toMatch(/^bindery: The output cannot be written: ENOSPC[^\n]*\n$/);
   }
   const wrong = await runCommand(['cancel', '--json']);
   expect(wrong.code).toBe(1);
@@ -219,12 +219,12 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
       key: string;
     };
     expect((await withKey(renewed.key, 'jobs')).stdout).toBe('No export jobs.\n');
-    // In a file of its own, as services read it.
+    // Only the secret is printed, so that it can be written to a file that services read.
     const alone = await admin('keys', 'rotate', renewed.id);
     expect(alone).toMatchObject({ stdout: expect.stringMatching(/^svc_[0-9A-Za-z]{36}\n$/) });
     expect(alone.stderr).toMatch(/shown this once[\s\S]*ends in 24 hours/);
     const revoked = await admin('keys', 'revoke', renewed.id);
-    expect(revoked.stdout).toBe(`Revoked ${renewed.id}. It made no keys that are still good.\n`);
+    expect(revoked.stdout).toBe(`Revoked ${renewed.id}. It made no keys that are still valid.\n`);
     expect((await admin('keys', 'list')).stdout).toMatch(new RegExp(`${renewed.id} +admin +read +revoked`));
   });
 
@@ -306,7 +306,7 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
       /^The question seems to be in German, and the passages that were found are in English\./,
     );
 
-    // Through the public door alone, as a reader's key opens it.
+    // Measures through the public API alone, with a reader's key.
     const measured = await runCommand(['bench', 'search', domain, '--limit', '5', '--most-pages', '20', '--json'], {
       BINDERY_URL: harness.installation.baseUrl,
       BINDERY_KEY: harness.assistantKey,
@@ -352,7 +352,7 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
     const { jobId } = job;
     const ofJob = async () =>
       valueOf(await admin('audit', 'list', '--job', jobId, '--json')) as { entries: Record<string, unknown>[] };
-    // Read models follow the logs by some milliseconds.
+    // Read models lag behind the logs by some milliseconds.
     const entries = await vi.waitFor(async () => {
       const found = (await ofJob()).entries;
       expect(found.map(({ action }) => action)).toEqual(['link.signed', 'export.completed', 'export.requested']);

@@ -13,7 +13,7 @@ const keys = {
   operator: "the operator's token (BINDERY_OPERATOR_TOKEN; else that of the installation in the data folder)",
 };
 
-/** The options of every command that calls the server. */
+/** Adds the options of every command that calls the server. */
 export function withConnection(command: Command, key: keyof typeof keys = 'key'): Command {
   const option = (flags: string, description: string) => new Option(flags, description).helpGroup('Server:');
   return command
@@ -28,19 +28,19 @@ export function withConnection(command: Command, key: keyof typeof keys = 'key')
     .addOption(option(...dataFolder));
 }
 
-/** The options of every command that goes to the bus itself. */
+/** Adds the options of every command that connects to the bus. */
 export function withBusOptions(command: Command): Command {
   return command.option(...dataFolder).option('--json', 'print JSON only', false);
 }
 
-/** The option of commands that fetch what a project names by address. */
+/** The option of commands that fetch the API descriptions that a project names by address. */
 export const privateAddresses = [
   '--private-addresses',
   'also fetch from this machine and from private networks',
   false,
 ] as const;
 
-/** An option with several of these values, apart by spaces or commas. */
+/** An option with several of these values, separated by spaces or commas. */
 export function choiceList(flags: string, description: string, choices: readonly string[]): Option {
   const option = new Option(flags, description).choices(choices);
   option.argParser((text, before: unknown) => {
@@ -52,7 +52,7 @@ export function choiceList(flags: string, description: string, choices: readonly
   return option;
 }
 
-// Parsers for values of options. What they throw becomes "option … argument … is invalid" and these sentences.
+// Parsers for option values. Errors that they throw become "option … argument … is invalid" and these sentences.
 
 export function parsed(schema: z.ZodType<string>): (text: string) => string {
   return (text) => {

@@ -142,7 +142,7 @@ test('what would be removed, by organization and kind', () => {
     ['beta', 'bundles', '1', '7'],
   ]);
   expect(previewTable([], [])).toBe('Nothing would be removed.');
-  expect(previewTable(previews, ['omega']).split('\n').at(-1)).toMatch(/^Nothing is removed of omega: /);
+  expect(previewTable(previews, ['omega']).split('\n').at(-1)).toMatch(/^Nothing of omega is removed: /);
 });
 
 test('the bar is as long at every progress, also outside 0 to 100', () => {
@@ -174,7 +174,7 @@ test('the revocation of several keys says so when none is left that makes others
 });
 
 test('a revoked key is shown with what it made', () => {
-  expect(revokedText('key_1', [])).toBe('Revoked key_1. It made no keys that are still good.');
+  expect(revokedText('key_1', [])).toBe('Revoked key_1. It made no keys that are still valid.');
   const text = revokedText('key_1', [
     key({ id: 'key_2', name: 'a\u001B[2Jb' }),
     key({ id: 'key_3', revokedAt: '2026-01-02T00:00:00.000Z' }),

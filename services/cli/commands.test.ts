@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { expect, test } from 'vitest';
 import { addCommands } from './commands.ts';
 
-/** What the command would say to these arguments. */
+/** The error that the command prints for these arguments. */
 async function complaintAbout(args: string[]): Promise<string> {
   let written = '';
   const program = new Command('bindery')
@@ -56,7 +56,7 @@ test.each([
   ['dead retry projector.EXPORTS.7 x --why late', 'It must be the id of a letter as "bindery dead list" shows it.'],
   ['audit verify --job x', 'It must be the id of an export job'],
   ['audit verify --unanchored-before yesterday', 'It must be a date'],
-  ['orgs change acme --url http://127.0.0.1:1 --key k', 'What is to change? Give --name, --plan or both.'],
+  ['orgs change acme --url http://127.0.0.1:1 --key k', 'Nothing to change: give --name, --plan or both.'],
   [
     'export docs --url http://127.0.0.1:1 --key k --with assistant --without analytics,assistant',
     '"assistant" is in --with and',

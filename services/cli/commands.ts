@@ -4,9 +4,9 @@ import type { Command } from 'commander';
 const folder = new URL('./commands/', import.meta.url);
 
 /**
- * Adds every sub-command. A new one is one file in `commands/`: each export called `…Command` adds the command of that name to the program.
- * With `named`, only the file that has this command is loaded, because all of them take most of the time of a short command; when none
- * has it, all are.
+ * Adds every sub-command. A new one is one file in `commands/`: each export called `…Command` adds the command of that name to the program. With
+ * `named`, only the file of this command is loaded, because loading all of them takes most of the time of a short command; if no file has it, all are
+ * loaded.
  */
 export async function addCommands(program: Command, named?: string): Promise<Command> {
   const all = readdirSync(folder).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
@@ -21,7 +21,7 @@ export async function addCommands(program: Command, named?: string): Promise<Com
   return program;
 }
 
-/** The commands of a file, by its text alone: `export function keysCommand(` is `keys`. */
+/** The commands of a file, found in its text without loading it: `export function keysCommand(` is `keys`. */
 const commandsIn = (file: string): string[] =>
   [...readFileSync(new URL(file, folder), 'utf8').matchAll(/^export function (\w+)Command\(/gm)].map(
     ([, name = '']) => name,

@@ -5,7 +5,7 @@ import { secretIn } from '#shared/runtime/config.ts';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import { type ApiClient, apiClient } from './api-client.ts';
 
-/** What `bindery start` writes into the data folder for commands on the same machine; for development only. */
+/** The file that `bindery start` writes into the data folder for commands on the same machine; for development only. */
 export const localInstallationSchema = z.object({
   baseUrl: z.string(),
   organization: z.string(),
@@ -24,21 +24,21 @@ export type ConnectionOptions = DataFolderOptions & { url?: string; key?: string
 /** The data folder of a local installation: `--data`, else `BINDERY_DATA`, else `.bindery`. */
 export const dataFolderOf = ({ data }: DataFolderOptions): string => data ?? process.env.BINDERY_DATA ?? '.bindery';
 
-/** The command does not know which server to call; the message says which option or variable to give. */
+/** The command does not know which server to call; the message names the option or variable to give. */
 export class NotConnected extends Error {
   override name = 'NotConnected';
 }
 
 /**
- * The server and the key of a command: `--url` and `--key`, else `BINDERY_URL` and `BINDERY_KEY`, else those of the installation in the
- * data folder (`--data`, `BINDERY_DATA`, `.bindery`). A key of that installation goes to its own address only.
+ * The server and the key of a command: `--url` and `--key`, else `BINDERY_URL` and `BINDERY_KEY`, else those of the installation in the data folder
+ * (`--data`, `BINDERY_DATA`, `.bindery`). A key of that installation is sent to its own address only.
  */
 export function connect(options: ConnectionOptions, keyKind: 'admin' | 'assistant' | 'operator'): ApiClient {
   const localKeys = { admin: 'adminKey', assistant: 'assistantKey', operator: 'operatorToken' } as const;
   const variable = keyKind === 'operator' ? 'BINDERY_OPERATOR_TOKEN' : 'BINDERY_KEY';
   const url = givenUrl(options);
   const given = (options.key ?? secretIn(process.env, variable))?.trim();
-  // Not read when it is not needed: it may be damaged.
+  // The file is read only when needed, because it may be damaged.
   const local = url === undefined || given === undefined ? readLocalInstallation(dataFolderOf(options)) : undefined;
   const address = url ?? local?.baseUrl;
   if (address === undefined)
@@ -50,7 +50,7 @@ export function connect(options: ConnectionOptions, keyKind: 'admin' | 'assistan
     const why = local === undefined ? '' : ` Those of ${dataFolderOf(options)} are for ${local.baseUrl} only.`;
     throw new NotConnected(`Which key? Give --key or ${variable}.${why}`);
   }
-  // It is not shown: it may be a secret with something around it.
+  // The message does not show the value, which may be a secret with surrounding text.
   if (!/^[\x21-\x7e]+$/.test(key))
     throw new NotConnected(
       `The key in --key or ${variable} is empty, or has a space or another character that keys never have.`,
@@ -60,12 +60,12 @@ export function connect(options: ConnectionOptions, keyKind: 'admin' | 'assistan
 
 const givenUrl = ({ url }: ConnectionOptions): string | undefined => url ?? process.env.BINDERY_URL;
 
-/** Throws `NotConnected`, without what may be a password. */
+/** Throws `NotConnected`, without parts of the address that may be a password. */
 function checkAddress(address: string): void {
   const parsed = URL.parse(address);
   if (parsed === null || !/^https?:$/.test(parsed.protocol))
     throw new NotConnected(
-      `"${address}" is no address of a server. Give one such as http://localhost:8080 as --url or BINDERY_URL.`,
+      `"${address}" is not the address of a server. Give one such as http://localhost:8080 as --url or BINDERY_URL.`,
     );
   if (parsed.username !== '' || parsed.password !== '')
     throw new NotConnected(
@@ -73,14 +73,14 @@ function checkAddress(address: string): void {
     );
 }
 
-/** One machine has several names for itself. */
+/** The loopback addresses of a machine are the same server. */
 function isSameServer(one: string, other: string): boolean {
   const [a, b] = [new URL(one), new URL(other)];
   const isHere = ({ hostname }: URL) => /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(hostname);
   return a.origin === b.origin || (a.protocol === b.protocol && a.port === b.port && isHere(a) && isHere(b));
 }
 
-/** The domain that was named, else the one of the installation in the data folder if that is the server. */
+/** The named domain, else that of the installation in the data folder if the command calls it. */
 export function domainOrLocal(domain: string | undefined, options: ConnectionOptions): string {
   if (domain !== undefined) return domain;
   const local = readLocalInstallation(dataFolderOf(options));
@@ -89,12 +89,12 @@ export function domainOrLocal(domain: string | undefined, options: ConnectionOpt
   return local.domain;
 }
 
-/** What is known of the local installation cannot be read. New keys in its place would not be those of its organization. */
+/** The file of the local installation cannot be read. New keys would not belong to its organization, so none are made. */
 class LocalUnreadable extends Error {
   override name = 'LocalUnreadable';
 }
 
-/** Undefined when there is none. Throws `LocalUnreadable`. */
+/** Undefined if there is no such file. Throws `LocalUnreadable`. */
 export function readLocalInstallation(dataFolder: string): LocalInstallation | undefined {
   const file = join(dataFolder, 'local.json');
   try {

@@ -40,7 +40,7 @@ const decision = (action: LetterDecision['action'], why: string): LetterDecision
   at: new Date().toISOString(),
 });
 
-/** A reader as a program has it that cannot make sense of some messages. */
+/** A durable reader whose program cannot parse some messages. */
 function blind<T>(
   reader: DurableReader<T>,
   problemOf: (delivery: Delivery<T>) => Poison | undefined,
@@ -108,7 +108,7 @@ describeWithServers(['nats-server'], 'messages that were set aside', () => {
     return writer.exports.append(commit, { sequence: previous?.sequence ?? 0 });
   }
 
-  /** A commit that no program can read, and the one that it stands for. */
+  /** A commit that no program can read, and the valid commit that it replaces. */
   async function appendBroken(previous: StoredCommit<ExportCommit>): Promise<StoredCommit<ExportCommit>> {
     const commit = exportCommit(exportState({ jobId, phase: 'rendering' }), previous);
     const answer = await client.request(subject, JSON.stringify({ ...commit, revision: 'two' }));
@@ -152,7 +152,7 @@ describeWithServers(['nats-server'], 'messages that were set aside', () => {
     await append(await append(undefined, other), other);
     await expect.poll(() => status(other), poll).toBe(2);
     expect(await status()).toBe(1);
-    // One letter, not one for each message.
+    // There is one letter, not one for each message.
     expect(await letter(letterOf('projector', third))).toBeUndefined();
 
     const listed = await bindery('list');
@@ -241,9 +241,9 @@ describeWithServers(['nats-server'], 'messages that were set aside', () => {
     await stop();
 
     const halfway = settleLetter(stores, id, decision('drop', 'first'), 200);
-    await expect(halfway).rejects.toThrow('What you decided is kept');
+    await expect(halfway).rejects.toThrow('Your decision is kept');
     await expect(settleLetter(stores, id, decision('retry', 'no'), 200)).rejects.toThrow('anna@ops-1 wanted to drop');
-    // Another process took it and died.
+    // Another process took the decision and died.
     const stored = await stores.letters.get(id, { fromLeader: true });
     if (stored === undefined) throw new Error('The letter is there.');
     await stores.letters.put(id, { ...stored.document, takenBy: 'a dead one' });
@@ -298,7 +298,7 @@ describeWithServers(['nats-server'], 'messages that were set aside', () => {
     await objectStore.close();
     await rm(folder, { recursive: true, force: true });
 
-    // Its content is not there, so a job that was taken up fails at once.
+    // The content of the job does not exist, so it fails as soon as it is handled.
     async function ended(job: string): Promise<boolean> {
       const last = await gateway.exports.last(exportLogSubject('acme', job), { fromLeader: true });
       return last?.commit.data.state.phase === 'failed';

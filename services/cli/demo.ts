@@ -12,7 +12,7 @@ import { publishProject, whenSearched } from './publish-project.ts';
 
 type Say = (line?: string) => void;
 
-/** The first organization of an installation, with its keys, as `local.json` of the data folder has it; it is made when there is none. */
+/** The first organization of an installation, with its keys, as recorded in `local.json` of the data folder; it is made if there is none. */
 export async function firstInstallation(
   baseUrl: string,
   operatorToken: string,
@@ -28,13 +28,13 @@ export async function firstInstallation(
 const demoProject = join(import.meta.dirname, '../../infra/docs');
 const demoQuestion = 'What is a bundle, and how do I check it?';
 
-/** Publishes our own documentation, exports, downloads and checks it, and asks it one question. */
+/** Publishes our own documentation, exports it, downloads and checks the bundle, and asks one question. */
 export async function showDemo(local: LocalInstallation, dataFolder: string, say: Say): Promise<void> {
   const admin = apiClient(local.baseUrl, local.adminKey);
   const publication = await retryWhileAway(() => publishProject(admin, local.domain, demoProject));
   say(`· published the demo: ${publication.pages} pages, content version ${publication.contentVersion}`);
 
-  // Content, code and what its config.js says: the same give the same job, so a second start finds it done.
+  // The key covers content, code and `config.js`, so a second start finds the finished job.
   const { domain, baseUrl, assistantKey } = local;
   const saysToo = sha256OfJson({ baseUrl, assistantKey }).slice(0, 12);
   const started = await startExport(
@@ -58,7 +58,7 @@ export async function showDemo(local: LocalInstallation, dataFolder: string, say
   await askDemo(local, say);
 }
 
-/** Asks one question and says the answer. A language model that gives none, as with a wrong key, stops nothing: the rest runs without it. */
+/** Asks one question and prints the answer. If the language model fails, as with a wrong key, the start continues without it. */
 export async function askDemo({ baseUrl, assistantKey, domain }: LocalInstallation, say: Say): Promise<void> {
   const reader = apiClient(baseUrl, assistantKey);
   const answer = await retryWhileAway(() => askQuestion(reader, domain, demoQuestion)).catch((error: unknown) => {
@@ -77,7 +77,7 @@ export async function askDemo({ baseUrl, assistantKey, domain }: LocalInstallati
   for (const source of answer.sources) say(`  → ${source.title} (${source.url})`);
 }
 
-/** Says where an installation runs and with which keys. `command`: how its commands are called. */
+/** Prints the address and the keys of an installation. `command`: the prefix of its commands. */
 export function sayWelcome(local: LocalInstallation, command: string, say: Say): void {
   say();
   say(`Bindery runs at ${local.baseUrl} (organization "${local.organization}", domain "${local.domain}").`);

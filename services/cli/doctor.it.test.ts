@@ -26,9 +26,9 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
   let s3: VersityGateway;
   let redis: RedisServer;
   let gateway: Server;
-  /** What the gateway says of itself. */
+  /** The readiness that the gateway reports. */
   let readiness: Record<string, unknown>;
-  /** What the list of models is answered with. */
+  /** The response to the list of models. */
   let models: { status: number; body: unknown };
   let healthy: Record<string, string>;
   const listening: Server[] = [];
@@ -82,7 +82,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
     await rm(folder, { recursive: true });
   });
 
-  /** What the doctor says when these variables are others. */
+  /** The doctor's report when these variables are changed. */
   const saidWith = async (
     changed: Record<string, string>,
     services: Parameters<typeof examine>[0]['services'] = [],
@@ -256,10 +256,10 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
     });
     const at = { OTEL_EXPORTER_OTLP_ENDPOINT: `${addressOf(collector)}/` };
     const refused = await saidWith(at);
-    expect(refused).toContain('does not take spans (401): traces are lost.');
+    expect(refused).toContain('does not accept spans (401): traces are lost.');
     expect(refused).toContain('→ Set OTEL_EXPORTER_OTLP_HEADERS');
     const taken = await saidWith({ ...at, OTEL_EXPORTER_OTLP_HEADERS: 'x-other=1,x-team=docs%20team' });
-    expect(taken).toContain(`The collector at ${addressOf(collector)}/v1/traces takes spans.`);
+    expect(taken).toContain(`The collector at ${addressOf(collector)}/v1/traces accepts spans.`);
     expect(seen.at(-1)).toEqual(['POST', '/v1/traces', 'docs team', 'application/x-protobuf']);
     const away = await saidWith({ OTEL_EXPORTER_OTLP_ENDPOINT: elsewhere });
     expect(away).toMatch(/! No collector answers at http:\S+:1\/v1\/traces: .+ Traces are lost\./);
@@ -277,7 +277,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
     for (const end of ['', '/'])
       expect(await inspected(`${addressOf(below)}/docs/api${end}`)).toMatch(/The gateway at http:\S+ is ready/);
     const withPassword = await inspected(addressOf(below).replace('//', '//user:hunter2@'));
-    expect(withPassword).toContain('The address of the gateway is none that can be asked.');
+    expect(withPassword).toContain('The address of the gateway is not valid.');
     expect(withPassword).not.toContain('hunter2');
   });
 
@@ -306,7 +306,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
       answer.setHeader('x-elastic-product', 'Elasticsearch').setHeader('content-type', 'application/json');
       answer.end(JSON.stringify({ version: { number: '9.4.3' }, tagline: 'You Know, for Search' }));
     });
-    // What a server does that expects TLS.
+    // A server that expects TLS closes the connection like this.
     const closing = await serve((request) => request.socket.destroy());
     const said = (url: string, engine = 'elasticsearch') =>
       saidWith({ BINDERY_SEARCH_ENGINE: engine, BINDERY_ELASTICSEARCH_URL: url });
@@ -327,7 +327,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
 
   test('says that the model does not take the key', async () => {
     models = { status: 401, body: {} };
-    expect(await saidWith({})).toContain('does not take the key (401)');
+    expect(await saidWith({})).toContain('does not accept the key (401)');
   });
 
   test('sees a stream that was changed, and a consumer that is gone', async () => {

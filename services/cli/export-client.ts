@@ -30,7 +30,7 @@ export class ExportFailed extends Error {
 const firstPollMs = 100;
 const slowestPollMs = 2_000;
 
-/** Starts a job. It asks again while the server is away: the idempotency key makes the same request the same job. */
+/** Starts a job. Retries while the server is away: the idempotency key makes the same request the same job. */
 export function startExport(
   client: ApiClient,
   request: ExportRequest,
@@ -45,7 +45,7 @@ export function startExport(
   );
 }
 
-/** Polls until the job is completed, less often the longer it takes. Rejects with `ExportFailed`. */
+/** Polls until the job is completed, with a growing interval. Rejects with `ExportFailed`. */
 export async function waitForExport(
   client: ApiClient,
   jobId: string,
@@ -67,8 +67,8 @@ export function signBundleLink(client: ApiClient, jobId: string): Promise<Bundle
 const reconnectMs = 250;
 
 /**
- * A job at each of its changes until it has ended. A broken connection is made again, and each state comes once. Rejects with `ApiFailure`
- * when there is no such job, or the server stays away.
+ * Yields a job at each of its changes until it has ended. A broken connection is reopened, and each state is yielded once. Rejects with `ApiFailure`
+ * when the job does not exist, or the server stays away.
  */
 export async function* followJob(client: ApiClient, jobId: string): AsyncGenerator<ExportJob> {
   for (let revision = 0; ; await delay(reconnectMs)) {
@@ -84,21 +84,18 @@ export async function* followJob(client: ApiClient, jobId: string): AsyncGenerat
         if (job.status === 'completed' || job.status === 'failed') return;
       }
     } catch (error) {
-      // A broken connection is a reason to make a new one; a broken event is not.
+      // A broken connection is reopened; a broken event is an error.
       if (error instanceof SyntaxError) throw error;
     }
   }
 }
 
-/** What arrived is not what the server announced. There is no file under the wanted name then. */
+/** The download differs from the server's announcement, and no file with the wanted name is left. */
 class DigestMismatch extends Error {
   override name = 'DigestMismatch';
 }
 
-/**
- * Streams a bundle into `file` and hashes it. The file appears only when size and SHA-256 are right. `onBytes` is told how many
- * bytes have arrived.
- */
+/** Streams a bundle into `file` and hashes it. The file appears only if size and SHA-256 are right. `onBytes` is called with the number of bytes so far. */
 export async function downloadBundle(
   link: Pick<BundleLink, 'bundleUrl' | 'sizeBytes' | 'sha256'>,
   file: string,

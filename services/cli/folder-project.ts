@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { NamedFiles, ProjectFile, ProjectFiles } from '#shared/docs/project/project-files.ts';
 import { projectFilesIn } from './publish-project.ts';
 
-/** A docs project in a folder, to be read where it lies. Throws `NotAProject` when the folder has no `docs.json` or `mint.json`. */
+/** A docs project in a folder, read in place. Throws `NotAProject` when the folder has no `docs.json` or `mint.json`. */
 export async function folderProject(folder: string): Promise<ProjectFiles> {
   const files: ProjectFile[] = [];
   for (const path of await projectFilesIn(folder)) {
@@ -20,7 +20,7 @@ export async function folderProject(folder: string): Promise<ProjectFiles> {
   return { files, read: (path, maxBytes) => readStart(join(folder, path), maxBytes) };
 }
 
-/** The same by names alone: nothing is read until it is asked for. */
+/** The same project by names alone: a file is read when it is asked for. */
 export async function namesInFolder(folder: string): Promise<NamedFiles> {
   const paths = await projectFilesIn(folder);
   return { files: paths.map((path) => ({ path })), read: (path, maxBytes) => readStart(join(folder, path), maxBytes) };

@@ -40,7 +40,7 @@ export function formatBytes(bytes: number): string {
   return `${trimmed(value, value < 10 ? 1 : 0)} ${units[unit]}`;
 }
 
-/** Foreign text on one line, without control characters that a terminal would obey. Pure. */
+/** Untrusted text on one line, without control characters for the terminal. Pure. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim();
 }

@@ -12,7 +12,7 @@ import { projectorSettings } from '#services/projector/config.ts';
 import { publisherSettings } from '#services/publisher/config.ts';
 import type { Settings } from '#shared/runtime/config.ts';
 
-/** What each service reads from the environment. */
+/** The settings that each service reads from the environment. */
 export const serviceSettings: Record<ServiceName, Settings> = {
   gateway: gatewaySettings,
   publisher: publisherSettings,
@@ -26,7 +26,7 @@ export const serviceSettings: Record<ServiceName, Settings> = {
   housekeeper: housekeeperSettings,
 };
 
-/** What each program that `bindery run` starts reads. */
+/** The settings that each program of `bindery run` reads. */
 export const programSettings: Record<ServiceName | 'docs-host', Settings> = {
   ...serviceSettings,
   'docs-host': docsHostSettings,
@@ -41,12 +41,12 @@ export const otherVariables = [
     'debug, info, warn or error; "bindery start" passes on warn by default',
   ],
   ['BINDERY_CACHE', '~/.cache/bindery', 'set-up', 'folder of servers and programs that were fetched'],
-  ['BINDERY_REQUIRE_SERVERS', '0', 'set-up, tests', '1: a server that is missing is a failure, not a skipped suite'],
+  ['BINDERY_REQUIRE_SERVERS', '0', 'set-up, tests', '1: a missing server fails its suites instead of skipping them'],
   [
     'BINDERY_SECRETS',
     'none',
     'all services, command line',
-    'folder with a file for each secret, named as its variable; a variable that is set wins',
+    'folder with a file for each secret, named like its variable; variables in the environment take precedence',
   ],
   ['BINDERY_URL', 'none', 'command line', 'address of the server that commands call'],
   ['BINDERY_KEY', 'none', 'command line', 'API key of commands'],

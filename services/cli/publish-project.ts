@@ -8,7 +8,7 @@ import type { ContentList, PublishedContent } from '#shared/contracts/http/conte
 import { isReplaced } from '#shared/docs/reference/remote-files.ts';
 import { type ApiClient, retryWhileAway } from './api-client.ts';
 
-/** Packs a docs project's folder and publishes it; resolves once its content version is in the log. `added`: files that the folder does not have. */
+/** Packs a docs project's folder and publishes it; resolves once its content version is in the log. `added`: files that are not in the folder. */
 export async function publishProject(
   client: ApiClient,
   domain: string,
@@ -25,7 +25,7 @@ export async function publishProject(
   });
 }
 
-/** A docs project's folder as a `.tar.gz` stream, files in order of their paths. Throws `NotAProject` when there is no `docs.json` or `mint.json`. */
+/** A docs project's folder as a `.tar.gz` stream, with its files in order of their paths. Throws `NotAProject` when there is no `docs.json` or `mint.json`. */
 async function packProject(folder: string, added: ReadonlyMap<string, Uint8Array>): Promise<Readable> {
   const own = (await projectFilesIn(folder)).filter((path) => !isReplaced(path, added));
   const paths = [...own, ...added.keys()].sort();
@@ -56,7 +56,7 @@ async function writeEntries(
   archive.finalize();
 }
 
-/** Folders that never belong to a docs project. The reader ignores more, by `.mintignore`. */
+/** Folders that never belong to a docs project. The publisher also ignores files by `.mintignore`. */
 const neverPacked = new Set(['.git', 'node_modules', '.bindery', '.DS_Store', '.idea', '.vscode']);
 
 /** The folder is not a docs project; the message names it. */
@@ -79,7 +79,7 @@ async function listFiles(folder: string, prefix: string): Promise<string[]> {
   for (const entry of await readdir(join(folder, prefix), { withFileTypes: true })) {
     if (neverPacked.has(entry.name)) continue;
     const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
-    // A link to a file counts as the file. A link to a folder is left out: it may lead back to itself.
+    // A link to a file counts as the file. A link to a folder is left out, because it may be circular.
     const isFile =
       entry.isFile() ||
       (entry.isSymbolicLink() && (await stat(join(folder, path)).catch(() => undefined))?.isFile() === true);
@@ -89,7 +89,7 @@ async function listFiles(folder: string, prefix: string): Promise<string[]> {
   return paths.sort();
 }
 
-/** A large site on a busy machine takes minutes. */
+/** Indexing a large site on a busy machine takes minutes. */
 const deadlineMs = 300_000;
 
 /** Resolves once the assistant searches this content version of the domain. */
@@ -100,7 +100,7 @@ export async function whenSearched(client: ApiClient, domain: string, contentVer
       client.json<ContentList>(`/v1/domains/${encodeURIComponent(domain)}/content`),
     );
     if (contents.searched === contentVersion) return;
-    // The longer it takes, the less another moment matters.
+    // The interval grows with the elapsed time.
     await delay(Math.min(500, Math.max(50, passedMs / 10)));
   }
   throw new Error(`${contentVersion} was not indexed within ${deadlineMs / 1000} s; the indexer's log says why.`);

@@ -118,7 +118,7 @@ describe('what a project names by address', () => {
       },
     ]);
     expect((await remoteDescriptions(project, options({ fetch: false }))).files).toEqual(before.files);
-    // A copy that is not whole is none.
+    // An incomplete copy is ignored.
     for (const name of await readdir(cache)) if (name.endsWith('.copy')) await writeFile(join(cache, name), '{}');
     const broken = await remoteDescriptions(project, options());
     expect([broken.files.size, codesOf(broken)]).toEqual([0, ['openapi-fetch-failed']]);

@@ -16,16 +16,16 @@ const mostBytes = 64 * 1024 * 1024;
 const atOnce = 4;
 
 export type RemoteOptions = {
-  /** Also asks addresses of this machine and of networks around it. */
+  /** Also allows addresses of this machine and of private networks. */
   allowPrivate: boolean;
-  /** False: only copies from before are used. */
+  /** False: only earlier copies are used. */
   fetch?: boolean;
-  /** Where the last copies are. */
+  /** Folder of the last copies. */
   cache?: string;
   now?: () => Date;
 };
 
-/** Files for the archive of a project, and what its author should know about them. */
+/** Files for the archive of a project, and diagnostics for its author. */
 export type RemoteDescriptions = { files: Map<string, Uint8Array>; diagnostics: Diagnostic[] };
 
 const copySchema = z.object({
@@ -37,8 +37,9 @@ const copySchema = z.object({
 type Copy = z.infer<typeof copySchema> & { bytes: Uint8Array };
 
 /**
- * The API descriptions that a project names by address: fetched now, each once, or where that fails the last copy, which is said. The project gets
- * them as files below `_remote/`, with a list of addresses, times and digests. A project that cannot be read names none: who reads it says so.
+ * The API descriptions that a project names by address, each fetched once. If that fails, the last copy is used, with a diagnostic. The files are
+ * added to the project below `_remote/`, with a list of addresses, times and digests. A project that cannot be read yields none: its reader reports
+ * the error.
  */
 export async function remoteDescriptions(
   project: NamedFiles,
@@ -52,7 +53,7 @@ export async function remoteDescriptions(
   const isOwn = (address: string): boolean =>
     own.has(remoteFile(address, 'json')) || own.has(remoteFile(address, 'yaml'));
   if (named.size === 0) return { files: new Map(), diagnostics: [] };
-  // What reads descriptions is large, and few projects need it.
+  // Loaded on demand: the parsers of descriptions are large, and few projects need them.
   const { fetchDescription, NotFetched } = await import('./fetch-description.ts');
   const diagnostics: Diagnostic[] = [];
   const say = (code: string, message: string, file: string): void =>
@@ -88,7 +89,11 @@ export async function remoteDescriptions(
     const { bytes, format, ...facts } = copy;
     total += bytes.length;
     if (total > mostBytes) {
-      say('openapi-too-large', `${quoted(copy.address)} is left out: with those before it, it is more than 64 MB.`, '');
+      say(
+        'openapi-too-large',
+        `${quoted(copy.address)} is left out: together with those before it, it exceeds 64 MB.`,
+        '',
+      );
       continue;
     }
     const file = remoteFile(copy.address, format);
@@ -103,7 +108,7 @@ export async function remoteDescriptions(
   return { files, diagnostics };
 }
 
-/** A project with these files, which win over its own of the same addresses. */
+/** A project with these files, which replace its own copies of the same addresses. */
 export function withFiles(project: ProjectFiles, files: ReadonlyMap<string, Uint8Array>): ProjectFiles {
   if (files.size === 0) return project;
   return {
@@ -120,7 +125,7 @@ export function withFiles(project: ProjectFiles, files: ReadonlyMap<string, Uint
 
 const nameOf = (address: string): string => sha256Of(address).slice(0, 32);
 
-/** The copy of an earlier fetch; undefined when there is none, or it is not whole. */
+/** The copy of an earlier fetch; undefined if there is none, or it is incomplete. */
 async function lastCopy(cache: string, address: string): Promise<Copy | undefined> {
   try {
     const file = join(cache, nameOf(address));
@@ -132,7 +137,7 @@ async function lastCopy(cache: string, address: string): Promise<Copy | undefine
   }
 }
 
-/** Two runs may keep the same at once: what they disagree about has the wrong digest, and counts as none. */
+/** Two runs may write the same copy at once. A mix of both has the wrong digest, and is ignored. */
 async function keepCopy(cache: string, { bytes, ...facts }: Copy): Promise<void> {
   await mkdir(cache, { recursive: true });
   const file = join(cache, nameOf(facts.address));

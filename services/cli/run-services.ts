@@ -6,18 +6,18 @@ import { createLogger } from '#shared/runtime/telemetry.ts';
 import { collectTraces } from '#shared/runtime/tracing.ts';
 import type { Running } from '#shared/runtime/start-service.ts';
 
-/** No service has this name; the message lists the names. */
+/** Thrown for an unknown service name; the message lists the names. */
 class UnknownService extends Error {
   override name = 'UnknownService';
 }
 
-/** The host of a site runs where its readers are, and is no part of an installation. */
+/** The host of a site runs near its readers, and is not a service of the installation. */
 const hostName = 'docs-host';
 
 type RunnableName = ServiceName | typeof hostName;
 
 /** The services that `bindery run` was asked for: `gateway,assistant`. */
-/** What `bindery run` takes. */
+/** Names that `bindery run` accepts. */
 export const runnableNames: readonly RunnableName[] = [...serviceNames, hostName];
 
 export function parseServiceNames(list: string): RunnableName[] {
@@ -29,14 +29,14 @@ export function parseServiceNames(list: string): RunnableName[] {
 
 /**
  * Runs services in this process until SIGTERM, Ctrl-C, the end of its terminal or, under a supervisor, the end of the channel to it. Under a
- * supervisor Ctrl-C and the end of the terminal are ignored here, because the supervisor knows the order of stopping.
+ * supervisor, Ctrl-C and the end of the terminal are ignored here, because the supervisor stops the services in order.
  */
 export async function runServices(names: RunnableName[]): Promise<void> {
   createPrivately();
   const running: Running[] = [];
   const stopAsked = new Promise<void>((resolve) => {
     process.once('SIGTERM', resolve);
-    // Ctrl-C, and a terminal that was closed.
+    // Ctrl-C, and a closed terminal.
     for (const signal of ['SIGINT', 'SIGHUP'] as const)
       if (process.send === undefined) process.once(signal, resolve);
       else process.on(signal, () => {});
@@ -45,12 +45,12 @@ export async function runServices(names: RunnableName[]): Promise<void> {
   await replaceFetch();
   const sendTraces = await collectTraces(names, process.env, createLogger('traces', names.join(',')));
   const start = async () => {
-    // In this order, because a gateway is of use only when the services that it calls are there.
+    // They start in order, because a gateway needs the services that it calls.
     for (const name of names) running.push(await serviceTable[name].start(process.env));
     process.send?.({ ready: running.map(({ name, url }) => ({ name, url })) });
     await stopAsked;
   };
-  // A service that waits for its bus can be stopped, too.
+  // A service that waits for its bus can be stopped too.
   await Promise.race([start(), stopAsked]);
   await Promise.all(running.toReversed().map((service) => service.stop()));
   await sendTraces();
@@ -58,8 +58,8 @@ export async function runServices(names: RunnableName[]): Promise<void> {
 }
 
 /**
- * What starts of services would do at their first one, for files that nobody can write later, as those of an image: compiles the code of all
- * services, and makes the snapshots from which their child processes start. Rejects when a snapshot cannot be made.
+ * Prepares files that cannot be written later, as in an image: compiles the code of all services, and makes the snapshots for their child processes.
+ * Otherwise services do this at their first start. Rejects when a snapshot cannot be made.
  */
 export async function prepareServices(say: (line: string) => void): Promise<void> {
   const { renderChild } = await import('#services/page-renderer/main.ts');
@@ -81,9 +81,9 @@ export async function prepareServices(say: (line: string) => void): Promise<void
 }
 
 type Service = {
-  /** Loads its code. */
+  /** Loads the code of the service. */
   load(): Promise<unknown>;
-  /** Reads what it is told by the environment, and starts it. */
+  /** Reads its settings from the environment and starts it. */
   start(env: NodeJS.ProcessEnv): Promise<Running>;
 };
 
@@ -97,7 +97,7 @@ const service = <S extends Settings>(
   },
 });
 
-/** The one place that knows all services. They are loaded on demand, so that a process holds only the code of what it runs. */
+/** The one place that knows all services. They are loaded on demand, so that a process holds only the code of the services that it runs. */
 const serviceTable: Record<RunnableName, Service> = {
   projector: service(() => import('#services/projector/main.ts')),
   publisher: service(() => import('#services/publisher/main.ts')),

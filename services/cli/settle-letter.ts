@@ -9,20 +9,20 @@ import type { BusParts } from '#shared/messaging/bus.ts';
 import { deadLetterSubject } from '#shared/messaging/subjects/subject-names.ts';
 import type { LogAudit } from '#shared/messaging/verify/log-audit.ts';
 
-/** What the command works with: the letters that are set aside, and the logs as an operator reads them. */
+/** Dependencies of the command: the dead letters, and the logs as an operator reads them. */
 export type LetterStores = { letters: BusParts['deadLetters']; logs: Pick<LogAudit, 'stored'> };
 
 export type SettledLetter = {
   letter: string;
   outcome: 'retried' | 'dropped' | 'failed-again';
   decision: LetterDecision | undefined;
-  /** Why it failed again. */
+  /** The reason of the new failure. */
   reason?: string;
-  /** It had been settled when the command began. */
+  /** True if the letter was settled before the command began. */
   already: boolean;
 };
 
-/** No letter has this id; the message says where to look. */
+/** Thrown for an unknown letter id; the message says where to look. */
 export class NoSuchLetter extends Error {
   override name = 'NoSuchLetter';
 
@@ -33,12 +33,12 @@ export class NoSuchLetter extends Error {
   }
 }
 
-/** Somebody else decided something else about the letter, and it is being done. */
+/** Thrown if another decision about the letter is in progress. */
 class DecidedOtherwise extends Error {
   override name = 'DecidedOtherwise';
 }
 
-/** No process of the service did what was asked for; the message says that it is kept. */
+/** Thrown if no process of the service carried out the decision; the message says that it is kept. */
 class NotSettled extends Error {
   override name = 'NotSettled';
 }
@@ -46,8 +46,8 @@ class NotSettled extends Error {
 const settledWithinMs = 20_000;
 
 /**
- * Stores what is decided about a letter, and waits until its service has done it. It can be repeated, also after it died halfway: the same
- * action again waits for the first. Throws `NoSuchLetter`, `DecidedOtherwise` and `NotSettled`.
+ * Stores a decision about a letter, and waits until its service has carried it out. Idempotent, also after a crash: repeating the same action waits
+ * for the first. Throws `NoSuchLetter`, `DecidedOtherwise` and `NotSettled`.
  */
 export async function settleLetter(
   stores: LetterStores,
@@ -77,7 +77,7 @@ export async function settleLetter(
   }
 }
 
-/** A letter that is not in the bucket: it was settled, or an older program set it aside and knew no bucket. */
+/** A letter that is not in the bucket: it was settled, or set aside by an older program without the bucket. */
 async function letterFromHistory(stores: LetterStores, id: string): Promise<DeadLetter | SettledLetter> {
   const last = (await letterHistory(stores, id)).findLast((record) => idOf(record) === id);
   if (last === undefined) throw new NoSuchLetter(id);
@@ -109,11 +109,11 @@ async function whenSettled(
     if (failed?.id === decision.id) return { ...settled, outcome: 'failed-again', reason: failed.reason };
   }
   throw new NotSettled(
-    `No ${partsOf(id).service} did this within ${withinMs / 1_000} s. Is one running? What you decided is kept: the next one that starts does it.`,
+    `No ${partsOf(id).service} carried this out within ${withinMs / 1_000} s. Is one running? Your decision is kept: the next one that starts carries it out.`,
   );
 }
 
-/** What happened to all letters, or to those of the service and stream of one; oldest first. */
+/** Records of all letters, or of the service and stream of one letter; oldest first. */
 export async function letterHistory({ logs }: LetterStores, id?: string): Promise<DeadLetterRecord[]> {
   const { service, stream } = id === undefined ? { service: '*', stream: '*' } : partsOf(id);
   const messages = await logs.stored('DEAD', deadLetterSubject(service, stream));

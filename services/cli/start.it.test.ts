@@ -23,7 +23,7 @@ describeWithServers(['nats-server'], 'an installation whose terminal is closed',
     const folder = await mkdtemp(join(tmpdir(), 'bindery-start-'));
     const [port = 0] = await freePorts(1);
     const env = { ...process.env, BINDERY_DATA: folder, BINDERY_PORT: String(port), BINDERY_DEMO: '0' };
-    // A group of its own, as a shell gives it: a terminal that closes ends all of it.
+    // The process group is detached, as in a shell: a closing terminal ends all of it.
     const child = spawn(process.execPath, [bindery, 'start'], {
       env,
       detached: true,

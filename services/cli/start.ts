@@ -9,7 +9,7 @@ import { firstInstallation, sayWelcome, showDemo } from './demo.ts';
 export const startSettings = {
   host: setting('BINDERY_HOST', z.string().default('127.0.0.1'), 'address that the gateway listens on'),
   port: setting('BINDERY_PORT', portNumber.default(8080), 'port that the gateway listens on'),
-  data: setting('BINDERY_DATA', z.string().default('.bindery'), 'folder for all that is kept'),
+  data: setting('BINDERY_DATA', z.string().default('.bindery'), 'data folder'),
   processes: setting(
     'BINDERY_PROCESSES',
     z.enum(['shared', 'separate']).default('shared'),
@@ -21,7 +21,7 @@ export const startSettings = {
 /** A second Ctrl-C within this time is the same one: the terminal also sends it to npm, which passes it on. */
 const sameInterruptMs = 1_000;
 
-/** `bindery start`: everything on this machine, until Ctrl-C. `isWatching`: services restart when their code changes. */
+/** `bindery start`: runs everything on this machine until Ctrl-C. `isWatching`: services restart when their code changes. */
 export async function startInstallation(environment: NodeJS.ProcessEnv, isWatching: boolean): Promise<void> {
   const config = loadConfig(startSettings, environment);
   let isTerminalGone = false;
@@ -40,7 +40,7 @@ export async function startInstallation(environment: NodeJS.ProcessEnv, isWatchi
     };
     process.on('SIGINT', onSignal);
     process.on('SIGTERM', onSignal);
-    // The terminal was closed: it stops as with Ctrl-C, and nobody reads what it says.
+    // A closed terminal stops the installation like Ctrl-C, and no output can be written.
     process.on('SIGHUP', () => {
       isTerminalGone = true;
       onSignal();
@@ -53,7 +53,7 @@ export async function startInstallation(environment: NodeJS.ProcessEnv, isWatchi
     host: config.host,
     port: config.port,
     processes: config.processes,
-    // People read this output, so what services log about their normal work is left out.
+    // People read this output, so log lines about normal work are left out.
     environment: { BINDERY_LOG_LEVEL: 'warn', ...environment },
     onNews: (news) => say(`· ${news}`),
     signal: stop.signal,

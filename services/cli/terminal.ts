@@ -1,11 +1,11 @@
 import { styleText } from 'node:util';
 
-/** Where commands write: the result to standard output, news to standard error. With `--json` there is only JSON, and no news. */
+/** Output of commands: the result goes to standard output, progress to standard error. With `--json` there is only JSON, and no progress. */
 export type Output = {
   json: boolean;
   /** The command's result: `value` with `--json`, `text` for people. */
   result(value: unknown, text: string): void;
-  /** News along the way; silent with `--json`. */
+  /** Progress messages; silent with `--json`. */
   note(text: string): void;
 };
 
@@ -21,7 +21,7 @@ export function createOutput(json: boolean): Output {
 
 export type PaintStyle = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan' | 'gray';
 
-/** Colours text, or leaves it as it is. */
+/** Colours text, or returns it unchanged. */
 export type Paint = (style: PaintStyle, text: string) => string;
 
 export const noPaint: Paint = (_, text) => text;
@@ -34,13 +34,13 @@ export function paintFor(stream: { isTTY?: boolean }, environment: Record<string
 
 const widthOfOthers = 100;
 
-/** Columns of a terminal. Where the output is not a terminal: `COLUMNS`, or 100. */
+/** Columns of a terminal. If the output is not a terminal: `COLUMNS`, or 100. */
 export function terminalWidth(stream: { columns?: number }, columns = process.env.COLUMNS): number {
   const given = Number(columns);
   return stream.columns ?? (Number.isInteger(given) && given > 0 ? given : widthOfOthers);
 }
 
-/** Cells padded to the widest of their column: to the left, or to the right where `isRight` says so. Pure. */
+/** Cells padded to the widest of their column, right-aligned where `isRight` is true. Pure. */
 export function aligned(
   rows: readonly (readonly string[])[],
   isRight: (column: number) => boolean = () => false,
@@ -61,12 +61,12 @@ export function textTable(head: readonly string[], rows: readonly (readonly stri
     .join('\n');
 }
 
-/** One line that is redrawn in place on a terminal; elsewhere a line for each tenth. */
+/** One line that is redrawn in place on a terminal; otherwise a line for each tenth. */
 export type ProgressBar = { show(progress: number, text: string): void; end(text: string): void };
 
 const progressBarColumns = 30;
 
-/** `━━━━━━━━────`, as many columns as asked for. Pure. */
+/** `━━━━━━━━────` with the given number of columns. Pure. */
 export function progressGlyphs(progress: number, columns: number): string {
   const filled = Math.round((Math.min(100, Math.max(0, progress)) / 100) * columns);
   return `${'━'.repeat(filled)}${'─'.repeat(columns - filled)}`;
@@ -110,10 +110,7 @@ export function liveArea(stream: { write(text: string): unknown }): LiveArea {
   };
 }
 
-/**
- * What a terminal needs to show `lines` in place of the `before` lines above the cursor. The terminal cuts lines that are too long, so each
- * stays one line. Pure.
- */
+/** The output that replaces the `before` lines above the cursor by `lines`. The terminal cuts long lines, so each stays one line. Pure. */
 export function drawnOver(before: number, lines: readonly string[]): string {
   const up = before === 0 ? '' : `${escape}${before}A\r`;
   return `${up}${escape}?7l${lines.map((line) => `${escape}2K${line}\n`).join('')}${escape}J${escape}?7h`;

@@ -10,7 +10,7 @@ const job = (revision: number, changes: Partial<ExportJob> = {}) =>
   exportJob({ jobId: 'se_x', progress: revision * 10, pageCount: revision, revision, ...changes });
 const event = (job: ExportJob) => `id: ${job.revision}\nevent: job\ndata: ${JSON.stringify(job)}\n\n`;
 
-/** What the next requests get, in order. */
+/** Handlers of the next requests, in order. */
 let answers: ((response: ServerResponse) => void)[] = [];
 let server: Server;
 let url: string;

@@ -13,8 +13,8 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * What the server says of a request, in words of the command that made it: `--allow-origin` instead of `The field "allowedOrigins.0"`. Fields
- * that come from no option or argument keep their names. Pure.
+ * Rewrites the server's sentence about a request with the names of the command's options: `--allow-origin` instead of `The field "allowedOrigins.0"`.
+ * Fields that come from no option or argument keep their names. Pure.
  */
 export function inWordsOfFlags(
   sentence: string,
@@ -27,7 +27,7 @@ export function inWordsOfFlags(
     .replaceAll('POST /v1/api-keys', '"bindery keys create"')
     .replace(/^The (?:field|parameter|header) "[^"]*"/, (words) => names[0] ?? words)
     .replace(/ \d+ more (?:is|are) wrong, see "fields"\.$/, '')
-    // Names of fields further on. What looks like one, but was written by the user, stays.
+    // Names of further fields. Text of the user that looks like one stays unchanged.
     .replaceAll(/"([a-z]+)([A-Z][A-Za-z]*|)"/g, (quoted, start: string, end: string) => {
       const field = `${start}${end}`;
       const isOurs =

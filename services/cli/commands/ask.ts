@@ -10,10 +10,10 @@ type Options = ServerCommandOptions & { thread?: string };
 
 export function askCommand(program: Command): void {
   withConnection(program.command('ask'))
-    .description('ask about the documentation of a domain, and go on asking')
+    .description('ask questions about the documentation of a domain')
     .argument('<domain>', 'slug or host name')
-    .argument('[question]', 'in your own words; without one, each line of the input is a question')
-    .option('--thread <threadId>', 'go on with an earlier conversation')
+    .argument('[question]', 'the question; without it, each line of the input is a question')
+    .option('--thread <threadId>', 'continue an earlier conversation')
     .action(async (domain: string, question: string | undefined, options: Options) => {
       if (question?.trim() === '') throw new Error('The question is empty: ask something.');
       const client = connect(options, 'assistant');
@@ -27,12 +27,12 @@ export function askCommand(program: Command): void {
     });
 }
 
-/** Asks line by line until the input ends, or an empty line on a terminal. */
+/** Asks line by line until the input ends, or until an empty line on a terminal. */
 async function converse(ask: (question: string) => Promise<void>): Promise<void> {
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
   const lines = createInterface({ input: process.stdin, terminal: false });
   const invite = (): void => {
-    if (isTerminal) process.stdout.write('\nGo on asking, or press Enter to stop: ');
+    if (isTerminal) process.stdout.write('\nAsk another question, or press Enter to stop: ');
   };
   invite();
   for await (const line of lines) {
@@ -44,7 +44,7 @@ async function converse(ask: (question: string) => Promise<void>): Promise<void>
   lines.close();
 }
 
-/** Asks, and writes the answer: on a terminal as it comes, with its sources as links. */
+/** Asks and prints the answer, on a terminal while it streams, with its sources as links. */
 async function answerTo(
   client: ApiClient,
   domain: string,
@@ -62,16 +62,16 @@ async function answerTo(
   return answer;
 }
 
-/** A source with its address; with the host of the site where we know it, and on a terminal as a link. Pure. */
+/** A source with its address. The address has the host of the site if it is known, and is a link on a terminal. Pure. */
 export function sourceText({ title, url }: Answer['sources'][number], domain: string, asLink: boolean): string {
   const address = domain.includes('.') && url.startsWith('/') ? `https://${domain}${url}` : url;
   const isAbsolute = /^https?:/.test(address);
   const shown = `${plainText(title)} (${plainText(address)})`;
-  // OSC 8: what terminals make a link of.
+  // OSC 8 is the escape sequence for links in terminals.
   return asLink && isAbsolute ? `\u001b]8;;${encodeURI(decodeURI(address))}\u001b\\${shown}\u001b]8;;\u001b\\` : shown;
 }
 
-/** What tenants and models write must not steer a terminal. */
+/** Text of tenants and models must not contain control characters for the terminal. */
 const shownText = (text: string): string => text.replaceAll(/[^\P{Cc}\n\t]/gu, '');
 const plainText = (text: string): string => text.replaceAll(/\p{Cc}/gu, ' ');
 

@@ -15,24 +15,24 @@ import { type BusCommandOptions, parsed, withBusOptions } from '../command-optio
 import { counted } from '../format.ts';
 import { createOutput } from '../terminal.ts';
 
-/** More than this is not read; `--json` has them all. */
+/** Number of problems that are printed; `--json` has them all. */
 const mostShown = 50;
 
 export function auditCommand(program: Command): void {
-  const audit = program.command('audit').description('who did what, and whether the logs are as they were written');
+  const audit = program.command('audit').description('list the audit entries, and verify that the logs are unaltered');
   auditListCommand(audit);
   // Scopes become part of subjects, so they must be ids.
   withBusOptions(audit.command('verify'))
     .description(
-      'check every history for holes, swapped messages, changed bytes, states that do not follow, and anchors that do not fit',
+      'check every history for holes, swapped messages, changed bytes, inconsistent states and wrong anchors',
     )
-    .option('--organization <id>', 'only those of this organization', parsed(organizationId))
-    .option('--job <jobId>', 'only that of this export job', parsed(jobId))
-    .option('--domain <slug>', 'only those of the contents of this domain', parsed(domainSlug))
+    .option('--organization <id>', 'only histories of this organization', parsed(organizationId))
+    .option('--job <jobId>', 'only the history of this export job', parsed(jobId))
+    .option('--domain <slug>', 'only the content history of this domain', parsed(domainSlug))
     .option('--bundles', 'also read each stored bundle, and compare it with its history')
     .option(
       '--unanchored-before <date>',
-      'histories whose last change is older may have no anchor; for those from before there were anchors',
+      'accept a missing anchor if the last change of the history is older, for histories from before anchors existed',
       parsed(z.iso.date()),
     )
     .action(verify);
@@ -40,7 +40,7 @@ export function auditCommand(program: Command): void {
 
 type VerifyOptions = BusCommandOptions & AuditScope & { bundles?: boolean; unanchoredBefore?: string };
 
-/** Exit code 1 when anything is wrong. */
+/** Exits with code 1 if there is any problem. */
 function verify({ data, json, bundles, unanchoredBefore, ...scope }: VerifyOptions): Promise<void> {
   const output = createOutput(json);
   const options = data === undefined ? {} : { data };
@@ -53,7 +53,7 @@ function verify({ data, json, bundles, unanchoredBefore, ...scope }: VerifyOptio
     const auditKey = auditKeyOf(options);
     if (auditKey === undefined) {
       output.note(
-        'Anchors are not checked, so a history that was written anew can look whole: give BINDERY_AUDIT_KEY, the key that the projector has.',
+        'Anchors are not checked, so a rewritten history can look intact: give BINDERY_AUDIT_KEY, the key that the projector has.',
       );
     }
     const since = unanchoredBefore === undefined ? {} : { unanchoredBefore: new Date(unanchoredBefore) };
@@ -70,7 +70,7 @@ function verify({ data, json, bundles, unanchoredBefore, ...scope }: VerifyOptio
       const reports = await verifyLogs(audit, scope, (stream, historyCount) =>
         output.note(`${stream}: ${counted(historyCount, 'history', 'histories')} …`),
       );
-      // A name that was mistyped must not look like a history that is whole.
+      // A mistyped name must not look like an intact history.
       const isNarrowed = [scope.organization, scope.job, scope.domain].some((name) => name !== undefined);
       if (isNarrowed && reports.every(({ historyCount, problems }) => historyCount + problems.length === 0)) {
         throw new Error('Nothing was verified: there is no such history. Check --organization, --job and --domain.');

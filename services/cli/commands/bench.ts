@@ -23,39 +23,43 @@ type Options = ConnectionOptions & {
   mostPages: number;
 };
 
-/** What is measured: the pages that questions are made of, and what finds them. */
+/** The measured site: the pages that questions are made from, and the search over them. */
 type Site = {
   pages(): Promise<AskedPage[]>;
   search(question: SearchQuestion): Promise<string[]>;
-  /** Whether search knows a page at this path. */
+  /** True if the search knows a page at this path. */
   has(path: string): Promise<boolean>;
-  /** What the figures are not. */
+  /** A limit of the figures that the reader should know. */
   note?: string;
   close(): Promise<void>;
 };
 
 export function benchCommand(program: Command): void {
-  const bench = program.command('bench').description('measure how well a documentation does');
+  const bench = program.command('bench').description('measure the quality of a documentation');
   withConnection(bench.command('search'))
     .description('measure how well questions find their pages')
     .argument('<site>', 'folder with docs.json, or slug or host name of a domain')
     .argument(
       '[questions]',
-      'file with a question a line, {"query": "…", "pages": ["/…"]}; else link texts, titles and descriptions of the site itself',
+      'file with one question per line, {"query": "…", "pages": ["/…"]}; by default link texts, titles and descriptions of the site',
     )
-    .option('--limit <number>', 'the most questions of each kind', wholeNumber(1, 100_000), 500)
+    .option('--limit <number>', 'maximum number of questions of each kind', wholeNumber(1, 100_000), 500)
     .option(
       '--most-pages <number>',
-      'the most pages of a domain that questions are made of',
+      'maximum number of pages of a domain from which questions are made',
       wholeNumber(1, 10_000),
       300,
     )
     .option('--misses', 'also list the questions whose page is not among the first five', false)
-    .option('--min-recall <share>', 'exit with 1 when recall@5 of all questions is less, 0 to 1', numberBetween(0, 1))
+    .option(
+      '--min-recall <share>',
+      'exit with code 1 if recall@5 of all questions is lower, 0 to 1',
+      numberBetween(0, 1),
+    )
     .addHelpText(
       'after',
       `
-Of a folder an index is made for the time of the measurement; nothing is published, and no server is needed.
+A folder is indexed for the measurement only; nothing is published, and no server is needed.
 recall@1 and recall@5: the share of questions whose right page comes first, or among the first five.`,
     )
     .action((site: string, questions: string | undefined, options: Options) => benchSearch(site, questions, options));
@@ -64,13 +68,13 @@ recall@1 and recall@5: the share of questions whose right page comes first, or a
 async function benchSearch(named: string, file: string | undefined, options: Options): Promise<void> {
   const { json, limit, misses, minRecall, mostPages } = options;
   const output = createOutput(json);
-  // Before the site is read, which may take long.
+  // Read first, because reading the site may take minutes.
   const given = file === undefined ? undefined : await readQuestions(file);
   const site = await openSite(named, options, mostPages);
   try {
     const questions = someOfEach(given ?? siteQuestions(await site.pages()), limit);
     if (questions.length === 0)
-      throw new Error(`No question can be made of ${named}. Write some into a file, and name it behind the site.`);
+      throw new Error(`No question can be made from ${named}. Write questions to a file, and give it after the site.`);
     if (given === undefined && site.note !== undefined) output.note(site.note);
     const { table, missed } = await askQuestions(questions, (question) => site.search(question));
     const all = table.whole();
@@ -93,7 +97,7 @@ async function benchSearch(named: string, file: string | undefined, options: Opt
 async function openSite(named: string, options: Options, mostPages: number): Promise<Site> {
   const there = await stat(named).catch(() => undefined);
   if (there?.isDirectory() !== true) {
-    // No domain has such a name, so a folder is meant.
+    // Domain names have no such characters, so the argument must be a folder.
     if (/[/\\]|^\.+$|^~/.test(named)) {
       const why = there === undefined ? 'there is no such folder' : 'it is no folder';
       throw new Error(`${named} cannot be measured: ${why}. Name the folder that has docs.json, or a domain.`);
@@ -103,7 +107,7 @@ async function openSite(named: string, options: Options, mostPages: number): Pro
       pages: () => domain.pages(mostPages),
       search: (question) => domain.search(question),
       has: (path) => domain.has(path),
-      note: 'Links and descriptions of a published site answer the questions that are made of them: measure its folder to leave them out.',
+      note: 'The index of a published site contains the links and descriptions that questions are made from, so recall is overstated: measure its folder to exclude them.',
       close: async () => undefined,
     };
   }
@@ -122,7 +126,7 @@ function missedLines(missed: readonly Missed[]): string[] {
   return ['', `${missed.length} ${without} among the first five:`, ...lines];
 }
 
-/** Of the questions that were missed those that name no page which search knows: they say nothing of how good it is. */
+/** Missed questions whose pages are all unknown to the search: they say nothing about its quality. */
 async function withoutPage(missed: readonly Missed[], site: Site): Promise<Missed[]> {
   const lost: Missed[] = [];
   for (const question of missed) {
@@ -139,6 +143,6 @@ function lostText(lost: readonly Missed[]): string {
   const named = lost.slice(0, mostLost).map(({ query, pages }) => `"${query.slice(0, 60)}" → /${pages[0] ?? ''}`);
   const others = lost.length > mostLost ? ` and ${lost.length - mostLost} more` : '';
   return printable(
-    `${counted(lost.length, 'question')} cannot be answered, because search knows no page at the path: ${named.join(', ')}${others}. Look at the paths; hidden pages, and those that are not searchable, are not known.`,
+    `${counted(lost.length, 'question')} cannot be answered, because search knows no page at the path: ${named.join(', ')}${others}. Check the paths; hidden pages and pages that are not searchable are not in the index.`,
   );
 }

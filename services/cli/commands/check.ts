@@ -24,7 +24,7 @@ export function checkCommand(program: Command): void {
     .addHelpText(
       'after',
       `
-One line a problem, "file:line:column: severity code: sentence"; then a table of them by code. The exit code is 1 when there is an error.`,
+Prints one line per problem, "file:line:column: severity code: sentence", then a table of them by code. The exit code is 1 if there is an error.`,
     )
     .action(async (folder: string, options: CheckOptions & { json: boolean }) => {
       const check = await checkProject(folder, options);
@@ -43,7 +43,7 @@ One line a problem, "file:line:column: severity code: sentence"; then a table of
     });
 }
 
-/** What there is of each code, errors first. */
+/** Number of diagnostics of each code, errors first. */
 export function diagnosticTable(diagnostics: readonly Diagnostic[]): string {
   return textTable(
     ['Code', 'Severity', 'Count', 'Files', 'The first of them'],
@@ -60,12 +60,12 @@ export function diagnosticTable(diagnostics: readonly Diagnostic[]): string {
   );
 }
 
-/** `pages` is 0 when the project cannot be published at all. */
+/** `pages` is 0 if the project cannot be published. */
 type ProjectCheck = { publishable: boolean; pages: number; diagnostics: Diagnostic[] };
 
 /**
- * The diagnostics that publishing this folder would give, and with `pages` those of its export. Reads it in a child process, as the publisher does. Throws `NotAProject` when the folder has no
- * `docs.json` or `mint.json`.
+ * The diagnostics that publishing this folder would give, and with `pages` also those of its export. The project is read in a child process, as the
+ * publisher does it. Throws `NotAProject` when the folder has no `docs.json` or `mint.json`.
  */
 async function checkProject(folder: string, options: CheckOptions): Promise<ProjectCheck> {
   const own = await folderProject(folder);

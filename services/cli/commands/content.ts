@@ -48,19 +48,17 @@ export function publishCommand(program: Command): void {
 
 type ContentsOptions = ServerCommandOptions & { promote?: string; delete?: string; unlabel?: string };
 
-/** Nothing, or more than one content version, has the name that was given; the message says what to do. */
+/** The given name matches no content version, or more than one; the message says what to do. */
 class UnknownContent extends Error {
   override name = 'UnknownContent';
 }
 
 export function contentsCommand(program: Command): void {
   withConnection(program.command('contents'))
-    .description(
-      'list what has been published to a domain: content versions, labels, which is latest and which is searched',
-    )
+    .description('list the content versions of a domain with their labels, and which is latest and which is searched')
     .argument('[domain]', 'slug or host name')
     .addOption(
-      new Option('--promote <content>', 'make a content version the latest; also by its label').conflicts([
+      new Option('--promote <content>', 'make a content version the latest, given by its id or label').conflicts([
         'delete',
         'unlabel',
       ]),
@@ -111,7 +109,7 @@ export function contentNamed({ domain, versions }: ContentList, name: string): s
   );
 }
 
-/** Newest first. Pure. */
+/** A table of content versions, newest first. Pure. */
 export function contentTable({ domain, versions }: ContentList): string {
   if (versions.length === 0) return `Nothing has been published to "${domain}".`;
   return textTable(

@@ -25,20 +25,22 @@ const letterId = z
 const listedStreams = new Set(['EXPORTS', 'FACTS', 'CONTENT', 'DIRECTORY', 'ACCESS']);
 
 export function deadCommand(program: Command): void {
-  const dead = program.command('dead').description('messages that a service could not handle, and set aside');
+  const dead = program
+    .command('dead')
+    .description('dead letters: messages that a service could not handle and set aside');
   withBusOptions(dead.command('list'))
-    .description('list the messages that are set aside, with the reason')
-    .option('--history', 'list what happened to dead letters instead: when, who and why (400 days)', false)
+    .description('list the dead letters with their reasons')
+    .option('--history', 'list the history of dead letters instead, with times, actors and reasons (400 days)', false)
     .action((options: BusCommandOptions & { history: boolean }) =>
       withStores(options, (stores) => list(stores, options)),
     );
   withBusOptions(dead.command('show'))
-    .description('show one of them: the reason, the message, and what waits behind it')
+    .description('show a dead letter: its reason, its message, and the messages that wait behind it')
     .argument('<letter>', 'id of the letter, such as projector.EXPORTS.7', parsed(letterId))
     .action((id: string, options: BusCommandOptions) => withStores(options, (stores) => show(stores, id, options)));
   for (const [action, description] of [
-    ['retry', 'give messages back to the service that set them aside, with those that wait behind them'],
-    ['drop', 'give messages up for good; those that wait behind them go on'],
+    ['retry', 'retry dead letters, and then the messages that wait behind them'],
+    ['drop', 'drop dead letters for good; the messages that wait behind them are handled'],
   ] as const) {
     withBusOptions(dead.command(action))
       .description(description)
@@ -46,7 +48,7 @@ export function deadCommand(program: Command): void {
         ...(before ?? []),
         parsed(letterId)(id),
       ])
-      .requiredOption('--why <reason>', 'why, for those who audit it')
+      .requiredOption('--why <reason>', 'reason, recorded for audits')
       .addOption(new Option('--by <name>', 'who decides this').default(defaultName(), 'you, on this machine'))
       .action((ids: string[], options: DecideOptions) =>
         withStores(options, (stores) => decideAll(stores, action, ids, options)),
@@ -150,7 +152,7 @@ function indented(text: string): string {
   return pretty.split('\n').map(printableLine).join('\n');
 }
 
-/** Keeps the indentation. */
+/** Escapes a line and keeps its indentation. */
 const printableLine = (line: string): string => `${/^ */.exec(line)?.[0] ?? ''}${printable(line)}`;
 
 function eventsIn({ text }: StoredText): string {
@@ -160,7 +162,7 @@ function eventsIn({ text }: StoredText): string {
   return events.success ? events.data.data.events.map(({ type }) => printable(type)).join(', ') : 'not readable';
 }
 
-/** Exit code 1 when a message failed once more, or nobody did what was asked for. */
+/** Exits with code 1 if a message failed again, or no service carried out the decision. */
 async function decideAll(
   stores: LetterStores,
   action: LetterDecision['action'],

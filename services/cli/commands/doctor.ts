@@ -10,19 +10,19 @@ export function doctorCommand(program: Command): void {
   program
     .command('doctor')
     .description(
-      'check version, settings and reach of everything that this installation depends on, and say what to change; fails when there is a fault',
+      'check versions, settings and reachability of all dependencies of this installation, and say how to correct faults; fails if there is one',
     )
-    .argument('[services]', 'whose settings must be in this environment, comma-separated: gateway,assistant')
+    .argument('[services]', 'services whose settings must be in this environment, comma-separated: gateway,assistant')
     .option('--url <address>', 'address of the gateway (BINDERY_URL; else that of the installation in the data folder)')
     .option('--data <folder>', 'data folder of a local installation (BINDERY_DATA, .bindery)')
     .option(
       '--nats-monitor <addresses...>',
-      'monitors of the servers of the bus, such as http://nats:8222: only they say whether messages are on disk before they are acknowledged',
+      'monitoring addresses of the NATS servers, such as http://nats:8222; only they tell if messages are on disk before they are acknowledged',
     )
     .option('--json', 'print JSON only', false)
     .addHelpText(
       'after',
-      '\nIt reads the variables that services read: run it where they run, with their environment and the folder of secrets "doctor".',
+      '\nIt reads the same variables as the services: run it where they run, with their environment and the folder of secrets "doctor".',
     )
     .action(async (services: string | undefined, options: DoctorOptions) => {
       const { examine } = await import('../doctor/examine.ts');
@@ -49,7 +49,7 @@ const count = (examinations: readonly Examination[], level: Finding['level']): n
 
 const signs = { good: ['✓', 'green'], warning: ['!', 'yellow'], fault: ['✗', 'red'] } as const;
 
-/** A block for each thing that was examined, and a last line that counts. Pure. */
+/** A block for each examined part, and a last line with counts. Pure. */
 export function examinationText(examinations: readonly Examination[], paint: Paint): string {
   const blocks = examinations.map(({ about, findings }) => {
     const lines = findings.flatMap(({ level, text, advice }) => {

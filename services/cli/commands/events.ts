@@ -14,21 +14,21 @@ import { eventLine } from '../timeline/words.ts';
 
 type Options = ServerCommandOptions & { list: boolean; html?: string };
 
-/** More events than this would scroll the picture away, so they are listed only with `--list`. */
+/** Up to this number, events are listed below the picture; more would scroll it away, so they need `--list`. */
 const mostListed = 40;
 
 export function eventsCommand(program: Command): void {
   withConnection(program.command('events'))
-    .description('show what happened in an export job: a timeline of phases, chunks by renderer, waits and retries')
-    .argument('<jobId>', 'as "bindery jobs" shows it')
-    .option('--list', 'only the events, one a line', false)
-    .option('--html <file>', 'write the timeline as one HTML file that needs nothing else')
+    .description('show the timeline of an export job: phases, chunks by renderer, waits and retries')
+    .argument('<jobId>', 'id of the job, as shown by "bindery jobs"')
+    .option('--list', 'only the events, one per line', false)
+    .option('--html <file>', 'write the timeline to a self-contained HTML file')
     .addHelpText(
       'after',
       `
 The picture is as wide as the terminal. Each renderer has a lane, with a row for each chunk that it worked on at the same
-time. A chunk ends when it was committed, and starts earlier by the time that its renderer reports.
-With --json the history is printed as the server gives it.`,
+time. A chunk ends at its commit, and starts earlier by the duration that its renderer reports.
+With --json the history is printed as the server sends it.`,
     )
     .action(async (jobId: string, options: Options) => {
       const output = createOutput(options.json);

@@ -26,7 +26,7 @@ type ExportOptions = ServerCommandOptions & {
   idempotencyKey?: string;
 };
 
-/** Features that pages have or not; where they search has an option of its own. */
+/** Features with a switch; search has its own option. */
 const switched = ['assistant', 'analytics', 'playground'];
 
 export function exportCommand(program: Command): void {
@@ -35,17 +35,17 @@ export function exportCommand(program: Command): void {
     .argument('[domain]', 'slug or host name')
     .option('--wait', 'wait until the export has ended', false)
     .option('--out <file>', 'download the bundle to this file and check it (implies --wait)')
-    .option(
-      '--version <label>',
-      'a label for the export; takes the content version that has this label, else the latest',
-    )
+    .option('--version <label>', 'label of the export; exports the content version with this label, else the latest')
     .option('--paths <paths...>', 'only these pages, such as guides/start')
     .option('--groups <groups...>', 'include pages restricted to these groups')
-    .addOption(new Option('--deployment <type>', 'where its pages will be (cloud)').choices(deploymentTypes))
+    .addOption(new Option('--deployment <type>', 'deployment type of the bundle (cloud)').choices(deploymentTypes))
     .addOption(
-      new Option('--on-page-error <what>', 'when a page cannot be rendered (fail)').choices(['fail', 'report']),
+      new Option('--on-page-error <what>', 'reaction to a page that cannot be rendered (fail)').choices([
+        'fail',
+        'report',
+      ]),
     )
-    .option('--no-scripts', 'without the scripts and components of the project: for a host that organizations share')
+    .option('--no-scripts', 'leave out scripts and components of the project, for a host that organizations share')
     .option('--assistant-key <key>', 'public key (svc_dsc_…) with which the pages search and ask the assistant')
     .addOption(
       new Option('--search <where>', 'bundle: its own index, which needs no server').choices([
@@ -54,9 +54,9 @@ export function exportCommand(program: Command): void {
         'off',
       ]),
     )
-    .addOption(choiceList('--with <features...>', 'switch them on in the pages', switched))
-    .addOption(choiceList('--without <features...>', 'switch them off', switched))
-    .option('--idempotency-key <key>', 'the same key again is the same job (a fresh one by default)')
+    .addOption(choiceList('--with <features...>', 'features to switch on in the pages', switched))
+    .addOption(choiceList('--without <features...>', 'features to switch off', switched))
+    .option('--idempotency-key <key>', 'a repeated key returns the same job (a new key by default)')
     .action(async (named: string | undefined, options: ExportOptions) => {
       const output = createOutput(options.json);
       const client = connect(options, 'admin');
@@ -97,7 +97,7 @@ export function exportCommand(program: Command): void {
     });
 }
 
-/** Undefined when all are as the deployment type has them. */
+/** Undefined if all features follow the deployment type. */
 function featuresOf({ search, with: on = [], without: off = [] }: ExportOptions): ExportRequest['features'] {
   const both = on.find((name) => off.includes(name));
   if (both !== undefined) throw new Error(`"${both}" is in --with and in --without. Name it in one of them.`);
@@ -112,7 +112,7 @@ function featuresOf({ search, with: on = [], without: off = [] }: ExportOptions)
 const startedText = ({ jobId }: ExportJob): string =>
   `Started ${jobId}. Follow it with "bindery jobs --watch ${jobId}".`;
 
-/** Waits until a job is completed and shows how far it is. */
+/** Waits until a job is completed and shows its progress. */
 async function waitShowing(client: ApiClient, jobId: string, output: Output): Promise<ExportJob> {
   output.note(`Job ${jobId}`);
   const bar = output.json ? undefined : progressBar(process.stderr);
@@ -138,7 +138,7 @@ export function replayCommand(program: Command): void {
     .description('export the same content with the same options again, and compare the digests')
     .argument('<jobId>', 'a job that has ended')
     .option('--wait', 'wait until the replay has ended, and say whether its digest is the same', false)
-    .option('--idempotency-key <key>', 'the same key again is the same job (a fresh one by default)')
+    .option('--idempotency-key <key>', 'a repeated key returns the same job (a new key by default)')
     .action(async (jobId: string, options: ReplayOptions) => {
       const output = createOutput(options.json);
       const client = connect(options, 'admin');
@@ -158,7 +158,7 @@ export function replayCommand(program: Command): void {
     });
 }
 
-/** How a replay's bundle compares with that of the original, as a sentence. Pure. */
+/** A sentence that compares a replay's bundle with the original's. Pure. */
 export function digestSentence({ replayOf, digestMatch }: Pick<ExportJob, 'replayOf' | 'digestMatch'>): string {
   const original = replayOf ?? 'the original';
   switch (digestMatch) {
@@ -175,7 +175,7 @@ export function digestSentence({ replayOf, digestMatch }: Pick<ExportJob, 'repla
 
 export function cancelCommand(program: Command): void {
   withConnection(program.command('cancel'))
-    .description('end an export job before it is done')
+    .description('cancel an export job')
     .argument('<jobId>', 'a job that has not ended')
     .action(async (jobId: string, options: ServerCommandOptions) => {
       const job = await connect(options, 'admin').json<ExportJob>(`${jobPath(jobId)}/cancel`, { method: 'POST' });

@@ -19,7 +19,7 @@ export function housekeepingCommand(program: Command): void {
 /** Takes the same steps as the housekeeper, with its rights and its settings from the environment. */
 function show(options: BusCommandOptions): Promise<void> {
   return withBus('housekeeper', options, async (bus) => {
-    // Loaded here, because the other commands need no service.
+    // Loaded on demand, because the other commands need no service.
     const { previewSweep } = await import('#services/housekeeper/preview-sweep.ts');
     const { objects, contents, notJudged } = await previewSweep(bus, withLocalObjects(options));
     const organizations = [...new Set([...objects.keys(), ...contents.map(({ organization }) => organization)])];
@@ -38,7 +38,7 @@ export function previewTable(previews: readonly Preview[], notJudged: readonly s
   const unknown =
     notJudged.length === 0
       ? ''
-      : `\nNothing is removed of ${notJudged.join(', ')}: a history cannot be read. "bindery audit verify" says which.`;
+      : `\nNothing of ${notJudged.join(', ')} is removed: a history cannot be read. "bindery audit verify" says which.`;
   const rows = previews.flatMap(({ organization, objects, contents }) => [
     ...Object.entries(objects).map(([kind, swept]) => [organization, kind, `${swept.objects}`, `${swept.bytes}`]),
     ...(contents.length > 0 ? [[organization, 'content versions', `${contents.length}`, '']] : []),

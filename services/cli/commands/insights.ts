@@ -11,8 +11,8 @@ export function insightsCommand(program: Command): void {
   withConnection(program.command('insights'))
     .description('show what readers ask: questions without an answer, pages that answer most, ratings')
     .argument('<domain>', 'slug or host name')
-    .option('--days <number>', 'today and the days before it (30)', wholeNumber(1, 90))
-    .option('--limit <number>', 'the most entries of each list (20)', wholeNumber(1, 100))
+    .option('--days <number>', 'number of days until today (30)', wholeNumber(1, 90))
+    .option('--limit <number>', 'maximum number of entries in each list (20)', wholeNumber(1, 100))
     .action(async (domain: string, options: Options) => {
       const { days, limit } = options;
       const path = `/v1/assistant/${encodeURIComponent(domain)}/insights`;
@@ -26,7 +26,7 @@ export function insightsCommand(program: Command): void {
 
 type Looks = { width: number; paint: Paint };
 
-/** What readers asked, for a terminal: sums, then questions without an answer, pages, and answers that were rated down, with bars. Pure. */
+/** Questions of readers, for a terminal: sums, then questions without an answer, pages, and answers that were rated down, with bars. Pure. */
 export function insightsText(insights: Insights, looks: Looks): string {
   const { domain, from, to, questions, ratings, unanswered, pages, ratedDown, days } = insights;
   const { paint } = looks;
@@ -70,12 +70,12 @@ export function insightsText(insights: Insights, looks: Looks): string {
 type Row = [count: number, name: string, note: string];
 
 const longestBar = 24;
-/** Shorter bars say nothing. */
+/** Columns below which a bar is left out. */
 const shortestBar = 8;
 const gap = '  ';
 const longestName = 72;
 
-/** One row for each entry: how often, a bar, and what. Nothing when there is no entry. */
+/** One row for each entry: count, bar and text. Empty if there are no entries. */
 function section(title: string, rows: readonly Row[], colour: PaintStyle, { width, paint }: Looks): string[] {
   if (rows.length === 0) return [];
   const most = Math.max(...rows.map(([count]) => count));

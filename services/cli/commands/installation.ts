@@ -12,8 +12,8 @@ import { objectStoreFromConfig, objectStoreSettings } from '#shared/storage/open
 import { wholeNumber } from '../command-options.ts';
 
 /*
- * What an installation of several machines or containers needs once: its secrets, then its streams and bucket, then its first organization.
- * `bindery start` does all of it by itself. Code that only one of the commands needs is loaded by it.
+ * One-time setup of an installation with several machines or containers: its secrets, then its streams and bucket, then its first organization.
+ * `bindery start` does all of it. Each command loads the code that only it needs.
  */
 
 const healthPort = 8222;
@@ -25,11 +25,11 @@ export function secretsCommand(program: Command): void {
   program
     .command('secrets')
     .description(
-      'make the secrets of an installation, those of each service in a folder of its own, and the configuration of its bus',
+      'make the secrets of an installation, with a folder for each service, and the configuration of its bus',
     )
-    .argument('<folder>', 'where they are kept; those that are there already stay')
-    .option('--group <id>', 'number of a group that may read them, too', wholeNumber(0, 2 ** 31))
-    .option('--nats <hosts...>', 'host names of the servers of a NATS cluster: each gets a configuration of its own')
+    .argument('<folder>', 'folder for the secrets; existing ones are kept')
+    .option('--group <id>', 'numeric id of a group that may also read them', wholeNumber(0, 2 ** 31))
+    .option('--nats <hosts...>', 'host names of the servers of a NATS cluster: each gets its own configuration')
     .action(async (folder: string, { group, nats = [] }: { group?: number; nats?: string[] }) => {
       await writeSecrets(folder, secretFiles(await openSecrets(folder), nats), group);
       process.stdout.write(`The secrets of the ${serviceNames.length} services are in ${folder}.\n`);
@@ -38,7 +38,7 @@ export function secretsCommand(program: Command): void {
 
 type SecretFiles = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** By folder and name: a file for each secret of a service, named as its variable. `BINDERY_SECRETS` of the service names the folder. */
+/** Files by folder and name: one file for each secret of a service, named after its variable. `BINDERY_SECRETS` of the service names the folder. */
 function secretFiles(secrets: Secrets, natsHosts: readonly string[]): SecretFiles {
   const { natsPasswords, operatorToken, auditKey, s3SecretAccessKey, redisPassword, elasticsearchPassword } = secrets;
   const passwordOf = (user: string) => ({ [`BINDERY_NATS_PASSWORD_${variableName(user)}`]: natsPasswords[user] ?? '' });
@@ -67,14 +67,14 @@ function secretFiles(secrets: Secrets, natsHosts: readonly string[]): SecretFile
       BINDERY_REDIS_PASSWORD: redisPassword,
     },
     nats: natsFiles(secrets, natsHosts),
-    // Counts of requests may be lost with a machine: a minute of them at most.
+    // A crash may lose at most one minute of request counts.
     redis: { 'redis.conf': `requirepass ${redisPassword}\nsave 60 1\nstop-writes-on-bgsave-error no\ndir /data\n` },
     elasticsearch,
     s3,
   };
 }
 
-/** `nats.conf` of a server that is alone, or `<host>.conf` of each server of a cluster. */
+/** `nats.conf` of a single server, or `<host>.conf` of each server of a cluster. */
 function natsFiles({ natsPasswords, natsRoutePassword }: Secrets, hosts: readonly string[]): Record<string, string> {
   const common = { host: '0.0.0.0', monitorPort: healthPort, passwords: natsPasswords };
   if (hosts.length === 0) return { 'nats.conf': natsConfig(common) };
@@ -96,7 +96,7 @@ async function writeSecrets(folder: string, files: SecretFiles, group: number | 
     await share(own, 0o700, 0o750);
     for (const [file, text] of Object.entries(ofOne)) {
       const path = join(own, file);
-      // A file that is written again keeps the mode that it had.
+      // Removed first, because an overwritten file would keep its mode.
       await rm(path, { force: true });
       await writeFile(path, `${text.trimEnd()}\n`, { mode: 0o600, flush: true });
       await share(path, 0o600, 0o640);
@@ -110,7 +110,7 @@ export const provisionSettings = {
   replicas: setting(
     'BINDERY_NATS_REPLICAS',
     z.enum(['1', '3', '5'], 'must be 1, 3 or 5').default('1').transform(Number),
-    'on how many servers of a NATS cluster each stream and bucket is kept: 1, 3 or 5',
+    'number of replicas of each stream and bucket in a NATS cluster: 1, 3 or 5',
   ),
 };
 
@@ -164,9 +164,7 @@ export function demoCommand(program: Command): void {
 export function prepareCommand(program: Command): void {
   program
     .command('prepare')
-    .description(
-      'load the code of all services once, so that it is compiled, and make the snapshots from which child processes start',
-    )
+    .description('compile the code of all services, and make the snapshots from which child processes start')
     .action(async () => {
       const { prepareServices } = await import('../run-services.ts');
       await prepareServices((line) => process.stdout.write(`${line}\n`));

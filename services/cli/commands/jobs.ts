@@ -29,17 +29,13 @@ type Options = ServerCommandOptions & {
 export function jobsCommand(program: Command): void {
   withConnection(program.command('jobs'))
     .description('list export jobs, newest first, or show one')
-    .argument('[jobId]', 'only this job; all of them by default')
-    .option(
-      '--watch',
-      'keep showing them as they change; with a job, until it has ended (exit code 1 if it failed)',
-      false,
-    )
+    .argument('[jobId]', 'id of one job; all jobs by default')
+    .option('--watch', 'follow their changes; with a job, until it has ended (exit code 1 if it failed)', false)
     .option('--domain <domain>', 'only jobs of this domain')
     .addOption(new Option('--status <status>', 'only jobs with this status').choices(exportJobStatuses))
     .option('--since <time>', 'only jobs created since, such as 2026-01-31 or 2026-01-31T12:00:00Z')
-    .option('--limit <number>', 'the most jobs (20)', wholeNumber(1, 100))
-    .option('--cursor <cursor>', 'go on after an earlier list: its "nextCursor"')
+    .option('--limit <number>', 'maximum number of jobs (20)', wholeNumber(1, 100))
+    .option('--cursor <cursor>', 'continue an earlier list: its "nextCursor"')
     .action(async (jobId: string | undefined, options: Options) => {
       const output = createOutput(options.json);
       const client = connect(options, 'admin');
@@ -72,7 +68,7 @@ const tickMs = 1_000;
 /** Lines around the jobs: the head, the counts, and the line of the cursor. */
 const otherLines = 3;
 
-/** Shows a job until it has ended: redrawn in place on a terminal, else one line per change. Rejects with `ExportFailed` when it failed. */
+/** Shows a job until it has ended: redrawn in place on a terminal, else one line per change. Rejects with `ExportFailed` if it failed. */
 export async function watchJob(client: ApiClient, jobId: string, { json, stream }: WatchOptions): Promise<void> {
   const isLive = !json && stream.isTTY === true;
   const area = liveArea(stream);
@@ -80,7 +76,7 @@ export async function watchJob(client: ApiClient, jobId: string, { json, stream 
   const draw = () => {
     if (job !== undefined) area.draw(jobPanel(job, new Date(), looks(stream)));
   };
-  // The time shown goes on while nothing changes.
+  // The shown time advances while nothing changes.
   const ticking = isLive ? setInterval(draw, tickMs) : undefined;
   try {
     for await (const changed of followJob(client, jobId)) {
@@ -144,7 +140,7 @@ const styles: Record<ExportJob['status'], PaintStyle> = {
 };
 
 const barWidth = 16;
-/** A terminal of this width has room for a bar. */
+/** Terminal width from which a bar is shown. */
 const roomForBar = 110;
 
 /** A job on one line, for logs and pipes. Pure. */
@@ -163,7 +159,7 @@ export function jobLine(job: ExportJob): string {
     .trimEnd();
 }
 
-/** Jobs as a table with a head, one line each. Jobs that have not ended are timed until `now`. Pure. */
+/** Jobs as a table with a head, one line each. The time of jobs that have not ended counts until `now`. Pure. */
 export function jobTable(jobs: readonly ExportJob[], now: Date, options: { width: number; paint: Paint }): string[] {
   const { paint, width } = options;
   const head = ['Job', 'Domain', 'Version', 'Status', 'Progress', 'Pages', 'Time'];
@@ -189,7 +185,7 @@ export function jobTable(jobs: readonly ExportJob[], now: Date, options: { width
   ];
 }
 
-/** One job on two lines: what it is, and how far it is. Pure. */
+/** One job on two lines: its description and its progress. Pure. */
 export function jobPanel(job: ExportJob, now: Date, options: { width: number; paint: Paint }): string[] {
   const { paint, width } = options;
   const style = styles[job.status];
@@ -202,7 +198,7 @@ export function jobPanel(job: ExportJob, now: Date, options: { width: number; pa
   ];
 }
 
-/** Time from the request to the end, or to now. Clocks differ, so it is never below zero. Pure. */
+/** Time from the request to the end, or to now. Clocks differ, so it is clamped to zero. Pure. */
 export function elapsedMs(job: Pick<ExportJob, 'createdAt' | 'completedAt'>, now: Date): number {
   const end = job.completedAt === undefined ? now.getTime() : Date.parse(job.completedAt);
   return Math.max(0, end - Date.parse(job.createdAt));

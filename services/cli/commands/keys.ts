@@ -29,24 +29,26 @@ export function keysCommand(program: Command): void {
   const keys = program.command('keys').description("an organization's API keys");
 
   withConnection(keys.command('list'))
-    .description('list all keys, also revoked ones, and when each was used last; secrets are never shown again')
+    .description(
+      'list all keys, including revoked ones, with the time of their last use; secrets are never shown again',
+    )
     .action(async (options: ServerCommandOptions) => {
       const answer = await connect(options, 'admin').json<{ apiKeys: ListedApiKey[] }>('/v1/api-keys');
       createOutput(options.json).result(answer, keyTable(answer.apiKeys, new Date()));
     });
 
   withConnection(keys.command('create'))
-    .description('make a key that may do no more than yours; its secret is shown this once')
+    .description('create a key with at most the rights of yours; its secret is shown only once')
     .addOption(
       new Option('--kind <kind>', 'admin: all of the interface; assistant: for the pages of a site')
         .choices(['admin', 'assistant'])
         .makeOptionMandatory(),
     )
-    .option('--name <name>', 'what it is for')
+    .option('--name <name>', 'purpose of the key')
     .addOption(
       choiceList(
         '--scopes <scopes...>',
-        'read, write (those of the key that makes it); proxy: an assistant key for a server that asks for its readers',
+        'read, write (by default those of your key); proxy: an assistant key for a server that asks on behalf of its readers',
         keyScopes,
       ),
     )
@@ -68,13 +70,13 @@ export function keysCommand(program: Command): void {
 
   withConnection(keys.command('rotate'))
     .description(
-      'replace a key with a new one like it, which ends when the old one would have ended; the old one stays valid for a while',
+      'replace a key with a new one that has the same rights and expiry; the old key stays valid for a grace period',
     )
-    .argument('<keyId>', 'such as key_1a2B… ("keys list" shows it)')
-    .option('--overlap-hours <hours>', 'how long the old key stays valid', numberBetween(0, 720), 24)
+    .argument('<keyId>', 'id of the key, such as key_1a2B… (see "keys list")')
+    .option('--overlap-hours <hours>', 'grace period in which the old key stays valid', numberBetween(0, 720), 24)
     .option(
       '--expires-in-days <days>',
-      'a new end; not after that of the key that makes it, so a key cannot prolong itself',
+      'days until the new key expires; not after your key, so that a key cannot prolong itself',
       wholeNumber(1, 3650),
     )
     .action(async (keyId: string, options: RotateOptions) => {
@@ -83,17 +85,17 @@ export function keysCommand(program: Command): void {
         json: { overlapHours: options.overlapHours, expiresInDays: options.expiresInDays },
       });
       printCreated(created, options);
-      // Its own end, if it has one, may be sooner.
+      // "At the latest", because the old key may have an earlier expiry.
       const end = `The old key ${keyId} ends in ${counted(options.overlapHours, 'hour')} at the latest.`;
       createOutput(options.json).note(end);
     });
 
   withConnection(keys.command('revoke'))
     .description(
-      'end a key; within a second no gateway takes it, and what it has open ends. Lists the keys that it made',
+      'revoke a key; within a second every gateway refuses it and ends its open requests. Lists the keys that it made',
     )
-    .argument('<keyId>', 'as "bindery keys list" shows it')
-    .option('--descendants', 'end the keys that it made, and those that they made, as well')
+    .argument('<keyId>', 'id of the key, as shown by "bindery keys list"')
+    .option('--descendants', 'also revoke the keys that it made, and those that they made')
     .action(async (keyId: string, options: RevokeOptions) => {
       const api = connect(options, 'admin');
       const { apiKeys } = await api.json<{ apiKeys: ListedApiKey[] }>('/v1/api-keys');
@@ -104,29 +106,29 @@ export function keysCommand(program: Command): void {
       const output = createOutput(options.json);
       output.result({ ...revoked, revoked: true, descendants }, revokedText(keyId, descendants));
       if (descendants.some(({ revokedAt }) => revokedAt === undefined))
-        output.note(`They go on. End them with "bindery keys revoke ${keyId} --descendants".`);
+        output.note(`They stay valid. Revoke them with "bindery keys revoke ${keyId} --descendants".`);
       const ended = [keyId, ...descendants.filter((key) => key.revokedAt !== undefined).map(({ id }) => id)];
       if (endsAllMakers(ended, apiKeys, new Date()))
         output.note(
-          'No admin key that may write is left: an operator gives the organization another with "bindery orgs create-key".',
+          'No admin key that may write is left: an operator can create another with "bindery orgs create-key".',
         );
     });
 }
 
 const keyPath = (keyId: string): string => `/v1/api-keys/${encodeURIComponent(keyId)}`;
 
-/** The output is the secret alone, so that it can be sent into a file that a service reads. */
+/** The output is the secret alone, so that it can be redirected into a file that a service reads. */
 export function printCreated(created: CreatedApiKey, { json }: ServerCommandOptions): void {
   const output = createOutput(json);
   output.result(created, created.key);
   output.note(secretSentence(created));
 }
 
-/** What a secret is and when it ends. Pure. */
+/** Introduces a secret and says when it expires. Pure. */
 export const secretSentence = ({ id, kind, expiresAt }: Pick<CreatedApiKey, 'id' | 'kind' | 'expiresAt'>): string =>
-  `This is the secret of the ${kind} key ${id}, shown this once. It ${expiresAt === undefined ? 'does not expire' : `expires at ${expiresAt}`}.`;
+  `This is the secret of the ${kind} key ${id}, shown only once. It ${expiresAt === undefined ? 'does not expire' : `expires at ${expiresAt}`}.`;
 
-/** Pure; `now` tells which have expired. */
+/** A table of keys. `now` tells which have expired. Pure. */
 export function keyTable(keys: readonly ListedApiKey[], now: Date): string {
   if (keys.length === 0) return 'No API keys.';
   const isBound = keys.some((key) => boundsOf(key) !== '');
@@ -158,16 +160,16 @@ export function keyTable(keys: readonly ListedApiKey[], now: Date): string {
 
 const mostBounds = 3;
 
-/** The addresses and origins that a key is bound to; of many the first ones. */
+/** The addresses and origins that a key is bound to, shortened to the first ones. */
 function boundsOf({ allowedAddresses, allowedOrigins }: ShownApiKey): string {
   const all = [...allowedAddresses, ...allowedOrigins].map(printable);
   const more = all.length - mostBounds;
   return `${all.slice(0, mostBounds).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** What was revoked, and what the key made. Pure. */
+/** The revoked key, and the keys that it made. Pure. */
 export function revokedText(keyId: string, descendants: readonly ShownApiKey[]): string {
-  if (descendants.length === 0) return `Revoked ${keyId}. It made no keys that are still good.`;
+  if (descendants.length === 0) return `Revoked ${keyId}. It made no keys that are still valid.`;
   const row = ({ id, kind, name, expiresAt, revokedAt }: ShownApiKey) => [
     id,
     kind,
@@ -179,7 +181,7 @@ export function revokedText(keyId: string, descendants: readonly ShownApiKey[]):
   return `Revoked ${keyId}. It made ${counted(descendants.length, 'key')}, or its keys did:\n${table}`;
 }
 
-/** Whether no key is left that can make keys, and there was one before. Pure. */
+/** True if no key is left that can make keys, and there was one before. Pure. */
 export function endsAllMakers(ended: readonly string[], keys: readonly ShownApiKey[], now: Date): boolean {
   const makers = keys.filter(
     (key) => key.kind === 'admin' && key.scopes.includes('write') && keyState(key, now) === 'good',

@@ -27,7 +27,7 @@ export function orgsCommand(program: Command): void {
 
   operatorCommand('create')
     .description('create an organization and its first admin key')
-    .argument('<name>', 'what people call it, such as "Acme"')
+    .argument('<name>', 'name of the organization, such as "Acme"')
     .addOption(plan())
     .action(async (name: string, options: CreateOptions) => {
       const created = await connect(options, 'operator').json<OrganizationCreated>('/v1/organizations', {
@@ -48,7 +48,7 @@ export function orgsCommand(program: Command): void {
     .addOption(plan())
     .action(async (id: string, options: ChangeOptions) => {
       const { name, plan } = options;
-      if (name === undefined && plan === undefined) throw new Error('What is to change? Give --name, --plan or both.');
+      if (name === undefined && plan === undefined) throw new Error('Nothing to change: give --name, --plan or both.');
       const organization = await connect(options, 'operator').json<ShownOrganization>(organizationPath(id), {
         method: 'PATCH',
         json: { name, plan },
@@ -57,12 +57,12 @@ export function orgsCommand(program: Command): void {
     });
 
   operatorCommand('create-key')
-    .description('give an organization another admin key, when its own are lost or have ended')
+    .description('create another admin key for an organization, if its own are lost or have expired')
     .argument('<organization>', 'its id')
-    .option('--name <name>', 'what it is for')
+    .option('--name <name>', 'purpose of the key')
     .option(
       '--expires-in-days <days>',
-      'when it ends (90 by default), and with it the admin keys that it makes',
+      'days until the key, and the admin keys that it makes, expire (90 by default)',
       wholeNumber(1, 3650),
     )
     .action(async (id: string, options: ServerCommandOptions & { name?: string; expiresInDays?: number }) => {
@@ -81,7 +81,7 @@ export function orgsCommand(program: Command): void {
     .addOption(
       new Option(
         '--groups <trust>',
-        'claimed: readers are in the groups they name (default); signed: only a signed token puts them there',
+        'claimed: readers have the groups that they name (default); signed: only the groups in a signed token count',
       ).choices(groupTrusts),
     )
     .option(
@@ -100,7 +100,7 @@ export function orgsCommand(program: Command): void {
     });
 }
 
-/** Says what is wrong with the file; what is wrong with a key, the server says. */
+/** Errors of the file are reported here; the server reports errors of a key. */
 async function keysIn(file: string): Promise<unknown[]> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     const why = errorCode(error) === 'ENOENT' ? 'there is no such file' : messageOf(error);
@@ -125,8 +125,8 @@ const organizationText = ({ id, name, plan }: ShownOrganization): string => `${i
 type FirstOrganization = Omit<LocalInstallation, 'baseUrl' | 'operatorToken'>;
 
 /**
- * Makes the organization, domain and keys that a fresh installation begins with, through the public interface. While the read models are slow
- * to follow, it begins anew: an organization whose key did not arrive stays without one.
+ * Makes the organization, domain and keys of a new installation through the public interface. If the read models lag too far behind, it starts again:
+ * an organization whose key did not arrive stays without one.
  */
 export function createFirstOrganization(baseUrl: string, operatorToken: string): Promise<FirstOrganization> {
   return retryWhileAway(() => createOrganization(baseUrl, operatorToken));

@@ -12,16 +12,16 @@ export function projectionsCommand(program: Command): void {
     .description('show which generation of each read model is read, and its last rebuild')
     .action((options: BusCommandOptions) => withBus('operator', options, (bus) => show(bus, options)));
   withBusOptions(projections.command('rebuild'))
-    .description('fill a new generation of a read model from the log, and then read that one')
-    .addArgument(new Argument('[projection]', 'all of them by default').choices(projectionNames))
+    .description('fill a new generation of a read model from the log, and then switch to it')
+    .addArgument(new Argument('[projection]', 'name of a read model; all by default').choices(projectionNames))
     .action((projection: ProjectionName | undefined, options: BusCommandOptions) =>
       withBus('operator', options, (bus) =>
         rebuild(bus, projection === undefined ? projectionNames : [projection], options),
       ),
     );
   withBusOptions(projections.command('call-off'))
-    .description('end a rebuild that is not finished: what it filled is thrown away, and what is read now stays')
-    .addArgument(new Argument('[projection]', 'all of them by default').choices(projectionNames))
+    .description('call off a rebuild: its new generation is discarded, and the live one stays')
+    .addArgument(new Argument('[projection]', 'name of a read model; all by default').choices(projectionNames))
     .action((projection: ProjectionName | undefined, options: BusCommandOptions) =>
       withBus('operator', options, (bus) =>
         callOff(bus, projection === undefined ? projectionNames : [projection], options),
@@ -89,7 +89,7 @@ function rebuiltLine(one: Rebuilt): string {
 
 export type Rebuilt = { projection: ProjectionName; live: string } & NonNullable<ProjectionPointer['lastRebuild']>;
 
-/** No projector took the request, or the rebuild did not come to its end; the message says what to do. */
+/** Thrown if no projector took the request, or the rebuild did not finish; the message says what to do. */
 class NotRebuilt extends Error {
   override name = 'NotRebuilt';
 }
@@ -99,8 +99,8 @@ const takenWithinMs = 15_000;
 type Request = { id: string; now: Date };
 
 /**
- * Requests a rebuild and waits until the new generation is read. Throws `NotRebuilt` when no projector takes the request, and when the
- * rebuild is called off or another takes its place.
+ * Requests a rebuild and waits until the new generation is live. Throws `NotRebuilt` when no projector takes the request, and when the rebuild is
+ * called off or replaced by another.
  */
 export async function rebuildProjection(
   { projections: { pointers, requests } }: Pick<BusParts, 'projections'>,
@@ -115,16 +115,16 @@ export async function rebuildProjection(
       isTaken = true;
       taken();
     } else if (isTaken && lastRebuild?.id !== request.id) {
-      const how = calledOff?.rebuildId === request.id ? 'was called off' : 'gave way to another one';
-      throw new NotRebuilt(`The rebuild of "${projection}" ${how}. What was read before is read still.`);
+      const how = calledOff?.rebuildId === request.id ? 'was called off' : 'was replaced by another one';
+      throw new NotRebuilt(`The rebuild of "${projection}" ${how}. The earlier generation stays live.`);
     }
     return lastRebuild?.id === request.id ? { projection, live, ...lastRebuild } : undefined;
   });
 }
 
 /**
- * Calls the rebuild of a projection off and waits until that is done; answers the rebuild that ended, if one was running. Throws
- * `NotRebuilt` when no projector takes the request.
+ * Calls off the rebuild of a projection, waits until it has ended, and returns it if one was running. Throws `NotRebuilt` when no projector takes the
+ * request.
  */
 export async function callOffRebuild(
   { projections: { pointers, requests } }: Pick<BusParts, 'projections'>,
@@ -139,8 +139,8 @@ export async function callOffRebuild(
 }
 
 /**
- * Waits for the first answer of `look` to a state of the pointer. A projector must have taken the request within 15 seconds: then `look`
- * answers, or calls `taken` and takes its time. Throws `NotRebuilt`.
+ * Waits for the first result of `look` at a state of the pointer. A projector must take the request within 15 seconds: then `look` returns a result,
+ * or calls `taken` and may take longer. Throws `NotRebuilt`.
  */
 async function whenPointer<T>(
   pointers: BusParts['projections']['pointers'],

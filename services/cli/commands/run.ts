@@ -10,7 +10,7 @@ export function startCommand(program: Command): void {
     .option('--watch', 'restart services when their code changes, for work on Bindery itself')
     .option('-h, --help', 'display help for command, and the settings')
     .action(async ({ help, watch = false }: { help?: true; watch?: boolean }, command: Command) => {
-      // Loaded here: bus, supervisor and renderer take longer to load than the commands that call a server take to answer.
+      // Loaded on demand: bus, supervisor and renderer take longer to load than most commands take to run.
       const { startInstallation, startSettings } = await import('../start.ts');
       if (help) process.stdout.write(`${command.helpInformation()}\n${settingsText(startSettings)}`);
       else await startInstallation(process.env, watch);
@@ -22,7 +22,7 @@ function settingsText(settings: Settings): string {
     const byDefault = schema.safeParse(undefined);
     return `  ${env.padEnd(18)} ${description}${byDefault.success ? ` (default: ${asWritten(byDefault.data)})` : ''}\n`;
   });
-  return `Settings, in the environment:\n${lines.join('')}\nThose of the services count, too: see the page Settings of the documentation.\n`;
+  return `Settings, in the environment:\n${lines.join('')}\nSettings of the services apply too: see the page Settings of the documentation.\n`;
 }
 
 /** A value as its variable has it: what is on or off, as 1 or 0. */

@@ -19,17 +19,17 @@ const shownCharacters = 240;
 
 export function searchCommand(program: Command): void {
   withConnection(program.command('search'))
-    .description('find the passages of a domain that fit a query best')
+    .description('search the documentation of a domain')
     .argument('<domain>', 'slug or host name')
     .argument('<query>', 'words, a flag, a code or a path')
-    .option('--limit <number>', 'the most passages (10)', wholeNumber(1, 50))
-    .option('--min-score <score>', 'only passages with this score or a better one, 0 to 1', numberBetween(0, 1))
+    .option('--limit <number>', 'maximum number of passages (10)', wholeNumber(1, 50))
+    .option('--min-score <score>', 'minimum score of a passage, 0 to 1', numberBetween(0, 1))
     .option('--version <version>', 'only pages of this version in the navigation')
     .option('--language <language>', 'only pages in this language')
     .option('--tag <tag>', 'only pages with this tag')
     .option('--groups <groups...>', 'also pages restricted to these groups')
-    .option('--explain', 'a table of what each signal of the ranking adds; needs an admin key')
-    // Readers paste flags.
+    .option('--explain', 'table of the contribution of each ranking signal; needs an admin key')
+    // Readers search for flags.
     .showHelpAfterError(
       '(Put -- before a query that begins with a hyphen: search acme -- --dry-run. --help has all options.)',
     )
@@ -58,7 +58,7 @@ export function searchCommand(program: Command): void {
     });
 }
 
-/** Title, heading, address and score of a passage, and how it begins. Pure. */
+/** Title, heading, address and score of a passage, and the start of its text. Pure. */
 export function passageText({ content, metadata }: SearchAnswer[number]): string {
   const { title, heading, url, score } = metadata;
   const name = heading === '' || heading === title ? title : `${title} › ${heading}`;
@@ -68,8 +68,8 @@ export function passageText({ content, metadata }: SearchAnswer[number]): string
 }
 
 /**
- * A table with a line for each passage: its score, the share of the question that it has, what each signal of the ranking adds, and where it is. Then the
- * words of the question with the terms that were searched for them. Pure.
+ * A table with a line for each passage: its score, its share of the question's words, the contribution of each ranking signal, and its address. After
+ * it, the words of the question with the terms that were searched for them. Pure.
  */
 export function explanationText(found: SearchAnswer): string {
   const explained = found.map(({ metadata }) => metadata);

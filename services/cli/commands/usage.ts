@@ -10,7 +10,7 @@ type Options = ServerCommandOptions & { month?: string; months?: string };
 
 export function usageCommand(program: Command): void {
   withConnection(program.command('usage'))
-    .description('show what the organization used: exports, pages, bundles, links, publications, questions')
+    .description('show the usage of the organization: exports, pages, bundles, links, publications, questions')
     .option('--month <month>', 'by day, in a month such as 2026-03; this month by default')
     .addOption(
       new Option('--months <first..last>', 'by month, such as 2026-01..2026-03, at most 24').conflicts('month'),
@@ -40,15 +40,15 @@ const columns: readonly Column[] = [
 
 const gap = '  ';
 const longestBar = 24;
-/** Shorter bars say nothing. */
+/** Columns below which a bar is left out. */
 const shortestBar = 8;
 const none = '·';
-/** No longer known. */
+/** Shown for a figure whose records have expired. */
 const unknown = '?';
 
 type Row = { name: string; figures: SomeUsageFigures; isKnown: (figure: UsageFigureName) => boolean };
 
-/** What was used, for a terminal: of one month by day, of several by month, with bars of the exports and a line of sums. Pure. */
+/** Usage for a terminal: one month by day or several by month, with bars of the exports and a line of sums. Pure. */
 export function usageText({ organization, months }: Usage, { width, paint }: { width: number; paint: Paint }): string {
   const [first] = months;
   const last = months.at(-1);
@@ -110,7 +110,7 @@ function sumOf(all: readonly SomeUsageFigures[]): SomeUsageFigures {
   return sums;
 }
 
-/** Anything above nothing has a bar, however short. */
+/** Any value above zero has a bar of at least one column. */
 function barOf(share: number, columnCount: number): string {
   return share === 0 ? '' : '━'.repeat(Math.max(1, Math.round(share * columnCount)));
 }

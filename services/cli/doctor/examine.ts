@@ -19,12 +19,12 @@ import {
 } from '#shared/storage/open-object-store.ts';
 import type { programSettings } from '../known-settings.ts';
 
-/** What is examined, by name: `bus`, `object store` … */
+/** The findings about one part of the installation: `bus`, `object store` … */
 export type Examination = { about: string; findings: Finding[] };
 
 export type ExaminationOptions = {
   environment: Readonly<Record<string, string | undefined>>;
-  /** Of an installation on this machine, whose addresses and secrets fill what the environment does not say. */
+  /** Data folder of an installation on this machine. Its addresses and secrets complete the environment. */
   dataFolder: string;
   /** Services whose settings must be in this environment. */
   services: readonly (keyof typeof programSettings)[];
@@ -33,12 +33,12 @@ export type ExaminationOptions = {
   natsMonitors: readonly string[];
 };
 
-/** Examines everything that an installation depends on, all at once. What cannot be examined is a fault of its own. */
+/** Examines all dependencies of an installation concurrently. A dependency that cannot be examined counts as a fault. */
 export async function examine(options: ExaminationOptions): Promise<Examination[]> {
   const environment = { ...localEnvironment(options.dataFolder), ...options.environment };
-  /** Wrong settings are findings, as everything else. */
+  /** Wrong settings become findings too. */
   const withSettings = <S extends Settings>(settings: S, inspect: (config: ConfigOf<S>) => Promise<Finding[]>) =>
-    findingsOf(async () => inspect(loadConfig(settings, environment)), 'Correct what the sentence names.');
+    findingsOf(async () => inspect(loadConfig(settings, environment)), 'Correct the setting that the message names.');
   const parts: Record<string, Promise<Finding[]>> = {
     machine: findingsOf(async () => {
       const { inspectMachine } = await import('./inspect-environment.ts');
@@ -49,8 +49,8 @@ export async function examine(options: ExaminationOptions): Promise<Examination[
     settings: findingsOf(async () => {
       const { inspectSettings } = await import('./inspect-environment.ts');
       const findings = inspectSettings(options.environment, options.services);
-      return findings.length === 0 ? [good('Each variable BINDERY_… is one that is read.')] : findings;
-    }, 'Correct what the sentence names.'),
+      return findings.length === 0 ? [good('All variables BINDERY_… are known.')] : findings;
+    }, 'Correct the setting that the message names.'),
     bus: findingsOf(() => examineBus(environment, options.natsMonitors), 'Look at the log of nats-server.'),
     'object store': withSettings({ ...objectStoreSettings, ...linkSigningSettings }, async (config) => {
       const settings = objectStoreFromConfig(config);
@@ -103,7 +103,7 @@ export async function examine(options: ExaminationOptions): Promise<Examination[
     }, 'Correct the settings OTEL_… .'),
     gateway: findingsOf(async () => {
       if (options.gateway === undefined) {
-        return [good('Its address is not known here, so it was not asked: name it with --url or BINDERY_URL.')];
+        return [good('Its address is not known, so it was not examined: give it with --url or BINDERY_URL.')];
       }
       const { inspectGateway } = await import('./inspect-platform.ts');
       return inspectGateway(options.gateway);
@@ -114,7 +114,7 @@ export async function examine(options: ExaminationOptions): Promise<Examination[
 
 const userVariable = (user: string): string => `BINDERY_NATS_PASSWORD_${variableName(user)}`;
 
-/** The provisioner sees all streams. Whoever has no password of it learns less. */
+/** The provisioner sees all streams. Without its password, the other users see less. */
 async function examineBus(environment: Readonly<Record<string, string | undefined>>, monitors: readonly string[]) {
   const users = ['provisioner', ...busUsers];
   const user = users.find((each) => secretIn(environment, userVariable(each)) !== undefined);
@@ -141,7 +141,7 @@ async function examineBus(environment: Readonly<Record<string, string | undefine
   });
 }
 
-/** What `bindery start` left in its data folder, as the variables that say the same; empty when it was not started there. */
+/** The addresses and secrets that `bindery start` wrote into its data folder, as variables; empty if it was not started there. */
 function localEnvironment(dataFolder: string): Record<string, string> {
   const read = (file: string): unknown => JSON.parse(readFileSync(join(dataFolder, file), 'utf8'));
   try {

@@ -11,7 +11,7 @@ import { startSettings } from '../start.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Whether this environment has what these services need, and no variable that nothing reads. Pure, but for files of secrets. */
+/** Checks that this environment has the settings of these services, and no unknown variable. Pure, except that it reads files of secrets. */
 export function inspectSettings(
   environment: Environment,
   services: readonly (keyof typeof programSettings)[],
@@ -20,7 +20,7 @@ export function inspectSettings(
   const unknown = Object.keys(environment)
     .filter((name) => name.startsWith('BINDERY_') && !known.has(name))
     .map((name) =>
-      warning(`${name} is set, and nothing reads it${guessAmong(name, [...known])}.`, 'Correct it, or take it away.'),
+      warning(`${name} is set, and nothing reads it${guessAmong(name, [...known])}.`, 'Correct or remove it.'),
     );
   const ofServices = services.map((service) => {
     try {
@@ -46,7 +46,7 @@ function knownVariables(): Set<string> {
   ]);
 }
 
-/** Of the Compose file, of tests, and of users of the bus that only commands are. */
+/** Variables of the Compose file, of tests, and of bus users that only commands have. */
 const moreVariables = [
   'BINDERY_IMAGE',
   'BINDERY_HTTP_PORT',
@@ -64,10 +64,10 @@ const leastFreeBytes = 5 * gigabyte;
 const leastMemory = 2 * gigabyte;
 const leastOpenFiles = 4_096;
 
-/** What this machine, or container, has. `folders` are those that something is kept in. */
+/** Inspects the resources of this machine or container. `folders`: the folders with stored data. */
 export async function inspectMachine(folders: readonly string[]): Promise<Finding[]> {
   const constrained = process.constrainedMemory();
-  // Without a limit it is 0 or an absurd number.
+  // Without a limit, `constrainedMemory` returns 0 or a huge number.
   const memory = constrained > 0 && constrained < totalmem() ? constrained : totalmem();
   const cores = availableParallelism();
   const has = `Node ${process.versions.node}, ${cores} ${cores === 1 ? 'core' : 'cores'}, ${inGigabytes(memory)} of memory`;
@@ -103,10 +103,10 @@ async function diskFinding(folder: string): Promise<Finding> {
       const { bavail, bsize } = await statfs(at);
       const text = `${inGigabytes(bavail * bsize)} are free for ${folder}.`;
       return bavail * bsize < leastFreeBytes
-        ? warning(text, 'Make room: a full disk takes no publication and no export.')
+        ? warning(text, 'Free some space: publications and exports fail on a full disk.')
         : good(text);
     } catch (error) {
-      // It is made by the first start.
+      // The first start creates the folder.
       if (errorCode(error) !== 'ENOENT' || at === dirname(at)) throw error;
     }
   }

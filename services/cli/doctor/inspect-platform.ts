@@ -17,12 +17,12 @@ const readinessSchema = z.object({
   setAside: z.number().default(0),
 });
 
-/** What the gateway at this address says of itself and of what is behind it. */
+/** The health that the gateway at this address reports, for itself and its dependencies. */
 export async function inspectGateway(address: string): Promise<Finding[]> {
   if (!URL.canParse(address) || new URL(address).username !== '') {
     return [
       fault(
-        'The address of the gateway is none that can be asked.',
+        'The address of the gateway is not valid.',
         'Name it as http://<host>:<port> or https://…, without user and password, with --url or BINDERY_URL.',
       ),
     ];
@@ -50,9 +50,9 @@ export async function inspectGateway(address: string): Promise<Finding[]> {
   const { ready, missing, degraded, setAside } = readiness.data;
   const findings: Finding[] = ready ? [good(`The gateway at ${address} is ready.`)] : [];
   for (const [name, why] of Object.entries(missing))
-    findings.push(fault(`The gateway at ${address} lacks ${name}: ${why}`, `See what is said here about ${name}.`));
+    findings.push(fault(`The gateway at ${address} lacks ${name}: ${why}`, `See the findings about ${name} here.`));
   for (const [name, why] of Object.entries(degraded))
-    findings.push(warning(`The gateway at ${address}: ${why}`, `See what is said here about ${name}.`));
+    findings.push(warning(`The gateway at ${address}: ${why}`, `See the findings about ${name} here.`));
   if (setAside > 0)
     findings.push(
       warning(
@@ -67,7 +67,7 @@ export async function inspectGateway(address: string): Promise<Finding[]> {
 
 const modelsSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
 
-/** Whether the model that answers questions can be reached, takes the key and exists. No text is sent to it. */
+/** Checks that the language model can be reached, accepts the key and exists, without sending it text. */
 export async function inspectLanguageModel(config: ConfigOf<typeof languageModelSettings>): Promise<Finding[]> {
   const { languageModel, mistralApiKey: key, mistralBaseUrl: base, mistralModel: name } = config;
   if (languageModel === 'extractive') return [good('No model is set: answers quote the best passages.')];
@@ -75,7 +75,7 @@ export async function inspectLanguageModel(config: ConfigOf<typeof languageModel
   return inspectModel({ base, key, name, variable: 'BINDERY_MISTRAL_MODEL', usedBy: 'the assistant' });
 }
 
-/** The same of the model that makes vectors, if there is one. */
+/** The same check for the embedding model, if there is one. */
 export async function inspectEmbedder(
   config: ConfigOf<typeof embedderSettings> & Pick<ConfigOf<typeof searchSettings>, 'searchEngine'>,
 ): Promise<Finding[]> {
@@ -105,7 +105,7 @@ async function inspectModel({ base, key, name, variable, usedBy }: ModelToInspec
   }
   if (answer.status === 401 || answer.status === 403) {
     return [
-      fault(`${base} does not take the key (${answer.status}).`, 'Set BINDERY_MISTRAL_API_KEY to one that is valid.'),
+      fault(`${base} does not accept the key (${answer.status}).`, 'Set BINDERY_MISTRAL_API_KEY to one that is valid.'),
     ];
   }
   const models = modelsSchema.safeParse(await answer.json().catch(() => undefined));
@@ -123,7 +123,7 @@ async function inspectModel({ base, key, name, variable, usedBy }: ModelToInspec
     : [fault(`There is no model "${name}" at ${base}.`, `Set ${variable} to one of: ${ids.slice(0, 20).join(', ')}.`)];
 }
 
-/** Whether the collector of the OpenTelemetry settings takes spans: it is sent a list of none. */
+/** Checks that the collector of the OpenTelemetry settings accepts spans, by sending it an empty list. */
 export async function inspectCollector(environment: Readonly<Record<string, string | undefined>>): Promise<Finding[]> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = environment;
   const address = own || (base && `${base.replace(/\/+$/, '')}/v1/traces`);
@@ -134,21 +134,23 @@ export async function inspectCollector(environment: Readonly<Record<string, stri
   try {
     const answer = await fetch(address, {
       method: 'POST',
-      // An empty message of protobuf.
+      // An empty body is an empty protobuf message.
       body: new Uint8Array(),
       headers: { ...headersIn(environment.OTEL_EXPORTER_OTLP_HEADERS), 'content-type': 'application/x-protobuf' },
       signal: AbortSignal.timeout(answerWithinMs),
     });
-    if (answer.ok) return [good(`The collector at ${address} takes spans.`)];
+    if (answer.ok) return [good(`The collector at ${address} accepts spans.`)];
     const needs =
-      answer.status === 401 || answer.status === 403 ? 'Set OTEL_EXPORTER_OTLP_HEADERS to what it asks for.' : advice;
-    return [warning(`The collector at ${address} does not take spans (${answer.status}): traces are lost.`, needs)];
+      answer.status === 401 || answer.status === 403
+        ? 'Set OTEL_EXPORTER_OTLP_HEADERS to the headers that it requires.'
+        : advice;
+    return [warning(`The collector at ${address} does not accept spans (${answer.status}): traces are lost.`, needs)];
   } catch (error) {
     return [warning(`No collector answers at ${address}: ${connectionProblem(error)}. Traces are lost.`, advice)];
   }
 }
 
-/** `name=value` pairs, comma-separated and percent-encoded, as OpenTelemetry has them. */
+/** `name=value` pairs, comma-separated and percent-encoded, as OpenTelemetry defines them. */
 const headersIn = (text = ''): Record<string, string> =>
   Object.fromEntries(
     text.split(',').flatMap((pair) => {

@@ -6,16 +6,16 @@ import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { type ApiClient, ApiFailure } from '../api-client.ts';
 import type { AskedPage, SearchQuestion } from './questions.ts';
 
-/** As many as an answer may have: several are of one page. */
+/** The maximum of a search response. Several passages may be from one page. */
 const mostPassages = 50;
 const pagesAtOnce = 4;
 
-/** What nearly every documentation has a page about. */
+/** Topics that nearly every documentation has. */
 const firstSearches = ['getting started', 'guide', 'reference', 'configuration', 'API', 'example'];
 
 /**
- * A published site as its readers know it: through search and pages as Markdown. Its pages are those that searches for common words find, and those that pages
- * link to, at most `mostPages`.
+ * A published site as its readers see it: through search and pages as Markdown. Its pages are found by searches for common words and by links between
+ * pages, at most `mostPages`.
  */
 export function domainSite(client: ApiClient, domain: string) {
   const at = encodeURIComponent(domain);
@@ -41,7 +41,7 @@ export function domainSite(client: ApiClient, domain: string) {
   return {
     async pages(mostPages: number): Promise<AskedPage[]> {
       const read = new Map<string, AskedPage | undefined>();
-      /** By path: the language that search knows, where it does. */
+      /** Language of each waiting page by path, if the search knows it. */
       let waiting = new Map<string, string | undefined>([['index', undefined]]);
       for (const query of firstSearches) {
         for (const { path, metadata } of await find(query)) waiting.set(path, metadata.language);
@@ -53,7 +53,7 @@ export function domainSite(client: ApiClient, domain: string) {
         for (const [position, [path, language]] of next.entries()) {
           const page = pages[position];
           read.set(path, page);
-          // Pages link to pages of their own language.
+          // Pages are assumed to link to pages of their own language.
           for (const { to } of page?.links ?? []) if (!read.has(to) && !waiting.has(to)) waiting.set(to, language);
         }
       }
@@ -92,7 +92,7 @@ function* nodesIn(node: Nodes): Generator<Nodes> {
 const wordsOf = (node: Nodes): string =>
   [...nodesIn(node)].map((each) => (each.type === 'text' || each.type === 'inlineCode' ? each.value : '')).join('');
 
-/** The page that an address leads to, from the page with this path; undefined outside the site. */
+/** The page that an address leads to from the page with this path; undefined outside the site. */
 function pathOf(address: string, from: string): string | undefined {
   if (/^[a-z][a-z0-9+.-]*:|^\/\/|^#/i.test(address)) return undefined;
   const url = URL.parse(address, `http://site/${from}`);
@@ -101,7 +101,7 @@ function pathOf(address: string, from: string): string | undefined {
   try {
     path = decodeURIComponent(path);
   } catch {
-    // As it is written.
+    // A path that cannot be decoded is kept unchanged.
   }
   path = path.replaceAll(/^\/+|\/+$/g, '').replace(/\.(?:html|md)$/, '');
   return path === '' ? 'index' : path;

@@ -86,7 +86,7 @@ test('a site asks for its pages by links to them, titles and descriptions, where
     page('v1/guide', 'Guide'),
   ]);
   expect(questions).toEqual([
-    // Both pages with the link are left out for it.
+    // Both pages with the link are excluded for this question.
     { query: 'Rotating credentials', pages: ['keys'], exclude: ['index', 'guide'], kind: 'link-text' },
     { query: 'Welcome', pages: ['index'], exclude: [], kind: 'title' },
     { query: 'API keys', pages: ['keys'], exclude: [], kind: 'title' },

@@ -4,17 +4,17 @@ import { problemText } from '#shared/http/field-problems.ts';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import { analyzeQuery, analyzeText } from '#shared/search/analyze-text.ts';
 
-/** A question, and the pages that answer it: finding one of them is right. Paths are as readers know them, `guides/x`. */
+/** A question and the pages that answer it; finding any of them is right. Paths are as readers see them, `guides/x`. */
 export type SearchQuestion = {
   query: string;
   pages: readonly string[];
-  /** Pages that are not found and whose links do not count, because the question is made of their words. */
+  /** Pages that do not count as found, and whose links are ignored, because the question is made from their words. */
   exclude: readonly string[];
-  /** `link-text`, `title`, `description`, or what a file says. */
+  /** `link-text`, `title`, `description`, or the kind given in a file. */
   kind: string;
-  /** In which pages are searched. */
+  /** Language of the pages to search. */
   language?: string | undefined;
-  /** To which it belongs, in a file with questions to several. */
+  /** Site of the question, in a file for several sites. */
   site?: string | undefined;
 };
 
@@ -32,8 +32,8 @@ const lineSchema = z
   .refine(({ pages, target }) => pages !== undefined || target !== undefined, 'must have "pages" or "target"');
 
 /**
- * The questions of a file, a line each: `{"query", "pages"}`, beside them `exclude`, `kind` and `language`. `target` is one page.
- * @throws a sentence that names the line when one is no question, or when the file cannot be read or has none
+ * The questions of a file, one per line: `{"query", "pages"}`, optionally with `exclude`, `kind` and `language`. `target` is one page.
+ * @throws a sentence that names the line if one is not a question, or if the file cannot be read or has none
  */
 export async function readQuestions(file: string): Promise<SearchQuestion[]> {
   const questions: SearchQuestion[] = [];
@@ -81,7 +81,7 @@ function pathsOf(address: string): string[] {
   return path === '' ? ['index'] : [path, `${path}/index`];
 }
 
-/** What of a page questions are made of. */
+/** The parts of a page that questions are made from. */
 export type AskedPage = {
   path: string;
   title: string;
@@ -90,12 +90,12 @@ export type AskedPage = {
   links: readonly { to: string; text: string }[];
 };
 
-/** With fewer words a description or a link says nothing that only one page has. */
+/** Descriptions and link texts with fewer words are not specific to one page. */
 const leastWords = { 'link-text': 2, description: 4 };
 
 /**
- * Questions made of what a site itself says of its pages: the texts of links to them, their titles and their descriptions. Those that are said of two
- * pages of one language are left out: nobody could say which is right. The pages with a link do not count for a question that its text is. Pure.
+ * Questions made from the site's own texts: link texts, titles and descriptions. A text that belongs to two pages of one language is left out,
+ * because either could be right. Pages with a link are excluded from the question made of its text. Pure.
  */
 export function siteQuestions(pages: readonly AskedPage[]): SearchQuestion[] {
   const known = new Map(pages.map((page) => [page.path, page]));
@@ -103,7 +103,7 @@ export function siteQuestions(pages: readonly AskedPage[]): SearchQuestion[] {
     links.flatMap(({ to, text }) => {
       const target = known.get(to);
       if (target === undefined || to === from || analyzeQuery(text).length < leastWords['link-text']) return [];
-      // That would be a question for the title.
+      // A link text that equals the title is already a question of kind `title`.
       if (nameOf(text) === nameOf(target.title)) return [];
       return [{ query: text, page: to, from, language: target.language ?? language }];
     }),
@@ -135,7 +135,7 @@ function unambiguous(kind: string, said: readonly Said[]): SearchQuestion[] {
   });
 }
 
-/** At most so many of each kind, evenly from the whole list. Pure. */
+/** A limited number of each kind, taken evenly from the whole list. Pure. */
 export function someOfEach(questions: readonly SearchQuestion[], most: number): SearchQuestion[] {
   return [...Map.groupBy(questions, ({ kind }) => kind).values()].flatMap((all) => {
     const step = Math.max(1, all.length / most);

@@ -1,30 +1,30 @@
 import { textTable } from '../terminal.ts';
 import type { SearchQuestion } from './questions.ts';
 
-/** How well the questions of a kind find their pages. */
+/** Recall of the questions of one kind. */
 export type Recall = {
   kind: string;
   questions: number;
   /** Share of the questions whose right page comes first, or among the first five. */
   recallAt1: number;
   recallAt5: number;
-  /** Mean of 1 / place of the right page; 0 where it is not found. */
+  /** Mean of 1 / rank of the right page; 0 if it is not found. */
   meanReciprocalRank: number;
-  /** Half of the searches took no longer, and 99 of 100. */
+  /** Median and 99th percentile of the search time. */
   p50Ms: number;
   p99Ms: number;
 };
 
-/** Adds up how well questions find their pages, by kind. */
+/** Collects the recall of questions by kind. */
 export function recallTable() {
   const asked = new Map<string, { rank: number; ms: number }[]>();
   const rows = (): Recall[] => [...asked].map(([kind, all]) => recallOf(kind, all));
   return {
-    /** `rank`: the place of the right page, from 1 on; 0 where it was not found. */
+    /** `rank`: the place of the right page, counted from 1; 0 if it was not found. */
     add(kind: string, rank: number, ms: number): void {
       asked.set(kind, [...(asked.get(kind) ?? []), { rank, ms }]);
     },
-    /** In the order in which kinds came. */
+    /** Rows are in the order in which kinds were added. */
     rows,
     whole: (): Recall => recallOf('all', [...asked.values()].flat()),
     text: (): string => recallText(rows()),
@@ -66,7 +66,7 @@ export type Missed = Pick<SearchQuestion, 'kind' | 'query' | 'pages'> & { found:
 
 const mostShown = 3;
 
-/** Asks one question after the other. `search` answers the paths of pages, each once, the best first. */
+/** Asks one question after the other. `search` returns the paths of pages, each once, the best first. */
 export async function askQuestions(
   questions: readonly SearchQuestion[],
   search: (question: SearchQuestion) => Promise<readonly string[]>,

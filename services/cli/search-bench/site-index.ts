@@ -17,7 +17,7 @@ import type { AskedPage, SearchQuestion } from './questions.ts';
 const mostFound = 20;
 const whole = Number.MAX_SAFE_INTEGER;
 
-/** A site in two versions: as it is, and without descriptions, for questions that are descriptions. */
+/** Two versions of a site: complete, and without descriptions for questions that are descriptions. */
 const versions = { whole: 'whole', bare: 'without-descriptions' };
 const scopeOf = (site: string, contentVersion: string): SearchScope => ({
   organization: 'bench',
@@ -25,7 +25,7 @@ const scopeOf = (site: string, contentVersion: string): SearchScope => ({
   contentVersion,
 });
 
-/** The pages of a site as publication and indexer make them: with the generated ones, in all languages. */
+/** The pages of a site as publisher and indexer make them: with the generated ones, in all languages. */
 export async function readSite(
   context: Pick<ReadingContext, 'pool' | 'slots'>,
   { model, read }: { model: SiteModel; read: SiteContent['source'] },
@@ -45,7 +45,7 @@ export async function readSite(
   return pages;
 }
 
-/** Writes both versions of a site. Answers how many passages it has. */
+/** Writes both versions of a site. Returns the number of its passages. */
 export async function indexSite(
   index: SearchIndex,
   site: string,
@@ -83,11 +83,11 @@ export async function searchSite(
   return found.map(({ path }) => path);
 }
 
-/** A docs project, searched where it lies: nothing is published. `close` removes its index. */
+/** A docs project, searched in place: nothing is published. `close` removes its index. */
 export async function openProjectSite(project: ProjectFiles): Promise<{
   pages: AskedPage[];
   search(question: SearchQuestion): Promise<string[]>;
-  /** Whether search knows a page at this path. */
+  /** True if the search knows a page at this path. */
   has(path: string): Promise<boolean>;
   close(): Promise<void>;
 }> {
@@ -111,7 +111,7 @@ export async function openProjectSite(project: ProjectFiles): Promise<{
   }
   const descriptions = new Map(model.pages.map(({ path, description }) => [path, description]));
   return {
-    // What everybody may read.
+    // Only pages that everybody may read are measured.
     pages: pages
       .filter(({ groups }) => groups.length === 0)
       .map(({ path, title, language, links }) => ({

@@ -4,7 +4,7 @@ import type { Bar, Lane, Phase, Trouble } from './timeline.ts';
 /** One character of a row: a stretch of the job's time. */
 export type Cell = { glyph: string; style?: PaintStyle };
 
-/** How milliseconds become columns. */
+/** The scale from milliseconds to columns. */
 export type Scale = { columns: number; cellMs: number };
 
 const eighths = '▁▂▃▄▅▆▇█';
@@ -42,8 +42,8 @@ export function phaseStrip(phases: readonly Phase[], scale: Scale): Cell[] {
 }
 
 /**
- * A worker's rows. When chunks are wide enough to be told apart, each chunk is a bar and each slot a row. Otherwise there is one row, and its
- * height says how many slots were busy. Pure.
+ * A worker's rows. If chunks are wide enough to be told apart, each chunk is a bar and each slot a row. Otherwise there is one row, and its height
+ * shows the number of busy slots. Pure.
  */
 export function laneStrips(lane: Lane, troubles: readonly Trouble[], scale: Scale): Cell[][] {
   const bars = lane.rows.flat();
@@ -137,7 +137,7 @@ function fill(
   }
 }
 
-/** Both are rounded in the same way, so neighbours do not overlap. */
+/** Start and end are rounded in the same way, so neighbours do not overlap. */
 const firstColumn = ({ columns, cellMs }: Scale, startMs: number): number =>
   Math.min(columns - 1, Math.round(startMs / cellMs));
 

@@ -17,9 +17,9 @@ const rowPixels = 16;
 const rowGapPixels = 4;
 const phasePixels = 26;
 const mostTicks = 8;
-/** A narrower phase shows no name. */
+/** Share of the width below which a phase shows no name. */
 const roomForName = 0.18;
-/** From here a label extends to the left; before it, to the right. */
+/** Position from which a label extends to the left; before it, to the right. */
 const roomForLateLabel = 0.16;
 
 /** The picture itself. Positions are percentages of the job's time, so it fits any width. Pure. */
@@ -104,7 +104,7 @@ function barBlock(bar: Bar, y: number, at: At): Element {
   ]);
 }
 
-/** Wide enough to be seen, however short. */
+/** The minimum width keeps short spans visible. */
 function block(className: string[], span: Span, y: number, height: number, at: At): Element {
   const style = `width:max(${at(span.endMs - span.startMs)},3px)`;
   return s('rect', { className, x: at(span.startMs), y, height, style });
@@ -123,7 +123,7 @@ const placed = (trouble: Trouble, y: number, at: At): Element =>
     iconGroup(trouble.kind, `${troubleSentence(trouble)}; ${remedySentence(trouble)}`),
   ]);
 
-/** Each trouble, with a line to the moment when the work was done again. */
+/** Each trouble, with a line to the time when its work was done again. */
 function troubleTrack(troubles: readonly Trouble[], durationMs: number, at: At): Element {
   const height = 22;
   const lines = troubles.flatMap(({ atMs, madeGoodMs }) =>

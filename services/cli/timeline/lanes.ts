@@ -1,12 +1,12 @@
 import type { TimedEvent } from './timed-events.ts';
 import { type Bar, gaps, type Lane, lengthMs, type Phase, union } from './timeline.ts';
 
-/** When all is well a fact waits at most this long for its commit: 100 ms for other facts to join it, and the commit itself. */
+/** Normal delay of a fact's commit: 100 ms for other facts to join it, and the commit itself. */
 const commitDelayMs = 250;
-/** Shorter waits mean nothing, because starts are derived. */
+/** Shorter waits are left out, because start times are derived. */
 const shortestWaitMs = 100;
 
-/** One lane for each worker in order of its first work, and one for what was there before; the bundler comes last. Pure. */
+/** One lane for each worker in order of its first work, and one for reused chunks; the bundler comes last. Pure. */
 export function lanesOf(events: readonly TimedEvent[], phases: readonly Phase[]): Lane[] {
   const rendering = phases.filter(({ name }) => name === 'rendering');
   return [...barsByWorker(events)].map(([worker, bars]) => {
@@ -25,7 +25,7 @@ export function lanesOf(events: readonly TimedEvent[], phases: readonly Phase[])
 }
 
 const bundler = 'bundler';
-/** It found chunks that were there before. */
+/** The orchestrator reports chunks that existed before the job. */
 const orchestrator = 'orchestrator';
 
 function barsByWorker(events: readonly TimedEvent[]): Map<string, LooseBar[]> {
@@ -35,10 +35,10 @@ function barsByWorker(events: readonly TimedEvent[]): Map<string, LooseBar[]> {
     if (bars === undefined) byWorker.set(worker, [bar]);
     else bars.push(bar);
   };
-  /** When work on closing segment or bundle can have begun: at the last step of the job, or the last attempt that failed. */
+  /** Earliest start of work on the closing segment or bundle: the last step of the job, or the last failed attempt. */
   let openSinceMs = 0;
   let plannedMs = 0;
-  /** When a chunk was to be done again. */
+  /** The time at which a chunk was to be done again. */
   const againSinceMs = new Map<number, number>();
   let previousCommit = { revision: 0, atMs: 0 };
   let bundleAttempt = 1;
@@ -120,26 +120,26 @@ function barsByWorker(events: readonly TimedEvent[]): Map<string, LooseBar[]> {
   return byWorker;
 }
 
-/** Finished work, and the earliest moment when it can have ended. */
+/** Finished work, and the earliest time when it can have ended. */
 type LooseBar = Bar & { earliestEndMs: number };
 
 /**
- * Places one worker's work in as few rows as it can have had slots. A slot works on one thing after the other, but things that end shortly
- * after each other are committed together. So work may move back in time as far as `earliestEndMs` if that makes room for it in a row.
- * `bars` are in order of their commits. Pure.
+ * Places one worker's work in the smallest possible number of rows, one for each slot. A slot works on one chunk after the other, but chunks that end
+ * shortly after each other are committed together. So work may move back in time as far as `earliestEndMs` if that makes room for it in a row. `bars`
+ * are in order of their commits. Pure.
  */
 function rowsOf(bars: readonly LooseBar[]): Bar[][] {
-  // This ends: with as many rows as bars, each bar has its own.
+  // The loop ends: with as many rows as bars, each bar has its own row.
   for (let count = Math.min(1, bars.length); ; count += 1) {
     const rows = placedIn(count, bars);
     if (rows !== undefined) return rows;
   }
 }
 
-/** Undefined when a piece of work fits nowhere. */
+/** Undefined if a bar fits into no row. */
 function placedIn(count: number, bars: readonly LooseBar[]): Bar[][] | undefined {
   const rows: Bar[][] = Array.from({ length: count }, () => []);
-  // From last to first, because what comes later in a row limits the room before it.
+  // From last to first, because a later bar limits the room before it.
   for (const { earliestEndMs, ...bar } of bars.toReversed()) {
     const places = rows.map((row) => ({ row, endMs: Math.min(bar.endMs, row[0]?.startMs ?? bar.endMs) }));
     const best = places.toSorted((a, b) => b.endMs - a.endMs)[0];

@@ -7,7 +7,7 @@ export type ShownEvent = z.infer<typeof shownExportEventSchema>;
 /** An event with its place on the job's own clock. */
 export type TimedEvent = { atMs: number; revision: number; event: ShownEvent };
 
-/** The events that a timeline is made of. A newer server may have events that this command does not know; they are left out. Pure. */
+/** The events that a timeline is made from. Events of a newer server that this command does not know are left out. Pure. */
 export function timedEvents(history: readonly HistoryEntry[], requestedAt: string): TimedEvent[] {
   const zeroMs = Date.parse(requestedAt);
   return history.flatMap(({ type, version, data, time, revision }) => {

@@ -20,7 +20,7 @@ import {
 
 const allowed = "default-src 'none'; style-src 'unsafe-inline'";
 
-/** The timeline as one HTML file that needs nothing else: no scripts, no other files, light and dark. Pure. */
+/** The timeline as one self-contained HTML file: no scripts, no other files, light and dark. Pure. */
 export function timelineHtml(timeline: Timeline): string {
   const page = h('html', { lang: 'en' }, [
     h('head', [
@@ -38,7 +38,7 @@ export function timelineHtml(timeline: Timeline): string {
   return `<!doctype html>\n${written(page)}\n`;
 }
 
-/** Names of elements and attributes are constants of ours, and so is what is raw: the style sheet. All else is escaped. */
+/** Names of elements and attributes are constants of ours, and so is the raw style sheet. Everything else is escaped. */
 function written(node: Nodes, inDrawing = false): string {
   if (node.type === 'text') return escapeHtmlText(node.value);
   if (node.type === 'raw') return node.value;
@@ -88,7 +88,7 @@ function figures({ totals, durationMs, bundle, outcome }: Timeline): Element {
     [
       'Attempts',
       formatNumber(totals.attempts),
-      totals.repeated === 0 ? '' : `${formatNumber(totals.repeated)} of them again`,
+      totals.repeated === 0 ? '' : `${formatNumber(totals.repeated)} of them repeated`,
     ],
     ['Renderers', formatNumber(totals.renderers), totals.waitMs === 0 ? '' : `waited ${formatDuration(totals.waitMs)}`],
     ['Bundle', bundle === undefined ? '–' : formatBytes(bundle.sizeBytes), ''],

@@ -3,14 +3,14 @@ import { lanesOf } from './lanes.ts';
 import { type ShownEvent, type TimedEvent, timedEvents } from './timed-events.ts';
 import { type Lane, lengthMs, type Phase, type Timeline, type Totals, type Trouble } from './timeline.ts';
 
-/** No timeline can be made of this history; the message says why. */
+/** Thrown if no timeline can be made from this history; the message says why. */
 class UnreadableHistory extends Error {
   override name = 'UnreadableHistory';
 }
 
 /**
- * What happened in a job, when, and by whom. A job that has not ended is drawn until `now`. Pure. Throws `UnreadableHistory` when the
- * history does not begin with the job's request.
+ * The events of a job over time, by worker. A job that has not ended is drawn until `now`. Pure. Throws `UnreadableHistory` when the history does not
+ * begin with the job's request.
  */
 export function timelineOf(history: readonly HistoryEntry[], now: Date): Timeline {
   const [first] = history;
@@ -88,7 +88,7 @@ const isPlan = (event: ShownEvent) => event.type === 'PagesPlanned' || event.typ
 const closing = 'closing segment';
 const bundle = 'bundle';
 
-/** Everything that went wrong, in order, and when it was done again. Pure. */
+/** All troubles in order, with the time when the work was done again. Pure. */
 function troublesOf(events: readonly TimedEvent[]): Trouble[] {
   const troubles: Trouble[] = [];
   for (const { event, atMs } of events) {
@@ -155,7 +155,7 @@ function troubleOf(event: ShownEvent): (Omit<Trouble, 'atMs' | 'pages'> & { page
 /** Counts over the whole history. Pure. */
 function totalsOf(events: readonly TimedEvent[], lanes: readonly Lane[]): Totals {
   const done = new Map<number, { pages: number; reused: boolean }>();
-  /** Counted by work and how often it was lost before, so an attempt that is reported twice counts once. */
+  /** Attempts are keyed by work and by the number of earlier losses, so an attempt that is reported twice counts once. */
   const attempts = new Set<string>();
   const works = new Set<string>();
   const timesLost = new Map<string, number>();
@@ -167,7 +167,7 @@ function totalsOf(events: readonly TimedEvent[], lanes: readonly Lane[]): Totals
   for (const { event } of events) {
     switch (event.type) {
       case 'PagesReplanned':
-        // Every chunk is another one, with a number of the old plan.
+        // Chunks of a new plan are other chunks, with numbers that the old plan also has.
         for (const work of works) timesLost.set(work, (timesLost.get(work) ?? 0) + 1);
         done.clear();
         planned = { pageTotal: event.data.pageTotal, chunkTotal: event.data.chunkCount };
@@ -191,13 +191,13 @@ function totalsOf(events: readonly TimedEvent[], lanes: readonly Lane[]): Totals
         tried('bundle', event.data.attempt);
         break;
       case 'ExportCompleted':
-        // The event does not say its attempt: it is the one after the last that failed.
+        // The event does not name its attempt: it is the one after the last that failed.
         tried('bundle', 0);
         break;
       case 'SegmentLost': {
         const work = event.data.chunk < 0 ? 'closing' : `chunk ${event.data.chunk}`;
         timesLost.set(work, (timesLost.get(work) ?? 0) + 1);
-        // Everything that follows from it is made again.
+        // All work that depends on it is done again.
         if (work !== 'closing') timesLost.set('closing', (timesLost.get('closing') ?? 0) + 1);
         timesLost.set('bundle', (timesLost.get('bundle') ?? 0) + 1);
         done.delete(event.data.chunk);

@@ -13,7 +13,7 @@ test('says what job it is, how it ended and what it took', () => {
   const text = linesOf(120).join('\n');
   expect(text).toContain('Export of acme (v2)  ● completed after 4.79 s');
   expect(text).toContain('rendering 3.53 s');
-  expect(text).toContain('420 pages in 23 chunks (2 reused) by 2 renderers; 29 attempts, 4 of them again.');
+  expect(text).toContain('420 pages in 23 chunks (2 reused) by 2 renderers; 29 attempts, 4 of them repeated.');
 });
 
 test('phases fill the whole strip in order', () => {

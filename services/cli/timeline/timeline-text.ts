@@ -32,7 +32,7 @@ import {
 
 const narrowestColumns = 48;
 const widestColumns = 200;
-/** A terminal of this width has room for words beside the lanes. */
+/** Terminal width from which words fit beside the lanes. */
 const columnsWithWords = 96;
 const columnsPerTick = 9;
 const mostTroubles = 20;

@@ -3,35 +3,35 @@ import type { HistoryEntry } from '#shared/contracts/http/exports.ts';
 /** A stretch of the job's time; milliseconds since its request. */
 export type Span = { startMs: number; endMs: number };
 
-/** What the job as a whole was at: `queued` until its plan, `joining` while the bundle is put together. A lost segment brings an earlier one back. */
+/** Phase of the job: `queued` until its plan, `joining` while the bundle is joined. A lost segment brings an earlier phase back. */
 export type Phase = Span & { name: 'queued' | 'rendering' | 'closing' | 'joining' };
 
-/** One piece of finished work. The end is when it was committed, at most a commit's interval late; the start is the end less what it took. */
+/** One piece of finished work. Its end is its commit, at most one commit interval late; its start is the end minus the reported duration. */
 export type Bar = Span & {
   work: 'chunk' | 'closing' | 'bundle';
-  /** Only of chunks. */
+  /** Only present for chunks. */
   chunk?: number;
   pages: number;
   attempt: number;
-  /** Its segment was there already. */
+  /** True if its segment already existed. */
   reused: boolean;
 };
 
 /** One worker's share of the job. */
 export type Lane = {
-  /** `page-renderer-x1`, or `bundler`, whose copies the history does not tell apart. */
+  /** `page-renderer-x1`, or `bundler`, whose replicas the history does not tell apart. */
   worker: string;
-  /** Chunks that it had in hand at the same time are in rows of their own, first row first. */
+  /** Chunks that were in flight at the same time are in separate rows, first row first. */
   rows: Bar[][];
-  /** While the job rendered and this worker had none of its chunks in hand. */
+  /** Times in which the job was rendering and this worker had none of its chunks in hand. */
   waits: Span[];
-  /** At least one chunk in hand. */
+  /** Time with at least one chunk in hand. */
   busyMs: number;
   chunks: number;
   pages: number;
 };
 
-/** Something that went wrong, whether or not it was made good. */
+/** A failure in the job, also one that was made good later. */
 export type Trouble = {
   kind: 'attempt-failed' | 'timed-out' | 'pages-failed' | 'segment-lost' | 'closing-failed' | 'bundle-failed';
   atMs: number;
@@ -42,7 +42,7 @@ export type Trouble = {
   reason: string;
   /** Paths of the pages that cannot be rendered, at most 64. */
   pages: string[];
-  /** When the same work was done after all. */
+  /** Time at which the same work succeeded. */
   madeGoodMs?: number;
 };
 
@@ -53,14 +53,14 @@ export type Totals = {
   pages: number;
   chunks: number;
   reused: number;
-  /** Of chunks, closing segment and bundle together; `repeated` counts those that were not the first at their work. */
+  /** Attempts at chunks, closing segment and bundle together; `repeated` counts all but the first attempt at each. */
   attempts: number;
   repeated: number;
   renderers: number;
   waitMs: number;
 };
 
-/** All that a picture of a job needs. */
+/** The input of both pictures of a job. */
 export type Timeline = {
   jobId: string;
   domain: string;
@@ -73,10 +73,10 @@ export type Timeline = {
   requestedAt: string;
   /** `running` until the job has ended. */
   outcome: 'running' | 'completed' | 'failed' | 'cancelled';
-  /** Why it failed, or who cancelled it. */
+  /** The error of a failed job, or the actor who cancelled it. */
   error?: string;
   bundle?: { sizeBytes: number; sha256: string; digestMatch?: string };
-  /** Until its end, or until now. */
+  /** Time until the job's end, or until now. */
   durationMs: number;
   phases: Phase[];
   lanes: Lane[];
@@ -96,7 +96,7 @@ export function union(spans: readonly Span[]): Span[] {
   return merged;
 }
 
-/** What is left of `whole` where no span of `covered` is. Pure. */
+/** The parts of `whole` that no span of `covered` covers. Pure. */
 export function gaps(whole: readonly Span[], covered: readonly Span[]): Span[] {
   return union(whole).flatMap(({ startMs, endMs }) => {
     const left: Span[] = [];
@@ -110,7 +110,7 @@ export function gaps(whole: readonly Span[], covered: readonly Span[]): Span[] {
   });
 }
 
-/** How long the spans are together; they must not overlap. Pure. */
+/** Total length of the spans, which must not overlap. Pure. */
 export const lengthMs = (spans: readonly Span[]): number =>
   spans.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
 
@@ -125,7 +125,7 @@ const steps = [
   hour,
 ];
 
-/** Round moments between 0 and `durationMs`, `most` at the most, evenly apart. Pure. */
+/** Round times between 0 and `durationMs`, evenly spaced, at most `most` of them. Pure. */
 export function ticksOf(durationMs: number, most: number): number[] {
   const step = steps.find((candidate) => durationMs / candidate < most) ?? Math.ceil(durationMs / most / hour) * hour;
   return Array.from({ length: Math.floor(durationMs / step) + 1 }, (_, index) => index * step);

@@ -2,11 +2,11 @@ import type { HistoryEntry } from '#shared/contracts/http/exports.ts';
 import { counted, formatBytes, formatDuration, formatNumber, printable } from '../format.ts';
 import { type Bar, type Lane, lengthMs, type Phase, type Timeline, type Trouble } from './timeline.ts';
 
-/** The words that both pictures share. All pure. */
+/** The texts that both pictures share. All functions are pure. */
 
 export const phaseNames = ['queued', 'rendering', 'closing', 'joining'] as const satisfies Phase['name'][];
 
-/** How long the job was in a phase in total. */
+/** Total time of the job in a phase. */
 export const phaseMs = (timeline: Timeline, name: Phase['name']): number =>
   lengthMs(timeline.phases.filter((phase) => phase.name === name));
 
@@ -38,7 +38,7 @@ export function totalsSentence({ totals }: Timeline): string {
   const of = (done: number, total: number | undefined) =>
     total === undefined || total === done ? formatNumber(done) : `${formatNumber(done)} of ${formatNumber(total)}`;
   const reused = totals.reused === 0 ? '' : ` (${formatNumber(totals.reused)} reused)`;
-  const again = totals.repeated === 0 ? '' : `, ${formatNumber(totals.repeated)} of them again`;
+  const again = totals.repeated === 0 ? '' : `, ${formatNumber(totals.repeated)} of them repeated`;
   return `${of(totals.pages, totals.pageTotal)} pages in ${of(totals.chunks, totals.chunkTotal)} chunks${reused} by ${counted(totals.renderers, 'renderer')}; ${counted(totals.attempts, 'attempt')}${again}.`;
 }
 
@@ -89,13 +89,13 @@ export function barSentence(bar: Bar): string {
   return `${name}: ${facts.join(', ')}`;
 }
 
-/** One event of a job's history as a line: revision, time, type, who, and its facts. Pure. */
+/** One event of a job's history as a line: revision, time, type, actor and facts. Pure. */
 export function eventLine(event: HistoryEntry): string {
   const actor = `${event.actor.kind}:${event.actor.id}`;
   return `${String(event.revision).padStart(4)}  ${event.time}  ${event.type.padEnd(18)} ${actor}  ${eventFacts(event)}`.trimEnd();
 }
 
-/** What an event says beside its type: `chunk=3 attempt=1`, and each page that failed with its reason. Pure. */
+/** The facts of an event beside its type: `chunk=3 attempt=1`, and each page that failed with its reason. Pure. */
 export function eventFacts({ data }: Pick<HistoryEntry, 'data'>): string {
   const facts = Object.entries(data).flatMap(([name, value]) => {
     if (name === 'failedPages' && Array.isArray(value)) return value.map(failedPage);
