@@ -6,34 +6,34 @@ import { LRUCache } from 'lru-cache';
 import { type Encoding, fileOf, type HostedFile } from './prepared-site.ts';
 import type { ServedVersion } from './served-versions.ts';
 
-/** Larger files are streamed. */
+/** Size above which files are streamed. */
 const mostInMemory = 1024 * 1024;
 
-/** How long others may keep an answer. */
+/** Caching of an answer outside the host. */
 type Caching = 'immutable' | 'revalidate';
 
-/** Whether caches between the host and a reader may keep an answer, too. */
+/** Tells if shared caches between the host and a reader may also store an answer. */
 export type KeptBy = 'public' | 'private';
 
 export type FileAnswer = { status?: 200 | 404; caching: Caching };
 
-/** What every answer of the site carries. */
+/** Headers of every answer of the site. */
 export const securityHeaders: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'strict-origin-when-cross-origin',
   'cross-origin-opener-policy': 'same-origin',
 };
 
-/** A drawing that is opened by itself runs nothing, whoever made it; nor does XML. */
+/** Policy that keeps SVG and XML files from running scripts when they are opened directly. */
 const drawingPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
-/** What is sent of a file in one form: its headers as a flat list, which Node writes fastest, and its bytes if they are small. */
+/** One form of a file as it is sent: its headers as a flat list, which Node writes fastest, and its bytes if they are small. */
 type Copy = { encoding: Encoding | undefined; size: number; headers: string[]; body: Buffer | undefined };
 
 /**
- * Answers GET and HEAD with a file: compressed as the reader takes it, `304` for what the reader has, a part where one is asked for. Files
- * up to 1 MiB come from memory, as much of it as `memoryBytes` says. (`@fastify/static`, `send` and `sirv` look every file up in the file
- * system and stream it; and they know one folder, while here the version of a file is part of the answer.)
+ * Answers GET and HEAD with a file: in the best encoding that the reader accepts, with `304` for bytes that the reader has, or a range if one is
+ * requested. Files up to 1 MiB come from a memory cache of `memoryBytes`. (`@fastify/static`, `send` and `sirv` look every file up in the file system
+ * and stream it; and they serve one folder, while here the version of a file is part of the answer.)
  */
 export function fileAnswers(memoryBytes: number, keptBy: KeptBy = 'public') {
   const memory = new LRUCache<string, Copy>({
@@ -58,7 +58,7 @@ export function fileAnswers(memoryBytes: number, keptBy: KeptBy = 'public') {
     answer: FileAnswer,
   ): void | Promise<void> {
     const { headers, method } = request;
-    // A range means something for GET alone (RFC 9110).
+    // A range applies to GET alone (RFC 9110).
     const isPart = answer.status !== 404 && method !== 'HEAD' && headers.range !== undefined;
     const encoding = isPart ? undefined : encodingFor(headers['accept-encoding'], found.file);
     const key = `${found.version.id} ${encoding ?? ''} ${answer.caching} ${found.path}`;
@@ -74,7 +74,7 @@ export function fileAnswers(memoryBytes: number, keptBy: KeptBy = 'public') {
 
 type Found = { version: ServedVersion; path: string; file: HostedFile };
 
-/** The version's folder stays for as long as `read` needs it. */
+/** The version's folder is kept until `read` has ended. */
 async function withReader(version: ServedVersion, read: () => Promise<void>): Promise<void> {
   version.readers += 1;
   try {
@@ -121,7 +121,7 @@ function sendCopy(
   }
 }
 
-/** What is asked for again each time. */
+/** Caching of answers that are revalidated each time. */
 export const revalidated: Readonly<Record<KeptBy, string>> = { public: 'no-cache', private: 'private, no-cache' };
 
 const etagName = (file: HostedFile): string => file.sha256.slice(0, 16);
@@ -149,7 +149,7 @@ function headersOf(
   return Object.entries(headers).flat();
 }
 
-/** The smallest copy that the reader takes. Pure. */
+/** The smallest copy that the reader accepts. Pure. */
 export function encodingFor(accepted: string | undefined, file: Pick<HostedFile, 'br' | 'gzip'>): Encoding | undefined {
   if (accepted === undefined) return undefined;
   let taken = knownAccepted.get(accepted);
@@ -160,12 +160,12 @@ export function encodingFor(accepted: string | undefined, file: Pick<HostedFile,
   return taken.find((encoding) => file[encoding] !== undefined);
 }
 
-/** The smallest first. */
+/** Ordered by size, the smallest first. */
 const encodings = ['br', 'gzip'] as const satisfies Encoding[];
-/** Browsers send a few different headers. */
+/** Browsers send only a few different headers. */
 const knownAccepted = new LRUCache<string, readonly Encoding[]>({ max: 100 });
 
-/** What a list such as `br;q=1, *;q=0.1` gives a name; 0 when it is not accepted. `also`: what stands for it. Pure. */
+/** Quality of a name in a list such as `br;q=1, *;q=0.1`; 0 if it is not accepted. `also`: names that stand for it. Pure. */
 function quality(list: string, name: string, ...also: string[]): number {
   const wanted = [name, ...also, '*'];
   let best: { rank: number; q: number } | undefined;
@@ -179,17 +179,17 @@ function quality(list: string, name: string, ...also: string[]): number {
   return best?.q ?? 0;
 }
 
-/** Whether a reader, such as a program that reads for a model, would rather have Markdown than HTML. Browsers name no Markdown. Pure. */
+/** True if a client, such as a program that reads for a model, prefers Markdown to HTML. Browsers never ask for Markdown. Pure. */
 export function prefersMarkdown({ accept }: Pick<IncomingHttpHeaders, 'accept'>): boolean {
   if (accept === undefined || !/text\/markdown/i.test(accept)) return false;
   const markdown = quality(accept, 'text/markdown');
   return markdown > 0 && markdown >= quality(accept, 'text/html', 'text/*');
 }
 
-/** More entity tags are not looked at: browsers send one, and whoever sends thousands has us compare thousands. */
+/** Limit of entity tags that are compared. Browsers send one; the limit keeps a request with thousands from costing time. */
 const mostTags = 50;
 
-/** Whether `If-None-Match` names a file's bytes. Any copy of the same bytes will do, however it was compressed, also by a proxy. Pure. */
+/** True if `If-None-Match` names a file's bytes. Any copy of the same bytes matches, in any encoding, also one that a proxy made. Pure. */
 export const isKnown = (header: string, name: string): boolean =>
   header.split(',', mostTags).some((part) => {
     const text = part.trim();
@@ -201,8 +201,8 @@ const isOutdated = (header: string | string[] | undefined, etag: string): boolea
   header !== undefined && header !== etag;
 
 /**
- * The one range that is asked for. Undefined, which answers with everything, for several ranges (they can ask for more than there is) and for
- * what is no range. Pure.
+ * The one range that is requested. Undefined, which means the whole file, for several ranges (they can request more than the file has) and for an
+ * invalid range. Pure.
  */
 export function rangeOf(header: string, size: number): { start: number; end: number } | 'unsatisfiable' | undefined {
   const found = /^bytes=([0-9]{0,15})-([0-9]{0,15})$/.exec(header.trim());

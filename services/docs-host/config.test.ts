@@ -57,7 +57,7 @@ test.each([
   ['BINDERY_SITE_FEATURES', 'search=on'],
   ['BINDERY_SITE_FEATURES', 'chat=on'],
   ['BINDERY_SITE_DEPLOYMENT', 'moon'],
-  // With what a command said about it, and the key for the other purpose: no request could ever succeed.
+  // A key with the message of the command that printed it, and a key for the other purpose: no request with them could succeed.
   ['BINDERY_EXPORT_KEY', 'svc_x\nThis is the secret of the admin key key_1.'],
   ['BINDERY_EXPORT_KEY', 'svc_dsc_x'],
   ['BINDERY_ASK_KEY', 'svc_dsc_x\nThis is the secret of the assistant key key_1.'],
@@ -70,7 +70,7 @@ const bundle =
   'window.binderyConfig = {\n  "deployment": "cloud",\n  "features": {\n    "search": "server",\n    "assistant": true\n  },\n  "siteUrl": "https://docs.example.com",\n  "serverUrl": "https://bindery.example.com",\n  "assistantKey": "svc_dsc_1"\n};\n';
 const manifest = { sha256: '0'.repeat(64), domain: 'acme', deployment: 'cloud' as const };
 
-/** What a page would find on `window`. */
+/** The configuration that a page would find on `window`. */
 function configOf(env: Record<string, string>, asked?: { domain: string }, script = bundle) {
   const window: { binderyConfig?: Record<string, unknown> } = {};
   runInNewContext(hostConfigScript(script, manifest, config(env), asked), {

@@ -24,7 +24,7 @@ function isWebAddress(text: string): boolean {
 }
 
 const oneKey = (pattern: RegExp, what: string) =>
-  z.string().regex(pattern, `must be ${what} and nothing beside it, such as a second line`);
+  z.string().regex(pattern, `must be ${what} without further text, such as a second line`);
 
 /** `search=bundle,playground=off` */
 const featureList = z
@@ -57,7 +57,7 @@ export const docsHostSettings = {
   enabled: setting(
     'BINDERY_STATIC_EXPORT_ENABLED',
     onOff.default(true),
-    'whether the docs-host looks for a bundle; off: it serves the version that it has, or none',
+    '1: the docs-host looks for a bundle; 0: it serves its stored version, or none',
   ),
   bundleUrl: secretSetting(
     'BINDERY_STATIC_EXPORT_BUNDLE_URL',
@@ -102,17 +102,17 @@ export const docsHostSettings = {
   checkSeconds: setting(
     'BINDERY_DOCS_HOST_CHECK_SECONDS',
     wholeNumber(1, 86_400).default(60),
-    'how often the docs-host looks for a newer bundle, in seconds',
+    'interval at which the docs-host looks for a newer bundle, in seconds',
   ),
   deployment: setting(
     'BINDERY_SITE_DEPLOYMENT',
     z.enum(deploymentTypes).optional(),
-    'deployment type of the site: decides what its pages can do; default: that of the bundle',
+    'deployment type of the site, which decides the features of its pages; default: that of the bundle',
   ),
   features: setting(
     'BINDERY_SITE_FEATURES',
     featureList,
-    'what pages can do where it is not to be as the deployment type has it, such as "search=bundle,playground=off"',
+    'features of pages that differ from those of the deployment type, such as "search=bundle,playground=off"',
   ),
   siteUrl: setting(
     'BINDERY_SITE_URL',
@@ -148,32 +148,32 @@ export const docsHostSettings = {
         (parts) => parts.every((part) => proxyRanges(part).length > 0),
         'must be addresses and networks, or loopback, linklocal, uniquelocal',
       ),
-    'addresses and networks of the proxies in front, comma-separated; only they may say who the client is',
+    'addresses and networks of the proxies in front, comma-separated; only they may name the address of a client',
   ),
   maxBundleMegabytes: setting(
     'BINDERY_MAX_BUNDLE_MB',
     wholeNumber(1, 100_000).default(2_000),
-    'largest bundle that the docs-host takes, in MB; unpacked it may have ten times as much',
+    'size limit of a bundle, in MB; unpacked it may be ten times as large',
   ),
   ...loginSettings,
   ...redisSettings,
   memoryMegabytes: setting(
     'BINDERY_DOCS_HOST_MEMORY_MB',
     wholeNumber(0, 100_000).default(64),
-    'files that the docs-host keeps in memory, in MB',
+    'memory cache of the docs-host for files, in MB',
   ),
 };
 
 export type DocsHostConfig = ConfigOf<typeof docsHostSettings>;
 
-/** Where bundles come from. */
+/** The source of bundles. */
 export type BundleOrigin =
   | { kind: 'none' }
   | { kind: 'link'; url: string }
   | { kind: 'mounted'; path: string }
   | { kind: 'platform'; url: string; key: string; domain: string };
 
-/** Where this host gets its bundles. Throws `ConfigError` when that is not said, or said twice. Pure. */
+/** The source of this host's bundles. Throws `ConfigError` if there is none, or more than one. Pure. */
 export function bundleOrigin(config: DocsHostConfig): BundleOrigin {
   const { enabled, bundleUrl, bundlePath, platformUrl, exportKey, domain } = config;
   if (!enabled) return { kind: 'none' };
@@ -193,15 +193,15 @@ export function bundleOrigin(config: DocsHostConfig): BundleOrigin {
   }
   if (platformUrl === undefined || domain === undefined)
     throw new ConfigError(
-      'BINDERY_EXPORT_KEY needs BINDERY_PLATFORM_URL and BINDERY_DOCS_DOMAIN: whose exports to follow.',
+      'BINDERY_EXPORT_KEY needs BINDERY_PLATFORM_URL and BINDERY_DOCS_DOMAIN, which say whose exports to follow.',
     );
   return { kind: 'platform', url: platformUrl, key: exportKey, domain };
 }
 
-/** The platform that answers readers' questions; undefined: none does. */
+/** The platform that answers readers' questions; undefined if there is none. */
 export type AskedPlatform = { url: string; key: string; domain: string };
 
-/** Throws `ConfigError` when the settings do not fit together. Pure. */
+/** Throws `ConfigError` if the settings contradict each other. Pure. */
 export function askedPlatform(config: DocsHostConfig): AskedPlatform | undefined {
   const { askKey, platformUrl, domain, deployment } = config;
   if (askKey === undefined) return undefined;
@@ -211,7 +211,7 @@ export function askedPlatform(config: DocsHostConfig): AskedPlatform | undefined
     );
   if (platformUrl === undefined || domain === undefined)
     throw new ConfigError(
-      'BINDERY_ASK_KEY needs BINDERY_PLATFORM_URL and BINDERY_DOCS_DOMAIN: whom to ask about what.',
+      'BINDERY_ASK_KEY needs BINDERY_PLATFORM_URL and BINDERY_DOCS_DOMAIN, which say where questions go.',
     );
   return { url: platformUrl, key: askKey, domain };
 }

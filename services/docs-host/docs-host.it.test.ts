@@ -42,7 +42,7 @@ describe('what is served', () => {
     expect((await fetch(`${url}/guides/x`, { headers: { 'if-none-match': etag } })).status).toBe(304);
     expect((await fetch(`${url}/guides/x`, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
     const script = (await fetch(`${url}/_bindery/config.js`)).headers.get('etag') ?? '';
-    // As a browser sends it after a proxy has compressed the answer.
+    // The header as a browser sends it after a proxy has compressed the answer.
     const weak = { 'if-none-match': `"other", W/${script}` };
     expect((await fetch(`${url}/_bindery/config.js`, { headers: weak })).status).toBe(304);
   });
@@ -205,7 +205,7 @@ describe('what is served', () => {
   });
 });
 
-/** Text that cannot be packed well, always the same. */
+/** Text that compresses badly and is the same in each run. */
 function noise(characters: number): string {
   let text = '';
   for (let at = 0; text.length < characters; at += 1) text += sha256Of(String(at));

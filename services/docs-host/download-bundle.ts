@@ -11,35 +11,38 @@ import { z } from 'zod';
 import { addressRange, covers, proxyRanges } from '#shared/http/address-ranges.ts';
 import { errorCode, messageOf, Unavailable } from '#shared/runtime/failures.ts';
 
-/** A bundle that must not be served, or a link that leads to none. The message says why; no later try of the same can succeed. */
+/** A bundle that must not be served, or a link that leads to no bundle. The message says why; retrying the same bundle cannot succeed. */
 export class BundleRefused extends Error {
   override name = 'BundleRefused';
 }
 
-/** It was said before anything was downloaded, so it may be asked again soon. */
+/** The refusal came before anything was downloaded, so the link may soon be tried again. */
 export class LinkRefused extends BundleRefused {
   override name = 'LinkRefused';
 }
 
-/** So many bytes in so many milliseconds. */
+/** A number of bytes per time. */
 export type Pace = { bytes: number; ms: number };
 
 export type Download = { file: string; sizeBytes: number; sha256: string };
 
-/** What is known of a bundle before it is here. */
+/** Digest and size that are known before the download. */
 export type ExpectedBundle = { sha256?: string | undefined; sizeBytes?: number | undefined };
 
 const mostRedirects = 5;
 const stalledAfterMs = 30_000;
-/** A download below this breaks off, and the next look goes on with it: else a link of a byte now and then would keep newer ones out. */
+/**
+ * Minimum pace of a download. A slower one is aborted and resumed at the next look; otherwise a link that sends a byte now and then would keep newer
+ * bundles out.
+ */
 const leastPace: Pace = { bytes: 64 * 1024, ms: 60_000 };
-/** Of an answer that only says why there is no bundle. */
+/** Limit for an error response without a bundle. */
 const mostReasonBytes = 64 * 1024;
 
 /**
- * Downloads a bundle into `folder`, and goes on where an earlier try stopped. The file is whole and has the expected size and SHA-256; where
- * none are expected, those that its store announces. Redirects lead to the same host only, and no address may be link-local: those belong to
- * the machine. Rejects with `Unavailable` when a later try may succeed, with `BundleRefused` when none can.
+ * Downloads a bundle into `folder`, and resumes an earlier attempt. The file is complete and has the expected size and SHA-256, or those that its
+ * store announces if none are expected. Redirects may lead to the same host only, and link-local addresses are refused, because they belong to the
+ * machine. Rejects with `Unavailable` when a retry may succeed, with `BundleRefused` when it cannot.
  */
 export async function downloadBundle(
   link: string,
@@ -52,14 +55,14 @@ export async function downloadBundle(
   await part.removeOthers();
   const answer = await ask(new URL(link), part, signal);
   const { statusCode, headers, body } = answer;
-  // Whatever happens to the body, somebody listens.
+  // A body without an error handler would end the process.
   body.on('error', () => {});
   const isRest = statusCode === 206 && part.bytes > 0 && contentStart(headers['content-range']) === part.bytes;
   if (statusCode !== 200 && !isRest) {
     const text = await textOf(body, mostReasonBytes).catch(() => '');
     if (statusCode === 416) {
       await part.remove();
-      throw new Unavailable('the bundle changed while it was downloaded; it is downloaded anew');
+      throw new Unavailable('the bundle changed while it was downloaded; it is downloaded again');
     }
     throw refusalOf(statusCode, text, link);
   }
@@ -115,7 +118,7 @@ export async function downloadBundle(
   return { file: part.file, sizeBytes: bytes, sha256 };
 }
 
-/** The text of an answer. Rejects with `Unavailable` when it has more than `mostBytes`: whoever sends it may never end. */
+/** The text of an answer. Rejects with `Unavailable` when it has more than `mostBytes`, because a server may send without end. */
 export async function textOf(body: Dispatcher.ResponseData['body'], mostBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -133,7 +136,7 @@ export async function sha256OfFile(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** What an earlier try left. The link of the next one may be signed anew, so its path alone names the file. */
+/** The rest of an earlier attempt. The next link may have a new signature, so only its path names the file. */
 async function partOf(link: string, folder: string) {
   const { origin, pathname } = new URL(link);
   const name = createHash('sha256').update(`${origin}${pathname}`).digest('hex').slice(0, 24);
@@ -153,11 +156,11 @@ async function partOf(link: string, folder: string) {
   };
   return {
     file,
-    /** 0 when nothing of it can be used: without a name of the bytes the rest may be that of others. */
+    /** 0 if it cannot be resumed: without an entity tag the rest may belong to other bytes. */
     bytes: etag === undefined ? 0 : bytes,
     etag,
     remove,
-    /** What is left of other bundles is not wanted any more, and takes the room of this one. */
+    /** Removes the rests of other bundles, which take up space. */
     async removeOthers(): Promise<void> {
       for (const other of await readdir(folder))
         if (!other.startsWith(`${name}.`)) await rm(join(folder, other), { recursive: true, force: true });
@@ -191,7 +194,7 @@ async function ask(first: URL, part: { bytes: number; etag: string | undefined }
   }
 }
 
-/** Asks a server that is named by settings. Rejects with `Unavailable` when there is no answer, with `BundleRefused` for addresses of this machine's own network link. */
+/** Sends a request to a server that is named by settings. Rejects with `Unavailable` when there is no answer, with `BundleRefused` for link-local addresses. */
 export async function safeRequest(url: URL, options: Parameters<typeof request>[1]) {
   const literal = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(literal) > 0 && isLinkLocal(literal))
@@ -220,7 +223,7 @@ function isLinkLocal(address: string): boolean {
   return range !== undefined && covers(linkLocal, range);
 }
 
-/** Looks at the addresses that are really connected to: a name may lead to others a moment later. */
+/** Checks the addresses that are really connected to, because a name may resolve to others a moment later. */
 const guardedLookup: LookupFunction = (host, options, done) => {
   lookup(host, { ...options, all: true }, (error, addresses) => {
     if (error) done(error, []);

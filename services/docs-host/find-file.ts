@@ -2,30 +2,30 @@ import { decoded } from '#shared/docs/project/url-policy.ts';
 import { pageAddress } from '#shared/docs/render/bundle-paths.ts';
 import type { Redirection } from '#shared/docs/render/redirects.ts';
 
-/** What an address of the site asks for. */
+/** The meaning of a requested address. */
 export type Asked =
   | { kind: 'refused'; reason: string }
-  /** A file as one version has it: its bytes never change under this address. */
+  /** A file of one version: its bytes never change under this address. */
   | { kind: 'versioned'; digest: string; path: string }
   | { kind: 'file'; path: string }
   | { kind: 'redirect'; to: string; permanent: boolean }
   | { kind: 'missing' };
 
-/** What of a version decides where an address leads. */
+/** The parts of a version that decide where an address leads. */
 export type SiteMap = {
   base: string;
   has: (path: string) => boolean;
   redirects: Readonly<Record<string, string>>;
   isPermanent: (source: string) => boolean;
-  /** Where a path without a page leads. */
+  /** Redirect of a path without a page. */
   wildcard: (path: string) => Redirection | undefined;
 };
 
 const longestTarget = 4_096;
 
 /**
- * What a request target (`/docs/guides/x?from=mail`) asks for. An address names a file by a look into the list of the version, never by a
- * path of the file system, and what could be read in two ways is refused. `site`: the active version. Pure.
+ * The meaning of a request target (`/docs/guides/x?from=mail`). An address is looked up in the list of the version and never used as a path of the
+ * file system; ambiguous addresses are refused. `site`: the active version. Pure.
  */
 export function findFile(target: string, site: SiteMap): Asked {
   if (target.length > longestTarget) return refused('The address is too long.');
@@ -80,7 +80,7 @@ export function findFile(target: string, site: SiteMap): Asked {
     const [path = '', hash] = found.to.split('#');
     const isOwn = path.startsWith('/');
     const next = decoded(path.split('?')[0] ?? '');
-    // One that leads to what is redirected again may never end.
+    // A redirect to a path that is redirected again may never end.
     if (isOwn && pageAt(next.slice(1)).kind === 'missing' && site.wildcard(next) !== undefined)
       return { kind: 'missing' };
     const whole = `${path}${path.includes('?') ? '' : query}${hash === undefined ? '' : `#${hash}`}`;
@@ -88,7 +88,7 @@ export function findFile(target: string, site: SiteMap): Asked {
   }
 
   function pageAt(page: string): Asked {
-    // What is shown for missing pages is none itself.
+    // The page for missing pages is not a page of its own.
     if (page === '404') return { kind: 'missing' };
     for (const path of page === '' ? ['index'] : [page, `${page}/index`]) {
       if (site.has(`${path}.html`)) return { kind: 'file', path: `${path}.html` };

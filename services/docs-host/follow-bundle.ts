@@ -12,7 +12,7 @@ import type { ServedVersions } from './served-versions.ts';
 import type { SiteFolder, StoredVersion } from './site-folder.ts';
 import { copyBundle, type UnpackedBundle, unpackBundle } from './unpack-bundle.ts';
 
-/** A bundle that is to be served, before anything of it is here. */
+/** A bundle to serve, before its download. */
 type Wanted = {
   key: string;
   expected: ExpectedBundle;
@@ -20,17 +20,14 @@ type Wanted = {
   mounted?: string;
 };
 
-/** How a look for a newer bundle can end, beside that there is none. */
+/** Outcomes of a look for a newer bundle, apart from finding none. */
 export const bundleOutcomes = ['taken', 'refused', 'unavailable'] as const;
 
 const downloadRetries: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 60_000 };
-/** What is refused once is looked at again now and then, though it seems the same: somebody may have mended it. */
+/** Time after which a refused bundle is tried again although it seems unchanged, because it may have been repaired. */
 const refusedAgainMs = 600_000;
 
-/**
- * Looks for a newer version for as long as the host runs: downloads it, unpacks it, and has it served. While that fails, what is served stays,
- * and `problem` says why.
- */
+/** Looks for newer versions while the host runs: downloads, unpacks and serves them. If that fails, the served version stays, and `problem` says why. */
 export function followBundle(
   origin: BundleOrigin,
   config: Pick<DocsHostConfig, 'version' | 'sha256' | 'checkSeconds' | 'maxBundleMegabytes'>,
@@ -50,9 +47,9 @@ export function followBundle(
     retries?: RetryPolicy;
   },
 ) {
-  /** Why the newest version is not served; undefined while all is well. */
+  /** The reason why the newest version is not served; undefined if there is no problem. */
   let problem: string | undefined;
-  /** What was refused last, until it is looked at again. */
+  /** The bundle that was refused last, until it is tried again. */
   let refused: { key: string; why: BundleRefused; until: number } | undefined;
   const now = () => performance.now();
   const maxBytes = config.maxBundleMegabytes * 1_000_000;
@@ -71,7 +68,7 @@ export function followBundle(
     return { key: `job ${jobId} ${sha256 ?? ''}`, expected: { sha256 }, link };
   }
 
-  /** One look: what is wanted is served after it. Gives what was taken. */
+  /** One look: afterwards the wanted version is served. Returns a version that was taken. */
   async function look(): Promise<StoredVersion | undefined> {
     const found = await wanted();
     const active = versions.active();
@@ -89,7 +86,7 @@ export function followBundle(
       await versions.swap(next);
       return next;
     } catch (error) {
-      // Else gigabytes would be downloaded each minute to be refused again.
+      // Otherwise gigabytes would be downloaded each minute only to be refused again.
       if (error instanceof BundleRefused && !(error instanceof LinkRefused))
         refused = { key: found.key, why: error, until: now() + refusedAgainMs };
       throw error;
@@ -110,7 +107,7 @@ export function followBundle(
     }
     if (link === undefined) throw new Error('a bundle without a place');
     const signed = await link();
-    // What the settings say counts more than what the platform says.
+    // A digest in the settings takes precedence over the platform's.
     const both = { ...signed.expected, ...(expected.sha256 !== undefined && { sha256: expected.sha256 }) };
     const { file, sha256 } = await downloadBundle(signed.url, folder.incoming, both, { maxBytes, signal });
     try {
@@ -134,7 +131,7 @@ export function followBundle(
     throw new BundleRefused(`the version "${version}" is wanted, but the bundle ${has}`);
   }
 
-  /** Ends with the signal. */
+  /** Ends when the signal aborts. */
   async function follow(): Promise<void> {
     for (let failed = 0; !signal.aborted; ) {
       let pauseMs = config.checkSeconds * 1_000;
@@ -152,14 +149,14 @@ export function followBundle(
           onOutcome('taken');
         }
         await versions.sweep();
-        // A link and nothing to look at: it is served until this process is told otherwise.
+        // A fixed link cannot be checked for newer bundles: its bundle is served until the process is restarted.
         if (origin.kind === 'link' || origin.kind === 'none') return;
       } catch (error) {
         if (signal.aborted) return;
         failed += 1;
         const isFinal = error instanceof BundleRefused;
         const said = sentenceOf(error);
-        // The same line every minute would hide others.
+        // A repeated message is logged once, because the same line every minute would hide others.
         if (said !== problem)
           logger[isFinal ? 'error' : 'warn'](
             { err: isFinal || error instanceof Unavailable ? undefined : error },
@@ -182,7 +179,7 @@ export function followBundle(
   return { look, follow, problem: () => problem };
 }
 
-/** Tells whether a mounted bundle was replaced, without reading it. Rejects with `Unavailable` while it is not there. */
+/** A mark that changes when a mounted bundle is replaced, found without reading it. Rejects with `Unavailable` while there is none. */
 async function mark(path: string): Promise<string> {
   let isFolder = false;
   try {

@@ -33,7 +33,7 @@ const stalledAfterMs = 90_000;
 const keptAliveMs = 75_000;
 const mostHeaderBytes = 16 * 1024;
 
-/** The site's server. It answers from the active version of `versions`, and listens to nothing yet. Where there is a login, `ended` has to be there. */
+/** The site's server. It answers from the active version of `versions`, and does not listen yet. With a login, `ended` is required. */
 export function hostApp(
   config: DocsHostConfig,
   versions: ServedVersions,
@@ -47,7 +47,7 @@ export function hostApp(
   const answer = siteAnswers(config, versions, platform, logger);
   const gate = loginGate(loginOf(config), ended, logger);
   const app = Fastify({
-    // Readers' requests are not Fastify's: it would take as long to find their route as the answer takes.
+    // Readers' requests bypass Fastify, whose routing would take as long as the answer.
     serverFactory: (handler) =>
       createServer(
         {
@@ -55,7 +55,7 @@ export function hostApp(
           maxHeaderSize: mostHeaderBytes,
         },
         (request, response) => {
-          // Whoever watches the host has no account.
+          // Health checks have no account, so they bypass the login.
           if (hasHealth && healthPaths.has(request.url ?? '')) return handler(request, response);
           const isReading = request.method === 'GET' || request.method === 'HEAD';
           const next = isReading ? answer : handler;
@@ -69,14 +69,14 @@ export function hostApp(
     requestIdHeader: false,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    // What it cannot read as a path is ours to refuse.
+    // Fastify rejects paths that it cannot parse; the host answers them.
     frameworkErrors: (_error, request, reply) => {
       reply.hijack();
       answerSentence(reply.raw, 400, 'The address cannot be read.', request.raw);
     },
   });
   const server: Server = app.server;
-  // Longer than proxies keep theirs, so that none sends a request into a connection that is being closed.
+  // Longer than the keep-alive of proxies, so that no proxy sends a request into a closing connection.
   server.keepAliveTimeout = keptAliveMs;
   closeSlowest(server);
   endSlowClients(server, { stalledAfterMs });
@@ -95,7 +95,7 @@ export function hostApp(
   if (platform !== undefined) {
     addPlatformRoutes(app, platform, base, config.siteUrl === undefined ? undefined : new URL(config.siteUrl).origin);
   }
-  // Before a body is read: none is wanted.
+  // Refused before the body is read, because none is needed.
   const onRequest = async ({ raw }: FastifyRequest, reply: FastifyReply): Promise<void> =>
     refuseMethod(raw, reply.hijack().raw);
   app.setNotFoundHandler({ preValidation: onRequest }, () => {});
@@ -108,10 +108,10 @@ function refuseMethod(request: IncomingMessage, response: ServerResponse): void 
   answerSentence(response, 405, 'This is a site to read: only GET and HEAD are answered.', request);
 }
 
-/** An address of this site; `//` and `/\\` lead to another one. */
+/** A path on this site; `//` and `/\\` lead to another host. */
 const ownPath = /^\/(?![/\\])/;
 
-/** Health, where it has no port of its own. */
+/** Health paths, used if health has no port of its own. */
 const healthPaths: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
 const isGone = (request: IncomingMessage): boolean => request.socket.destroyed || request.destroyed;
@@ -123,11 +123,11 @@ function siteAnswers(
   logger: Logger,
 ) {
   const { basePath: base } = config;
-  // Behind a login no cache that readers share may keep an answer.
+  // Behind a login, no shared cache may store an answer.
   const keptBy = loginOf(config).kind === 'none' ? 'public' : 'private';
   const answerFile = fileAnswers(config.memoryMegabytes * 1_000_000, keptBy);
   const scripts = new WeakMap<ServedVersion, Promise<Buffer>>();
-  /** Where addresses of a version lead. */
+  /** Cache of resolved addresses for each version. */
   const found = new WeakMap<ServedVersion, LRUCache<string, Asked>>();
 
   /** `config.js`, made once for each version. */
@@ -144,7 +144,7 @@ function siteAnswers(
       return Buffer.from(hostConfigScript(text, version.site.manifest, config, platform));
     });
     scripts.set(version, script);
-    // The next reader may have more luck: with too many files open, say, none can be read for a moment.
+    // A failure is not cached, because it may be temporary, such as too many open files.
     script.catch(() => scripts.delete(version));
     return script;
   }
@@ -165,7 +165,7 @@ function siteAnswers(
 
   function answer(request: IncomingMessage, response: ServerResponse): void | Promise<void> {
     const { url = '/' } = request;
-    // From here on everything is answered from this version, whatever becomes the active one meanwhile.
+    // The request is answered from this version to the end, even if another becomes active meanwhile.
     const version = versions.active();
     const asked = find(url, version);
     if (asked.kind === 'refused') return answerSentence(response, 400, asked.reason, request);
@@ -175,7 +175,7 @@ function siteAnswers(
       return answerSentence(response, 503, sentence, request, ownPath.test(url) ? url : `${base}/`);
     }
     if (asked.kind === 'missing' && url === '/favicon.ico') {
-      // Browsers ask for it wherever pages name no icon: that is no broken link.
+      // Browsers request it on sites without an icon, so its absence is not a broken link.
       response.writeHead(204, { ...securityHeaders, 'cache-control': `${keptBy}, max-age=86400` }).end();
       return;
     }
@@ -193,7 +193,7 @@ function siteAnswers(
       isPermanent: version?.isPermanent ?? (() => false),
       wildcard: version?.wildcard ?? (() => undefined),
     });
-    // What anybody may make up is not worth its place.
+    // Addresses of missing pages are not cached, because anybody can invent them.
     if (version !== undefined && known !== undefined && asked.kind !== 'missing' && url.length <= longestRemembered) {
       found.set(version, known.set(url, asked));
     }
@@ -211,7 +211,7 @@ function siteAnswers(
       const { digest, path } = asked;
       const found = mayBeVersioned(path) ? versions.find(digest, path) : undefined;
       if (found !== undefined) return answerFile(request, response, { ...found, path }, { caching: 'immutable' });
-      // Scripts of earlier bundles ask so for the index, of which there is only that of the active version.
+      // Scripts of earlier bundles request the index this way; only the index of the active version exists.
       if (isSearchIndex(path) && version.paths.has(path))
         return redirect(response, { kind: 'redirect', to: `${base}/${encodePath(path)}`, permanent: false }, keptBy);
     }
@@ -259,7 +259,7 @@ function redirect(
   { to, permanent }: Extract<Asked, { kind: 'redirect' }>,
   keptBy: KeptBy,
 ): void {
-  // Permanent ones change with the site as well: browsers ask again after an hour.
+  // Permanent redirects also change with the site, so browsers ask again after an hour.
   const caching = permanent ? `${keptBy}, max-age=3600` : revalidated[keptBy];
   response
     .writeHead(permanent ? 308 : 307, {

@@ -4,7 +4,7 @@ import { deploymentTypes, siteFeatures } from '#shared/contracts/stored-objects.
 import type { DocsHostConfig } from './config.ts';
 import type { PreparedSite } from './prepared-site.ts';
 
-/** What the `config.js` of a bundle says, as far as it can be used. */
+/** The usable parts of a bundle's `config.js`. */
 const bundleConfigSchema = z.object({
   deployment: z.enum(deploymentTypes).optional().catch(undefined),
   features: z.object(siteFeatures).partial().catch({}).default({}),
@@ -13,10 +13,10 @@ const bundleConfigSchema = z.object({
   assistantKey: z.string().catch('').default(''),
 });
 
-/** Pages want a key; the host drops theirs and sends its own, which no reader sees. It has the form of a key and opens nothing. */
+/** Pages require a key. The host drops this one and sends its own, which no reader sees. It has the form of a key and is valid nowhere. */
 const placeholderKey = `svc_dsc_${'TheDocumentationHostHasTheKey'.padEnd(36, '0')}`;
 
-/** The deployment type of a site: that of the settings, or else that of its bundle. Pure. */
+/** The deployment type of a site: from the settings, else from its bundle. Pure. */
 export function deploymentOf(
   bundleScript: string,
   manifest: PreparedSite['manifest'],
@@ -26,8 +26,8 @@ export function deploymentOf(
 }
 
 /**
- * `_bindery/config.js` as this host serves it: that of the bundle, changed where the settings say so. Another deployment type means the
- * features of that type. Search and assistant are on, and go through the host, where it has a key for them and its settings say nothing else. Pure.
+ * `_bindery/config.js` as this host serves it: the bundle's, changed by the settings. Another deployment type brings the features of that type. If
+ * the host has a key for search and assistant, both are on and go through the host, unless its settings say otherwise. Pure.
  */
 export function hostConfigScript(
   bundleScript: string,
@@ -39,12 +39,12 @@ export function hostConfigScript(
   const bundleType = found.deployment ?? manifest.deployment;
   const deployment = config.deployment ?? bundleType;
   const kept = deployment === bundleType ? found.features : {};
-  // A site behind walls names no server, whatever the bundle was exported for.
+  // An air-gapped site names no server, whatever deployment type the bundle was exported for.
   const isAirGapped = deployment === 'air-gapped';
   const throughHost = asked !== undefined && !isAirGapped;
   const features = {
     ...(isAirGapped ? withoutServer(kept) : kept),
-    // Whoever gives the host a key wants it used. A bundle says what there was when it was exported.
+    // A key for the host turns search and assistant on, although the bundle may have been exported without them.
     ...(throughHost && { search: 'server' as const, assistant: true }),
     ...(isAirGapped ? withoutServer(config.features) : config.features),
   };
@@ -61,7 +61,7 @@ export function hostConfigScript(
   return throughHost ? script + ownServer : script;
 }
 
-/** What needs a server is left out. */
+/** Features that need a server are left out. */
 const withoutServer = ({ search, playground }: DocsHostConfig['features']): DocsHostConfig['features'] => ({
   ...(search !== undefined && search !== 'server' && { search }),
   ...(playground !== undefined && { playground }),

@@ -16,20 +16,20 @@ const ownTypes: Readonly<Record<string, string>> = {
   '.ts': 'text/plain',
 };
 
-/** Whether files of a media type become smaller when they are compressed. */
+/** True for media types whose files become smaller by compression. */
 export const isText = (type: string): boolean =>
   /^text\/|[/+](json|xml|javascript|yaml)\b|^image\/(svg\+xml|x-icon|bmp)|^font\/(ttf|otf)|wasm|manifest/.test(type);
 
-/** What this server says of itself and the site, instead of the bundle's. */
+/** The host's own settings for pages, served instead of the bundle's file. */
 export const configPath = '_bindery/config.js';
 
-/** Whether a file is a part of the search index, which has the text of every page. */
+/** True for files of the search index, which has the text of every page. */
 export const isSearchIndex = (path: string): boolean => /^_bindery\/search(-index\.js$|\/)/.test(path);
 
 /**
- * Whether a file may have an address that names its bytes or its version. Such an address is kept for a year, and is answered also after the
- * version is replaced, so it is only for what shows a page: scripts, styles, fonts and pictures. Nothing that readers read has one, else a
- * text that was taken back would go on being answered. Pure.
+ * True if a file may have an address that names its bytes or its version. Such an address is cached for a year, and is answered after the version is
+ * replaced, so it is only for files that display a page: scripts, styles, fonts and pictures. Content has no such address, because withdrawn text
+ * would still be served. Pure.
  */
 export const mayBeVersioned = (path: string): boolean =>
   path !== configPath &&

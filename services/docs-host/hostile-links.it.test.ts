@@ -25,7 +25,7 @@ const job = {
   updatedAt: at,
 };
 
-/** A platform that has one export of "acme", and its store. `bundle`: what its link leads to. */
+/** A platform that has one export of "acme", and its store. `bundle`: the response at its link. */
 async function platform(
   bundle: (request: IncomingMessage, response: ServerResponse) => void,
   said: { sha256: string; sizeBytes: number },

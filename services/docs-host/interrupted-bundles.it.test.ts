@@ -23,14 +23,14 @@ async function serveOnce(): Promise<void> {
   await first.stop();
 }
 
-/** A host in a process of its own, to be killed. */
+/** A host in a separate process that can be killed. */
 const hostProcess = (env: Record<string, string>) =>
   spawn(process.execPath, ['services/cli/bindery.mjs', 'run', 'docs-host'], {
     env: { ...process.env, BINDERY_DATA: folder(), BINDERY_DOCS_HOST_PORT: '0', ...env },
     stdio: 'ignore',
   });
 
-/** Characters that cannot be packed well, always the same. */
+/** Text that compresses badly and is the same in each run. */
 function noise(characters: number): string {
   let text = '';
   for (let at = 0; text.length < characters; at += 1) text += sha256Of(String(at));

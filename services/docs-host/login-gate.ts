@@ -8,10 +8,7 @@ import { answerUnknown, endSession, type Gate, pathOf } from './reader-gate.ts';
 import { cookieIn, sealer } from './sealed-values.ts';
 import { answerSentence } from './sentence-page.ts';
 
-/**
- * What stands before the site, and before what its pages ask of the platform; undefined: nothing does. `ended` may only be left out where
- * there is no login.
- */
+/** The login in front of the site and of the platform routes of its pages; undefined if there is none. `ended` may be left out only without a login. */
 export function loginGate(login: Login, ended: EndedSessions | undefined, logger: Logger): Gate | undefined {
   if (login.kind === 'none') return undefined;
   if (ended === undefined) throw new Error('a login needs to know which sessions ended');
@@ -27,9 +24,9 @@ const leastKnown = 100;
 type BasicLogin = Extract<Login, { kind: 'basic' }>;
 
 /**
- * A name and a password (RFC 7617), or the session that readers got for them: search and assistant of a page send a key in `Authorization`, and
- * browsers then leave out name and password. A session is sealed with the password, so another password ends it.
- * (`@fastify/basic-auth` guards routes of Fastify, and the pages of a site are none.)
+ * Basic authentication with a name and a password (RFC 7617), or with the session that readers got for them: search and assistant of a page send a
+ * key in `Authorization`, and browsers then leave out name and password. A session is sealed with the password, so a new password ends it.
+ * (`@fastify/basic-auth` guards routes of Fastify, and the pages of a site bypass them.)
  */
 function basicGate({ users, base, isSecure, sessionHours }: BasicLogin, ended: EndedSessions, logger: Logger): Gate {
   const logoutPath = `${base}/_bindery/logout`;
@@ -41,7 +38,7 @@ function basicGate({ users, base, isSecure, sessionHours }: BasicLogin, ended: E
   const nobody = digest('');
   const attributes = `Path=${base === '' ? '/' : base}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
 
-  /** The sealed session that a request shows, and what opens it. */
+  /** The sealed session of a request, and the sealer that opens it. */
   function shownSession(request: IncomingMessage) {
     const cookie = cookieIn(request, readerCookie) ?? '';
     const dot = cookie.indexOf('.');
@@ -49,14 +46,14 @@ function basicGate({ users, base, isSecure, sessionHours }: BasicLogin, ended: E
     return { sealed: cookie.slice(dot + 1), of: sealers.get(name) };
   }
 
-  /** The reader whose name and password a request shows. */
+  /** The reader whose name and password a request has. */
   function shownReader({ headers }: IncomingMessage): string | undefined {
     const shown = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(headers.authorization ?? '')?.[1];
     const text = Buffer.from(shown ?? '', 'base64').toString('utf8');
     const colon = text.indexOf(':');
     const name = text.slice(0, Math.max(0, colon));
     const password = digests.get(name);
-    // As much work for a name that there is not.
+    // Unknown names take the same time to check.
     const isRight = timingSafeEqual(digest(text.slice(colon + 1)), password ?? nobody);
     return colon > 0 && isRight && password !== undefined ? name : undefined;
   }
@@ -71,7 +68,7 @@ function basicGate({ users, base, isSecure, sessionHours }: BasicLogin, ended: E
   }
 
   function refuse(request: IncomingMessage, response: ServerResponse, sentence: string, ...again: string[]): void {
-    // After it, browsers forget the name and the password that they showed.
+    // This header makes browsers forget the name and the password.
     response.setHeader('www-authenticate', 'Basic realm="documentation", charset="UTF-8"');
     answerSentence(response, 401, sentence, request, ...again);
   }

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { ConfigError, type ConfigOf, secretSetting, setting, wholeNumber } from '#shared/runtime/config.ts';
 
-/** The host counts no guesses, so a password must be one that nobody guesses. */
+/** Minimum length of passwords. The host does not limit guesses, so passwords must be hard to guess. */
 const shortestPassword = 16;
 const shortestSessionSecret = 32;
 
-/** One `name:password` a line. */
+/** Text with one `name:password` per line. */
 const userList = z.string().transform((text, context) => {
   const users = new Map<string, string>();
   for (const line of text.split('\n').map((each) => each.trim())) {
@@ -31,7 +31,7 @@ export const loginSettings = {
   login: setting(
     'BINDERY_LOGIN',
     z.enum(['none', 'basic', 'oidc'], 'must be none, basic or oidc').optional(),
-    'what readers need: nothing, a name and a password, or an account at an OpenID Connect provider; default: none',
+    'login of readers: none, a name and a password, or an account at an OpenID Connect provider; default: none',
   ),
   loginUsers: secretSetting(
     'BINDERY_LOGIN_USERS',
@@ -46,7 +46,7 @@ export const loginSettings = {
   oidcClientId: setting(
     'BINDERY_OIDC_CLIENT_ID',
     z.string().min(1).optional(),
-    'id under which the provider knows the site',
+    'client id of the site at the provider',
   ),
   oidcClientSecret: secretSetting(
     'BINDERY_OIDC_CLIENT_SECRET',
@@ -56,12 +56,12 @@ export const loginSettings = {
   oidcClientAuth: setting(
     'BINDERY_OIDC_CLIENT_AUTH',
     z.enum(['basic', 'post']).default('basic'),
-    'how the client shows its secret: client_secret_basic or client_secret_post',
+    'authentication method of the client: client_secret_basic or client_secret_post',
   ),
   oidcScopes: setting(
     'BINDERY_OIDC_SCOPES',
     z.string().default('openid email profile'),
-    'what is asked of the provider; "openid" is among it',
+    'scopes that are requested from the provider, including "openid"',
   ),
   oidcGroupsClaim: setting(
     'BINDERY_OIDC_GROUPS_CLAIM',
@@ -81,18 +81,18 @@ export const loginSettings = {
   sessionSecret: secretSetting(
     'BINDERY_LOGIN_SESSION_SECRET',
     z.string().min(shortestSessionSecret, `must have ${shortestSessionSecret} characters or more`).optional(),
-    'with the login "oidc": what sessions are encrypted with, the same for all copies of the host; 32 characters or more',
+    'with the login "oidc": secret that encrypts sessions, the same for all replicas of the host; 32 characters or more',
   ),
   sessionHours: setting(
     'BINDERY_LOGIN_SESSION_HOURS',
     wholeNumber(1, 720).default(12),
-    'how long a reader stays logged in, in hours; then the provider, or the browser for its name and password, is asked again',
+    'duration of a login, in hours; after it readers log in at the provider, or the browser sends name and password, again',
   ),
 };
 
 type LoginConfig = ConfigOf<typeof loginSettings> & { siteUrl?: string | undefined; basePath: string };
 
-/** What readers need. */
+/** The login that readers need. */
 export type Login =
   | { kind: 'none' }
   | { kind: 'basic'; users: ReadonlyMap<string, string>; base: string; isSecure: boolean; sessionHours: number }
@@ -109,12 +109,12 @@ export type OidcLogin = {
   emailDomains: readonly string[];
   sessionSecret: string;
   sessionHours: number;
-  /** Where the site is for readers; the path is `base`. */
+  /** Origin of the site for readers; the path is `base`. */
   origin: string;
   base: string;
 };
 
-/** Throws `ConfigError` when the settings do not fit together. Pure. */
+/** Throws `ConfigError` if the settings contradict each other. Pure. */
 export function loginOf(config: LoginConfig): Login {
   const { login, loginUsers, oidcIssuer, oidcClientId, sessionSecret, siteUrl, basePath } = config;
   if (login === undefined) {
@@ -134,7 +134,7 @@ export function loginOf(config: LoginConfig): Login {
   if (oidcIssuer === undefined || oidcClientId === undefined || sessionSecret === undefined || siteUrl === undefined)
     throw new ConfigError(`BINDERY_LOGIN is "oidc", which also needs ${missing.join(', ')}.`);
   if (!config.oidcScopes.split(' ').includes('openid'))
-    throw new ConfigError('BINDERY_OIDC_SCOPES must have "openid" among it.');
+    throw new ConfigError('BINDERY_OIDC_SCOPES must include "openid".');
   return {
     kind: 'oidc',
     issuer: new URL(oidcIssuer),
@@ -152,7 +152,7 @@ export function loginOf(config: LoginConfig): Login {
   };
 }
 
-/** Whoever sets up a login and forgets to turn it on does not mean everybody to read. Throws `ConfigError`. */
+/** Refuses settings of a login that is not turned on, because the site would be open to everybody. Throws `ConfigError`. */
 function refuseOpenSite({ loginUsers, oidcIssuer, allowedGroups, allowedEmailDomains }: LoginConfig): void {
   const given = {
     BINDERY_LOGIN_USERS: loginUsers !== undefined,
@@ -163,12 +163,12 @@ function refuseOpenSite({ loginUsers, oidcIssuer, allowedGroups, allowedEmailDom
   for (const [name, isGiven] of Object.entries(given)) {
     if (isGiven)
       throw new ConfigError(
-        `${name} is set, but BINDERY_LOGIN is not, so everybody could read. Set BINDERY_LOGIN to "basic" or "oidc", or to "none" where that is meant.`,
+        `${name} is set, but BINDERY_LOGIN is not, so everybody could read. Set BINDERY_LOGIN to "basic" or "oidc", or to "none" for an open site.`,
       );
   }
 }
 
-/** Without TLS only on this machine: whoever is in between could be any provider. */
+/** An issuer without TLS is allowed on this machine only: on a network anybody in between could pose as the provider. */
 function isIssuer(text: string): boolean {
   const url = URL.parse(text);
   if (url === null) return false;

@@ -114,7 +114,7 @@ test('without a setting there is no login', () => {
 
 type Answer = { status: number; at: string; text: string; headers: Record<string, string | string[] | undefined> };
 
-/** One request. `fetch` says itself that it is no person who looks at a page. */
+/** Sends one request. `fetch` would add headers that show that no person looks at a page. */
 async function ask(at: string, headers: Record<string, string> = {}, method = 'GET', body?: string): Promise<Answer> {
   const {
     statusCode,
@@ -132,7 +132,7 @@ const looking = { accept: 'text/html', 'sec-fetch-mode': 'navigate' };
 const locationOf = ({ headers }: Answer) => new URL(String(headers.location));
 const cookiesOf = ({ headers }: Answer) => [headers['set-cookie'] ?? []].flat();
 
-/** A browser without windows: it keeps cookies by host, and follows redirects and forms. */
+/** A headless browser: it keeps cookies by host, and follows redirects and forms. */
 function browser() {
   const jars = new Map<string, Map<string, string>>();
   async function visit(url: string, more: Record<string, string> = {}, form?: URLSearchParams): Promise<Answer> {
@@ -165,7 +165,7 @@ function browser() {
   return {
     visit,
     jarOf: (origin: string) => jars.get(origin) ?? new Map<string, string>(),
-    /** Logs in at the provider, and consents. Gives where that leads. */
+    /** Logs in at the provider, and consents. Returns the page that this leads to. */
     async login(url: string, name: string) {
       const first = await visit(url);
       expect(first.text).toContain('name="login"');
@@ -254,7 +254,7 @@ describe('an account at a provider', () => {
     const urls = second === undefined ? [site] : [site, second.url];
     for (const url of urls) expect(await at(url)).toBe(200);
     const ended = await ask(`${site}/_bindery/logout`, { ...looking, cookie });
-    // The provider's own session ends there.
+    // The provider's own session ends at this address.
     expect(locationOf(ended).href).toMatch(`${env.BINDERY_OIDC_ISSUER}/session/end`);
     expect(await at(site)).toBe(401);
     for (const url of urls) await expect.poll(() => at(url)).toBe(401);
@@ -304,7 +304,7 @@ describe('an account at a provider', () => {
     const page = await reader.login(`${site}${base}/guides/x`, name);
     expect(page.status).toBe(status);
     expect(page.text.includes('Version one')).toBe(status === 200);
-    // Else the provider would let in the same account for ever.
+    // Without the logout, the provider would let in the same account forever.
     expect(page.text.includes(`href="${base}/_bindery/logout"`)).toBe(status === 403);
     const script = await reader.visit(`${site}${base}/_bindery/config.js`, { 'sec-fetch-mode': 'no-cors' });
     expect(script.status).toBe(status === 200 ? 200 : 401);
@@ -313,7 +313,7 @@ describe('an account at a provider', () => {
   test('is not taken from another browser, by a changed session, or by one of another secret', async () => {
     const running = await served(env);
     const ada = browser();
-    // Where the provider sends a reader back to, in the hands of somebody else.
+    // The address to which the provider sends a reader back, used by somebody else.
     const state = locationOf(await ask(`${site}/`, looking)).searchParams.get('state') ?? '';
     const stolen = await ada.visit(`${site}/_bindery/login?code=x&state=${state}`);
     expect([stolen.status, stolen.text]).toEqual([400, expect.stringContaining('another browser')]);

@@ -25,8 +25,8 @@ export { docsHostSettings as settings } from './config.ts';
 const healthStalledAfterMs = 60_000;
 
 /**
- * Serves the documentation of one domain inside its readers' network, from a bundle. It needs no bus, no object store and no other service,
- * and answers with the version that it has while it looks for a newer one.
+ * Serves the documentation of one domain inside its readers' network, from a bundle. It needs no bus, no object store and no other service, and
+ * serves its current version while it looks for a newer one.
  */
 export async function start(
   config: DocsHostConfig,
@@ -42,13 +42,13 @@ export async function start(
   const metrics = serviceMetrics('docs-host');
   const onOutcome = metrics.counter(
     'bindery_docs_host_bundles_total',
-    'Looks for a newer bundle that took one, were refused it, or found none.',
+    'Looks for a newer bundle by outcome.',
     'outcome',
     bundleOutcomes,
   );
   const follower = followBundle(origin, config, { folder, versions, logger, signal: stop.signal, onOutcome });
-  metrics.gauge('bindery_docs_host_ready', 'Whether there is a version to serve.', () => (versions.active() ? 1 : 0));
-  metrics.gauge('bindery_docs_host_degraded', 'Whether a newer bundle cannot be had.', () =>
+  metrics.gauge('bindery_docs_host_ready', '1 if there is a version to serve.', () => (versions.active() ? 1 : 0));
+  metrics.gauge('bindery_docs_host_degraded', '1 if a newer bundle cannot be fetched.', () =>
     follower.problem() ? 1 : 0,
   );
   const none =
@@ -105,7 +105,7 @@ export async function start(
   };
 }
 
-/** The sessions that readers ended, where all copies of the host look for them; undefined: there is no login. */
+/** The ended sessions, shared by all replicas of the host; undefined without a login. */
 async function openEndedSessions(
   config: DocsHostConfig,
   dataFolder: string,
@@ -115,7 +115,7 @@ async function openEndedSessions(
   if (login.kind === 'none') return undefined;
   const address = redisAddressOf(config);
   if (address === undefined) return endedSessions(endedSessionsInFolder(join(dataFolder, 'ended-sessions')), logger);
-  // Loaded when needed: the client costs each process time and memory.
+  // Loaded on demand, because the client costs each process time and memory.
   const { endedSessionsInRedis } = await import('./ended-sessions-redis.ts');
   return endedSessions(await endedSessionsInRedis(address), logger);
 }
@@ -135,7 +135,7 @@ async function listenOn(
   }
 }
 
-/** Each host removes versions that it does not serve, so two on one folder would take them from each other. */
+/** Each host removes versions that it does not serve, so two hosts on one folder would remove each other's. */
 async function lockSiteFolder(folder: string): Promise<{ release(): Promise<void> }> {
   await mkdir(folder, { recursive: true });
   return await lockFolder(folder).catch((error: unknown) => {

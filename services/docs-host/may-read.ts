@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { OidcLogin } from './login-settings.ts';
 
-/** A reader, as a provider knows them. */
+/** A reader as the provider describes them. */
 export type Reader = {
   sub: string;
-  /** Undefined: the provider knows none, or did not verify it, so that it may be anybody's. */
+  /** Undefined if the provider knows no address or did not verify it; an unverified one may belong to anybody. */
   verifiedEmail: string | undefined;
   groups: readonly string[];
 };
@@ -14,9 +14,9 @@ const groupsSchema = z.union([z.array(z.string()), z.string().transform((group) 
 const emailSchema = z.object({ email: z.string(), email_verified: z.literal(true) });
 
 /**
- * The reader whom an ID token and, if the provider has the endpoint, its userinfo describe. Many providers put only the subject into the token.
- * What belongs together is read from one of both, the token first: an address and that it was verified from the one that says both, groups
- * from the one that has the claim. Throws when the two are about different readers. Pure.
+ * The reader described by an ID token and, if the provider has the endpoint, by its userinfo. Many providers put only the subject into the token.
+ * Claims that belong together are read from one source, the token first: an address and its verification from the source that has both, groups from
+ * the source that has the claim. Throws if the two describe different readers. Pure.
  */
 export function readerOf(idToken: unknown, userInfo: unknown, groupsClaim: string): Reader {
   const sources = [idToken, userInfo].filter((each) => each !== undefined).map((each) => claimsSchema.parse(each));
@@ -32,8 +32,8 @@ export function readerOf(idToken: unknown, userInfo: unknown, groupsClaim: strin
 }
 
 /**
- * Whether a reader who has logged in may read: everybody when neither groups nor domains are named, else the members of one of the groups and
- * the owners of an address in one of the domains. Pure.
+ * True if a reader who has logged in may read: everybody if neither groups nor domains are set, else the members of one of the groups and the owners
+ * of an address in one of the domains. Pure.
  */
 export function mayRead(
   { verifiedEmail, groups }: Reader,

@@ -13,8 +13,8 @@ const answerWithinMs = 10_000;
 const mostAnswerBytes = 4 * 1024 * 1024;
 
 /**
- * The newest completed export of a domain, of one version if that is said. `link` signs a link to its bundle. Rejects with `Unavailable`
- * while the platform does not answer, with `BundleRefused` when it refuses or has no such export.
+ * The newest completed export of a domain, and of one version if that is given. `link` signs a link to its bundle. Rejects with `Unavailable` while
+ * the platform does not answer, with `BundleRefused` when it refuses or has no such export.
  */
 export async function newestExport(
   platform: Platform,
@@ -82,7 +82,7 @@ async function call<S extends z.ZodType>(
   return parsed.data;
 }
 
-/** The settings that a refusal is about. */
+/** The settings that cause each status of a refusal. */
 const settingsOf: Readonly<Record<number, string>> = {
   401: 'BINDERY_EXPORT_KEY',
   403: 'BINDERY_EXPORT_KEY',

@@ -11,17 +11,17 @@ import { cookieIn, sealer } from './sealed-values.ts';
 import { answerUnknown, endSession, type Gate, pathOf } from './reader-gate.ts';
 import { answerSentence } from './sentence-page.ts';
 
-/** A reader may stay at the provider for so long. */
+/** Time limit for the reader's visit to the provider. */
 const attemptSeconds = 900;
 const providerTimeoutSeconds = 10;
 const longestReturn = 1_500;
 
-/** A login that has begun. It travels in the `state`, sealed, so that all copies of the host can end it and several tabs can log in at once. */
+/** A login in progress. It travels sealed in the `state`, so that any replica of the host can complete it and several tabs can log in at once. */
 type Attempt = { verifier: string; nonce: string; browser: string; returnTo: string };
 
 /**
- * Readers log in at an OpenID Connect provider: authorization code flow with PKCE, state and nonce. A sealed cookie is their session; only
- * sessions that ended early are kept. `<base>/_bindery/login` is where the provider sends them back to, `<base>/_bindery/logout` ends the session.
+ * Readers log in at an OpenID Connect provider: authorization code flow with PKCE, state and nonce. A sealed cookie is their session; the host stores
+ * only sessions that ended early. The provider redirects to `<base>/_bindery/login`; `<base>/_bindery/logout` ends the session.
  */
 export function oidcGate(login: OidcLogin, ended: EndedSessions, logger: Logger): Gate {
   const { base, origin } = login;
@@ -33,7 +33,7 @@ export function oidcGate(login: OidcLogin, ended: EndedSessions, logger: Logger)
   const attempts = sealer<Attempt>(login.sessionSecret, `login ${login.clientId}`);
   const provider = providerOf(login);
 
-  // Browsers send a cookie with this prefix only to the host, over TLS, that set it.
+  // Browsers send a cookie with this prefix only over TLS to the host that set it.
   const prefix = isSecure ? (base === '' ? '__Host-' : '__Secure-') : '';
   const sessionCookie = `${prefix}bindery-session`;
   const browserCookie = `${prefix}bindery-login`;
@@ -72,7 +72,7 @@ export function oidcGate(login: OidcLogin, ended: EndedSessions, logger: Logger)
     redirect(response, to.href, [setCookie(browserCookie, browser, attemptSeconds)]);
   }
 
-  /** The reader is back from the provider. */
+  /** Handles the reader's return from the provider. */
   async function endLogin(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const back = new URL(redirectUri);
     back.search = new URL(request.url ?? '/', origin).search;
@@ -116,7 +116,7 @@ export function oidcGate(login: OidcLogin, ended: EndedSessions, logger: Logger)
         403,
         'You are logged in, but your account may not read this site.',
         request,
-        // The provider would give the same account again.
+        // Without a logout, the provider would return the same account.
         logoutPath,
         'Log out, to use another account',
       );
@@ -129,7 +129,7 @@ export function oidcGate(login: OidcLogin, ended: EndedSessions, logger: Logger)
   async function logout(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const session = await sessions.open(cookieIn(request, sessionCookie) ?? '');
     if (session !== undefined && !(await endSession(session, ended, logger, request, response, logoutPath))) return;
-    // The session of this site ends also while the provider is away.
+    // The session of this site ends even if the provider is unavailable.
     const configuration = await provider().catch(() => undefined);
     const hasEnd = configuration?.serverMetadata().end_session_endpoint !== undefined;
     redirect(
@@ -139,7 +139,7 @@ export function oidcGate(login: OidcLogin, ended: EndedSessions, logger: Logger)
     );
   }
 
-  /** What is not in a session: logs in where a person looks at a page, else hears that it must. */
+  /** Handles a request without a session: redirects to the login if a person looks at a page, else answers that a login is needed. */
   async function stop(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method, headers } = request;
     const path = pathOf(request);
@@ -179,13 +179,13 @@ export function oidcGate(login: OidcLogin, ended: EndedSessions, logger: Logger)
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
-/** Errors of the protocol are told by their cause. */
+/** Errors of the protocol have their reason in `cause`. */
 function reasonOf(error: unknown): string {
   const { cause } = error as { cause?: unknown };
   return cause instanceof Error ? `${messageOf(error)} (${cause.message})` : messageOf(error);
 }
 
-/** The provider's endpoints and keys, asked for when they are first needed, and again when that failed. */
+/** The provider's endpoints and keys, requested on first use, and again after a failure. */
 function providerOf({ issuer, clientId, clientSecret, clientAuth }: OidcLogin): () => Promise<client.Configuration> {
   const authentication =
     clientSecret === undefined

@@ -11,7 +11,7 @@ import { exampleBundle } from '../../test/support/example-bundle.ts';
 const { folder, atEnd, host } = docsHosts();
 type Asked = { path: string | undefined; headers: IncomingHttpHeaders; body: string };
 let asked: Asked[] = [];
-/** The platform begins its answers, and does not end them. */
+/** If true, the platform begins its answers and does not end them. */
 let isEndless = false;
 let url = '';
 let settings: Record<string, string> = {};
@@ -119,7 +119,7 @@ test('a reader who lets 64 answers stand gets no more, and keeps nobody else fro
   await expect.poll(async () => (await post(message, { 'x-forwarded-for': '2001:db8::1' })).status).toBe(200);
 });
 
-/** A question without its last byte. Gives the status line of the answer, once there is one. */
+/** Sends a question without its last byte. Resolves with the status line of the answer. */
 function unfinished(bytes: number, headers: Record<string, string> = {}): { socket: Socket; status: Promise<string> } {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   const all = {
@@ -132,7 +132,7 @@ function unfinished(bytes: number, headers: Record<string, string> = {}): { sock
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`POST ${message} HTTP/1.1\r\n${lines.join('')}\r\n`);
   if (bytes > 0) socket.write(Buffer.alloc(bytes, ' '));
-  // A connection that is closed while more is sent.
+  // A connection that is closed during sending emits an error.
   socket.on('error', () => {});
   atEnd(async () => socket.destroy());
   return { socket, status: once(socket, 'data').then(([data]) => String(data).split('\r\n', 1)[0] ?? '') };
@@ -146,7 +146,7 @@ test('bodies on their way take no more memory than there is for them, and one re
   const held = Array.from({ length: 16 }, () => unfinished(1_000_000, { 'x-forwarded-for': '203.0.113.9' }));
   const statuses = held.map(({ status }) => status);
   expect(await Promise.any(statuses)).toBe('HTTP/1.1 429 Too Many Requests');
-  // Another reader has a part of his own.
+  // Another reader has a separate share.
   expect((await post(message, { 'x-forwarded-for': '203.0.113.10' })).status).toBe(200);
   for (const { socket } of held) socket.destroy();
   await expect.poll(async () => (await post(message, { 'x-forwarded-for': '203.0.113.9' })).status).toBe(200);
@@ -179,7 +179,7 @@ test('where the address of the site is known, a name that somebody lets lead her
   const own = 'https://docs.example.com';
   const running = await host({ ...settings, BINDERY_DATA: join(folder(), 'named'), BINDERY_SITE_URL: `${own}/` });
   await hostReadiness(running, isReady);
-  // A page of http://rebound.example whose name leads to the host now: `Host` and `Origin` agree, and so does the fetch metadata.
+  // The page of http://rebound.example, whose name resolves to the host now: `Host` and `Origin` agree, and so does the fetch metadata.
   ({ url } = running);
   expect((await post(message)).status).toBe(403);
   expect((await post(message, { origin: own, 'sec-fetch-site': 'same-origin' })).status).toBe(200);

@@ -10,12 +10,12 @@ import { safeRequest } from './download-bundle.ts';
 import { type ReaderShares, readerShares } from './reader-shares.ts';
 
 const mostBodyBytes = 1024 * 1024;
-/** Answers under way: each is a connection to the platform. */
+/** Answers in flight; each holds a connection to the platform. */
 const answersUnderWay = { mostOfAll: 256, mostOfOne: 64 };
 /** Bytes of questions, from the first that arrives until the answer has ended. */
 const questionBytes = { mostOfAll: 64 * 1024 * 1024, mostOfOne: 8 * 1024 * 1024 };
 
-/** What pages may ask. The paths are those of the platform, so that the pages need not know that there is a host in between. */
+/** Routes that pages may call. The paths are the platform's, so pages need not know about the host. */
 const routes = [
   '/discovery/v1/search/',
   '/discovery/v1/page/',
@@ -23,15 +23,15 @@ const routes = [
   '/discovery/v2/assistant/ /message',
 ] as const;
 
-/** Headers of a reader that mean something to the platform. Everything else stays here: cookies, keys, addresses. */
+/** Headers of a reader that the platform needs. All others are dropped: cookies, keys, addresses. */
 const passedOn = ['content-type', 'accept', 'x-thread-key', 'x-stream-finish', 'x-user-token'] as const;
 const passedBack =
   /^(content-type|retry-after|ratelimit|ratelimit-policy|x-search-notice|x-thread-id|x-thread-key|x-vercel-ai-[a-z-]+)$/;
 
 /**
- * Passes search and questions of this site's own pages on to the platform: four fixed routes, one host, one domain, with the host's key. The
- * key never reaches a reader, and no header of a reader but the few above reaches the platform. It hears the reader's address, which counts
- * there when the key has the scope `proxy`.
+ * Passes search and questions of this site's own pages on to the platform: four fixed routes, one server, one domain, with the host's key. The key
+ * never reaches a reader, and only the headers above reach the platform. The platform also gets the reader's address, which it uses for limits when
+ * the key has the scope `proxy`.
  */
 export function addPlatformRoutes(
   app: FastifyInstance,
@@ -56,7 +56,7 @@ export function addPlatformRoutes(
       method: 'POST',
       url,
       bodyLimit: mostBodyBytes,
-      // Before a body is read: that of anybody else is not wanted.
+      // Checked before the body is read, which is not needed for a refused request.
       onRequest: async (request, reply) => {
         const problem = originProblem(request, ownOrigin);
         if (problem !== undefined) return refuse(reply, 403, 'origin_not_allowed', problem);
@@ -84,7 +84,7 @@ export function addPlatformRoutes(
   }
 }
 
-/** A reader asks for more than there is for him, or for all. */
+/** A reader exceeds the share of one reader, or the limit of all. */
 class Spent extends Error {
   readonly statusCode: number;
   constructor(reply: FastifyReply, whose: 'one' | 'all') {
@@ -105,7 +105,7 @@ const codes: Readonly<Record<number, string>> = {
   503: 'unavailable',
 };
 
-/** The body of a question, as long as there is room for it. */
+/** The body of a question, limited by the remaining share. */
 function metered(payload: RequestPayload, bodies: ReaderShares, reader: string, reply: FastifyReply): Transform {
   let held = 0;
   reply.raw.once('close', () => bodies.giveBack(reader, held));
@@ -116,20 +116,20 @@ function metered(payload: RequestPayload, bodies: ReaderShares, reader: string, 
         held += chunk.length;
         return done(null, chunk);
       }
-      // The rest is not waited for.
+      // The rest of the body is not read.
       payload.unpipe(meter);
       reply.header('connection', 'close');
       done(new Spent(reply, spent));
     },
   });
-  // Not a pipeline: that would close the connection, and with it the way of the answer.
+  // A pipeline would close the connection on an error, and with it the way of the answer.
   payload.pipe(meter);
   return meter;
 }
 
 async function passOn(request: FastifyRequest, reply: FastifyReply, upstream: string, key: string): Promise<void> {
   const gone = new AbortController();
-  // Fastify, the pipeline and we wait for its end: a few more than Node takes for a leak.
+  // Fastify, the pipeline and this code all listen for the end, which exceeds Node's limit for a suspected leak.
   reply.raw.setMaxListeners(20);
   reply.raw.once('close', () => gone.abort());
   const headers: Record<string, string> = { authorization: `Bearer ${key}`, [readerAddressHeader]: request.ip };
@@ -162,13 +162,13 @@ async function passOn(request: FastifyRequest, reply: FastifyReply, upstream: st
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
   });
-  // A reader who goes away, or an answer that breaks off, ends the other side as well.
+  // If the reader disconnects or the answer breaks off, the other side is closed as well.
   await pipeline(answer.body, reply.raw).catch(() => {});
 }
 
 /**
- * Why a request is not from a page of this site; browsers always say where a POST comes from. Where the site's address is known, it alone
- * counts: `Host` is what the reader's browser took the server for, which is any name that somebody lets lead here (DNS rebinding). Pure.
+ * Says why a request does not come from a page of this site. Browsers always send the origin of a POST. If the site's address is known, only that is
+ * accepted: `Host` is the name that the browser used for the server, which may be any name that resolves here (DNS rebinding). Pure.
  */
 function originProblem(
   { headers }: Pick<FastifyRequest, 'headers'>,
@@ -179,7 +179,7 @@ function originProblem(
   return isOwn && (site === undefined || site === 'same-origin') ? undefined : 'Only pages of this site may ask here.';
 }
 
-/** In the form of the platform's errors, which the pages know. */
+/** Refuses in the form of the platform's errors, which pages can read. */
 function refuse(reply: FastifyReply, status: number, code: string, error: string): FastifyReply {
   return reply
     .code(status)

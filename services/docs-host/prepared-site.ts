@@ -17,17 +17,17 @@ import { contentType, isText } from './hosted-types.ts';
 import { policyOf, redirectOf, rewritePage, type SiteAddresses } from './rewrite-page.ts';
 
 /*
- * A version on disk: `files/` is the bundle as it was unpacked, `pages/` has its pages for a server, `br/` and `gzip/` have both compressed,
- * and `site.json`, which is written last, lists all of it.
+ * A version on disk: `files/` is the bundle as it was unpacked, `pages/` has its pages for a server, `br/` and `gzip/` have both compressed, and
+ * `site.json`, which is written last, lists all of it.
  */
 
-/** A version of another one is prepared again: its pages have other addresses. */
+/** Format of the prepared files. A version with another number is prepared again, because its pages have other addresses. */
 const formatVersion = 2;
 
 const storedBytes = z.object({ size: z.int().min(0), sha256: sha256Hex });
 
 const hostedFileSchema = storedBytes.extend({
-  /** Of the file in the bundle: names it in addresses. */
+  /** Digest of the file in the bundle, used in addresses. */
   digest: z.string(),
   type: z.string(),
   isPage: z.boolean(),
@@ -49,11 +49,11 @@ const preparedSiteSchema = z.object({
     deployment: z.enum(deploymentTypes),
   }),
   files: z.record(z.string(), hostedFileSchema),
-  /** Page addresses that lead elsewhere: `/old` → `/docs/new`. */
+  /** Redirected page addresses: `/old` → `/docs/new`. */
   redirects: z.record(z.string(), z.string()),
-  /** Those of them that are permanent. */
+  /** The sources of permanent redirects. */
   permanentRedirects: z.array(z.string()).default([]),
-  /** They are followed where there is no page. */
+  /** Redirects with wildcards, which apply if there is no page. */
   wildcards: wildcardRedirectsSchema.shape.redirects.default([]),
 });
 
@@ -64,15 +64,15 @@ export type Encoding = 'br' | 'gzip';
 const siteFile = 'site.json';
 
 const digestLength = 16;
-/** More copies at once only wait for each other: zlib has four threads. */
+/** More concurrent compressions would only wait for each other: zlib has four threads. */
 const atOnce = 4;
-/** Below it an answer fits into the first packet anyway. */
+/** Smaller answers fit into the first packet without compression. */
 const leastBytes = 512;
 const mostBytes = 32 * 1024 * 1024;
 
 /**
- * Makes what is served of a version from the files of its bundle. `found`: all of them, by path, as they were checked. Writes `site.json`
- * last; without it a folder is not a version.
+ * Prepares a version for serving from the files of its bundle. `found`: all files by path, as they were checked. Writes `site.json` last; a folder
+ * without it is not a version.
  */
 export async function prepareSite(
   folder: string,
@@ -128,18 +128,18 @@ export async function prepareSite(
   return site;
 }
 
-/** The redirects with wildcards of a bundle that lists them. */
+/** The redirects with wildcards, if the bundle lists them. */
 async function wildcardsIn(folder: string, found: ReadonlyMap<string, unknown>): Promise<WildcardRedirect[]> {
   if (!found.has(wildcardRedirectsPath)) return [];
   const text = await readFile(join(folder, 'files', wildcardRedirectsPath), 'utf8');
   return wildcardRedirectsSchema.safeParse(jsonOf(text)).data?.redirects ?? [];
 }
 
-/** Where the bytes of a file are. */
+/** Path of a file's bytes. */
 export const fileOf = (folder: string, path: string, { isPage }: HostedFile, encoding?: Encoding): string =>
   join(folder, encoding ?? (isPage ? 'pages' : 'files'), path);
 
-/** Reads a version that was prepared earlier and checks every byte of it; undefined when it is not whole. */
+/** Reads a version that was prepared earlier and checks every byte of it; undefined if it is incomplete or damaged. */
 export async function readPreparedSite(folder: string): Promise<PreparedSite | undefined> {
   const text = await readFile(join(folder, siteFile), 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
@@ -189,9 +189,10 @@ const brotli = promisify(brotliCompress);
 const gzipped = promisify(gzip);
 
 /**
- * The copies that are smaller by a twentieth or more. There are none of zstd: browsers that know it know brotli, whose copies are smaller. Of
+ * The copies that are smaller by a twentieth or more. There are none of zstd: browsers that accept it accept brotli, whose copies are smaller. For
  * the pages of a project with 1,100 (Node 24), zstd 9 takes as long as brotli 5 and is 4.7 % larger; zstd 22 takes ten times as long and is 0.3 %
- * larger. Of scripts and styles, zstd 22 is 5.9 % larger than brotli 11. The highest quality costs a hundred times the time, and is for what every reader loads.
+ * larger. For scripts and styles, zstd 22 is 5.9 % larger than brotli 11. The highest quality takes a hundred times as long, and is used for files
+ * that every reader loads.
  */
 async function compressed(body: Buffer, path: string, isPage: boolean): Promise<[Encoding, Buffer][]> {
   if (body.length < leastBytes) return [];

@@ -4,18 +4,18 @@ import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { EndedSessions, ReaderSession } from './ended-sessions.ts';
 import { answerSentence } from './sentence-page.ts';
 
-/** Answers a request that may not go on; else calls `letIn`, now or later. */
+/** Answers a request that must not continue; else calls `letIn`, now or later. */
 export type Gate = (request: IncomingMessage, response: ServerResponse, letIn: () => void) => void;
 
 export const pathOf = ({ url = '/' }: IncomingMessage): string => url.split('?')[0] ?? '/';
 
-/** Answers a request whose session may have ended: other copies of the host cannot be asked. */
+/** Answers a request whose session may have ended, because the shared store cannot be reached. */
 export function answerUnknown(request: IncomingMessage, response: ServerResponse, base: string): void {
   response.setHeader('retry-after', '10');
   answerSentence(response, 503, 'Your login cannot be checked now. Try again later.', request, `${base}/`);
 }
 
-/** Ends a session for all copies of the host. False: that did not succeed, and is answered; the reader may ask again at `logoutPath`. */
+/** Ends a session for all replicas of the host. False if that failed; then the failure has been answered, and the reader may retry at `logoutPath`. */
 export async function endSession(
   session: ReaderSession,
   ended: EndedSessions,

@@ -1,12 +1,12 @@
 /**
- * How much of one thing readers hold at once: `mostOfAll` together, and `mostOfOne` from one address, so that a reader who holds much keeps
- * nobody else from his part.
+ * Limits the share of a resource that readers hold at once: `mostOfAll` together, and `mostOfOne` for one address, so that one reader cannot use up
+ * the share of others.
  */
 export function readerShares({ mostOfAll, mostOfOne }: { mostOfAll: number; mostOfOne: number }) {
   const heldBy = new Map<string, number>();
   let held = 0;
   return {
-    /** Takes `amount` for a reader. Undefined: it is his until he gives it back; else whose part is spent, and nothing is taken. */
+    /** Takes `amount` for a reader until it is given back, and returns undefined. If that exceeds a limit, takes nothing and returns whose limit it is. */
     take(reader: string, amount: number): 'one' | 'all' | undefined {
       const own = heldBy.get(reader) ?? 0;
       if (own + amount > mostOfOne) return 'one';

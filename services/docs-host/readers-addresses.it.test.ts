@@ -11,7 +11,7 @@ const { folder, atEnd, host } = docsHosts();
 let gateway: GatewayHarness;
 let platform: string;
 let adminKey: string;
-/** The addresses that the assistant was told. */
+/** The reader addresses that the assistant received. */
 let told: string[];
 
 beforeEach(async () => {
@@ -42,7 +42,7 @@ async function keyWith(payload: object): Promise<string> {
   return answer.json<{ key: string }>().key;
 }
 
-/** Asks as a reader at an address, through a host that asks with `key`. Gives the status of the answer. */
+/** Asks as a reader at an address, through a host that uses `key`. Returns the status of the answer. */
 async function hostWith(key: string) {
   const file = join(folder(), 'site.tar.gz');
   await writeFile(file, await exampleBundle('one'));

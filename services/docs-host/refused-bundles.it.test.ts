@@ -123,7 +123,7 @@ describe('a bundle', () => {
   });
 });
 
-/** The text of an S3 store for a link whose time is over. */
+/** The response of an S3 store for an expired link. */
 const expired =
   '<?xml version="1.0" encoding="UTF-8"?><Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>';
 

@@ -6,38 +6,38 @@ import { mayBeVersioned } from './hosted-types.ts';
 import { type Attribute, readStartTags, type StartTag } from './start-tags.ts';
 import type { Redirection } from '#shared/docs/render/redirects.ts';
 
-/** What a page's addresses become. */
+/** Parameters for the addresses of a page. */
 export type SiteAddresses = {
-  /** Path that the site is served under: `/docs`, or nothing. */
+  /** Path that the site is served under: `/docs`, or empty. */
   base: string;
   /** Names this version in addresses. */
   token: string;
-  /** First digits of the SHA-256 of a file's bytes, by its path in the bundle; undefined when there is no such file. */
+  /** First digits of the SHA-256 of a file's bytes, by its path in the bundle; undefined if the file does not exist. */
   digestOf: (path: string) => string | undefined;
-  /** Nothing of other servers is to be had where the site is read. */
+  /** True if no other servers can be reached where the site is read. */
   isAirGapped?: boolean;
 };
 
-/** Below it are files as one version has them. */
+/** Folder of the files of one version. */
 const versionedFolder = (base: string, token: string): string => `${base}/_bindery/@${token}/`;
 
 /** Scripts that load others from their own folder. */
 const loadsBesideItself = /^_bindery\/(diagrams|islands)\.js$/;
 
 /**
- * A page of a bundle for a server. Its addresses are relative, which says nothing of the version they belong to and fails at `/guides` for
- * `guides/index.html`. Here links lead to pages by the address without extension, and what shows the page is named by its bytes
- * (`/_bindery/@<digest>/…`), style sheets by the version because they load files beside them: after a change of version an open page goes on
- * with its own files. Everything else keeps its name. Where the site is air-gapped, pages load nothing of other servers.
- * Beside addresses only the start tag of the page changes, which says where the site and its files are. Pure.
+ * Rewrites a page of a bundle for a server. Its addresses are relative, which do not name a version and fail at `/guides` for `guides/index.html`. In
+ * the result, links lead to pages by addresses without extension, and files that display the page are named by their bytes (`/_bindery/@<digest>/…`),
+ * style sheets by the version because they load files beside them: after a change of version an open page continues with its own files. All other
+ * addresses keep their names. Pages of an air-gapped site load nothing from other servers. Apart from addresses only the start tag of the page
+ * changes, which tells where the site and its files are. Pure.
  */
 export function rewritePage(html: string, file: string, site: SiteAddresses): string {
   const address = addressesOn(file, site);
 
-  /** What an attribute of a tag becomes; undefined: it stays. */
+  /** The new text of an attribute; undefined if it stays. */
   function rewritten({ name, value }: Attribute, tag: string, form: Form): string | undefined {
     if (!namesAddress.has(name) && addressesOf.get(tag)?.has(name) !== true) return undefined;
-    // Pictures then show their text, and nobody waits for them.
+    // Pictures then show their alternative text, and nothing waits for them.
     if (site.isAirGapped && form !== 'link' && isElsewhere(name, value))
       return `data-elsewhere-${name}="${escapeHtml(value)}"`;
     const found =
@@ -71,7 +71,7 @@ export function rewritePage(html: string, file: string, site: SiteAddresses): st
   return parts.join('') + html.slice(copied);
 }
 
-/** How the addresses of a tag are named. */
+/** The form of the addresses in a tag. */
 function formIn({ name: tag, attributes }: StartTag): Form {
   if (tag === 'a' || tag === 'area') return 'link';
   const rel = tag === 'link' ? attributes.find(({ name }) => name === 'rel')?.value : undefined;
@@ -82,13 +82,13 @@ function formIn({ name: tag, attributes }: StartTag): Form {
 /** Attributes of every element that name an address. */
 const namesAddress: ReadonlySet<string> = new Set(['href', 'src', 'poster', 'srcset']);
 
-/** Attributes in which our own scripts find addresses. Authors may have some of the same names elsewhere. */
+/** Attributes in which our own scripts find addresses. Authors may use some of the same names elsewhere. */
 const addressesOf: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['html', new Set(['data-root', 'data-fonts'])],
   ['script', new Set(['data-islands'])],
 ]);
 
-/** Changes the addresses of a `srcset`. One may have commas in it, but neither begins nor ends with one. */
+/** Changes the addresses of a `srcset`. An address may contain commas, but neither begins nor ends with one. */
 function inSrcset(value: string, change: (url: string) => string): string {
   const candidate = /[^\s,]\S*/g;
   let made = '';
@@ -106,16 +106,16 @@ function inSrcset(value: string, change: (url: string) => string): string {
   return made + value.slice(copied);
 }
 
-/** Whether a value is, or in a `srcset` has, an address of another server, as browsers read it: without line ends, and `\\` as `/`. */
+/** True if a value is an address of another server, or a `srcset` contains one. Like browsers, it ignores line ends and reads `\\` as `/`. */
 const isElsewhere = (attribute: string, value: string): boolean =>
   (attribute === 'srcset' ? /(^|[\s,])(https?:|[/\\]{2})/i : /^(https?:|[/\\]{2})/i).test(
     value.trim().replaceAll(attribute === 'srcset' ? /\0/g : /[\t\n\r]/g, ''),
   );
 
-/** How an address is named: a link of readers, a file by its bytes, a file by the version, or where the site begins. */
+/** The form of an address: a link of readers, a file by its bytes, a file by the version, or the start of the site. */
 type Form = 'link' | 'file' | 'version' | 'root';
 
-/** Gives what an address that a page has becomes; undefined: it leads out of the bundle, and stays. */
+/** Returns a function that maps an address of a page to its new one, or to undefined if it leads out of the bundle and stays. */
 function addressesOn(file: string, site: SiteAddresses): (written: string, form: Form) => string | undefined {
   const folder = posix.dirname(file);
 
@@ -144,10 +144,10 @@ function addressesOn(file: string, site: SiteAddresses): (written: string, form:
   };
 }
 
-/** No page of ours has a longer one, and the time that a path takes grows with the square of its length. */
+/** Upper bound for addresses. None of our pages has a longer one, and the time for a path grows with the square of its length. */
 const longestAddress = 8_192;
 
-/** The path in the bundle that an address of a page in `folder` names; undefined for one outside of it. No slash is in front, which could make it a host. */
+/** The path in the bundle that an address of a page in `folder` names; undefined for one outside of it. It has no leading slash, which could make it a host. */
 function inBundle(folder: string, written: string): string | undefined {
   let path: string;
   try {
@@ -164,7 +164,7 @@ function inBundle(folder: string, written: string): string | undefined {
 /** Elements that a head may have. The first other one begins the body. */
 const ofHead: ReadonlySet<string> = new Set('html head base link meta noscript script style template title'.split(' '));
 
-/** What the head of a page says in `meta` elements, by their `http-equiv` or `name`. The first of a name counts. */
+/** The `meta` elements in the head of a page, by their `http-equiv` or `name`. The first of a name counts. */
 function metaOf(html: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   readStartTags(html, ({ name: tag, attributes }) => {
@@ -178,13 +178,13 @@ function metaOf(html: string): ReadonlyMap<string, string> {
   return found;
 }
 
-/** Where a page of the bundle that only leads elsewhere leads to, and whether for good; undefined for all other pages. Pure. */
+/** Target of a page of the bundle that is only a redirect, and its permanence; undefined for all other pages. Pure. */
 export function redirectOf(html: string, file: string, site: SiteAddresses): Redirection | undefined {
   const meta = metaOf(html);
   const written = /^0; url=(.*)$/s.exec(meta.get('refresh') ?? '')?.[1];
   if (written === undefined) return undefined;
   const target = addressesOn(file, site)(written, 'link') ?? written;
-  // As a header has it.
+  // Encoded for a header.
   const address = target
     .toWellFormed()
     .trim()
@@ -193,8 +193,8 @@ export function redirectOf(html: string, file: string, site: SiteAddresses): Red
 }
 
 /**
- * The policy that a page carries, for the header: a server's pages load nothing from folders, and only the site may frame them. Those of an
- * air-gapped site load nothing of other servers either, but may send requests: the playground asks servers inside the walls. Pure.
+ * The policy of a page as a header: a server's pages load nothing from folders, and only the site may frame them. Pages of an air-gapped site load
+ * nothing from other servers either, but may send requests: the playground calls servers inside the network. Pure.
  */
 export function policyOf(html: string, isAirGapped = false): string | undefined {
   const found = metaOf(html).get('content-security-policy');

@@ -79,7 +79,7 @@ const files = {
   'files/a b.pdf': 'x',
 };
 
-/** What is in the bundle besides what was rendered. */
+/** Files of the bundle that are not rendered pages. */
 const others = ['_bindery/theme.css', '_bindery/site.js', '_bindery/theme.js', '_bindery/config.js'];
 const inBundle = new Set([
   ...Object.keys(files).map((path) => path.replace(/\.mdx$/, '.html')),
@@ -93,7 +93,7 @@ const namesAddress = (tagName: string, name: string): boolean =>
   (tagName === 'html' && ['dataRoot', 'dataFonts'].includes(name)) ||
   (tagName === 'script' && name === 'dataIslands');
 
-/** What an address of the bundle's page leads to. */
+/** The file that an address in the bundle's page leads to. */
 function inFolder(written: string): string {
   if (written === '' || isExternalHref(written) || /^[#?]/.test(written)) return written;
   const [, path = '', rest = ''] = /^([^?#]*)(.*)$/s.exec(written) ?? [];
@@ -101,7 +101,7 @@ function inFolder(written: string): string {
   return `/${joined.replace(/^\.\/?/, '')}${rest}`;
 }
 
-/** The same of an address of the server. */
+/** The file that an address on the server leads to. */
 function onServer(written: string): string {
   if (!written.startsWith('/') || written.startsWith('//')) return written;
   const [, named = '', rest = ''] = /^([^?#]*)(.*)$/s.exec(written) ?? [];
@@ -111,7 +111,7 @@ function onServer(written: string): string {
   return `/${isThere && path !== '' ? path : (page ?? path)}${rest}`;
 }
 
-/** A page as a browser reads it, line by line, with what `addressOf` makes of its addresses. */
+/** A page as a browser parses it, line by line, with its addresses mapped by `addressOf`. */
 function outline(html: string, addressOf: (written: string) => string): string[] {
   const lines: string[] = [];
   const visit = (node: Nodes, indent: string): void => {

@@ -4,12 +4,12 @@ import { EncryptJWT, jwtDecrypt } from 'jose';
 import { LRUCache } from 'lru-cache';
 
 /**
- * Encrypts values that a browser keeps for us (JWE, A256GCM), each with an end. A value that is sealed for one purpose opens for no other.
- * `mostKnown`: so many are remembered as opened.
+ * Encrypts values that a browser stores for us (JWE, A256GCM), each with an expiry. A value that is sealed for one purpose opens for no other.
+ * `mostKnown`: number of opened values in the cache.
  */
 export function sealer<T extends Record<string, string>>(secret: string, purpose: string, mostKnown = 10_000) {
   const key = new Uint8Array(hkdfSync('sha256', secret, '', `bindery docs-host ${purpose}`, 32));
-  /** Values that were opened, until they end: a page asks for a dozen files. */
+  /** Cache of opened values until they expire, because a page requests a dozen files. */
   const opened = new LRUCache<string, T>({ max: mostKnown });
 
   return {
@@ -18,9 +18,9 @@ export function sealer<T extends Record<string, string>>(secret: string, purpose
         .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
         .setExpirationTime(new Date(Date.now() + seconds * 1_000))
         .encrypt(key),
-    /** The value, if it is in memory and has not ended. */
+    /** The value, if it is in the cache and has not expired. */
     known: (sealed: string | undefined): T | undefined => (sealed === undefined ? undefined : opened.get(sealed)),
-    /** Undefined for what was not sealed here, for this purpose, or has ended. */
+    /** Undefined if the value was not sealed here for this purpose, or has expired. */
     async open(sealed: string): Promise<T | undefined> {
       try {
         const { payload } = await jwtDecrypt(sealed, key, {
@@ -38,7 +38,7 @@ export function sealer<T extends Record<string, string>>(secret: string, purpose
   };
 }
 
-/** The value of a cookie of a request; undefined when there is none, or more than one of the name. */
+/** The value of a request's cookie; undefined if there is none, or more than one of the name. */
 export function cookieIn({ headers }: Pick<IncomingMessage, 'headers'>, name: string): string | undefined {
   const values = (headers.cookie ?? '').split(';').flatMap((part) => {
     const [found = '', ...value] = part.trim().split('=');

@@ -7,7 +7,7 @@ const style =
   ':root{color-scheme:light dark}body{box-sizing:border-box;max-width:34rem;margin:0 auto;padding:22vh 1.5rem 2rem;font:1rem/1.6 system-ui,sans-serif;text-align:center;overflow-wrap:anywhere}p{margin:0 0 1rem}.status{font-weight:600;opacity:.7}a{color:inherit}';
 const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; frame-ancestors 'none'`;
 
-/** Answers with a sentence as a page of its own. `again`: an address to go on at, and `words` for it. What is left of a request's body is not waited for. */
+/** Answers with a page that has one sentence. `again`: an address for a link, and `words` for its text. The rest of a request's body is not read. */
 export function answerSentence(
   response: ServerResponse,
   status: number,

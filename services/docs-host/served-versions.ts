@@ -5,21 +5,21 @@ import { type Redirection, wildcardRedirects } from '#shared/docs/render/redirec
 /** A version while answers may be read from it. */
 export type ServedVersion = StoredVersion & {
   paths: ReadonlyMap<string, HostedFile>;
-  /** Where an address without a page leads. */
+  /** Tells if the redirect at a path is permanent. `wildcard` is the redirect of a path without a page. */
   isPermanent: (source: string) => boolean;
   wildcard: (path: string) => Redirection | undefined;
-  /** Answers that are being read from its files. */
+  /** Number of answers in flight from its files. */
   readers: number;
   replacedAt?: number;
 };
 
-/** For a page that was loaded just before two changes of version. */
+/** Grace period for pages that were loaded just before two changes of version. */
 const keptForMs = 60_000;
 const mostOlder = 20;
 
 /**
- * The versions that are answered from. The active one answers everything; those before it only what is named by its bytes, for pages that
- * readers have open: the previous one always, older ones for a minute. A folder is removed when nobody reads from it any more.
+ * The versions that answers come from. The active one answers everything; earlier ones only addresses that name bytes, for pages that readers have
+ * open: the previous one always, older ones for a minute. A folder is removed when no answer reads from it.
  */
 export function servedVersions(folder: SiteFolder, now: () => number = Date.now) {
   let active = folder.active === undefined ? undefined : served(folder.active);
@@ -40,7 +40,7 @@ export function servedVersions(folder: SiteFolder, now: () => number = Date.now)
 
   return {
     active: () => active,
-    /** A file by what its address says of its bytes: the file's own digest, or the token of a version. */
+    /** The file for an address that names bytes: by the file's own digest, or by the token of a version. */
     find(digest: string, path: string): { version: ServedVersion; file: HostedFile } | undefined {
       for (const version of active === undefined ? older : [active, ...older]) {
         const file = version.paths.get(path);
@@ -49,8 +49,8 @@ export function servedVersions(folder: SiteFolder, now: () => number = Date.now)
       return undefined;
     },
     /**
-     * Answers from a stored version from now on: one assignment, so no answer sees anything between two versions. Nothing is left of a version
-     * that cannot be named as the active one.
+     * Answers from a stored version from now on: one assignment, so each answer uses a single version. A version that cannot be recorded as the
+     * active one is removed.
      */
     async swap(next: StoredVersion): Promise<void> {
       try {

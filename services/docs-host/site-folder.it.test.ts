@@ -52,7 +52,7 @@ test('a version that another program prepared, or whose copies are damaged, is m
 test('versions that cannot be made again for another path now are there when they can', async () => {
   await twoVersions();
   const ids = await readdir(versions());
-  // A folder where a file is to be written: nothing of it can be read.
+  // A folder in place of a file makes it unreadable.
   for (const id of ids) {
     await rm(join(versions(), id, 'source.json'));
     await mkdir(join(versions(), id, 'source.json'));

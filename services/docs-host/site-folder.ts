@@ -8,14 +8,14 @@ import { BundleRefused } from './download-bundle.ts';
 import { type PreparedSite, prepareSite, readPreparedSite } from './prepared-site.ts';
 import { checkBundle, copyBundle, type UnpackedBundle } from './unpack-bundle.ts';
 
-/** A version that can be served: its folder, and what is in it. */
+/** A version that can be served: its folder and its contents. */
 export type StoredVersion = { id: string; folder: string; site: PreparedSite; source: BundleSource };
 
-/** What a version was made from, so that nothing is fetched twice. */
+/** The source of a version, so that nothing is fetched twice. */
 export type BundleSource = {
-  /** The same text for what would be the same bundle: a link, a file with its size and time, a job. */
+  /** Identity of the bundle, equal for the same bundle: a link, a file with its size and time, a job. */
   key: string;
-  /** Of the archive; undefined for an unpacked bundle. */
+  /** SHA-256 of the archive; undefined for an unpacked bundle. */
   sha256?: string | undefined;
 };
 
@@ -28,8 +28,8 @@ const stateSchema = z.object({
 const sourceSchema = z.object({ key: z.string(), sha256: z.string().optional() });
 
 /**
- * The folder in which a host keeps its versions. `state.json` says which one is active, and is replaced as a whole; a version has its name
- * only when it is complete. So a host that is killed at any moment starts with a whole version, and what was unfinished is removed.
+ * The folder in which a host keeps its versions. `state.json` names the active one, and is replaced atomically; a version gets its name only when it
+ * is complete. So a host that is killed at any time starts with a complete version, and unfinished files are removed.
  */
 export async function openSiteFolder(
   folder: string,
@@ -53,7 +53,7 @@ export async function openSiteFolder(
   const kept = new Set<string | undefined>();
   const state = await readState();
 
-  /** Where `state.json` is lost, or of another program, the two newest versions are as good as what it said. */
+  /** If `state.json` is lost, or written by another program, the two newest versions replace it. */
   async function readState(): Promise<z.infer<typeof stateSchema> | undefined> {
     try {
       const text = await readFile(stateFile, 'utf8');
@@ -76,8 +76,8 @@ export async function openSiteFolder(
   }
 
   /**
-   * Undefined, with a line in the log, for a version that cannot be served. One that was made for another path or deployment type, or by
-   * another program, is made again from its files.
+   * Undefined, with a line in the log, for a version that cannot be served. A version that was prepared for another path or deployment type, or by
+   * another program, is prepared again from its files.
    */
   async function load(id: string | undefined): Promise<StoredVersion | undefined> {
     if (id === undefined) return undefined;
@@ -92,14 +92,14 @@ export async function openSiteFolder(
         return addInPlace(id, source);
       });
     } catch (error) {
-      // What may be whole stays: there was no room to make it again, or it could not be read now.
+      // A version that may be intact is kept: there was no space to prepare it again, or it could not be read now.
       if (!(error instanceof BundleRefused) && errorCode(error) !== 'ENOENT') kept.add(id);
       logger.error({ version: id }, `a stored version cannot be served: ${messageOf(error)}`);
       return undefined;
     }
   }
 
-  /** Unpacks and prepares a version. Nothing is left of it when that fails. */
+  /** Unpacks and prepares a version. Its files are removed if that fails. */
   async function add(source: BundleSource, unpack: (files: string) => Promise<UnpackedBundle>): Promise<StoredVersion> {
     const unfinished = join(versions, `unfinished-${randomBase62(8)}`);
     try {
@@ -115,7 +115,7 @@ export async function openSiteFolder(
     }
   }
 
-  /** Makes a version again where it is, for a disk that has no room for two. Until it is made the next start does the same: its files stay. */
+  /** Prepares a version again in place, because the disk may have no space for two. If it is interrupted, the next start repeats it from the same files. */
   async function addInPlace(id: string, source: BundleSource): Promise<StoredVersion> {
     const at = join(versions, id);
     const { manifest, found } = await checkBundle(join(at, 'files'));
@@ -136,7 +136,7 @@ export async function openSiteFolder(
   const isAsStored = first?.id === state?.active && second?.id === state?.previous;
   if (first !== undefined && !isAsStored)
     await activate(first.id, second?.id).catch((error: unknown) => {
-      // It is served all the same.
+      // The version is served although the state could not be written.
       for (const id of [state?.active, state?.previous]) kept.add(id);
       logger.error(`the state of the data folder cannot be written: ${messageOf(error)}`);
     });
@@ -145,9 +145,9 @@ export async function openSiteFolder(
     if (!kept.has(name)) await rm(join(versions, name), { recursive: true, force: true });
 
   return {
-    /** Where downloads are kept until they are unpacked. */
+    /** Folder of downloads until they are unpacked. */
     incoming,
-    /** What was served when the host stopped; the previous one, where the active one is lost. */
+    /** The version that was served when the host stopped, or the previous one if the active one is lost. */
     active: first,
     previous: second,
     add,

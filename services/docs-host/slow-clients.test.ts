@@ -10,7 +10,7 @@ let server: Server;
 let port: number;
 
 beforeEach(async () => {
-  // Without limits of its own: what is closed, `closeSlowest` closed.
+  // The server has no timeouts of its own, so only `closeSlowest` closes connections.
   server = createServer({ headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: 0 }, (request, response) => {
     if (request.url !== '/slow') response.end('read');
   });
@@ -38,7 +38,7 @@ test.each([
 const opened = async (text: string): Promise<Socket> => {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
-  // Whoever waited longest is cut off.
+  // The connection that waited longest is closed.
   socket.on('error', () => {});
   socket.write(text);
   return socket;

@@ -4,14 +4,14 @@ import type { Socket } from 'node:net';
 const mostWaiting = 1_000;
 
 /**
- * Bounds the connections on which no whole request has arrived that is being answered: of too many the one that waited longest is closed. So
- * whoever opens thousands and sends headers or bodies byte by byte, at once or after a first request, closes his own. Readers, whose requests
- * come at once, are answered; a connection that a browser keeps for later and finds closed, it opens again.
+ * Limits the connections that have not yet sent a whole request: if there are too many, the one that waited longest is closed. So a client that opens
+ * thousands and sends headers or bodies byte by byte, at once or after a first request, closes its own connections. Readers send whole requests at
+ * once, so they are answered; browsers reopen an idle connection that was closed.
  */
 export function closeSlowest(server: Server, most = mostWaiting): void {
   /** In the order in which they began to wait. */
   const waiting = new Set<Socket>();
-  /** Answers under way. One connection may have sent several requests at once. */
+  /** Answers in flight. One connection may have sent several requests at once. */
   const answering = new WeakMap<Socket, number>();
   const wait = (socket: Socket): void => {
     waiting.add(socket);
@@ -27,7 +27,7 @@ export function closeSlowest(server: Server, most = mostWaiting): void {
   });
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
-    // A body may end after its answer: the connection waits again then.
+    // A body may end after its answer; the connection waits again then.
     const arrived = () => (answering.get(socket) ?? 0) > 0 && waiting.delete(socket);
     if (hasBody(request)) request.once('end', arrived);
     else waiting.delete(socket);

@@ -1,15 +1,15 @@
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2';
 
-/** An attribute of a start tag. `start` and `end`: where its name begins and its value with its quotes ends. */
+/** An attribute of a start tag. `start` is the offset of its name, `end` the offset after its value with its quotes. */
 export type Attribute = { name: string; value: string; start: number; end: number };
 
-/** A start tag as a browser reads it. `end`: where its `>` is. Values have their characters for their escapes. */
+/** A start tag as a browser parses it. `end`: offset of its `>`. Character references in values are decoded. */
 export type StartTag = { name: string; attributes: readonly Attribute[]; end: number };
 
 /**
- * Reads the start tags of a page in their order, until `visit` returns "stop". What only looks like one, in a value, a comment, a script or a
- * style, is none, nor is one that does not end. Time and memory grow as the page does, whatever is in it. (parse5 has the better parser, but
- * compares each attribute of a tag with all before it, and keeps the whole tree with its positions.)
+ * Reads the start tags of a page in order, until `visit` returns "stop". Text that only looks like a tag, in a value, a comment, a script or a style,
+ * is ignored, and so is an unclosed tag. Time and memory are linear in the length of the page, whatever it contains. (parse5 has the better parser,
+ * but compares each attribute of a tag with all before it, and keeps the whole tree with its positions.)
  */
 export function readStartTags(html: string, visit: (tag: StartTag) => 'stop' | undefined): void {
   let name = '';

@@ -56,7 +56,7 @@ test('a stored version that was changed is not served', async () => {
     expect(existsSync(join(versions, version))).toBe(false);
     return answer;
   };
-  // What was made from the bundle is made again; what the bundle has is not to be had again.
+  // Prepared files are made again from the bundle's files; a damaged file of the bundle cannot be restored.
   expect(await (await change('pages/index.html')).text()).toContain('Version one');
   expect((await change('files/logo.svg')).status).toBe(503);
 });

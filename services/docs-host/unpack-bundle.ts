@@ -22,7 +22,7 @@ import type { PreparedSite } from './prepared-site.ts';
 export type UnpackedBundle = { manifest: PreparedSite['manifest']; found: Map<string, FoundFile> };
 
 const mostEntries = 1_000_000;
-/** Text packs 3 to 30 times. */
+/** Limit of the unpacked size as a multiple of the packed size. Text compresses 3 to 30 times. */
 const mostRatio = 200;
 const unpackedByPacked = 10;
 
@@ -34,8 +34,8 @@ const manifestSchema = z.looseObject({
 });
 
 /**
- * Unpacks a bundle into a new folder and checks every file against the manifest. Throws `BundleRefused`, with what is wrong, when it is not
- * exactly what its manifest lists; keep nothing of the folder then. `sha256`: of the archive, where it may be replaced while it is read.
+ * Unpacks a bundle into a new folder and checks every file against the manifest. Throws `BundleRefused` with the reason if its contents differ from
+ * its manifest; the caller must remove the folder then. `sha256`: digest of the archive, in case it is replaced while it is read.
  */
 export async function unpackBundle(
   file: string,
@@ -56,7 +56,7 @@ export async function unpackBundle(
       done(null, chunk);
     },
   });
-  pipeline(createReadStream(file), packed).catch(() => {}); // An error comes out of `packed`.
+  pipeline(createReadStream(file), packed).catch(() => {}); // `packed` emits the error.
   const archive = readArchive(packed, budgets, { portableNames: true, oneMember: true });
   const unpacked = await checked(withoutTopFolder(archive), folder);
   if (sha256 !== undefined && whole.digest('hex') !== sha256)
@@ -69,7 +69,7 @@ export async function copyBundle(unpacked: string, folder: string): Promise<Unpa
   return await checked(filesOfFolder(unpacked), folder);
 }
 
-/** Checks an unpacked bundle in the same way, where it is. */
+/** Checks an unpacked bundle in place, in the same way. */
 export async function checkBundle(unpacked: string): Promise<UnpackedBundle> {
   return await checked(filesOfFolder(unpacked), unpacked, (body) => measured(body));
 }
@@ -84,7 +84,7 @@ async function checked(
     for await (const { path, body } of files) found.set(path, await keep(body, join(folder, path)));
   } catch (error) {
     throw error instanceof ArchiveRefused
-      ? new BundleRefused(`the bundle is not taken: ${error.message}`, { cause: error })
+      ? new BundleRefused(`the bundle is refused: ${error.message}`, { cause: error })
       : error;
   }
   const { size } = found.get(manifestPath) ?? { size: Number.POSITIVE_INFINITY };
@@ -136,7 +136,7 @@ async function* filesOfFolder(folder: string, below = ''): AsyncGenerator<Archiv
 
 async function store(body: Readable, file: string): Promise<FoundFile> {
   await mkdir(dirname(file), { recursive: true });
-  // Names of an archive are unique, so a file that is there is not ours.
+  // Names in an archive are unique, so an existing file is not ours.
   return await measured(body, createWriteStream(file, { flags: 'wx' }));
 }
 

@@ -9,7 +9,7 @@ import { exampleBundle } from '../../test/support/example-bundle.ts';
 
 const { folder, host } = docsHosts();
 
-/** What readers read, and what is said of it: it may have been taken back since. */
+/** Content and files that contain its text, which may have been withdrawn since. */
 const read = {
   'guides/y.html': '<!doctype html>\n<html lang="en">\n<head></head>\n<body><p>taken back</p></body>\n</html>\n',
   'guides/y.md': 'taken back',
@@ -25,7 +25,7 @@ const read = {
   '_bindery/search-index.js': 'window.binderySearchIndex = "taken back";',
   '_bindery/search/0.js': 'binderySearchPart(0, "taken back");',
 };
-/** What shows a page. */
+/** Files that display a page. */
 const shows = {
   'images/a.PNG': 'of one',
   'images/favicon.ico': 'of one',
@@ -37,7 +37,7 @@ const inBundle = ['_bindery/manifest.json', '_bindery/config.js'];
 
 const digestOf = (body: string): string => createHash('sha256').update(body).digest('hex').slice(0, 16);
 
-/** Asks for a path just as it is written. */
+/** Requests a path without normalizing it. */
 async function ask(url: string, path: string) {
   const { port } = new URL(url);
   const asked = request({ port, host: '127.0.0.1', path, headers: { 'accept-encoding': 'identity' } }).end();
@@ -53,7 +53,7 @@ async function ask(url: string, path: string) {
   );
 }
 
-/** Other ways to write an address of the same file, as a proxy or a file system might take them. */
+/** Other spellings of the address of the same file, as a proxy or a file system might accept them. */
 const spellings = (token: string, path: string): string[] => {
   const encoded = path.replace(/[a-z]/i, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
   const extension = path.slice(path.lastIndexOf('.'));
@@ -104,7 +104,7 @@ test('is answered with what shows its pages, and with nothing that readers read,
   await writeFile(file, await exampleBundle('two', { '_bindery/search-index.js': 'window.binderySearchIndex = 2;' }));
   await expect.poll(async () => (await ask(url, '/')).body).toContain('Version two');
   await expectLimits();
-  // Scripts of bundles that were made before ask for the index by the version.
+  // Scripts of older bundles request the index by the version.
   const old = await ask(url, `/_bindery/@${token}/_bindery/search-index.js`);
   expect([old.status, old.location, old.caching]).toEqual([307, '/_bindery/search-index.js', 'no-cache']);
   expect((await ask(url, `/_bindery/@${token}/_bindery/search/0.js`)).status).toBe(404);

@@ -67,7 +67,7 @@ export const gatewaySettings = {
         (parts) => parts.every((part) => proxyRanges(part).length > 0),
         'must be addresses and networks, or loopback, linklocal, uniquelocal',
       ),
-    'addresses and networks of the proxies in front, comma-separated; only they may say who the client is',
+    'addresses and networks of the proxies in front, comma-separated; only they may name the address of a client',
   ),
   publicSites: setting(
     'BINDERY_PUBLIC_SITES',
