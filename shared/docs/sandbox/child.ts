@@ -118,9 +118,16 @@ export function startChild(options: StartOptions, onMessage: (message: FromChild
       listen();
     });
   } else listen();
-  // Kills everything that the guard leaves behind: the child, if the guard was killed; or a child whose wrapper was killed before it had tied the two
-  // together.
-  child.once('exit', () => killGroup(child.pid));
+  child.once('exit', () => {
+    // Kills everything that the guard leaves behind: the child, if the guard was killed; or a child whose wrapper was killed before it had tied the
+    // two together.
+    killGroup(child.pid);
+    // A process that got away from the group may hold the pipes, and without their end the child would never count as ended.
+    const letGo = setTimeout(() => {
+      for (const pipe of child.stdio) pipe?.destroy();
+    }, lastWordsMs);
+    child.once('close', () => clearTimeout(letGo));
+  });
   let runningPid: number | undefined;
   return {
     send: (message) => write(channel, frameOf(message)),
@@ -226,6 +233,9 @@ function isKnownToNode(option: string): boolean {
 
 /** Folders may be symbolic links. The result keeps the slash at the end of a folder. */
 const realPath = (path: string): string => realpathSync(path) + (path.endsWith('/') ? '/' : '');
+
+/** Time for which the output of a child is still read after its end. All of it is in the pipes by then. */
+const lastWordsMs = 1_000;
 
 /** Honest children write to standard error only to explain why they end. */
 const mostErrorBytes = 1024 * 1024;

@@ -1,12 +1,18 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ChildDied, ChildMisbehaved, ChildTimedOut } from './child.ts';
 import { type ChildPool, childPool } from './child-pool.ts';
 import { answerer } from './child-request.ts';
+import { probeConfinement } from './confinement.ts';
 import { withSnapshot } from './child-snapshot.ts';
 import { Misfit } from './frames.ts';
 import { afterwards, breaks, dishonesties } from './test-children/dishonesty.ts';
 
+/** Of a machine that has no means to confine a child. */
+const bare = probeConfinement('');
 const entry = new URL('./test-children/dishonest-child.ts', import.meta.url);
 const mustWork = {
   info: () => undefined,
@@ -111,6 +117,22 @@ describe('a child that', () => {
 function refuse(): never {
   throw new Misfit('it answered for another page');
 }
+
+it('a process that a child leaves behind, and that holds its pipes, keeps neither its request nor the pool', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'bindery-left-behind-'));
+  const pidFile = join(folder, 'pid');
+  const leaves = `setsid sh -c 'echo $$ >>${pidFile}; exec sleep 600' & exec "$@"`;
+  const wrap = (command: readonly string[]) => ['/bin/sh', '-c', leaves, 'sh', ...command];
+  const holding = childPool({ entry, slots: 1, warmSpares: 0, confinement: { ...bare, wrap } });
+  try {
+    await expect(holding.run('dishonest: says null;', of('acme'))).rejects.toThrow(ChildMisbehaved);
+    expect(await holding.run('next', of('acme'))).toBe('next');
+    await holding.close();
+  } finally {
+    for (const pid of (await readFile(pidFile, 'utf8')).trim().split('\n')) process.kill(Number(pid), 'SIGKILL');
+    await rm(folder, { recursive: true });
+  }
+});
 
 it('bytes from a child do not reach the prototype of an object', async () => {
   await besideOthers('sends bytes for a prototype');
