@@ -45,14 +45,27 @@ function endedSessionContract(open: () => Promise<EndedSessionStore>): void {
     expect([await restarted.stateOf(gone), await restarted.stateOf(other)]).toEqual(['ended', 'lasts']);
   });
 
-  test('what would be over by itself is kept no longer', async () => {
+  test('a copy whose clock is a day ahead for a while brings back no session that was ended', async () => {
+    const [first, second] = [await copy(), await copy()];
+    const [gone, other] = [newSession('ada', 3_600, at), newSession('ada', 3_600, at)];
+    await first.end(gone);
+    at += 24 * hour;
+    for (const one of [first, second]) expect(await one.stateOf(newSession('ada', 3_600, at))).toBe('lasts');
+    at -= 24 * hour;
+    for (const one of [first, second, await copy()]) {
+      expect(await one.stateOf(gone)).toBe('ended');
+      expect(await one.stateOf(other)).toBe('lasts');
+    }
+  });
+
+  test('what would have been over for two days is kept no longer', async () => {
     const store = await open();
     opened.push(store);
     const one = await copy();
     const session = newSession('ada', 3_600, at);
     await one.end(session);
     expect(await store.read()).toContain(`${session.id}.${session.until}`);
-    at += hour + 1;
+    at += 49 * hour + 1;
     await one.stateOf(newSession('ada', 3_600, at));
     await expect.poll(() => store.read()).toEqual([]);
   });

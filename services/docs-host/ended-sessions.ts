@@ -23,6 +23,8 @@ const answerWithinMs = 3_000;
 /** More are not kept: then every session that has begun so far ends. */
 const mostEnded = 10_000;
 const longestSessionMs = 720 * 3_600_000;
+/** How much longer an ended session is kept than it would have lasted: a clock that is ahead, of any copy, must not bring it back. */
+const clockRoomMs = 48 * 3_600_000;
 
 export function newSession(reader: string, seconds: number, now: number = Date.now()): ReaderSession {
   return { reader, id: randomBytes(16).toString('hex'), from: String(now), until: String(now + seconds * 1_000) };
@@ -37,6 +39,8 @@ export type SessionState = 'lasts' | 'ended' | 'unknown';
  */
 export function endedSessions(store: EndedSessionStore, logger: Logger, now: () => number = Date.now) {
   let known: ReadonlySet<string> = new Set();
+  /** How many of them would still last. */
+  let lasting = 0;
   /** Sessions that began before ended, all of them. */
   let endedBefore = 0;
   /** When what is known was read. */
@@ -66,18 +70,24 @@ export function endedSessions(store: EndedSessionStore, logger: Logger, now: () 
 
   function learn(names: readonly string[], at: number): void {
     const ids = new Set<string>();
-    const over: string[] = [];
+    const past: { name: string; until: number }[] = [];
     for (const name of names) {
-      const [, what = '', until = ''] = /^([0-9a-f]{32}|all-\d{1,16})\.(\d{1,16})$/.exec(name) ?? [];
+      const [, what = '', digits = ''] = /^([0-9a-f]{32}|all-\d{1,16})\.(\d{1,16})$/.exec(name) ?? [];
       if (what === '') continue;
-      if (Number(until) < at) over.push(name);
-      else if (what.startsWith('all-')) endedBefore = Math.max(endedBefore, Number(what.slice('all-'.length)));
+      const until = Number(digits);
+      if (until < at) past.push({ name, until });
+      if (what.startsWith('all-')) endedBefore = Math.max(endedBefore, Number(what.slice('all-'.length)));
       else ids.add(what);
     }
     for (const [id, until] of own) {
-      if (until < at || ids.has(id)) own.delete(id);
+      if (until + clockRoomMs < at || ids.has(id)) own.delete(id);
     }
     known = ids;
+    lasting = names.length - past.length;
+    const over = past
+      .sort((a, b) => b.until - a.until)
+      .filter(({ until }, index) => index >= mostEnded || until + clockRoomMs < at)
+      .map(({ name }) => name);
     // Another copy may have removed them already.
     if (over.length > 0) store.remove(over).catch(() => {});
   }
@@ -103,12 +113,13 @@ export function endedSessions(store: EndedSessionStore, logger: Logger, now: () 
     /** Ends a session, here at once. Rejects when other copies, or this one after a restart, may not learn of it. */
     async end({ id, until }: ReaderSession): Promise<void> {
       own.set(id, Number(until));
-      if (known.size + own.size <= mostEnded) return await inTime(store.add(`${id}.${until}`, Number(until)));
+      if (lasting + own.size <= mostEnded) return await inTime(store.add(`${id}.${until}`, Number(until)));
       endedBefore = now();
       // They all began before.
       own.clear();
       own.set(id, Number(until));
       known = new Set();
+      lasting = 0;
       const last = endedBefore + longestSessionMs;
       await inTime(store.add(`all-${endedBefore}.${last}`, last));
       logger.warn(`more than ${mostEnded} sessions were ended early: all that have begun end now`);
