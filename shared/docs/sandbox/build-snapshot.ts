@@ -19,7 +19,7 @@ const bundle = await rolldown({
   cwd: dirname(entry),
   external: /^node:/,
   plugins: [{ name: 'for-snapshots', transform: forSnapshots }],
-  // How long it takes on a busy machine says nothing about what it makes.
+  // A busy machine makes the build slow, and a slow build is no problem.
   checks: { bundlerTimings: false },
   onLog(level, log) {
     if (level === 'warn') throw new Error(log.message);
