@@ -6,7 +6,7 @@ import { addressList, code, paragraph, text } from './reference-nodes.ts';
 const maxAlternatives = 10;
 const maxScopes = 100;
 
-/** Which credentials go together: `One of: A + B, C`. `orNone`: the words for a request that needs none. */
+/** Combinations of credentials: `One of: A + B, C`. `orNone` is the text for a request that needs none. */
 export function waysIn(label: string, alternatives: readonly SecurityScheme[][], orNone: string | undefined): Nodes {
   const ways = alternatives.slice(0, maxAlternatives).map((schemes) =>
     schemes.slice(0, maxAlternatives).flatMap(({ scheme }, at) => {
@@ -21,7 +21,7 @@ export function waysIn(label: string, alternatives: readonly SecurityScheme[][],
 
 const flowsOf = ({ flows }: JsonObject): JsonObject[] => Object.values(objectOf(flows)).map(objectOf);
 
-/** Where a token comes from, by the names that it has in the description. */
+/** Addresses that issue tokens, labelled with their keys in the description. */
 export function flowAddresses(scheme: JsonObject): Nodes[] {
   const keys = ['authorizationUrl', 'tokenUrl', 'openIdConnectUrl'];
   const lines = [scheme, ...flowsOf(scheme)].flatMap((part) =>
@@ -33,7 +33,7 @@ export function flowAddresses(scheme: JsonObject): Nodes[] {
   return [...new Set(lines)].slice(0, maxAlternatives).map((line) => paragraph(code(line)));
 }
 
-/** Scopes in a line; each with what it allows, where its scheme says so. */
+/** Scopes in a line, each with its description if its scheme has one. */
 export function scopeNodes(scheme: JsonObject, scopes: readonly string[]): Nodes[] {
   const known = Object.assign(
     Object.create(null),

@@ -126,7 +126,7 @@ describe('a page of a channel', () => {
     expect(markdown).toMatchSnapshot();
   });
 
-  test('has an address for each message and field, and what is required is marked', async () => {
+  test('has an address for each message and field, and marks required ones', async () => {
     const { html, anchors } = await pageOf(version3, 'light');
     expect(new Set(anchors).size).toBe(anchors.length);
     expect(anchors).toEqual(
@@ -138,13 +138,13 @@ describe('a page of a channel', () => {
     );
   });
 
-  test('shows messages that no operation has, in a format that is no schema as they are', async () => {
+  test('shows messages without an operation, with a payload that is not a schema as written', async () => {
     const { markdown } = await pageOf(version3, 'plain');
     expect(markdown).toContain('## Messages\n');
     expect(markdown).toContain('"type": "record"');
   });
 
-  test('gives way to the words of its author', async () => {
+  test('is overridden by content of its author', async () => {
     const own =
       '\nMine.\n\n<ParamField path="street">Whose.</ParamField>\n\n<ResponseExample>\n```json Mine\n{}\n```\n</ResponseExample>\n';
     const { markdown } = await pageOf(version3, 'lights/{street}', own);
@@ -152,7 +152,7 @@ describe('a page of a channel', () => {
     expect(markdown.match(/^```\w+.*$/gm)).toEqual(['```json Mine', '```json title="command"']);
   });
 
-  test('is not there for a channel that is not, which is reported', async () => {
+  test('is missing for an unknown channel, which is reported', async () => {
     expect((await pageOf(version3, 'none')).codes).toEqual(['asyncapi-channel-missing']);
     expect((await pageOf(version3, 'secret')).codes).toEqual(['asyncapi-channel-missing']);
   });

@@ -30,7 +30,7 @@ import type { FieldUse, SchemaFields } from './schema-fields.ts';
 const maxShownMessages = 60;
 const maxExamples = 6;
 
-/** What of a page about a channel is not generated. `components`: those that its author used. */
+/** Options of the page about a channel. `own` names the parameters and components that its author wrote. */
 type ChannelOptions = {
   texts: InterfaceTexts;
   hasDescription: boolean;
@@ -39,7 +39,7 @@ type ChannelOptions = {
 
 type Side = 'send' | 'receive';
 
-/** The content of the page of a channel, from the slice that `sliceChannel` wrote. */
+/** Writes the content of a channel's page, from the slice that `sliceChannel` made. */
 export class ChannelWriter {
   readonly #document: JsonObject;
   readonly #channel: JsonObject;
@@ -57,7 +57,7 @@ export class ChannelWriter {
     this.#texts = options.texts.reference;
   }
 
-  /** Nodes for above and below the page's own content. */
+  /** Nodes above and below the page's own content. */
   content(): { endpoint: Endpoint; above: Nodes[]; below: Nodes[] } {
     const { hasDescription, own } = this.#options;
     const description = textOf(this.#channel['description']) ?? textOf(this.#channel['summary']);
@@ -128,7 +128,7 @@ export class ChannelWriter {
     return shown.size === 0 ? [] : [heading(this.#texts.authorizations, 'authorizations'), ...shown.values()];
   }
 
-  /** The names in braces of its address. */
+  /** Fields for the names in braces in its address. */
   #parameters(): Nodes[] {
     const fields = namedIn(this.#channel['parameters']).flatMap(([name, written]) => {
       if (this.#options.own.parameters.has(`path ${name}`)) return [];
@@ -266,7 +266,7 @@ export class ChannelWriter {
     if (!fences.some((other) => other.meta === fence.meta && other.value === fence.value)) fences.push(fence);
   }
 
-  /** What a protocol wants to know beside: each of its values is a field. */
+  /** Protocol-specific settings: each value is a field. */
   #bindings(bindings: JsonObject, id: string, depth: 2 | 3 = 2): Nodes[] {
     const shown = entriesOf(bindings).flatMap(([protocol, binding]) => {
       const { value } = resolved(this.#document, binding);
@@ -294,17 +294,17 @@ export class ChannelWriter {
   }
 }
 
-/** Without a format, or with one of these, a payload is a schema as those of OpenAPI are. */
+/** True if a payload is a schema like those of OpenAPI: it has no format, or one of these. */
 const isSchemaFormat = (format: string | undefined): boolean =>
   format === undefined || /aai\.asyncapi|schema\+(?:json|yaml)|oai\.openapi/.test(format);
 
-/** A value that is no schema is a field that has only this value. */
+/** A value that is not a schema becomes a field with only this value. */
 const asSchema = (value: JsonValue): JsonValue =>
   isJsonObject(value) && ['type', '$ref', 'properties', 'oneOf', 'anyOf', 'allOf', 'enum'].some((key) => key in value)
     ? value
     : { const: value };
 
-/** Brokers have credentials of their own, which are no headers. */
+/** Brokers have credentials of their own, which are not headers. */
 function channelCredential(scheme: JsonObject): { place: string; field: string; value: string | undefined } {
   const type = textOf(scheme['type']) ?? '';
   if (type === 'httpApiKey') return credentialOf({ ...scheme, type: 'apiKey' });

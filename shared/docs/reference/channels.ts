@@ -10,11 +10,11 @@ import {
 import { nameOfReference, resolved } from './open-slice.ts';
 import { longestTitle, metadataOf } from './operations.ts';
 
-/** A channel of an AsyncAPI description of version 2 or 3, in one form for both. Values are as written, references included. */
+/** A channel of an AsyncAPI description of version 2 or 3, in one form for both. Values are as written, including references. */
 export type Channel = {
-  /** Its key, by which authors name it. */
+  /** Key in the description, by which authors name it. */
   name: string;
-  /** Where messages go; its name, when nothing says it. */
+  /** Address of the messages; if absent, the name. */
   address: string;
   title: string;
   isHidden: boolean;
@@ -23,13 +23,13 @@ export type Channel = {
   written: JsonObject;
   servers: ChannelServer[];
   operations: ChannelOperation[];
-  /** All of version 3, also those that no operation has. */
+  /** All messages of version 3, including those without an operation. */
   messages: NamedMessage[];
 };
 
 type ChannelServer = { name: string; url: string; written: JsonObject };
 
-/** `action`: what the application does that the description is of. A reader does the opposite. */
+/** `action` is that of the described application. A reader of the page does the opposite. */
 type ChannelOperation = {
   action: 'send' | 'receive';
   name: string;
@@ -44,7 +44,7 @@ const maxChannels = 5_000;
 const maxMessages = 200;
 const maxTraits = 50;
 
-/** All channels in the order of the file, 5,000 at most. */
+/** All channels in the order of the file, at most 5,000. */
 export function channelsOf(document: JsonObject): Channel[] {
   const isOld = textOf(document['asyncapi'])?.startsWith('2') === true;
   const operations = isOld ? undefined : operationsByChannel(document);
@@ -70,7 +70,7 @@ export function channelsOf(document: JsonObject): Channel[] {
     });
 }
 
-/** The channel with that key or address. */
+/** The channel with this key or address. */
 export function findChannel(channels: readonly Channel[], named: string): Channel | undefined {
   const plain = (name: string): string => name.replace(/^\/+/, '');
   return (
@@ -80,7 +80,7 @@ export function findChannel(channels: readonly Channel[], named: string): Channe
   );
 }
 
-/** Version 2 has what clients do: they publish what the application receives. */
+/** Version 2 describes the actions of clients: they publish the messages that the application receives. */
 function oldOperations(document: JsonObject, channel: JsonObject): ChannelOperation[] {
   return (
     [
@@ -136,7 +136,7 @@ function channelName(value: JsonValue | undefined): string | undefined {
     : undefined;
 }
 
-/** Messages of a list, or of an object that names them. */
+/** Messages of a list, or of an object keyed by name. */
 function messagesOf(document: JsonObject, value: JsonValue | undefined): NamedMessage[] {
   const entries = Array.isArray(value)
     ? value.map((item): [string, JsonValue] => ['', item])
@@ -152,7 +152,7 @@ function messagesOf(document: JsonObject, value: JsonValue | undefined): NamedMe
 
 const traited = new WeakMap<JsonObject, Map<string, JsonObject>>();
 
-/** What an operation or a message has, and under it what its traits have. Many channels may refer to one message: it is put together once. */
+/** An operation or message merged over its traits. The result is cached, because many channels may refer to one message. */
 function withTraits(document: JsonObject, value: JsonValue | undefined): JsonObject {
   const { value: own } = resolved(document, value);
   const reference = objectOf(value)['$ref'];
@@ -171,7 +171,7 @@ function putTogether(document: JsonObject, { traits, ...written }: JsonObject): 
     Object.assign(made, resolved(document, trait).value);
   for (const [key, item] of Object.entries(written)) {
     const below = resolved(document, made[key]).value;
-    // Headers of a trait are more headers.
+    // Headers of a trait are added to those of the message.
     if (key === 'headers' && isJsonObject(item) && made[key] !== undefined) made[key] = { allOf: [item, below] };
     else if (key === 'bindings' && isJsonObject(item)) made[key] = { ...below, ...item };
     else made[key] = item;
@@ -179,7 +179,7 @@ function putTogether(document: JsonObject, { traits, ...written }: JsonObject): 
   return made;
 }
 
-/** Those that a channel names, or all of the description. */
+/** Servers that a channel names, or all of the description. */
 function serversOfChannel(document: JsonObject, channel: JsonObject): ChannelServer[] {
   const all = Object.entries(objectOf(document['servers']));
   const { servers } = channel;
@@ -196,7 +196,7 @@ function serversOfChannel(document: JsonObject, channel: JsonObject): ChannelSer
     });
 }
 
-/** `wss://example.com/path`, with variables at their defaults. */
+/** Address such as `wss://example.com/path`, with variables at their defaults. */
 function urlOf(document: JsonObject, server: JsonObject): string {
   const protocol = textOf(server['protocol']) ?? '';
   const address = textOf(server['url']) ?? `${textOf(server['host']) ?? ''}${textOf(server['pathname']) ?? ''}`;

@@ -7,21 +7,21 @@ import { RecentValues } from '#shared/docs/render/recent-values.ts';
 import { brokenLimit } from '#shared/docs/project/source-limits.ts';
 
 const longest = 50_000;
-/** Operations of an interface share their schemas, and so the descriptions in them. */
+/** Cache: operations of an interface share their schemas, and so their descriptions. */
 const recentNodes = new RecentValues<Nodes[]>(500_000);
 
-/** Without one of these a line is only words. */
+/** A line without these characters is plain text. */
 const marks = /[\\`*_[<&|#~\n\r\0]|:\/\/|www\.|@|^\s*(?:[-+>]|\d+[.)])/;
 
 /**
- * The Markdown of a description as nodes. Tags of HTML in it are left out, and what breaks a limit of pages is plain text. `isField`: its headings are
- * bold lines, because a field is no section of the page.
+ * The Markdown of a description as nodes. HTML tags are left out, and text that breaks a limit of pages becomes plain text. With `isField` headings
+ * become bold lines, because a field is not a section of the page.
  */
 export function descriptionNodes(written: string, parser: ParseOptions['parser'], isField: boolean): Nodes[] {
   const text = written.slice(0, longest).toWellFormed().trim();
   if (text === '') return [];
   if (!marks.test(text)) return [plain(text)];
-  // Nobody changes them, but a list of its own each gets: it may be added to.
+  // The nodes are never changed, but the list is copied, because callers may add to it.
   return [...recentNodes.get(`${parser} ${isField} ${text}`, () => parsedNodes(text, parser, isField))];
 }
 
@@ -45,13 +45,13 @@ function withoutHtml(nodes: readonly Nodes[], isField: boolean, isFlow: boolean)
     const children = withoutHtml(node.children, isField, flowTypes.has(node.type));
     if (node.type === 'heading' && isField)
       return [{ type: 'paragraph', children: [{ type: 'strong', children: children as [] }] }];
-    // The page's own sections are of the second level.
+    // The page's own sections are at the second level.
     const depth = node.type === 'heading' ? { depth: Math.max(2, node.depth) } : {};
     return [{ ...withoutPlace(node), ...depth, children } as Nodes];
   });
 }
 
-/** Tags of HTML are left out, with what is code or a comment. What only looks like a tag, such as `<your-name>`, is text. */
+/** Removes HTML tags, with scripts, styles and comments. Text that only looks like a tag, such as `<your-name>`, stays. */
 function ofHtml(html: string): Nodes[] {
   if (/^<br\s*\/?>/i.test(html)) return [{ type: 'break' }];
   const others = html.replaceAll(/<!--[\s\S]*?-->|<(script|style)\b[\s\S]*?(?:<\/\1\s*>|$)/gi, '');
@@ -75,7 +75,7 @@ const htmlTags = new Set(
 );
 const isHtmlTag = (name: string): boolean => htmlTags.has(name.toLowerCase());
 
-/** Its lines are those of no page. */
+/** Positions in a description are not positions in the page. */
 function withoutPlace<N extends Nodes>({ position: _, ...node }: N): N {
   return node as N;
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, objectOf } from '#shared/docs/project/json-values.ts';
 import { nameOfReference } from './open-slice.ts';
 
-/** References to schemas that a discriminator has values for. */
+/** References to the schemas in a discriminator's mapping. */
 export const mappedSchemas = ({ discriminator }: JsonObject): string[] => [
   ...new Set(Object.values(objectOf(objectOf(discriminator)['mapping'])).flatMap((name) => referenceOf(name) ?? [])),
 ];
@@ -9,13 +9,13 @@ export const mappedSchemas = ({ discriminator }: JsonObject): string[] => [
 const referenceOf = (name: JsonValue): string | undefined =>
   typeof name !== 'string' ? undefined : name.startsWith('#/') ? name : `#/components/schemas/${name}`;
 
-/** The value by which a discriminator knows a schema: the one that is mapped to it, or else its name. */
+/** The discriminator value of a schema: the one that is mapped to it, or else its name. */
 export function kindOf({ mapping }: JsonObject, reference: string): string {
   const mapped = Object.entries(objectOf(mapping)).find(([, name]) => referenceOf(name) === reference);
   return mapped?.[0] ?? nameOfReference(reference);
 }
 
-/** The property that tells variants apart, with the value of one of them; undefined where the variant says another. */
+/** The discriminator's property with the value of one variant; undefined if the variant already fixes another value. */
 export function kindIn(
   discriminator: JsonObject,
   reference: string,
@@ -35,7 +35,7 @@ export function kindIn(
 const alsoReferred = (property: JsonValue | undefined): JsonObject =>
   isJsonObject(property) && property['$ref'] !== undefined ? { allOf: [property] } : {};
 
-/** The reference among those that led here that a schema has as a variant of itself. */
+/** Among the references that led here, one that the schema lists as its own variant. */
 export function childIn(parent: JsonObject, names: ReadonlySet<string>): string | undefined {
   const options = ['oneOf', 'anyOf'].flatMap((kind) => {
     const written = parent[kind];

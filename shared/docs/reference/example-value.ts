@@ -9,7 +9,7 @@ import { exampleIn } from './schema-shape.ts';
 export type ExampleSettings = {
   languages?: string[];
   autogenerate?: boolean;
-  /** Which parameters and fields a request has. Without it: the required ones, those with an example, and a few others. */
+  /** Parameters and fields of a request. Default: the required ones, those with an example, and a few others. */
   defaults?: 'required' | 'all';
 };
 
@@ -23,7 +23,7 @@ export function exampleSettings(api: SiteSettings['api']): ExampleSettings {
   };
 }
 
-/** The example of a media type, parameter or header: one that is written, or one made from its schema. The same input gives the same value. */
+/** The example of a media type, parameter or header: a written one, or one generated from its schema. The same input gives the same value. */
 export function exampleOf(
   document: JsonObject,
   written: JsonObject,
@@ -39,7 +39,7 @@ export function exampleOf(
   return written['schema'] === undefined ? undefined : madeExample(document, written['schema'], use, fields);
 }
 
-/** All examples that are written, by name. */
+/** All written examples, by name. */
 export function namedExamples(document: JsonObject, written: JsonObject): [string, JsonValue][] {
   if (!isJsonObject(written['examples'])) return [];
   return Object.entries(written['examples']).flatMap(([name, example]) => {

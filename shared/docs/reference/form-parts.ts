@@ -11,10 +11,10 @@ import { shownValue } from './open-slice.ts';
 import type { SampleField } from './samples/sample-request.ts';
 import { merge, partType, shapeOf } from './schema-shape.ts';
 
-/** How a property of a form with parts is sent. `isFile`: a file of the reader's; of a list, each item. */
+/** Encoding of a property in a multipart form. `isFile` means a file of the reader; for a list, each item is one. */
 type FormPart = { isFile: boolean; mimeType: string | undefined };
 
-/** Says it of a property by its schema and by `encoding` of the media type. */
+/** Determines the encoding of a property from its schema and from `encoding` of the media type. */
 export function formPart(
   document: JsonObject,
   media: JsonObject,
@@ -34,7 +34,7 @@ export function formPart(
   return { isFile, mimeType: written ?? (isFile ? kept : isObject ? 'application/json' : kept) };
 }
 
-/** The schema of a form with the media type of each part that has one, for those who read of its fields. */
+/** The schema of a form, with the media type added to each part that has one, for the list of fields. */
 export function withPartTypes(document: JsonObject, mimeType: string, media: JsonObject): JsonValue | undefined {
   const { schema } = media;
   if (!/^multipart\//i.test(mimeType) || schema === undefined) return schema;
@@ -52,7 +52,7 @@ export function withPartTypes(document: JsonObject, mimeType: string, media: Jso
   return Object.keys(properties).length === 0 ? schema : { allOf: [{ properties }, schema] };
 }
 
-/** A schema of bytes: OpenAPI 3.0 says so by its format, 3.1 by a media type without an encoding. */
+/** True for a schema of bytes: OpenAPI 3.0 marks it with its format, 3.1 with a media type without an encoding. */
 export function isBinary({ format, contentMediaType, contentEncoding }: JsonObject): boolean {
   if (format === 'binary') return true;
   return typeof contentMediaType === 'string' && contentEncoding === undefined && isFileType(contentMediaType);
@@ -60,7 +60,7 @@ export function isBinary({ format, contentMediaType, contentEncoding }: JsonObje
 
 const isFileType = (mimeType: string): boolean => !/json|xml|yaml|csv|javascript|urlencoded|^text\//i.test(mimeType);
 
-/** The fields of a form whose body is such an example. Each item of a list is a part of its own. */
+/** The fields of a form for an example of its body. Each item of a list is a part of its own. */
 export function formFieldsOf(
   document: JsonObject,
   mimeType: string,

@@ -92,14 +92,14 @@ describe('a made example is valid', () => {
       }
   });
 
-  test('or there is none', () => {
+  test('or there is no example', () => {
     expect(made({ type: 'integer', minimum: 5, maximum: 4 })).toBeUndefined();
     expect(made({ type: 'string', pattern: '^(?=a)b$' })).toBeUndefined();
     expect(made({ type: 'object', required: ['a'], properties: { a: false } })).toBeUndefined();
     expect(made({ type: 'object', properties: { a: false } })).toEqual({});
   });
 
-  test('whatever its schema is made of', () => {
+  test('for randomly generated schemas', () => {
     const leaf = fc.oneof(
       fc.record({
         type: fc.constant('integer'),
@@ -144,7 +144,7 @@ describe('a made example is valid', () => {
   });
 });
 
-describe('of schemas with variants', () => {
+describe('examples of schemas with variants', () => {
   const schemas: JsonObject = {
     Animal: {
       type: 'object',
@@ -169,7 +169,7 @@ describe('of schemas with variants', () => {
   };
   const of = (name: string) => made({ $ref: `#/components/schemas/${name}` }, schemas);
 
-  test('has the value that says which one it is, and its own fields', () => {
+  test('have the discriminator value of their variant, and its own fields', () => {
     expect(of('Animal')).toEqual({ kind: 'dog', name: '<string>' });
     expect(of('Dog')).toEqual({ kind: 'dog', name: '<string>' });
     expect(of('Cat')).toEqual({ kind: 'cat', lives: 9 });
@@ -182,7 +182,7 @@ describe('of schemas with variants', () => {
     expect(made(both, schemas)).toEqual([{ kind: 'dog', name: '<string>' }]);
   });
 
-  test('a variant is refused under the name of another', () => {
+  test('do not fit a variant under the name of another', () => {
     const document = { components: { schemas } };
     const cat = { $ref: '#/components/schemas/Cat' };
     expect(fitsSchema(document, cat, { kind: 'cat', lives: 3 })).toBe(true);
@@ -191,7 +191,7 @@ describe('of schemas with variants', () => {
   });
 });
 
-test('a request has what is sent alone, and so has an answer', () => {
+test('an example of a request has only fields that are sent, and that of a response only fields that are received', () => {
   const schema = {
     type: 'object',
     required: ['id', 'password'],
@@ -201,7 +201,7 @@ test('a request has what is sent alone, and so has an answer', () => {
   expect(made(schema, {}, 'response')).toEqual({ id: '<string>' });
 });
 
-test('of a schema for whose inside a page has no room, it has the least value', () => {
+test('an example of a schema whose content a slice left out is its least value', () => {
   const long = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`field${at}`, { type: 'string' }]));
   const schemas = {
     Long: { type: 'object', properties: long },
@@ -241,7 +241,7 @@ test('of a schema for whose inside a page has no room, it has the least value', 
   const [operation] = operationsOf(specification);
   const slice = operation && openSlice(sliceOperation(specification, operation).text);
   const author = shapeOf(slice?.document ?? {}, { $ref: '#/components/schemas/Author' });
-  // It is one of those that are cut, or this test would show nothing.
+  // Guards the test: the schema is one of those that are cut.
   expect(author.properties).toEqual([]);
   const example = madeExample(slice?.document ?? {}, answer, 'response', { defaults: 'required' });
   expect(example).toEqual({

@@ -15,19 +15,19 @@ import { leastValue, merge, type Property, type Shape, shapeOf } from './schema-
 import { exampleOfFormat, madeFile } from './text-formats.ts';
 import { textForPattern } from './text-for-pattern.ts';
 
-/** Which fields a made example has, and how deep they go. `required`: those that have to be there, and no others. */
+/** Fields of a generated example, and their maximum depth. With `required` it has only required fields. */
 export type ExampleFields = { defaults?: 'required' | 'all'; depth?: number };
 
 const maxValues = 60;
-/** A request with more fields than these is shown with the required ones: eight times the same is long. */
+/** Maximum number of optional fields. A request with more has only the required ones, because it is repeated in eight languages. */
 const mostOptional = 8;
 const maxDepth = 8;
 const mostOptions = 6;
 const mostItems = 20;
-/** Of all checks of one example together: schemas of choices in choices would take half a minute. */
+/** Shared bound of all checks of one example: nested choices could otherwise take half a minute. */
 const mostSteps = 100_000;
 
-/** A value that its schema allows; undefined when none was found. The same input gives the same value. */
+/** Generates a value that its schema allows; undefined if none was found. The same input gives the same value. */
 export function madeExample(
   document: JsonObject,
   schema: JsonValue,
@@ -38,7 +38,7 @@ export function madeExample(
     fields,
     { ...fields, defaults: 'required' },
     { defaults: 'required', depth: maxDepth },
-    // Where one of several schemas has to fit, only what need not be there may tell them apart.
+    // If exactly one of several schemas must fit, only optional fields may distinguish them.
     { ...fields, defaults: 'all' },
     { defaults: 'all', depth: maxDepth },
   ];
@@ -64,7 +64,7 @@ class Maker {
     this.#fields = fields;
   }
 
-  /** `active`: references around it, none of which is followed again. */
+  /** Generates a value. `active` are the references around it, which are not followed again. */
   make(part: JsonValue | undefined, depth: number, active: ReadonlySet<string>): JsonValue | undefined {
     this.#values += 1;
     this.#left.count -= 1;
@@ -75,7 +75,7 @@ class Maker {
     if (merged[leastValue] !== undefined) return this.#least(part, merged);
     const { depth: deepest = maxDepth } = this.#fields;
     const isInside = names.some((name) => active.has(name));
-    // What has to be there is made a little deeper.
+    // Required values are made a little deeper than optional ones.
     if (isInside || depth > deepest + 3 || this.#values > 4 * maxValues) return this.#first(part, [[], {}, null]);
     const inside = new Set([...active, ...names]);
     const isBrief = depth > deepest || this.#values > maxValues;
@@ -95,7 +95,7 @@ class Maker {
     return fitsSchema(this.#document, part, value, this.#use, this.#left);
   }
 
-  /** Of a schema that is known by its least value alone. A part of it may be known whole. */
+  /** The value of a schema for which the slice has only its least value. The schema may be merged from parts that the slice has whole. */
   #least(part: JsonValue | undefined, merged: JsonObject): JsonValue | undefined {
     const value = ownValue(objectOf(merged[leastValue]), this.#use);
     return value === undefined ? undefined : this.#first(part, [value]);
@@ -122,7 +122,7 @@ class Maker {
     }
   }
 
-  /** What one of several schemas allows, with the members that are there already. */
+  /** Generates a value for one of several schemas, including the members made so far. */
   #option(part: JsonValue | undefined, made: JsonObject, at: Place): JsonValue | undefined {
     const { depth, inside, isBrief } = at;
     const { variants, properties, written } = shapeOf(this.#document, part);
@@ -142,7 +142,7 @@ class Maker {
         const whole: JsonObject = { ...before, ...chosen };
         const own = shapeOf(this.#document, option);
         const isOwn = (name: string): boolean => own.properties.some((each) => each.name === name);
-        // An option may ask for a member whose schema stands outside of it.
+        // An option may require a member whose schema is outside of it.
         const asked = textsOf(own.written['required']);
         for (const { name, schema } of properties) {
           if (!asked.includes(name) || isOwn(name)) continue;
@@ -177,7 +177,7 @@ class Maker {
     this.#complete(made, shape, merged, at);
     const whole = shape.variants.length > 0 ? this.#option(part, made, at) : made;
     if (whole !== undefined && this.#fits(part, whole)) return whole;
-    // Some member that need not be there may be in the way.
+    // An optional member may prevent the value from fitting.
     const needed = new Set(textsOf(merged['required']));
     const least = Object.fromEntries(Object.entries(objectOf(whole)).filter(([name]) => needed.has(name)));
     return this.#first(part, [least, {}]);
@@ -190,7 +190,7 @@ class Maker {
     return isBrief || isShort || defaults === 'required' ? properties.filter(isRequired) : properties;
   }
 
-  /** Members that a schema asks for in another way than by a property. */
+  /** Adds members that a schema requires by other means than a property. */
   #complete(made: JsonObject, shape: Shape, merged: JsonObject, { depth, inside, isBrief }: Place): void {
     const add = (name: string, schema: JsonValue | undefined): void => {
       if (Object.hasOwn(made, name)) return;
@@ -229,7 +229,7 @@ class Maker {
     return this.#first(part, [list, list.slice(0, least), ...list.map((_, at) => list.slice(0, at + 1)), []]);
   }
 
-  /** So many values of a schema, different ones where that is easy. */
+  /** Generates that many values of a schema, different ones if that is easy. */
   #items(items: JsonValue | undefined, count: number, depth: number, inside: ReadonlySet<string>): JsonValue[] {
     const value = this.make(items ?? {}, depth + 1, inside);
     if (value === undefined) return [];
@@ -248,7 +248,7 @@ type Place = { depth: number; inside: ReadonlySet<string>; isBrief: boolean };
 
 const isRequired = ({ isRequired }: Property): boolean => isRequired;
 
-/** Values that a schema has in it, which come first. */
+/** Values that the schema contains, which are preferred. */
 const givenIn = ({ example, examples, default: byDefault, const: constant, enum: values }: JsonObject): JsonValue[] => [
   ...(example === undefined ? [] : [example]),
   ...(Array.isArray(examples) ? examples.slice(0, mostOptions) : []),
@@ -261,7 +261,7 @@ const objectKeys = 'properties patternProperties additionalProperties required m
   ' ',
 );
 
-/** Types that a value may have, `null` last; an empty one stands for any. */
+/** Types that a value may have, `null` last; without a type, all types. */
 function typesOf(schema: JsonObject): string[] {
   const written = textsOf(schema['type']);
   if (written.length > 0)
@@ -273,7 +273,7 @@ function typesOf(schema: JsonObject): string[] {
   return [''];
 }
 
-/** Numbers of which some is within bounds and a multiple, if any is. */
+/** Candidate numbers. If any number is within the bounds and a multiple, one of these is. */
 function numbersFor(schema: JsonObject, isInteger: boolean): number[] {
   const { exclusiveMinimum, exclusiveMaximum } = schema;
   const step = Math.abs(numberOf(schema['multipleOf']) ?? 0) || (isInteger ? 1 : 0);
@@ -292,7 +292,7 @@ function numbersFor(schema: JsonObject, isInteger: boolean): number[] {
 
 const rounded = (value: number): number => (Number.isInteger(value) ? value : Number(value.toPrecision(12)));
 
-/** Texts of which some has the format, the form and the length. */
+/** Candidate texts. One of them should have the format, pattern and length. */
 function textsFor(schema: JsonObject, plain: string): string[] {
   const { format, pattern } = schema;
   const least = numberOf(schema['minLength']) ?? 0;

@@ -12,7 +12,7 @@ import { fileKind, type NamedFiles } from '#shared/docs/project/project-files.ts
 import { readConfig } from '#shared/docs/project/read-config.ts';
 import { remoteAddress } from './remote-files.ts';
 
-/** The addresses of API descriptions that a project names in its configuration and its pages, each with the first file that names it. Throws `InvalidProject`. */
+/** Addresses of API descriptions in a project's configuration and pages, each with the first file that names it. Throws `InvalidProject`. */
 export async function addressesNamedIn(project: NamedFiles): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   const add = (written: string | undefined, file: string): void => {
@@ -36,7 +36,7 @@ export async function addressesNamedIn(project: NamedFiles): Promise<Map<string,
   for (const { path } of project.files) {
     if (fileKind(path) !== 'page') continue;
     const start = Buffer.from(await project.read(path, mostFrontmatterBytes)).toString();
-    // Few pages name an address, and to look is quicker than to parse.
+    // Few pages name an address, and this check is faster than parsing.
     if (!/^(?:openapi|openapi-schema|asyncapi)["']?\s*:.*https?:/im.test(start)) continue;
     const { data } = parseFrontmatter(decodeSource(Buffer.from(start), path).text, path);
     for (const key of ['openapi', 'openapi-schema', 'asyncapi']) add(firstWord(textOf(data[key]) ?? ''), path);
@@ -46,7 +46,7 @@ export async function addressesNamedIn(project: NamedFiles): Promise<Map<string,
 
 const mostFrontmatterBytes = 68 * 1024;
 
-/** `https://…/openapi.json GET /users` names the first of them. */
+/** The address at the start of `https://…/openapi.json GET /users`. */
 const firstWord = (text: string): string | undefined => /^https?:\S+/i.exec(text.trim())?.[0];
 
 const namesIn = (value: JsonValue | undefined): string[] => textsOf(isJsonObject(value) ? value['source'] : value);

@@ -21,7 +21,7 @@ const shown: Record<string, string[]> = {
   'channel-1.json': ['wss://example.com', '`street`', '`lumens` (integer, required)', '`token`'],
 };
 
-describe('slices that earlier programs stored', () => {
+describe('slices stored by earlier versions', () => {
   test.each(readdirSync(folder))('%s is shown', (name) => {
     const { tree } = withReference(empty, readFileSync(new URL(name, folder), 'utf8'), options);
     const markdown = markdownOf(tree.children);
@@ -30,7 +30,7 @@ describe('slices that earlier programs stored', () => {
   });
 });
 
-test.each(['', '{', '[]', '{}', '{"paths":7}'])('%j has nothing to show', (text) => {
+test.each(['', '{', '[]', '{}', '{"paths":7}'])('%j has no content', (text) => {
   expect(openSlice(text)).toBeUndefined();
   expect(withReference(empty, text, options).tree.children).toEqual([]);
 });

@@ -12,19 +12,19 @@ import { RecentValues } from '#shared/docs/render/recent-values.ts';
 import { type Operation, operationsOf, resolvePointer } from './operations.ts';
 import { linesOfSlice } from './slice-lines.ts';
 
-/** What the page of an operation, a schema or a channel is made from, opened. */
+/** An opened slice, from which the page of an operation, a schema or a channel is made. */
 export type OpenSlice = {
   document: JsonObject;
-  /** Undefined for the page of a schema. */
+  /** Undefined for the page of a schema or channel. */
   operation: Operation | undefined;
   schema: JsonValue | undefined;
-  /** Of the page of a channel: what `sliceChannel` wrote of it. */
+  /** The channel as written by `sliceChannel`, for the page of a channel. */
   channel?: JsonObject;
-  /** Some schema has fields for one direction alone: what is sent is not what is received. */
+  /** True if some schema has read-only or write-only fields, so that requests and responses differ. */
   hasSides?: boolean;
 };
 
-/** Opens a slice that publication made, maybe an earlier version of it. Undefined: it has nothing to show. */
+/** Opens a slice that publication made, possibly with an earlier version. Undefined if it has no content. */
 export function openSlice(text: string): OpenSlice | undefined {
   let read: { document: unknown; hasSides: boolean };
   try {
@@ -38,17 +38,17 @@ export function openSlice(text: string): OpenSlice | undefined {
   return opened && { ...opened, hasSides };
 }
 
-/** Operations of an interface share their schemas. Nobody changes what was parsed. */
+/** Cache: operations of an interface share their schemas. Parsed definitions are never changed. */
 const recentDefinitions = new RecentValues<JsonObject>(2_000_000);
 
-/** Definitions are parsed when they are asked for: a page shows few of those that it could reach. */
+/** Definitions are parsed on first access, because a page shows few of those that it could reach. */
 function readSlice(text: string): { document: unknown; hasSides: boolean } {
   const hasSides = text.includes('"readOnly":true') || text.includes('"writeOnly":true');
   const lines = linesOfSlice(text);
   if (lines === undefined) return { document: parseExactJson(text), hasSides };
   const document = parseExactJson(lines.document) as { components: { schemas: JsonObject } };
   for (const line of lines.definitions) {
-    // No name has a quote in it.
+    // The name cannot contain a quote.
     const name = line.slice(1, line.indexOf('"', 1));
     let value: JsonValue | undefined;
     const get = (): JsonValue => {
@@ -60,7 +60,7 @@ function readSlice(text: string): { document: unknown; hasSides: boolean } {
   return { document, hasSides };
 }
 
-/** What a document has to show: its first operation, its schema, or its channel. */
+/** Opens a document with its first operation, its schema, or its channel. */
 export function openDocument(slice: JsonObject): OpenSlice | undefined {
   const operation = operationsOf(slice)[0];
   const { 'x-bindery-schema': schema, 'x-bindery-channel': channel } = slice;
@@ -68,12 +68,15 @@ export function openDocument(slice: JsonObject): OpenSlice | undefined {
   return operation === undefined && schema === undefined ? undefined : { document: slice, operation, schema };
 }
 
-/** What a page is about, in a few words: a method or protocol, in upper case, and a path, an address or a name. */
+/** Short heading of a page about an operation or channel: a method or protocol in upper case, and a path, address or name. */
 export type Endpoint = { method: string; address: string };
 
 const maxReferences = 20;
 
-/** What a value refers to, through several references if need be, with what stands beside them; and the names of those it went through. */
+/**
+ * The target of a value's reference, followed through several references if needed, merged with the keys beside them; and the references that were
+ * followed.
+ */
 export function resolved(document: JsonObject, value: JsonValue | undefined): { value: JsonObject; names: string[] } {
   let made = objectOf(value);
   if (made['$ref'] === undefined) return { value: made, names: [] };
@@ -91,21 +94,21 @@ export function resolved(document: JsonObject, value: JsonValue | undefined): { 
   return { value: rest, names };
 }
 
-/** The end of a reference's path, by which authors know it. */
+/** The last part of a reference's path, by which authors know it. */
 export const nameOfReference = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1);
 
-/** Items of a list that are objects, each with its references followed. */
+/** Items of a list that are objects, with their references followed. */
 const resolvedList = (document: JsonObject, value: JsonValue | undefined): JsonObject[] =>
   (Array.isArray(value) ? value : []).flatMap((item) => (isJsonObject(item) ? [resolved(document, item).value] : []));
 
-/** A value as a reader writes it: text as it is, others as JSON. */
+/** A value as shown to readers: text unchanged, other values as JSON. */
 export const shownValue = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Keys of an object of a specification, without its extensions. */
+/** Entries of an object of a specification, without its extensions. */
 export const entriesOf = (value: JsonValue | undefined): [string, JsonValue][] =>
   Object.entries(objectOf(value)).filter(([key]) => !key.startsWith('x-'));
 
-/** The same of what authors name freely, as headers are: only a value that is no object is an extension. */
+/** Entries of an object whose keys authors choose freely, such as headers: an `x-` key is an extension only if its value is not an object. */
 export const namedIn = (value: JsonValue | undefined): [string, JsonValue][] =>
   Object.entries(objectOf(value)).filter(([key, item]) => !key.startsWith('x-') || isJsonObject(item));
 
@@ -120,7 +123,7 @@ export function writtenServersOf({ document, operation }: OpenSlice): JsonObject
   );
 }
 
-/** The same with their variables at their defaults. */
+/** Servers with their variables at their defaults. */
 export function serversOf(slice: OpenSlice): Server[] {
   return writtenServersOf(slice).flatMap((server) => {
     const written = textOf(server['url']);
@@ -133,7 +136,7 @@ export function serversOf(slice: OpenSlice): Server[] {
   });
 }
 
-/** Parameters of an operation and its path; the operation's own wins. */
+/** Parameters of an operation and its path; the operation's own take precedence. */
 export function parametersOf({ document }: OpenSlice, { pathItem, written }: Operation): JsonObject[] {
   const all = [pathItem, written].flatMap((part) => resolvedList(document, part['parameters']));
   const byName = new Map(
@@ -144,7 +147,7 @@ export function parametersOf({ document }: OpenSlice, { pathItem, written }: Ope
 
 export type SecurityScheme = { name: string; scheme: JsonObject; scopes: string[] };
 
-/** Sets of schemes of which a request needs one. */
+/** Alternative sets of schemes. A request needs all schemes of one set. */
 export function securityOf({ document }: OpenSlice, written: JsonObject): SecurityScheme[][] {
   const schemes = objectOf(objectOf(document['components'])['securitySchemes']);
   return objectsOf(written['security'] ?? document['security']).map((set) =>
@@ -156,12 +159,12 @@ export function securityOf({ document }: OpenSlice, written: JsonObject): Securi
   );
 }
 
-/** Where a request carries a credential, and in which form. */
+/** Place and form of a credential in a request. */
 export function credentialOf(scheme: JsonObject): { place: string; field: string; value: string | undefined } {
   const type = textOf(scheme['type']);
   if (type === 'apiKey')
     return { place: textOf(scheme['in']) ?? 'header', field: textOf(scheme['name']) ?? 'X-API-Key', value: undefined };
-  // A certificate is in no request, but in the connection.
+  // A client certificate belongs to the connection, not to the request.
   if (type === 'mutualTLS') return { place: 'tls', field: 'mutualTLS', value: undefined };
   const isBasic = type === 'http' && textOf(scheme['scheme'])?.toLowerCase() === 'basic';
   return { place: 'header', field: 'Authorization', value: isBasic ? 'Basic <credentials>' : 'Bearer <token>' };
@@ -169,7 +172,7 @@ export function credentialOf(scheme: JsonObject): { place: string; field: string
 
 const longestLine = 300;
 
-/** A description that is one line of text. A longer one is content of the page. */
+/** A description that is one line of text; undefined for a longer one, which becomes content of the page. */
 export function lineOf(description: JsonValue | undefined): string | undefined {
   const text = textOf(description);
   return text === undefined || text.length > longestLine || /\n\s*\n|^\s*(?:[-*+>#|]|\d+\.)|```/m.test(text)

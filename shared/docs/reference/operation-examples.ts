@@ -19,13 +19,13 @@ import type { SampleRequest } from './samples/sample-request.ts';
 
 const longestExample = 5_000;
 const longestMadeBody = 400;
-/** A made answer that is longer goes less deep: its fields are beside it. */
+/** Maximum length of a generated response. A longer one is made again with less depth, because its fields are beside it. */
 const longestMadeAnswer = 1_200;
 
-/** Hears where no example could be made that a schema allows. */
+/** Called for each request or answer without an example that its schema allows. */
 export type Missing = (where: 'the request' | `the answer ${string}`) => void;
 
-/** The request in several languages: those that are written in the specification, or else made ones. None for what the server calls. */
+/** The request in several languages: samples written in the specification, or else generated ones. None for webhooks. */
 export function requestFences(
   slice: OpenSlice,
   operation: Operation,
@@ -87,10 +87,10 @@ function requestOf(
   return request;
 }
 
-/** A body has a type, where its description takes any. */
+/** Media type of a request whose description may accept any type. */
 const sentType = (type: string): string => (type.includes('*') ? 'application/json' : type);
 
-/** Eight languages have it, so a made one that is long is made again with fewer fields. */
+/** A generated example that is long is made again with fewer fields, because it appears in eight languages. */
 function shortExample(
   document: JsonObject,
   media: JsonObject,
@@ -125,7 +125,7 @@ function requestBody(
   return { mimeType, text: typeof example === 'string' ? example : JSON.stringify(example, undefined, 2) };
 }
 
-/** Examples of the responses, those that are named each for itself, and one for all answers that look the same. */
+/** Examples of the responses: each named one, and one for all responses with equal examples. */
 export function responseFences({ document }: OpenSlice, { written }: Operation, missing: Missing = () => {}): Code[] {
   const fences = entriesOf(written['responses']).flatMap(([status, response]) => {
     const { value } = resolved(document, response);
@@ -146,13 +146,13 @@ function shortAnswer(document: JsonObject, media: JsonObject): JsonValue | undef
   for (const fields of [{}, { depth: 3 }, { depth: 2 }, { depth: 1 }]) {
     const before = made;
     made = exampleOf(document, media, 'response', fields);
-    // The same object again: it is written in the specification.
+    // The same object again means that the example is written in the specification.
     if (made === undefined || made === before || JSON.stringify(made).length <= longestMadeAnswer) return made;
   }
   return made;
 }
 
-/** Errors mostly have the same fields: one example says what all of them say. */
+/** Merges equal examples under one title: errors mostly have the same fields. */
 function withoutTwins(fences: readonly Code[]): Code[] {
   const titles = new Map<string, string[]>();
   const keyOf = ({ lang, value }: Code): string => `${lang} ${value}`;
@@ -168,7 +168,7 @@ function withoutTwins(fences: readonly Code[]): Code[] {
 
 const titleOf = ({ meta }: Code): string => (meta ?? '').replace(/^title="|"$/g, '');
 
-/** An example as it is sent. A long one is cut. */
+/** An example in the form in which it is sent. A long one is cut. */
 export function exampleFence(mimeType: string, title: string, example: JsonValue): Code {
   const isJson = typeof example !== 'string' || /json/.test(mimeType);
   const written = isJson ? JSON.stringify(example, undefined, 2) : example;
@@ -183,7 +183,7 @@ const fence = (language: string, title: string, value: string): Code => ({
   value,
 });
 
-/** `x-codeSamples`, in the languages that the site wants, in their order. */
+/** `x-codeSamples` in the languages that the site wants, in their order. */
 function givenSamples(written: JsonObject, languages: readonly string[] | undefined): CodeSample[] {
   const given = objectsOf(written['x-codeSamples'] ?? written['x-code-samples']).flatMap((sample): CodeSample[] => {
     const { lang, label, source } = sample;

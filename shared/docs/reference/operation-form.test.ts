@@ -3,7 +3,7 @@ import type { JsonObject } from '#shared/docs/project/json-values.ts';
 import { openSlice } from './open-slice.ts';
 import { operationForm } from './operation-form.ts';
 
-/** The form of an operation in a document with the rest. */
+/** The form of an operation in a document with the other parts. */
 function formOf(operation: JsonObject, rest: JsonObject = {}, path = '/things', method = 'post') {
   const slice = openSlice(JSON.stringify({ openapi: '3.1.0', ...rest, paths: { [path]: { [method]: operation } } }));
   return slice?.operation && operationForm(slice, slice.operation);
@@ -14,7 +14,7 @@ const content = (mimeType: string, media: JsonObject): JsonObject => ({
 });
 
 describe('fields', () => {
-  test('have what a request needs to know of a parameter', () => {
+  test('have the properties of a parameter that a request needs', () => {
     const form = formOf({
       parameters: [
         {
@@ -48,7 +48,7 @@ describe('fields', () => {
     ]);
   });
 
-  test('are there for names in a path that nothing describes', () => {
+  test('exist for names in a path that have no parameter', () => {
     expect(formOf({}, {}, '/a/{b}/{c}')?.fields.map(({ in: place, name }) => `${place} ${name}`)).toEqual([
       'path b',
       'path c',
@@ -66,7 +66,7 @@ describe('bodies', () => {
     ]);
   });
 
-  test('begin with an example, without what only answers have', () => {
+  test('begin with an example, without read-only fields', () => {
     const schema = {
       type: 'object',
       properties: { id: { type: 'string', readOnly: true }, name: { type: 'string', example: 'Mia' } },
@@ -100,7 +100,7 @@ describe('bodies', () => {
   });
 });
 
-test('servers are by http or relative, with their variables', () => {
+test('servers have http addresses or relative ones, with their variables', () => {
   const servers = [
     {
       url: 'https://{region}.example.com',
@@ -122,7 +122,7 @@ test('servers are by http or relative, with their variables', () => {
   ]);
 });
 
-test('credentials are tokens, names with passwords, or keys, in sets to choose from', () => {
+test('credentials are tokens, names with passwords, or keys, in alternative sets', () => {
   const securitySchemes = {
     oauth: { type: 'oauth2', flows: {} },
     basic: { type: 'http', scheme: 'Basic' },
@@ -141,7 +141,7 @@ test('credentials are tokens, names with passwords, or keys, in sets to choose f
   ]);
 });
 
-test('a description that is large has a form that is small', () => {
+test('a large description has a small form', () => {
   const many = <T>(make: (at: number) => T): T[] => Array.from({ length: 120 }, (_, at) => make(at));
   const named = <T>(value: T) => Object.fromEntries(many((at) => [`n${at}`, value]));
   const [long, fits] = ['x'.repeat(10_000), 'x'.repeat(190)];
@@ -178,7 +178,7 @@ test('a description that is large has a form that is small', () => {
   expect(form?.fields).toHaveLength(30);
 });
 
-test('what a server calls has no form', () => {
+test('a webhook has no form', () => {
   const slice = openSlice(JSON.stringify({ openapi: '3.1.0', webhooks: { added: { post: {} } } }));
   expect(slice?.operation && operationForm(slice, slice.operation)).toBeUndefined();
 });

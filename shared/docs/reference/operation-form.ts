@@ -37,11 +37,11 @@ const maxValues = 60;
 const longestName = 100;
 const longestValue = 200;
 const longestText = 5_000;
-/** Characters of a form as JSON. Only hostile ones have more: they lose values and examples, and then fields. */
+/** Maximum length of a form as JSON. Only hostile forms exceed it: they lose values and examples, and then fields. */
 const longestForm = 40_000;
 const fewFields = 30;
 
-/** The form that sends a request of an operation; undefined for what the server calls, not the reader. */
+/** The form that sends a request of an operation; undefined for a webhook, which the server calls. */
 export function operationForm(slice: OpenSlice, operation: Operation): PlaygroundForm | undefined {
   if (operation.kind === 'webhook') return undefined;
   const { method, path, written } = operation;
@@ -73,7 +73,7 @@ function withinLimit(form: PlaygroundForm): PlaygroundForm {
   };
 }
 
-/** Fields for the names in a path that no parameter is for. */
+/** Fields for the names in a path that have no parameter. */
 function namesWithoutField(path: string, fields: readonly FormField[]): FormField[] {
   const names = new Set([...path.matchAll(/\{([^{}]{1,100})\}/g)].map(([, name = '']) => name));
   for (const field of fields) if (field.in === 'path') names.delete(field.name);
@@ -106,12 +106,12 @@ function serversFor(slice: OpenSlice): FormServer[] {
     });
 }
 
-/** By http or https, relative to the site, or with a scheme that a variable says. The script checks again what comes out. */
+/** True for an http(s) address, one relative to the site, or one whose scheme is a variable. The script checks the resulting address again. */
 const isUsableServer = (url: string): boolean =>
   url.length <= 1_000 && (/^https?:\/\//i.test(url) || url.startsWith('{') || !/^[^/?#]*:/.test(url));
 
 const places = ['path', 'query', 'header', 'cookie'] as const;
-/** OpenAPI has other ways to say what these are. */
+/** OpenAPI describes these headers by other means. */
 const notParameters = /^(?:accept|content-type)$/i;
 
 function parameterField(document: JsonObject, parameter: JsonObject): FormField | undefined {
@@ -131,7 +131,7 @@ function parameterField(document: JsonObject, parameter: JsonObject): FormField 
   return field;
 }
 
-/** A field for a value of such a schema. */
+/** A field for a value of this schema. */
 function fieldOf(document: JsonObject, place: FormField['in'], name: string, schema: JsonValue | undefined): FormField {
   const shape = shapeOf(document, schema);
   const { merged } = merge(document, schema);
@@ -232,11 +232,11 @@ function isBinaryBody(document: JsonObject, mimeType: string, media: JsonObject)
   return !isText;
 }
 
-/** What a request could look like; nothing where that is too long to be edited. */
+/** An example of the request body; empty if it is too long to be edited. */
 function textOfExample(document: JsonObject, mimeType: string, media: JsonObject): string {
   const example = exampleOf(document, media, 'request');
   if (example === undefined || (!/json/i.test(mimeType) && isJsonObject(example))) return '';
-  // Some authors write the example of an object as its JSON.
+  // Some authors write the example of an object as JSON text.
   const isText = typeof example === 'string' && (!/json/i.test(mimeType) || /^\s*[[{]/.test(example));
   const text = isText ? example : JSON.stringify(example, undefined, 2);
   return text.length <= longestText ? text : '';

@@ -9,29 +9,29 @@ import {
 
 export const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'] as const;
 const maxOperations = 5_000;
-/** It stands in the sidebar and in the head of the page several times. */
+/** Maximum length of a title, which is in the sidebar and several times in the head of the page. */
 export const longestTitle = 300;
 
 /** An operation or webhook of a specification. */
 export type Operation = {
   kind: 'operation' | 'webhook';
-  /** Upper case. */
+  /** In upper case. */
   method: string;
-  /** Of an operation: its path. Of a webhook: its name. */
+  /** Path of an operation, or name of a webhook. */
   path: string;
   title: string;
-  /** The group that it is in where pages are made for all operations. */
+  /** Its group when pages are made for all operations. */
   group: string | undefined;
-  /** `x-hidden`: it has a page, but no place in a navigation that is made. `x-excluded`: it has no page at all. */
+  /** `isHidden` (`x-hidden`) keeps its page out of generated navigation. `isExcluded` (`x-excluded`) means that it has no page. */
   isHidden: boolean;
   isExcluded: boolean;
   isDeprecated: boolean;
-  /** Of the path and of the operation, as written. */
+  /** The path item and the operation as written. */
   pathItem: JsonObject;
   written: JsonObject;
 };
 
-/** All operations and webhooks in the order of the file, 5,000 at most. */
+/** All operations and webhooks in the order of the file, at most 5,000. */
 export function operationsOf(specification: JsonObject): Operation[] {
   const found: Operation[] = [];
   for (const [kind, key] of [
@@ -55,7 +55,7 @@ const pathItemKeys = [...methods, 'parameters', 'servers', 'x-hidden', 'x-exclud
 
 const mostReferences = 20;
 
-/** A path item may be a reference to one of the components. Many may refer to one that is large, so only what is read of it is copied. */
+/** The path item, which may be a reference to a component. Many may refer to a large one, so only the used keys are copied. */
 export function pathItemOf(specification: JsonObject, item: JsonObject[string]): JsonObject {
   const written = objectOf(item);
   if (written['$ref'] === undefined) return written;
@@ -68,7 +68,7 @@ export function pathItemOf(specification: JsonObject, item: JsonObject[string]):
   );
 }
 
-/** An object and those that it refers to, one through the other; and the reference among theirs that leads to nothing in the file. */
+/** Follows the references of an object: returns the objects on the way, and the reference without a target in the file, if there is one. */
 function followed(specification: JsonObject, item: JsonObject): { items: JsonObject[]; lost: string | undefined } {
   const items = [item];
   let reference = textOf(item['$ref']);
@@ -82,7 +82,7 @@ function followed(specification: JsonObject, item: JsonObject): { items: JsonObj
   return { items, lost: undefined };
 }
 
-/** Paths, webhooks and channels that are in another file, or nowhere: nothing is made of them. A few of them, with what they refer to. */
+/** Up to five paths, webhooks and channels whose reference leads to another file or nowhere, with the reference. They have no pages. */
 export function lostPaths(specification: JsonObject): { path: string; reference: string }[] {
   const found: { path: string; reference: string }[] = [];
   for (const key of ['paths', 'webhooks', 'channels']) {
@@ -126,7 +126,7 @@ function titleOf(kind: Operation['kind'], method: string, path: string, written:
   return kind === 'webhook' ? path : `${method} ${path}`;
 }
 
-/** `listUsers` and `list_users` become `List users`. */
+/** Converts `listUsers` and `list_users` to `List users`. */
 export function inWords(id: string): string {
   const words = id
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
@@ -135,13 +135,16 @@ export function inWords(id: string): string {
   return words === '' ? id : words.charAt(0).toUpperCase() + words.slice(1).toLowerCase();
 }
 
-/** `x-mint.metadata`: frontmatter of the page that is made. */
+/** `x-mint.metadata`: frontmatter for the generated page. */
 export const metadataOf = (written: JsonObject): JsonObject => objectOf(objectOf(written['x-mint'])['metadata']);
 
-/** Finds what `GET /users/{id}` or `WEBHOOK name` names. */
+/** Finds the operation named `GET /users/{id}` or `WEBHOOK name`. */
 export type OperationIndex = (method: string, path: string) => Operation | undefined;
 
-/** A path may be written without its slash at the end, and with other names in braces. The first operation of the file wins. */
+/**
+ * Builds the index. A path may be named without its slash at the end, and with other names in braces. The first operation of the file takes
+ * precedence.
+ */
 export function operationIndex(operations: readonly Operation[]): OperationIndex {
   const forms = [
     (path: string) => path,
@@ -167,7 +170,7 @@ export function operationIndex(operations: readonly Operation[]): OperationIndex
 
 const withoutSlash = (path: string): string => (path.length > 1 ? path.replace(/\/$/, '') : path);
 
-/** The value that `#/components/schemas/Pet` refers to in a document; undefined when there is none, or it is in another file. */
+/** The target of a reference such as `#/components/schemas/Pet` in a document; undefined if there is none, or it is in another file. */
 export function resolvePointer(document: JsonObject, reference: string): JsonObject[string] | undefined {
   if (!reference.startsWith('#/')) return reference === '#' ? document : undefined;
   let at: JsonObject[string] | undefined = document;
@@ -182,7 +185,7 @@ export function resolvePointer(document: JsonObject, reference: string): JsonObj
   return at;
 }
 
-/** `a%20b~1c` is the key `a b/c`. Some authors leave `%` as it is. */
+/** Decodes a part of a JSON pointer: `a%20b~1c` is the key `a b/c`. Some authors do not encode `%`. */
 function keyOf(object: JsonObject, part: string): string | undefined {
   if (!part.includes('~') && !part.includes('%')) return Object.hasOwn(object, part) ? part : undefined;
   const asWritten = part.replaceAll('~1', '/').replaceAll('~0', '~');
@@ -191,13 +194,13 @@ function keyOf(object: JsonObject, part: string): string | undefined {
       const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
       if (Object.hasOwn(object, key)) return key;
     } catch {
-      // It is no address, but a name.
+      // The part is not percent-encoded, so it is a plain key.
     }
   }
   return Object.hasOwn(object, asWritten) ? asWritten : undefined;
 }
 
-/** Names of the tags, as a reader sees them. */
+/** Names of the tags as shown to readers. */
 export function tagTitles(specification: JsonObject): Map<string, string> {
   return new Map(
     objectsOf(specification['tags']).flatMap((tag) => {

@@ -2,27 +2,27 @@ import { type JsonObject, type JsonValue, objectOf, textsOf } from '#shared/docs
 import { type ExampleSettings, exampleSettings } from './example-value.ts';
 import { type WrittenApi, writtenApi } from './written-operation.ts';
 
-/** What a page of an operation, a schema or a channel is made from, beside its own content. */
+/** Input for the generated content of a page about an operation, a schema or a channel. */
 export type PageReferenceInput = {
-  /** The slice of a specification, by its name among the page's dependencies. */
+  /** Slice of a specification, by its name among the page's dependencies. */
   path?: string;
-  /** Without a slice: the operation that the page describes itself. */
+  /** The operation that the page itself describes, if there is no slice. */
   written?: WrittenApi;
   examples: ExampleSettings;
   params?: ParamSettings;
-  /** The head of the page has the whole address, with that of the server. */
+  /** True if the head of the page shows the whole address, including the server. */
   isFullUrl?: boolean;
 };
 
 /** `api.params` of docs.json. */
 export type ParamSettings = {
-  /** Keys of schemas whose values are shown behind the names of fields. */
+  /** Keys of schemas whose values are shown after the names of fields. */
   post?: string[];
-  /** Nested fields are shown without asking for them. */
+  /** True if nested fields are shown expanded. */
   isOpen?: boolean;
 };
 
-/** Undefined for all other pages. `settings`: `api` of docs.json. */
+/** Undefined for all other pages. `settings` is `api` of docs.json. */
 export function pageReferenceInput(
   page: { reference?: string | undefined; frontmatter: JsonObject },
   settings: JsonValue | undefined,

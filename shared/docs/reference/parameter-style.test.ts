@@ -36,17 +36,17 @@ test.each<[written: JsonObject, value: JsonValue, pairs: string[][]]>([
   ],
   [{ explode: false }, object, [['p', 'from,x,deep,{"to":1}']]],
   [{ content: {} }, object, [['p', '{"from":"x","deep":{"to":1}}']]],
-])('a parameter %j is written by style and explode', (written, value, pairs) => {
+])('a parameter %j is serialized by style and explode', (written, value, pairs) => {
   expect(parameterPairs(written, 'p', value)).toEqual(pairs);
 });
 
-test('so is a header', () => {
+test('a header is serialized by style and explode', () => {
   expect(headerValue({}, list)).toBe('a,b c');
   expect(headerValue({}, object)).toBe('from,x,deep,{"to":1}');
   expect(headerValue({ explode: true }, { a: 1, b: 2 })).toBe('a=1,b=2');
 });
 
-test('a value nests and repeats only so far', () => {
+test('nesting and repetition of a value are bounded', () => {
   const deep = JSON.parse(`${'{"a":'.repeat(500)}1${'}'.repeat(500)}`) as JsonValue;
   expect(parameterPairs({ style: 'deepObject' }, 'p', deep)).toHaveLength(1);
   expect(

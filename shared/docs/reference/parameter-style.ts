@@ -5,7 +5,7 @@ type Pair = [string, string];
 
 const mostItems = 10;
 
-/** A value of a query or cookie parameter as OpenAPI has it written, by style and explode: the same that the playground sends. */
+/** Serializes a value of a query or cookie parameter as OpenAPI requires by style and explode. The playground sends the same. */
 export function parameterPairs(parameter: JsonObject, name: string, value: JsonValue): Pair[] {
   const style = typeof parameter['style'] === 'string' ? parameter['style'] : 'form';
   const isExploded = typeof parameter['explode'] === 'boolean' ? parameter['explode'] : style === 'form';
@@ -18,7 +18,7 @@ export function parameterPairs(parameter: JsonObject, name: string, value: JsonV
     .map(([key, item]) => [key, shownValue(item)]);
 }
 
-/** A value of a header. */
+/** Serializes a value of a header. */
 export function headerValue(parameter: JsonObject, value: JsonValue): string {
   if (isMedia(parameter) || isScalar(value)) return shownValue(value);
   if (Array.isArray(value) || parameter['explode'] !== true) return flat(value).join(',');
@@ -31,7 +31,7 @@ export function headerValue(parameter: JsonObject, value: JsonValue): string {
 const isScalar = (value: JsonValue): value is string | number | boolean | null =>
   !isJsonObject(value) && !Array.isArray(value);
 
-/** Its value is written as its media type says, which is JSON. */
+/** The value has a media type, and is written as JSON. */
 const isMedia = ({ content }: JsonObject): boolean => content !== undefined;
 
 const separators: ReadonlyMap<string, string> = new Map([
@@ -39,7 +39,7 @@ const separators: ReadonlyMap<string, string> = new Map([
   ['pipeDelimited', '|'],
 ]);
 
-/** Items of a list; names and values of an object in turn. */
+/** Items of a list; names and values of an object in alternation. */
 function flat(value: JsonValue): string[] {
   if (Array.isArray(value)) return value.slice(0, mostItems).map(shownValue);
   return Object.entries(objectOf(value))

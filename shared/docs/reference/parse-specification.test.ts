@@ -10,7 +10,7 @@ describe('specifications', () => {
     expect(parse('openapi: 3.1.0\npaths:\n  /x: {}\n')).toEqual(made);
   });
 
-  test('of AsyncAPI are read, too', () => {
+  test('of AsyncAPI are read too', () => {
     for (const asyncapi of ['2.6.0', '3.0.0']) expect(parse(`asyncapi: ${asyncapi}`)).toEqual({ asyncapi });
     expect(() => parse('asyncapi: 1.2.0')).toThrow('does not say');
   });
@@ -38,14 +38,14 @@ definitions:
     });
   });
 
-  test('may have their version as a number', () => {
+  test('may have a number as their version', () => {
     expect(JSON.stringify(parse('openapi: 3.0\n'))).toBe('{"openapi":3.0}');
     expect(() => parse('openapi: 30.0')).toThrow('does not say');
     const swagger = 'swagger: 2.0\nhost: api.example.com\nbasePath: /v1\npaths: {}\n';
     expect(parse(swagger)).toMatchObject({ servers: [{ url: 'http://api.example.com/v1' }] });
   });
 
-  test('of Swagger 2 may have places where nothing stands, and keep nothing where it is a value', () => {
+  test('of Swagger 2 may have empty parts, and keep null as a value', () => {
     const swagger = `swagger: "2.0"
 paths:
   /nothing:
@@ -74,7 +74,7 @@ securityDefinitions: { none: }
     expect(components?.['schemas']).toEqual({ Pet: { type: 'string', example: null } });
   });
 
-  test('keep keys that reach prototypes as keys, and have no object twice', () => {
+  test('keep keys that reach prototypes as keys, and share no objects', () => {
     const names = '{"__proto__":{"a":1},"constructor":1,"prototype":2}';
     const openapi = parse(`{"openapi":"3.1.0","x":${names}}`, 'a.json')['x'];
     const schema = `{"type":"object","properties":${names}}`;
@@ -90,7 +90,7 @@ securityDefinitions: { none: }
     expect(x).not.toBe(y);
   });
 
-  test('in YAML may merge keys, and no more than a parser can bear', () => {
+  test("in YAML may merge keys, within the parser's bound", () => {
     const { b } = parse('openapi: 3.1.0\na: &a { c: 1, __proto__: { d: 2 } }\nb: { <<: *a, c: 3 }\n');
     expect(JSON.stringify(b)).toBe('{"c":3,"__proto__":{"d":2}}');
     const many = Array.from({ length: 2_000 }, (_, at) => `k${at}: 1`).join(', ');
@@ -98,7 +98,7 @@ securityDefinitions: { none: }
     expect(() => parse(`openapi: 3.1.0\na: &a { ${many} }\n${merges}\n`)).toThrow('merge keys exceeded');
   });
 
-  test('in YAML may end a list in brackets further out than it began, as other parsers read it', () => {
+  test('in YAML may end a list in brackets with less indentation than its start, as other parsers allow', () => {
     const list = (name: string) => `    ${name}:\n      enum: [\n        a,\n        { b: 1 },\n    ]\n`;
     const { x } = parse(`openapi: 3.1.0\nx:\n  y:\n${list('one')}${list('two')}    z: |\n      ]\n`);
     expect(x).toEqual({ y: { one: { enum: ['a', { b: 1 }] }, two: { enum: ['a', { b: 1 }] }, z: ']\n' } });
@@ -134,7 +134,7 @@ securityDefinitions: { none: }
     expect(() => parse(text)).toThrow(message);
   });
 
-  test('in JSON are refused, too, where a parser would not come back', () => {
+  test('in JSON are refused too if a parser would not return', () => {
     expect(() => parse(`{"openapi":"3.1.0","a":${'['.repeat(200_000)}`, 'a.json')).toThrow('nested deeper');
     expect(() => parse('{"openapi":', 'a.json')).toThrow('is no valid JSON');
     expect(() => parseSpecification(new Uint8Array(17 * 1024 * 1024), 'a.json')).toThrow('larger than 16 MB');

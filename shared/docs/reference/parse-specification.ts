@@ -23,25 +23,24 @@ import {
 } from '#shared/docs/project/json-values.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 
-/** A specification that cannot be used. The message is for its author, and ends the sentence "<file> is left out: it …". */
+/** The specification cannot be used. The message is for its author, and completes the sentence "<file> is left out: it …". */
 export class SpecificationRefused extends Error {
   override name = 'SpecificationRefused';
 }
 
 export const maxSpecificationBytes = 16 * 1024 * 1024;
 const maxValues = 1_000_000;
-/** Of all keys and texts. Only aliases make them longer than their file. */
+/** Maximum characters of all keys and texts. Only aliases can make them longer than their file. */
 const maxCharacters = 32 * 1024 * 1024;
 const maxDepth = 200;
-/** Of the brackets in a JSON file; its parser is recursive. */
+/** Maximum nesting of brackets in a JSON file, because its parser is recursive. */
 const maxNesting = 1_000;
 const maxAliases = 5_000;
 
 /**
- * Reads an OpenAPI 3 or AsyncAPI 2 or 3 file in JSON or YAML, and turns Swagger 2 into OpenAPI 3. The result has plain objects only, and no
- * object twice. Its keys are what the author wrote: `__proto__` is one as any other, so what sets keys of it uses `putValue`.
- * Throws `SpecificationRefused` for what is no such file, or breaks a limit: 16 MB, a million values, 200 levels, 5,000 aliases, 32 million characters
- * where each alias counts.
+ * Reads an OpenAPI 3 or AsyncAPI 2 or 3 file in JSON or YAML, and converts Swagger 2 to OpenAPI 3. The result has only plain objects, and shares none
+ * of them. Its keys are those of the author, including `__proto__`, so code that sets keys in it uses `putValue`. Throws `SpecificationRefused` for
+ * other files, and if a limit is broken: 16 MB, a million values, 200 levels, 5,000 aliases, 32 million characters with each use of an alias counted.
  */
 export function parseSpecification(bytes: Uint8Array, file: string): JsonObject {
   if (bytes.byteLength > maxSpecificationBytes) throw new SpecificationRefused('is larger than 16 MB; split it');
@@ -56,7 +55,7 @@ export function parseSpecification(bytes: Uint8Array, file: string): JsonObject 
   );
 }
 
-/** What a file has, in the words of its author and whatever it says of itself, with the digits of its numbers. Throws as `parseSpecification`. */
+/** Reads the content of a description unchanged, with the digits of its numbers, whatever its version. Throws like `parseSpecification`. */
 export function readWritten(bytes: Uint8Array, file: string): JsonValue {
   const parsed = parse(decodeSource(bytes, file).text, file);
   // JSON has no aliases that a copy would have to count.
@@ -68,12 +67,15 @@ const exact = (tag: ScalarTagDefinition<number>): ScalarTagDefinition => ({
   resolve(source, ...rest) {
     const value = tag.resolve(source, ...rest);
     if (value !== NOT_RESOLVED) return exactNumber(source, value);
-    // Larger than any number of JavaScript.
+    // Larger than any JavaScript number.
     return /^-?[1-9]\d*[eE]\+?\d+$/.test(source) ? exactNumber(source) : value;
   },
 });
 
-/** YAML 1.2 has no `<<`, but its authors do. The parser bounds what they add. Numbers keep their digits, and keys are texts. */
+/**
+ * The core schema of YAML with `<<`, which YAML 1.2 does not have but authors use. The parser bounds the merged keys. Numbers keep their digits, and
+ * keys are texts.
+ */
 const schema = CORE_SCHEMA.withTags(mergeTag, exact(intCoreTag), exact(floatCoreTag), {
   ...mapTag,
   addPair: (map, key, value) => mapTag.addPair(map, isExactNumber(key) ? JSON.stringify(key) : key, value),
@@ -97,8 +99,8 @@ function parse(text: string, file: string): unknown {
 const mostReindented = 10;
 
 /**
- * YAML asks that the end of a list in brackets is further in than what it belongs to. Other parsers do not insist, so such a line is moved in, up
- * to ten of them.
+ * Parses YAML, which requires the end of a list in brackets to be indented more than its parent. Other parsers do not require it, so up to ten such
+ * lines are indented.
  */
 function parseYaml(text: string): unknown {
   for (let mended = text, times = 0; ; times += 1) {
@@ -134,7 +136,7 @@ function isNestedTooDeep(text: string): boolean {
   return false;
 }
 
-/** A tree of JSON values. What YAML's aliases share is there as often as it is used, and counts each time. */
+/** A tree of JSON values. Values shared by YAML aliases are copied for each use, and each copy counts. */
 function plainCopy(
   root: unknown,
   nameOf = (key: string): string => key,
@@ -173,14 +175,14 @@ function plainCopy(
   return copy(root, 0);
 }
 
-/** Names that reach prototypes, and numbers whose digits are kept, have a mark in front while a library has them. */
+/** Keys that reach prototypes, and numbers whose digits are kept, get this prefix while a library processes them. */
 const mark = '\u{f8ff}';
 const marked = (key: string): string => (/^(?:__proto__|constructor|prototype)$/.test(key) ? mark + key : key);
 const unmarked = (key: string): string => (key.startsWith(mark) ? key.slice(mark.length) : key);
 
 function fromSwagger(swagger: JsonObject): JsonObject {
   try {
-    // A version may be written as a number.
+    // The version may be written as a number.
     const whole = withoutNothing({ ...(plainCopy(swagger, marked, 'as texts') as JsonObject), swagger: '2.0' });
     return plainCopy(upgradeFromTwoToThree(whole), unmarked, 'from texts') as JsonObject;
   } catch (error) {
@@ -199,7 +201,7 @@ const withoutNulls = (
         Object.entries(objectOf(value)).flatMap(([key, item]) => (item === null ? [] : [[key, each(item)]])),
       );
 
-/** The library takes no `null` where it looks for an object: authors leave an answer empty, or a method. */
+/** Removes nulls, because the library accepts none in place of an object, and authors leave responses or methods empty. */
 function withoutNothing(swagger: JsonObject): JsonObject {
   const operation = (item: JsonValue): JsonValue => {
     if (!isJsonObject(item)) return item;

@@ -15,6 +15,6 @@ test.each([
   expect(playgroundSettings(frontmatter, api)?.display).toBe(expected);
 });
 
-test('fields are filled where docs.json says so', () => {
+test('fields are filled if docs.json asks for it', () => {
   expect(playgroundSettings({}, { examples: { prefill: true } })).toEqual({ display: 'interactive', prefill: true });
 });

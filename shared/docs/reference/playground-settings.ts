@@ -1,15 +1,15 @@
 import { type JsonObject, type JsonValue, objectOf } from '#shared/docs/project/json-values.ts';
 
-/** How a reader tries the operation of a page. `simple`: its address can be copied, and nothing is sent. */
+/** How readers try the operation of a page. With `simple` its address can be copied, and no request is sent. */
 export type PlaygroundSettings = {
   display: 'interactive' | 'simple';
-  /** Fields are filled with examples: `api.examples.prefill`. */
+  /** True if fields are filled with examples: `api.examples.prefill`. */
   prefill?: true;
 };
 
 /**
- * Of a page with an operation. Undefined where `playground` of the page or `api.playground.display` of docs.json says `none`, or `auth`: nobody
- * is signed in to a folder of files. `api`: of docs.json.
+ * Settings for a page with an operation. Undefined if `playground` of the page or `api.playground.display` of docs.json is `none`, or `auth`, because
+ * nobody is signed in to a folder of files. `api` is that of docs.json.
  */
 export function playgroundSettings(
   frontmatter: JsonObject,

@@ -3,7 +3,7 @@ import { testProject } from '#shared/docs/render/test-project.ts';
 
 const settings = { name: 'Test', theme: 'mint', colors: { primary: '#0f766e' } };
 
-/** The page of an operation: what is below the head of its Markdown, its HTML and the codes of its diagnostics. */
+/** The page of an operation: its Markdown without the head, its HTML and the codes of its diagnostics. */
 async function pageOf(operation: string, rest = '', page = '---\nopenapi: POST /things\n---\n') {
   const indented = operation.trim().replaceAll(/^/gm, '      ');
   const project = await testProject({
@@ -26,7 +26,7 @@ async function pageOf(operation: string, rest = '', page = '---\nopenapi: POST /
   };
 }
 
-/** The body of a request with such a schema. */
+/** A request body with this schema. */
 const bodyOf = (schema: string) =>
   `requestBody:\n  content:\n    application/json:\n      schema:\n${schema.trim().replaceAll(/^/gm, '        ')}`;
 
@@ -145,7 +145,7 @@ describe('a page of an operation', () => {
     expect(withoutCode).toMatchSnapshot();
   });
 
-  test('has an address for each field, and what is required is marked', async () => {
+  test('has an address for each field, and marks required ones', async () => {
     const { html, anchors } = await pageOf(bodyOf("$ref: '#/components/schemas/Category'"), components);
     expect(anchors).toEqual(['request-body', 'body-name', 'body-parent', 'body-children']);
     expect(html).toMatch(/id="body-name">.{1,300}field-required/s);
@@ -162,7 +162,7 @@ responses: { 201: { description: Made, content: { application/json: { schema: { 
     expect(fences).toMatchSnapshot();
   });
 
-  test('writes lists and objects of a sample as its parameters say, and numbers within their bounds', async () => {
+  test('serializes lists and objects of a sample as its parameters require, and keeps numbers within their bounds', async () => {
     const { below } = await pageOf(`parameters:
   - { name: filter, in: query, required: true, style: deepObject, schema: { type: object, properties: { from: { type: string, format: date } } } }
   - { name: ids, in: query, required: true, explode: false, schema: { type: array, items: { type: integer } }, example: [1, 2] }
@@ -172,7 +172,7 @@ responses: { 201: { description: Made, content: { application/json: { schema: { 
     expect(below).toContain("things?filter[from]=2023-12-25&ids=1,2&of=a&of=b&json=%7B%22a%22%3A30%7D&weight=5'");
   });
 
-  test('gives way to examples and parameters of its author', async () => {
+  test('is overridden by examples and parameters of its author', async () => {
     const operation =
       'parameters: [{ name: id, in: query, schema: { type: string } }, { name: more, in: query, schema: { type: string } }]';
     const page =
@@ -183,13 +183,13 @@ responses: { 201: { description: Made, content: { application/json: { schema: { 
     expect(below.match(/```\w+/g)).toEqual(['```bash']);
   });
 
-  test('shows the request first, also beside an answer of its author', async () => {
+  test('shows the request first, even beside a response of its author', async () => {
     const page = '---\nopenapi: POST /things\n---\n\n<ResponseExample>\n```json\n{}\n```\n</ResponseExample>\n';
     const { html } = await pageOf('responses: { 200: { description: Done } }', '', page);
     expect(html.match(/request-example|response-example/g)).toEqual(['request-example', 'response-example']);
   });
 
-  test('says which credentials go together, where a token comes from and what its scopes allow', async () => {
+  test('shows combinations of credentials, the addresses that issue tokens, and the descriptions of scopes', async () => {
     const flow =
       '{ authorizationUrl: "https://a.example/auth", tokenUrl: "https://a.example/token", scopes: { read: Reads all., write: Writes. } }';
     const schemes = `components: { securitySchemes: { token: { type: http, scheme: bearer }, key: { type: apiKey, in: header, name: X-Key }, login: { type: http, scheme: basic }, oauth: { type: oauth2, flows: { authorizationCode: ${flow} } } } }`;
@@ -218,7 +218,7 @@ responses: { 201: { description: Made, content: { application/json: { schema: { 
     expect(below.match(/```\w+/g)).toHaveLength(1);
   });
 
-  test('of a webhook shows what is sent, and has no request of the reader', async () => {
+  test('of a webhook shows the sent request, and no request of the reader', async () => {
     const rest = `webhooks:
   petAdded:
     post:
@@ -237,14 +237,14 @@ ${components}`;
     expect(below).toContain('"name": "<string>"');
   });
 
-  test('of a schema says once what it is', async () => {
-    const rest = 'components:\n  schemas:\n    Named: { description: What has a name., type: string }\n';
+  test('of a schema has its description once', async () => {
+    const rest = 'components:\n  schemas:\n    Named: { description: A thing with a name., type: string }\n';
     const page = '---\nopenapi-schema: Named\n---\n';
     const { html, below } = await pageOf('summary: Make', rest, page);
-    expect(html.split('<main')[1]?.match(/What has a name\./g)).toHaveLength(1);
+    expect(html.split('<main')[1]?.match(/A thing with a name\./g)).toHaveLength(1);
     expect(below).toContain('`string`');
     const own = await pageOf('summary: Make', rest, page.replace('Named', 'Named\ndescription: Ours'));
-    expect(own.below).toContain('What has a name.');
+    expect(own.below).toContain('A thing with a name.');
   });
 
   test('has the first items of a list, and properties like a pattern', async () => {
@@ -279,7 +279,7 @@ properties:
     expect(below.replaceAll(/\s+/g, '')).toContain('"place":[123,123],"old":["<string>",123],"open":["<string>"]');
   });
 
-  test('says when a reference leads nowhere, and goes on', async () => {
+  test('reports a reference without a target, and continues', async () => {
     const { withoutCode, codes } = await pageOf(
       bodyOf(
         "type: object\nproperties:\n  a: { $ref: '#/components/schemas/Gone' }\n  b: { $ref: './other.yaml' }\n  c: { type: string }",
@@ -298,7 +298,7 @@ describe('a hostile specification', () => {
     expect(html).not.toMatch(/<script>|<img|<svg onload|<[^>]*javascript:/);
   });
 
-  /** A page that repeats what it refers to. */
+  /** A page of an operation and components that repeat references. */
   const pageOfJson = async (written: object, components: object) => {
     const { model, render } = await testProject({
       'docs.json': JSON.stringify({ ...settings, navigation: { openapi: 'api.json' } }),
@@ -315,21 +315,21 @@ describe('a hostile specification', () => {
   const many = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
   const answers = (schema: object) => ({ 200: { description: '', content: { 'application/json': { schema } } } });
 
-  test('of choices in choices costs no more than its page', async () => {
+  test('with nested choices costs no more than its page', async () => {
     const choices = many(10, (at) => [`S${at}`, { oneOf: many(20, () => named(`schemas/S${at + 1}`)) }]);
     const schemas = { ...Object.fromEntries(choices), S10: { type: 'string' } };
     const html = await pageOfJson({ responses: answers(named('schemas/S0')) }, { schemas });
     expect(html.length).toBeLessThan(200_000);
   });
 
-  test('of a schema whose fields are all the schema costs no more than its page', async () => {
+  test('with a recursive schema in all fields costs no more than its page', async () => {
     const properties = Object.fromEntries(many(3_000, (at) => [`p${at}`, named('schemas/S')]));
     const S = { properties, allOf: many(3_000, () => named('schemas/T')) };
     const html = await pageOfJson({ responses: answers(named('schemas/S')) }, { schemas: { S, T: { properties } } });
     expect(html.length).toBeLessThan(200_000);
   });
 
-  test('of very many headers and parameters costs no more than its page', async () => {
+  test('with very many headers and parameters costs no more than its page', async () => {
     const properties = Object.fromEntries(many(4_000, (at) => [`p${at}`, { type: 'string' }]));
     const headers = Object.fromEntries(many(3_000, (at) => [`H${at}`, named('headers/H')]));
     const responses = Object.fromEntries(many(30, (at) => [200 + at, named('responses/R')]));
@@ -343,14 +343,14 @@ describe('a hostile specification', () => {
     expect(html.length).toBeLessThan(400_000);
   });
 
-  test('calls back by methods of HTTP alone', async () => {
+  test('has callbacks only for methods of HTTP', async () => {
     const item = { post: { summary: 'Called' }, 'x-owner': { name: 'Somebody' } };
     const html = await pageOfJson({ callbacks: { done: { '{$url}': item } } }, {});
     expect(html).toContain('POST {$url}');
     expect(html).not.toContain('X-OWNER');
   });
 
-  test('of schemas in circles costs no more than its page', async () => {
+  test('with cyclic schemas costs no more than its page', async () => {
     const schemas = Array.from({ length: 60 }, (_, at) => {
       const others = Array.from({ length: 60 }, (_each, to) => `p${to}: { $ref: '#/components/schemas/S${to}' }`).join(
         ', ',
@@ -367,7 +367,7 @@ describe('a hostile specification', () => {
   });
 });
 
-test('a schema that a page shows already is a link to it', async () => {
+test('a schema that is already on the page is a link to it', async () => {
   const error =
     "{ description: Wrong, content: { application/json: { schema: { $ref: '#/components/schemas/Problem' } } } }";
   const rest =
@@ -378,7 +378,7 @@ test('a schema that a page shows already is a link to it', async () => {
   expect(html).toContain('<a href="#response-400">Problem</a>');
 });
 
-describe('what repeats on a page', () => {
+describe('repeated content of a page', () => {
   const header = '{ X-Rate: { description: How often., schema: { type: integer } } }';
   const problem = '{ schema: { type: object, properties: { code: { type: integer } } } }';
 
@@ -392,7 +392,7 @@ describe('what repeats on a page', () => {
     expect(html).not.toContain('role="tabpanel"');
   });
 
-  test('is shown for the request alone, unless an answer differs', async () => {
+  test('is shown only for the request, unless a response differs', async () => {
     const both = (schema: string) =>
       `${bodyOf("$ref: '#/components/schemas/Pet'")}\nresponses: { 200: { description: Fine, content: { application/json: ${schema} } } }`;
     const pet = (more: string) =>
@@ -406,7 +406,7 @@ describe('what repeats on a page', () => {
   });
 });
 
-test('names that mean something to JavaScript are names as any other', async () => {
+test('names with a meaning in JavaScript are ordinary names', async () => {
   const names = ['__proto__', 'constructor', 'prototype', 'toString'];
   const properties = names.map((name) => `${name}: { type: string }`).join(', ');
   const { html, below, codes } = await pageOf(
@@ -420,7 +420,7 @@ test('names that mean something to JavaScript are names as any other', async () 
   expect(below).toContain('"__proto__": "<string>"');
 });
 
-test('a long request is shown with what it must have', async () => {
+test('a long request has only its required fields', async () => {
   const property = (at: number) =>
     `property${at}: { type: object, properties: { a: { type: string }, b: { type: string } } }`;
   const properties = Array.from({ length: 40 }, (_, at) => property(at)).join(', ');
@@ -430,7 +430,7 @@ test('a long request is shown with what it must have', async () => {
   expect(below).toContain(`--data '{\n  "must": "<string>"\n}'`);
 });
 
-test('deep fields do not take the room of those that come first', async () => {
+test('deep fields do not take the space of those that come first', async () => {
   const level = (depth: number): string =>
     depth === 0
       ? '{ type: string }'
@@ -442,7 +442,7 @@ test('deep fields do not take the room of those that come first', async () => {
   expect(html.match(/class="field"/g)?.length).toBeLessThan(80);
 });
 
-test('fields that have no room are named', async () => {
+test('fields without space are listed by name', async () => {
   const many = Array.from({ length: 30 }, (_, at) => `f${at}: { type: string }`).join(', ');
   const inner = '{ type: object, properties: { street: { type: string }, city: { type: string } } }';
   const { below } = await pageOf(
@@ -455,7 +455,7 @@ test('fields that have no room are named', async () => {
   expect(below).toContain('… `Book, integer`');
 });
 
-test('the name of a schema is its own, also beside a response of that name', async () => {
+test('the name of a schema is unique, even beside a response of that name', async () => {
   const problem = "{ $ref: '#/components/responses/Problem' }";
   const rest = `components:
   responses: { Problem: { description: Wrong, content: { application/json: { schema: { $ref: '#/components/schemas/Problem' } } } } }
@@ -465,7 +465,7 @@ test('the name of a schema is its own, also beside a response of that name', asy
   expect(html).toContain('<a href="#response-400">Problem</a>');
 });
 
-test('a field that stands in many places has the id of each, and is otherwise the same', async () => {
+test('a field in many places has the id of each, and is otherwise equal', async () => {
   const size = '{ type: string, enum: [s, "a|b"], description: How *large* it is. }';
   const outer = `{ type: object, required: [size], properties: { size: ${size}, in: { type: object, properties: { size: ${size} } } } }`;
   const made = await pageOf(
@@ -493,7 +493,7 @@ responses: { 200: { description: Fine, headers: { size: { description: How *larg
   expect(items.map((line) => line.replace(/`.*/, ''))).toEqual(['- ', '- ', '  - ', '- ', '  - ']);
 });
 
-test('headers of answers are shown, also in lower case', async () => {
+test('headers of responses are shown, also in lower case', async () => {
   const { withoutCode } = await pageOf(
     'responses:\n  200:\n    description: Made\n    headers: { x-request-id: { schema: { type: string } }, x-note: an extension }',
   );
@@ -501,7 +501,7 @@ test('headers of answers are shown, also in lower case', async () => {
   expect(withoutCode).not.toContain('x-note');
 });
 
-test('lists of lists that name their type again and again are walked through once', async () => {
+test('nested lists that repeat their type are visited once', async () => {
   const list = (items: string) => `{ type: [${'array, '.repeat(50)}"null"], items: ${items} }`;
   const { withoutCode } = await pageOf(
     `parameters: [{ name: q, in: query, schema: ${list(list(list(list(list('{ type: string }')))))} }]`,

@@ -44,18 +44,17 @@ import { writtenSlice } from './written-operation.ts';
 
 export type ReferenceOptions = Omit<PageReferenceInput, 'path'> & {
   texts: InterfaceTexts;
-  /** The page says itself what it is about. */
+  /** True if the page has a description of its own. */
   hasDescription: boolean;
   parser: ParseOptions['parser'];
-  /** Readers can send requests from it. */
+  /** True if readers can send requests from the page. */
   withForm?: boolean;
   report?: Report;
 };
 
 /**
- * A page with what its slice of a specification says, or else what follows from the operation that it describes itself: below the page's own
- * content, and examples beside it. What the page says wins: a parameter, the fields of the response, an example. A slice that cannot be read
- * adds nothing.
+ * Adds generated content to a page, from its slice of a specification or else from the operation that it describes itself: below the page's own
+ * content, and examples beside it. The page's own parameters, response fields and examples take precedence. A slice that cannot be read adds nothing.
  */
 export function withReference<Page extends { tree: Root }>(
   page: Page,
@@ -74,7 +73,7 @@ export function withReference<Page extends { tree: Root }>(
   return { ...page, tree: { ...tree, children }, added, ...(form && { form }) };
 }
 
-/** What an author wrote about an operation on its page. */
+/** An author's content about an operation on its page. */
 type OwnContent = { parameters: ReadonlySet<string>; components: ReadonlySet<string> };
 
 const places = ['path', 'query', 'header', 'cookie', 'body'] as const;
@@ -96,7 +95,7 @@ function ownContent(page: Root): OwnContent {
   return { parameters, components };
 }
 
-/** What stands around the page's own content. */
+/** Generated nodes around the page's own content. */
 export type AddedNodes = { above: Nodes[]; below: Nodes[]; endpoint?: Endpoint };
 
 const maxResponses = 30;
@@ -111,7 +110,7 @@ class ReferenceWriter {
   readonly #texts: InterfaceTexts['reference'];
   readonly #own: OwnContent;
   readonly #fields: SchemaFields;
-  /** Where on the page a header is shown. */
+  /** Ids of the headers that are already on the page. */
   readonly #headersAt = new Map<string, string>();
 
   constructor(slice: OpenSlice, options: ReferenceOptions, own: OwnContent) {
@@ -158,7 +157,7 @@ class ReferenceWriter {
     const whole = isCalled ? (serversOf(this.#slice)[0]?.url ?? '') + path : path;
     const endpoint = {
       method: isCalled ? method : 'WEBHOOK',
-      // An operation at the address of its server has no path to show.
+      // An operation at the server's own address has no path.
       address: this.#options.isFullUrl === true || path === '' ? whole : path,
     };
     const isShown = !this.#options.hasDescription && !isHead;
@@ -188,7 +187,7 @@ class ReferenceWriter {
     return [paragraph({ type: 'link', url: href, children: [{ type: 'text', value: textOf(description) ?? href }] })];
   }
 
-  /** One server is in the address of the examples; several are worth a list. */
+  /** A single server is in the address of the examples; several are listed. */
   #servers(): Nodes[] {
     const servers = serversOf(this.#slice).slice(0, 20);
     if (servers.length < 2) return [];
@@ -271,7 +270,7 @@ class ReferenceWriter {
     ];
   }
 
-  /** The fields of a body; a tab for each media type, where there are several that differ. */
+  /** The fields of a body, with a tab for each media type if there are several that differ. */
   #media(media: [string, JsonValue][], id: string, use: Direction, marks: Nodes[]): Nodes[] {
     const anchor = id === 'body' ? 'request-body' : id.startsWith('response-') ? id : undefined;
     const fields = (schema: JsonValue | undefined, own: string): Nodes[] =>
@@ -328,7 +327,7 @@ class ReferenceWriter {
     return [heading(this.#texts.responses, 'responses', depth), element('AccordionGroup', {}, shown)];
   }
 
-  /** Headers that another answer has, too, are links to those there. */
+  /** Headers that are already shown at another response become links. */
   #headers(written: JsonValue | undefined, prefix: string): Nodes[] {
     const fields: Nodes[] = [];
     const links: Nodes[] = [];
@@ -365,7 +364,7 @@ class ReferenceWriter {
     );
   }
 
-  /** Requests that the server makes, each with its address, body and the answers it takes. */
+  /** Requests that the server makes, each with its address, body and accepted responses. */
   #callbacks(written: JsonObject): Nodes[] {
     const callbacks = entriesOf(written['callbacks']).slice(0, maxCallbacks);
     const shown = callbacks.flatMap(([name, callback]) => {
@@ -397,7 +396,7 @@ class ReferenceWriter {
     const missing: Missing = (where) =>
       this.#options.report?.(
         'example-not-made',
-        `No example of ${where} of ${operation.method} ${operation.path} could be made that its schema allows. Write one in the description, or look whether the schema allows anything.`,
+        `No example that its schema allows could be made for ${where} of ${operation.method} ${operation.path}. Write one in the description, or check whether the schema allows any value.`,
       );
     const shown = {
       RequestExample: () => requestFences(this.#slice, operation, parameters, this.#options.examples, missing),

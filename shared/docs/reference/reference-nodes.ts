@@ -2,7 +2,7 @@ import type { Nodes, PhrasingContent } from 'mdast';
 import type { Endpoint } from './open-slice.ts';
 import type { StaticElement, StaticValue } from '#shared/docs/render/evaluate/static-tree.ts';
 
-/** What generated content is built from. A component or an element of HTML; props without a value are left out. */
+/** A component or HTML element of generated content; props without a value are left out. */
 export const element = (name: string, props: Record<string, StaticValue>, children: Nodes[] = []): StaticElement => ({
   type: 'staticElement',
   name,
@@ -18,7 +18,7 @@ export const paragraph = (...children: Nodes[]): Nodes => ({ type: 'paragraph', 
 
 export const strong = (value: string): Nodes => paragraph({ type: 'strong', children: [{ type: 'text', value }] });
 
-/** Its address is the same in all languages. */
+/** `id` is the heading's anchor, which is the same in all languages. */
 export const heading = (title: string, id: string, depth: 2 | 3 = 2): Nodes => ({
   type: 'heading',
   depth,
@@ -26,11 +26,11 @@ export const heading = (title: string, id: string, depth: 2 | 3 = 2): Nodes => (
   data: { id },
 });
 
-/** The head of a page has it in a box; its Markdown has it in a line. */
+/** A line with the endpoint for the Markdown of a page; in HTML the head of the page shows it. */
 export const endpointLine = ({ method, address }: Endpoint): Nodes =>
   element('Visibility', { for: 'agents' }, [paragraph(code(`${method} ${address}`))]);
 
-/** Addresses, each with what it is for. */
+/** Addresses, each with its description. */
 export const addressList = (items: readonly { url: string; description: string | undefined }[]): Nodes => ({
   type: 'list',
   children: items.map(({ url, description }) => ({
@@ -39,6 +39,6 @@ export const addressList = (items: readonly { url: string; description: string |
   })),
 });
 
-/** The words of a description of one line. */
+/** The inline nodes of a one-line description. */
 export const inlineOf = (nodes: Nodes[]): Nodes[] =>
   nodes.flatMap((node) => (node.type === 'paragraph' ? node.children : 'children' in node ? node.children : [node]));

@@ -11,12 +11,12 @@ import { code as plainCode, element, text } from './reference-nodes.ts';
 import { nameOf, type Property, type Shape, shapeOf } from './schema-shape.ts';
 
 const maxDepth = 8;
-/** A page has so many fields before none more are shown at a level: what lies deep must not take the room of what comes first. */
+/** Number of fields on a page after which no more are shown at each depth, so that deep fields do not take the space of the first ones. */
 const fieldsAtDepth = [300, 42, 32, 26] as const;
 const fieldsDeeper = 20;
-/** Of a choice between schemas, on a page: each may be a choice again. */
+/** Maximum number of alternatives on a page, because each may have alternatives again. */
 const maxOptions = 400;
-/** Names in the line of fields that have no room. */
+/** Maximum number of names in the line of fields without space. */
 const maxNamed = 20;
 const maxValues = 60;
 const longestValue = 120;
@@ -26,7 +26,7 @@ const code = (value: string): PhrasingContent => plainCode(shortened(value));
 /** A field to show: a parameter, a property, a header. */
 export type FieldInput = {
   name: string;
-  /** Its address on the page. */
+  /** Id of the field on the page. */
   id: string;
   schema: JsonValue | undefined;
   isRequired: boolean;
@@ -39,14 +39,17 @@ type FieldKind = 'ParamField' | 'ResponseField';
 
 export type FieldOptions = { texts: InterfaceTexts; parser: ParseOptions['parser']; params?: ParamSettings };
 
-/** What the fields of a page share. `use`: a request has no read-only fields, a response no write-only ones; a schema by itself has both. */
+/**
+ * Writes the fields of a page, with their shared state. `use`: a request has no read-only fields, a response no write-only ones; the page of a schema
+ * has both.
+ */
 export class SchemaFields {
   readonly #document: JsonObject;
   readonly #texts: InterfaceTexts;
   readonly #parser: ParseOptions['parser'];
   readonly #params: ParamSettings;
   readonly #hasSides: boolean;
-  /** Where on the page a schema with a name is shown with its members. */
+  /** Ids of the places on the page where named schemas are shown with their members. */
   readonly #shownAt = new Map<string, string>();
   #fields = 0;
   #options = 0;
@@ -61,14 +64,14 @@ export class SchemaFields {
     this.#leaves = leavesFor(texts, `${parser} ${JSON.stringify(params)}`);
   }
 
-  /** What `field` makes of those that have nothing inside them, for all pages. */
+  /** Cache of elements of fields without nested content, for all pages. */
   readonly #leaves: Leaves;
 
   #shape(schema: JsonValue | undefined): Shape {
     return shapeOf(this.#document, schema);
   }
 
-  /** A field with everything inside it. */
+  /** A field with its nested content. */
   field(kind: FieldKind, input: FieldInput, use: FieldUse, inside: Inside = outermost): StaticElement {
     this.#fields += 1;
     const { id, schema } = input;
@@ -77,7 +80,7 @@ export class SchemaFields {
     return made.alike === undefined ? { ...made, props: new Map(made.props).set('id', id) } : { ...made, id };
   }
 
-  /** Looked up by the object of the schema, which pages share, and by what it says. */
+  /** Looks up a field by the schema object, which pages share, and by its text. */
   #leaf(kind: FieldKind, input: FieldInput, schema: JsonObject, use: FieldUse, inside: Inside): StaticElement {
     const { byText, bySchema } = this.#leaves;
     const { name, isRequired, isDeprecated, description, example } = input;
@@ -126,7 +129,7 @@ export class SchemaFields {
     );
   }
 
-  /** A list of what is around it is named: `Pet[]` in a pet. */
+  /** The type of a field. A list of an enclosing schema is named: `Pet[]` in a pet. */
   #typeOf({ type, items, names }: Shape, inside: Inside): string {
     if (items === undefined || !type.startsWith('object[]')) return type;
     const circle = this.#shape(items).names.find((name) => inside.names.has(name) || names.includes(name));
@@ -134,8 +137,8 @@ export class SchemaFields {
   }
 
   /**
-   * What a body is: its properties as fields, or the type of what has none. `anchor`: an address on the page that leads to it. `isDescribed`: what it
-   * is stands above it.
+   * The content of a body: its properties as fields, or its type if it has none. `anchor` is an id on the page that leads to it. `isDescribed` means
+   * that its description is already above it.
    */
   body(schema: JsonValue | undefined, id: string, use: FieldUse, anchor?: string, isDescribed = false): Nodes[] {
     const shape = this.#shape(schema);
@@ -154,7 +157,7 @@ export class SchemaFields {
     return written === undefined ? [] : descriptionNodes(written, this.#parser, isField);
   }
 
-  /** Constraints, allowed values and an example, each a line. */
+  /** Constraints, allowed values and an example, each in a line. */
   #facts(shape: Shape, example: JsonValue | undefined): Nodes[] {
     const { reference } = this.#texts;
     const lines: Nodes[] = [];
@@ -182,7 +185,7 @@ export class SchemaFields {
     return lines;
   }
 
-  /** The members of a field's schema, behind a mark that opens them. */
+  /** The members of a field's schema, in a collapsible block. */
   #properties(shape: Shape, id: string, use: FieldUse, { depth, names }: Inside): Nodes[] {
     if (depth >= maxDepth) return this.#brief(shape, use, { names });
     const inside = { depth: depth + 1, names: new Set([...names, ...shape.names]), anchor: id };
@@ -215,7 +218,7 @@ export class SchemaFields {
     return nodes;
   }
 
-  /** What has no room: a link to where it is shown, or the names of it. */
+  /** Content without space: a link to the place where it is shown, or its names. */
   #brief(shape: Shape, use: FieldUse, { names }: Pick<Inside, 'names'>): Nodes[] {
     const before = this.#shownBefore(shape, use, undefined);
     if (before) return [before];
@@ -236,7 +239,7 @@ export class SchemaFields {
     return this.#fields >= (fieldsAtDepth[depth] ?? fieldsDeeper);
   }
 
-  /** A link to the same members, where the page has them already: errors are often the same for all answers. */
+  /** A link to the same members if the page already shows them, because errors often have the same fields in all responses. */
   #shownBefore({ names, properties }: Shape, use: FieldUse, anchor: string | undefined): Nodes | undefined {
     const [name] = names;
     if (name === undefined || properties.length < 2) return undefined;
@@ -250,7 +253,7 @@ export class SchemaFields {
     return { type: 'paragraph', children: [{ type: 'link', url: `#${place}`, children: [text(shownName)] }] };
   }
 
-  /** An array shows what is in its items as its own. */
+  /** An array shows the members of its items as its own. */
   #items(items: JsonValue, id: string, use: FieldUse, { depth, names, anchor }: Inside): Nodes[] {
     const shape = this.#shape(items);
     if (shape.names.some((name) => names.has(name))) return [];
@@ -294,23 +297,23 @@ export class SchemaFields {
   }
 }
 
-/** Fields that have no room are a line: `… country, zip`. */
+/** Fields without space are listed in a line: `… country, zip`. */
 function namedOnly(properties: readonly Property[], options: readonly string[] = []): Nodes[] {
   const names = [...properties.map(({ name }) => name), ...options];
   if (names.length === 0) return [];
-  // One piece of code, because a page has hundreds of these names.
+  // One code element for all names, because a page may have hundreds of them.
   const shown = names.slice(0, maxNamed).map(shortened).join(', ');
   const more = names.length > maxNamed ? [text(', …')] : [];
   return [{ type: 'paragraph', children: [text('… '), plainCode(shown), ...more] }];
 }
 
-/** Fields that differ in their id alone, made once. */
+/** Elements of fields that differ only in their id, made once. */
 type Leaves = {
   byText: RecentValues<StaticElement>;
   bySchema: WeakMap<JsonObject, Map<string, StaticElement>>;
 };
 
-/** By the words that are on them, and by the settings that change them. */
+/** Caches by interface texts, and by the settings that affect fields. */
 const leavesByTexts = new WeakMap<InterfaceTexts, Map<string, Leaves>>();
 const mostSettings = 100;
 
@@ -328,7 +331,7 @@ function leavesFor(texts: InterfaceTexts, settings: string): Leaves {
   return leaves;
 }
 
-/** It refers to nothing, and nothing is inside it that has fields or words of its own. */
+/** True if it has no references, and no nested content with fields or descriptions. */
 function isLeaf(schema: JsonValue | undefined): schema is JsonObject {
   if (!isJsonObject(schema)) return false;
   for (const key in schema) {
@@ -349,7 +352,7 @@ function isPlainType(items: JsonValue | undefined): boolean {
   return true;
 }
 
-/** Marked as what is the same wherever its description leads nowhere and needs nothing of a page. */
+/** Marks an element as reusable on all pages if its description has only plain text, without links or dependence on the page. */
 const withAlike = (made: StaticElement): StaticElement =>
   made.children.every(isOfWords) ? { ...made, alike: {} } : made;
 
@@ -360,12 +363,12 @@ const isOfWords = (node: Nodes): boolean =>
 
 export type FieldUse = 'request' | 'response' | 'schema';
 
-/** How deep a field is, the references around it, none of which is followed again, and the nearest address. */
+/** Depth of a field, the references around it, which are not followed again, and the nearest id. */
 type Inside = { depth: number; names: ReadonlySet<string>; anchor: string | undefined };
 
 const outermost: Inside = { depth: 0, names: new Set(), anchor: undefined };
 
-/** A value of a schema behind the name of its field: `true` as its key, lists item by item. */
+/** A value of a schema as labels after the name of its field: `true` as its key, lists item by item. */
 function labelsOf(key: string, value: JsonValue | undefined): string[] {
   if (value === true) return [key];
   return (Array.isArray(value) ? value : [value]).flatMap((item) =>

@@ -17,13 +17,13 @@ export type Direction = 'request' | 'response';
 
 const maxSteps = 20_000;
 
-/** How many parts of schemas may still be compared with values, for many checks together. */
+/** Remaining comparisons of schema parts with values, shared by several checks. */
 export type StepsLeft = { count: number };
 const maxDepth = 60;
 
 /**
- * Whether a value is as a schema says, as far as that can be known: a value of which it cannot is none that fits. Schemas are those of OpenAPI 3.0
- * and 3.1 and of the drafts of JSON Schema since 4. `left`: what checks that belong together may take; without it this one has its own bound.
+ * True if a value is known to fit a schema; false also if that cannot be determined. Schemas are those of OpenAPI 3.0 and 3.1 and of JSON Schema
+ * since draft 4. `left` is the shared bound of related checks; without it this check has its own.
  */
 export function fitsSchema(
   document: JsonObject,
@@ -47,7 +47,10 @@ class Check {
     this.#unsent = direction && (direction === 'request' ? 'readOnly' : 'writeOnly');
   }
 
-  /** `active`: references that led here from the same value. A parent asks its variants, and they ask their parent: that was asked already. */
+  /**
+   * `active` are references that led here from the same value. A parent checks its variants, and they check their parent, which is then already
+   * active.
+   */
   fits(written: JsonValue | undefined, value: JsonValue, depth: number, active: ReadonlySet<string> = none): boolean {
     this.#steps += 1;
     this.#left.count -= 1;
@@ -134,7 +137,7 @@ class Check {
     return true;
   }
 
-  /** Which keys of an object some part of a schema speaks of. */
+  /** Predicate for the keys of an object that some part of a schema evaluates. */
   #evaluated(written: JsonValue | undefined, object: JsonObject, depth: number): (key: string) => boolean {
     const { value: schema } = resolved(this.#document, written);
     const { allOf, anyOf, oneOf, additionalProperties } = schema;
@@ -161,14 +164,14 @@ class Check {
 
 const none: ReadonlySet<string> = new Set();
 
-/** What a value says that it is by the discriminator of a parent is the variant that the parent is a part of. */
+/** True if the discriminator value in the object is that of the variant that the parent is a part of. */
 function isOfKind({ discriminator }: JsonObject, child: string, value: JsonValue): boolean {
   const { propertyName } = objectOf(discriminator);
   const kind = typeof propertyName === 'string' ? ownValue(objectOf(value), propertyName) : undefined;
   return kind === undefined || kind === kindOf(objectOf(discriminator), child);
 }
 
-/** Of several schemas, the one that a value says it is of by its discriminator; all, where it says none of them. */
+/** Narrows alternatives to the one that the value selects by its discriminator; returns all if it selects none of them. */
 function optionsOfKind({ discriminator }: JsonObject, options: JsonValue[], value: JsonValue): JsonValue[] {
   const { propertyName } = objectOf(discriminator);
   const kind = typeof propertyName === 'string' ? ownValue(objectOf(value), propertyName) : undefined;
@@ -222,7 +225,7 @@ function fitsNumber(schema: JsonObject, value: number): boolean {
 const isWithin = (count: number, schema: JsonObject, least: string, most: string): boolean =>
   count >= (numberOf(schema[least]) ?? 0) && count <= (numberOf(schema[most]) ?? Infinity);
 
-/** The same text for values that JSON Schema takes for the same: in any order of keys, with any digits of a number. */
+/** A text that is equal for values that are equal in JSON Schema, whatever the order of keys and the digits of numbers. */
 function canonical(value: JsonValue): string {
   const number = numberOf(value);
   if (number !== undefined) return Number.isSafeInteger(number) ? String(number) : JSON.stringify(value);

@@ -13,9 +13,9 @@ import { numberOf } from '#shared/docs/project/exact-numbers.ts';
 import { childIn, kindIn, mappedSchemas } from './discriminator.ts';
 import { nameOfReference, resolved, shownValue } from './open-slice.ts';
 
-/** One level of a schema, with its references followed and `allOf` put together. */
+/** One level of a schema, with its references followed and `allOf` merged. */
 export type Shape = {
-  /** As a reader sees it: `string<date-time> | null`, `object[]`. */
+  /** Type as shown to readers: `string<date-time> | null`, `object[]`. */
   type: string;
   title: string | undefined;
   description: string | undefined;
@@ -26,21 +26,21 @@ export type Shape = {
   example: JsonValue | undefined;
   /** Allowed values. */
   values: { value: JsonValue; description: string | undefined }[];
-  /** By their names in the specification: `minLength: 3`. */
+  /** Constraints by their names in the specification: `minLength: 3`. */
   constraints: string[];
   properties: Property[];
-  /** Of an array. */
+  /** Schema of the items of an array. */
   items: JsonValue | undefined;
-  /** Of an array: its first items, each with a schema of its own. */
+  /** Schemas of the first items of an array, if these have schemas of their own. */
   firstItems: readonly JsonValue[];
-  /** Of properties whose names are like a pattern. */
+  /** Schemas of properties whose names match a pattern. */
   patterns: Property[];
-  /** Of properties without a fixed name. */
+  /** Schema of properties without a fixed name. */
   additional: JsonValue | undefined;
   variants: { kind: 'oneOf' | 'anyOf'; options: JsonValue[] }[];
-  /** Labels that its author wants before and behind the name. */
+  /** Labels that the author wants before and after the name. */
   labels: { pre: string[]; post: string[] };
-  /** As it is in the specification, for what is shown of it only where a site wants it. */
+  /** The merged schema of the specification, for keys that are shown only if a site wants them. */
   written: JsonObject;
   /** References that led here. */
   names: readonly string[];
@@ -57,19 +57,19 @@ const constraintKeys = [
   .join(' ')
   .split(' ');
 
-/** What a field of a form with parts says of itself, beside its schema. */
+/** Key that adds the media type of a part to the schema of a form field. */
 export const partType = 'x-bindery-part-type';
 
-/** What a slice says of a schema whose inside has no room in it: the least value of it in each direction. */
+/** Key with which a slice stores, for a schema whose content it leaves out, the least value in each direction. */
 export const leastValue = 'x-bindery-least';
 
 const kindsOfChoice = ['oneOf', 'anyOf'] as const;
 
-/** A schema in the document of a slice. Never throws: what a schema cannot say is left out. */
+/** The shape of a schema in the document of a slice. Never throws: invalid parts are left out. */
 export const shapeOf = (document: JsonObject, schema: JsonValue | undefined): Shape =>
   once(shapes, document, schema, makeShape);
 
-/** By document, and reference or schema: many fields may be of one large schema, and a document of a slice does not change. */
+/** Cache by document, and reference or schema. Many fields may have one large schema, and the document of a slice does not change. */
 type BySchema<Made> = WeakMap<JsonObject, Map<JsonValue, Made>>;
 const shapes: BySchema<Shape> = new WeakMap();
 const merges: BySchema<ReturnType<typeof mergeParts>> = new WeakMap();
@@ -170,7 +170,7 @@ function constraintsOf(document: JsonObject, schema: JsonObject): string[] {
   return constraints;
 }
 
-/** A schema in a few words: its type and what narrows it, or else its JSON. */
+/** A short form of a schema: the name of its reference, its type if it has nothing else, or its JSON. */
 function briefly(document: JsonObject, schema: JsonValue): string {
   const reference = objectOf(schema)['$ref'];
   if (typeof reference === 'string') return nameOfReference(reference);
@@ -178,7 +178,10 @@ function briefly(document: JsonObject, schema: JsonValue): string {
   return keys.length === 1 && keys[0] === 'type' ? plainTypeOf(document, objectOf(schema)) : JSON.stringify(schema);
 }
 
-/** `items` of JSON Schema before 2020 may be a list of what is `prefixItems` today. `false`: there are no more. */
+/**
+ * The schema of further items. Before JSON Schema 2020, `items` may be a list, which is now `prefixItems`. `false` means that there are no further
+ * items.
+ */
 const itemsOf = ({ items }: JsonObject): JsonValue | undefined =>
   Array.isArray(items) || items === false ? undefined : items;
 
@@ -187,19 +190,19 @@ function firstItemsOf({ prefixItems, items }: JsonObject): JsonValue[] {
   return Array.isArray(written) ? written.slice(0, maxFirstItems) : [];
 }
 
-/** The first example that a schema gives; OpenAPI 3.0 has one, 3.1 a list. */
+/** The first example in a schema; OpenAPI 3.0 has one, 3.1 a list. */
 export function exampleIn(schema: JsonObject): JsonValue | undefined {
   const { example, examples } = schema;
   if (example !== undefined) return example;
   return Array.isArray(examples) ? examples[0] : undefined;
 }
 
-/** Follows references and puts the parts of `allOf` together: properties of all, and of everything else what stands outermost. */
+/** Follows references and merges the parts of `allOf`: the properties of all parts, and for every other key the outermost value. */
 export const merge = (
   document: JsonObject,
   schema: JsonValue | undefined,
 ): Readonly<{ merged: JsonObject; names: readonly string[] }> =>
-  // Most fields are no more than a type with a description.
+  // Fast path: most fields are only a type with a description.
   isJsonObject(schema) && !isOfParts(schema)
     ? { merged: schema, names: noNames }
     : once(merges, document, schema, mergeParts);
@@ -213,7 +216,7 @@ function mergeParts(document: JsonObject, schema: JsonValue | undefined): { merg
     const { value: found, names: through } = resolved(document, value);
     parts += 1;
     if (depth > 20 || parts > maxParts || through.some((name) => names.has(name))) return {};
-    // What is made of its parent is one of the parent's variants, and has none of them itself.
+    // If a schema extends a parent that lists it as a variant, the parent's variants are left out.
     const child = depth === 0 ? undefined : (childIn(found, names) ?? kindlessChild(found, names));
     const own = child === undefined ? found : asParent(found, child);
     if (child === undefined) for (const name of through) names.add(name);
@@ -235,11 +238,11 @@ function mergeParts(document: JsonObject, schema: JsonValue | undefined): { merg
   return { merged, names: [...names] };
 }
 
-/** A parent with a discriminator need not name its children. */
+/** A parent with a discriminator need not list its children. */
 const kindlessChild = ({ discriminator }: JsonObject, names: ReadonlySet<string>): string | undefined =>
   isJsonObject(discriminator) ? [...names][0] : undefined;
 
-/** A parent as a part of its child: without its variants, and with the value that says which of them the child is. */
+/** A parent as a part of its child: without its variants, and with the child's discriminator value. */
 function asParent({ oneOf: _, anyOf: _2, discriminator, ...rest }: JsonObject, child: string): JsonObject {
   const { propertyName } = objectOf(discriminator);
   if (typeof propertyName !== 'string') return rest;
@@ -248,7 +251,7 @@ function asParent({ oneOf: _, anyOf: _2, discriminator, ...rest }: JsonObject, c
   return kind === undefined ? rest : { ...rest, properties: { ...properties, [propertyName]: kind } };
 }
 
-/** A variant with the value that a discriminator has for it. */
+/** A variant with its discriminator value. */
 function withKind(document: JsonObject, { discriminator }: JsonObject, option: JsonValue): JsonValue {
   const { propertyName } = objectOf(discriminator);
   const { $ref: reference } = objectOf(option);
@@ -290,7 +293,7 @@ const narrowing: [keys: string[], closer: (own: number, other: number) => number
   ['maximum exclusiveMaximum maxLength maxItems maxProperties'.split(' '), Math.min],
 ];
 
-/** What both say of a property holds; where they say the same thing differently, the first is shown. */
+/** Merges two sets of properties: both definitions of a property apply, and if a key differs, the first is shown. */
 function bothProperties(first: JsonObject, second: JsonObject): JsonObject {
   const made: JsonObject = { ...second };
   for (const [name, own] of Object.entries(first)) {
@@ -303,7 +306,7 @@ function bothProperties(first: JsonObject, second: JsonObject): JsonObject {
 
 const isNull = (schema: JsonValue): boolean => isJsonObject(schema) && schema['type'] === 'null';
 
-/** `anyOf: [X, null]` is X that may be null. */
+/** Returns X for `anyOf: [X, null]`, which is a nullable X. */
 function loneOption(schema: JsonObject): JsonValue | undefined {
   for (const kind of kindsOfChoice) {
     const options = schema[kind];
@@ -327,15 +330,15 @@ function valuesOf(schema: JsonObject): Shape['values'] {
   return values.map((value) => ({ value, description: textOf(descriptions[shownValue(value)]) }));
 }
 
-/** What a reader sees as the type of a schema that is no reference and of no parts. */
+/** Type as shown to readers, for a schema without a reference and parts. */
 const plainTypeOf = (document: JsonObject, schema: JsonObject): string =>
   typeOf(document, schema, variantsIn(schema), 0);
 
-/** Words for the type of a schema, from itself and the types right inside it. */
+/** Text for the type of a schema, from the schema and the types directly inside it. */
 function typeOf(document: JsonObject, schema: JsonObject, variants: Shape['variants'], depth: number): string {
   const written = textsOf(schema['type']);
   const isNullable = schema['nullable'] === true || written.includes('null') || hasNullOption(schema);
-  // Each counts once: lists of lists would be walked through as often as all their types together say.
+  // Each type counts once: nested lists would otherwise be visited once for each combination of repeated types.
   const types = [...new Set(written)].filter((type) => type !== 'null');
   const names = types.map((type) => oneType(document, schema, type, depth));
   if (names.length === 0 && written.length === 0) names.push(...typesWithoutName(document, schema, variants, depth));
@@ -351,7 +354,7 @@ function oneType(document: JsonObject, schema: JsonObject, type: string, depth: 
   return format === undefined ? type : `${type}<${format}>`;
 }
 
-/** `[string, integer]` for one whose first items each have a schema, `string[]` for all others. */
+/** `[string, integer]` if the first items each have a schema, `string[]` otherwise. */
 function arrayType(document: JsonObject, schema: JsonObject, depth: number): string {
   const [items, first] = [itemsOf(schema), firstItemsOf(schema)];
   const others = first.length > 0 && items === undefined ? '' : `${itemType(document, items, depth)}[]`;
@@ -397,7 +400,7 @@ function typesWithoutName(
   });
 }
 
-/** What a reader calls one of several schemas: its title, or the name that it has in the specification, or its type. */
+/** Name of an alternative for readers: its title, its name in the specification, or its type. */
 export function nameOf(document: JsonObject, schema: JsonValue): string {
   const [part] = Array.isArray(objectOf(schema)['allOf']) ? (objectOf(schema)['allOf'] as JsonValue[]) : [];
   const reference = objectOf(schema)['$ref'] ?? objectOf(part)['$ref'];

@@ -42,7 +42,7 @@ test.each([
   }
 });
 
-test('what only looks like a tag in a description is text', async () => {
+test('text that only looks like a tag stays text in a description', async () => {
   const { html } = await pageOf(
     'api.json',
     json(
@@ -54,7 +54,7 @@ test('what only looks like a tag in a description is text', async () => {
   expect(html).toMatch(/Of (?:&lt;|&#x3C;|&#60;)some_id(?:>|&gt;)/);
 });
 
-test('the parts of a form say their types', async () => {
+test('the parts of a form show their types', async () => {
   const schema =
     '{"type":"object","properties":{"file":{"type":"string","format":"binary"},"meta":{"type":"object","properties":{"a":{"type":"string"}}},"name":{"type":"string"}}}';
   const { markdown } = await pageOf('api.json', withSchema(schema, 'multipart/form-data'));
@@ -63,7 +63,7 @@ test('the parts of a form say their types', async () => {
   expect(markdown.match(/contentType: /g)).toHaveLength(2);
 });
 
-test('an example that cannot be made is a finding, and one that can be is none', async () => {
+test('an example that cannot be made is a finding, and one that can be made is not', async () => {
   const never = await pageOf('api.json', withSchema('{"type":"integer","minimum":5,"maximum":4}'));
   expect(never.codes).toEqual(['example-not-made']);
   const some = await pageOf('api.json', withSchema('{"type":"integer","minimum":4,"maximum":5}'));

@@ -67,7 +67,7 @@ describe('pages made from a specification', () => {
     expect(added).toMatchObject({ description: 'Adds one.', deprecated: true, file: 'pets.json' });
   });
 
-  test('are made for a folder, and in the folder that the node names', async () => {
+  test('are made for a folder, in the directory that the node names', async () => {
     const { model } = await testProject({
       'docs.json': docs({ groups: [{ group: 'API', openapi: { source: '/apis', directory: 'ref' } }] }),
       'apis/a.yaml': 'openapi: 3.0.3\npaths:\n  /a:\n    get: { operationId: listAllOfA }\n',
@@ -104,7 +104,7 @@ describe('pages made from a specification', () => {
     expect(html).toContain('<span class="method method-get">GET</span><code tabindex="0">/x</code>');
   });
 
-  test('give way to pages of the project', async () => {
+  test('yield to pages of the project', async () => {
     const { model, render } = await testProject({
       'docs.json': docs({ pages: ['pets.json GET /pets', 'own'] }),
       'api-reference/pets/list-pets.mdx': '---\ntitle: Mine\n---\n\nMy own words.',
@@ -119,7 +119,7 @@ describe('pages made from a specification', () => {
     expect(markdown).toContain('> Own words.\n\n`POST /pets`\n\nAbove.\n\n## Responses');
   });
 
-  test('have content and frontmatter that the operation brings along', async () => {
+  test('have content and frontmatter from the operation', async () => {
     const { render } = await testProject({ 'docs.json': docs({ pages: ['GET /ping'] }), 'pets.json': specification });
     const { files, page } = render('health/ping');
     expect(page.title).toBe('Ping');
@@ -128,7 +128,7 @@ describe('pages made from a specification', () => {
     );
   });
 
-  test('change with their own part of the specification alone', async () => {
+  test('change only with their own part of the specification', async () => {
     const keys = async (change: (written: JsonObject) => void) => {
       const changed = JSON.parse(specification) as JsonObject;
       change(changed);
@@ -166,7 +166,7 @@ describe('pages made from a specification', () => {
   });
 });
 
-test('a description may say at its end what it is, as those do that a program sorts', async () => {
+test('a description may have its version at the end, as in files with sorted keys', async () => {
   const components = { schemas: { Large: { type: 'string', description: 'x'.repeat(70_000) } } };
   const swagger = { definitions: components.schemas, paths: { '/s': { get: operation('S') } }, swagger: '2.0' };
   const yaml = `components:\n  schemas:\n    Large: { description: ${'y'.repeat(70_000)} }\npaths: { /y: { get: { summary: Y } } }\nopenapi: 3.1.0\n`;
@@ -182,7 +182,7 @@ test('a description may say at its end what it is, as those do that a program so
   expect(model.specs.map(({ path }) => path)).toEqual(['o.json', 's.json', 'y.yaml']);
 });
 
-test('fields show what the site wants to see of their schemas', async () => {
+test('fields show the schema keys that the site wants', async () => {
   const schema = {
     type: 'object',
     properties: {
@@ -209,7 +209,7 @@ test('fields show what the site wants to see of their schemas', async () => {
   expect(html).toMatch(/<details[^>]* open/);
 });
 
-test('schemas that all reach each other take no more than each page can show', async () => {
+test('schemas that all reach each other take only as much as each page can show', async () => {
   const schemas = Object.fromEntries(
     Array.from({ length: 200 }, (_, at) => {
       const field = (to: number) => ({ $ref: `#/components/schemas/S${(at * 7 + to) % 200}` });
@@ -233,7 +233,7 @@ test('schemas that all reach each other take no more than each page can show', a
   expect(anchors).toContain('response-200-p1-p0');
 });
 
-test('what many operations share is read for each of them, and costs little', async () => {
+test('shared parts are read for each operation at a low cost', async () => {
   const shared = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`x-${at}`, 1]));
   const paths = Object.fromEntries(
     Array.from({ length: 2_000 }, (_, at) => [`/${at}`, { $ref: '#/components/pathItems/shared' }]),
@@ -302,7 +302,7 @@ describe('references of path items', () => {
     };
   };
 
-  test('are followed through one another, and end where they lead in a circle', async () => {
+  test('are followed through one another, and end at a cycle', async () => {
     const pathItems = {
       one: { $ref: '#/components/pathItems/a%20two' },
       'a two': { $ref: '#/components/pathItems/th%7E1ree', get: operation('Get it') },
@@ -318,7 +318,7 @@ describe('references of path items', () => {
     });
   });
 
-  test('to other files and to nothing are reported', async () => {
+  test('to other files and without a target are reported', async () => {
     const paths = {
       '/a': { get: operation('A') },
       '/b': { $ref: './paths/b.yaml' },
@@ -352,7 +352,7 @@ describe('an API description beside entries', () => {
     tabs: [{ tab: 'API', groups, openapi: { source: '/api/openapi.json', directory: 'api' }, ...more }],
   });
 
-  test('has its operations after them, by tag, where they name none of its operations', async () => {
+  test('is followed by pages of its operations, by tag, if the entries name none of them', async () => {
     const { model } = await testProject({
       'docs.json': docs(tab([{ group: 'First steps', pages: ['api/introduction', 'GET /other'] }])),
       'api/introduction.mdx': 'Words.',
@@ -382,7 +382,7 @@ describe('an API description beside entries', () => {
     expect(model.pages).toHaveLength(1);
   });
 
-  test('of AsyncAPI has its channels', async () => {
+  test('of AsyncAPI has pages of its channels', async () => {
     const channels = { asyncapi: '3.0.0', channels: { lights: { address: 'lights' } }, operations: {} };
     const { model } = await testProject({
       'docs.json': docs({ groups: [{ group: 'Events', pages: ['index'], asyncapi: 'events.json' }] }),
@@ -416,7 +416,7 @@ describe('a page finds its operation', () => {
     expect(model.pages).toMatchObject([{ path: 'api/endpoints/own', title }]);
   });
 
-  test('in the description that its place in the navigation names, before all others', async () => {
+  test('in the description that its place in the navigation names, with precedence', async () => {
     const { model } = await testProject({
       'docs.json': docs({
         versions: ['v1', 'v2'].map((version) => ({ version, openapi: `${version}.json`, pages: [`${version}/own`] })),

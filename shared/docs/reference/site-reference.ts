@@ -27,14 +27,14 @@ import {
   type SpecificationSource,
 } from './specification-files.ts';
 
-/** A file that publication makes. It is stored under its hash, like files of the project. */
+/** A file made at publication. It is stored under its hash, like files of the project. */
 export type MadeFile = { sha256: string; text: string };
 
-/** What a page shows of a specification. */
+/** The part of a specification that a page shows. */
 export type PageReference = {
-  /** Its slice: the name says where it is from (`openapi.json#GET /users`). */
+  /** Its slice, named by its origin (`openapi.json#GET /users`). */
   entry: FileEntry;
-  /** The specification. */
+  /** Path of the specification. */
   file: string;
   title: string;
   description: string | undefined;
@@ -42,47 +42,47 @@ export type PageReference = {
   linkTargets: string[];
 };
 
-/** A page that no file of the project is for. */
+/** A page without a file in the project. */
 export type MadePage = PageReference & {
   path: string;
   frontmatter: JsonObject;
-  /** Content in MDX that its operation brings along, mostly none. */
+  /** MDX content from its operation, mostly empty. */
   source: MadeFile;
 };
 
-/** Pages of one group, in order. Without a title they stand by themselves. */
+/** Pages of one group, in order. Without a title they are not in a group. */
 type MadeGroup = { title: string | undefined; pages: string[] };
 
-/** The API descriptions of a project, and the pages that are made from them. */
+/** The API descriptions of a project, and the pages made from them. */
 export type SiteReference = {
-  /** `api.openapi` of docs.json: where operations are that nothing else says the place of. */
+  /** `api.openapi` of docs.json: the default source of operations. */
   preset: SpecificationSource;
-  /** The page of an entry of the navigation such as `GET /users`; undefined when there is no such operation, which is reported. */
+  /** The page of a navigation entry such as `GET /users`; undefined if there is no such operation, which is reported. */
   pageOf(entry: string, source: SpecificationSource): string | undefined;
-  /** The files that sources of OpenAPI and of AsyncAPI mean. */
+  /** The files that sources of OpenAPI and AsyncAPI stand for. */
   filesOf(operations: SpecificationSource | undefined, channels: SpecificationSource | undefined): string[];
-  /** Pages for all operations, by their tags. */
+  /** Pages for all operations, grouped by their tags. */
   pagesOfAll(source: SpecificationSource): MadeGroup[];
   /** Pages for all channels of AsyncAPI. */
   pagesOfChannels(source: SpecificationSource): string[];
-  /** What a page with such frontmatter shows; undefined: nothing of a specification. `source`: what the page's place in the navigation names. */
+  /** The part that a page with this frontmatter shows; undefined if none. `source` is the one of the page's place in the navigation. */
   ofFrontmatter(frontmatter: JsonObject, file: string, source?: SpecificationSource): PageReference | undefined;
-  /** All pages that were asked for so far, by path. */
+  /** All pages requested so far, by path. */
   pages: ReadonlyMap<string, MadePage>;
-  /** All files that were made so far. */
+  /** All files made so far. */
   files(): MadeFile[];
 };
 
 const maxTotalBytes = 64 * 1024 * 1024;
-/** Of all slices of a project, and the same again for the content that operations bring along. */
+/** Maximum size of all slices of a project. The content of operations has the same limit again. */
 const maxSliceBytes = 64 * 1024 * 1024;
 export const maxMadeBytes = 2 * maxSliceBytes;
 const maxPages = 20_000;
 const entryForm = /^(?:(\S+)\s+)?(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|QUERY|WEBHOOK)\s+(\S.*)$/i;
 
 /**
- * Reads the API descriptions of a project, each when it is first needed and once. What is wrong with one is reported, and pages do without it.
- * `settings`: `api` of docs.json. `isTaken`: whether the project has a page of that path; it wins.
+ * Opens the API descriptions of a project; each is read once, on first use. Problems with one are reported, and pages do without it. `settings` is
+ * `api` of docs.json. `isTaken` is true if the project has a page of that path, which takes precedence.
  */
 export async function openSiteReference(
   project: Pick<ProjectFiles, 'files' | 'read'>,
@@ -117,7 +117,7 @@ class Reference implements SiteReference {
   readonly #references = new Map<string, PageReference | undefined>();
   readonly #made = new Map<string, MadeFile>();
   readonly #pathOf = new Map<string, string>();
-  /** How many pages wanted a path. */
+  /** Number of pages that wanted a path. */
   readonly #wanted = new Map<string, number>();
   #sliceBytes = 0;
 
@@ -199,8 +199,8 @@ class Reference implements SiteReference {
   }
 
   /**
-   * Where something is looked for that a page or an entry names: in its own file, if it names one; else in those that its place in the navigation
-   * names, then in those of `api` of docs.json, then in all others.
+   * Descriptions to search, in order: the file that the page or entry names, and only that one, or else those of its place in the navigation, those
+   * of `api` of docs.json, and all others.
    */
   *#places(
     kind: Specification['kind'],
@@ -231,7 +231,7 @@ class Reference implements SiteReference {
       const operation = specification.index(method.toUpperCase(), path.trim());
       if (operation && !operation.isExcluded) return { specification, operation };
     }
-    const message = `${where} names the operation ${quoted(entry)}, which is in no API description that it can mean. Correct its method or path, or add the file.`;
+    const message = `${where} names the operation ${quoted(entry)}, which no matching API description has. Correct its method or path, or add the file.`;
     this.#warn('openapi-operation-missing', message, file);
     return undefined;
   }
@@ -264,19 +264,19 @@ class Reference implements SiteReference {
         };
       });
     }
-    const message = `The frontmatter names the schema ${quoted(written)}, which is in no API description that it can mean. Correct its name, or add the file.`;
+    const message = `The frontmatter names the schema ${quoted(written)}, which no matching API description has. Correct its name, or add the file.`;
     this.#warn('openapi-schema-missing', message, file);
     return undefined;
   }
 
-  /** `file channel`, or a channel of any file. */
+  /** Finds a channel by `file channel`, or by its name in any file. */
   #channelNamed(written: string, file: string): PageReference | undefined {
     const [, own, rest = written] = /^(https?:\S+|\S+\.(?:json|ya?ml))\s+(\S.*)$/i.exec(written) ?? [];
     for (const specification of this.#places('asyncapi', own, this.#channelPreset, file)) {
       const channel = findChannel(specification.channels, rest.trim());
       if (channel && !channel.isExcluded) return this.#channel(specification, channel);
     }
-    const message = `The frontmatter names the channel ${quoted(written)}, which is in no AsyncAPI description that it can mean. Correct its name, or add the file.`;
+    const message = `The frontmatter names the channel ${quoted(written)}, which no matching AsyncAPI description has. Correct its name, or add the file.`;
     this.#warn('asyncapi-channel-missing', message, file);
     return undefined;
   }
@@ -365,7 +365,7 @@ class Reference implements SiteReference {
     });
   }
 
-  /** Path of a page that is made, once for each key; a page of the project that is there already wins. */
+  /** Path of a generated page, made once for each key; undefined if the project already has that page. */
   #madePage(page: {
     key: string;
     wanted: string;
@@ -403,7 +403,7 @@ function pathOfPage(written: JsonObject, directory: string, group: string, name:
   return [directory, slugOf(group), name].filter((part) => part !== '').join('/');
 }
 
-/** `List all users` becomes `list-all-users`. */
+/** Converts `List all users` to `list-all-users`. */
 const slugOf = (title: string): string =>
   title
     .normalize('NFC')
@@ -412,10 +412,10 @@ const slugOf = (title: string): string =>
     .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
     .replaceAll(/^-+|-+$/g, '')
     .slice(0, 80)
-    // A character may be cut in the middle.
+    // Removes half of a character that was cut in the middle.
     .replace(/[\ud800-\udbff]$/, '');
 
-/** Texts in which links may be. */
+/** Descriptions that may contain links. */
 function descriptionsIn(json: string): string {
   if (!json.includes('](')) return '';
   const texts: string[] = [];

@@ -17,7 +17,7 @@ const messageKeys = [
   'externalDocs',
 ] as const;
 
-/** The part of an AsyncAPI description that the page of a channel is made from. It has the same form for versions 2 and 3. */
+/** Makes the part of an AsyncAPI description for the page of a channel. It has the same form for versions 2 and 3. */
 export function sliceChannel(document: JsonObject, channel: Channel): OperationSlice {
   const slicer = new Slicer(document);
   const { name, address, title, written, servers, operations, messages } = channel;
@@ -58,7 +58,7 @@ export function sliceChannel(document: JsonObject, channel: Channel): OperationS
   return slicer.document({ asyncapi: '3.0.0' }, { 'x-bindery-channel': made });
 }
 
-/** Schemes of which a client needs one, each as `{ name, scheme, scopes }`. Version 2 names them, version 3 refers to them. */
+/** Alternative schemes for a client, each as `{ name, scheme, scopes }`. Version 2 names them, version 3 refers to them. */
 function securityOf(document: JsonObject, value: JsonValue | undefined): JsonObject[] {
   const schemes = objectOf(objectOf(document['components'])['securitySchemes']);
   return objectsOf(value).flatMap((item): JsonObject[] => {

@@ -1,13 +1,13 @@
-/** What stands around the definitions of a document, which are its last object. */
+/** Text before and after the definitions, which are the last object of a document. */
 const [beforeDefinitions, behindDefinitions] = ['"schemas":{', '}}}'];
 
-/** A document with definitions, each in a line of its own. */
+/** Writes a document with definitions, each in a line of its own. */
 export const withDefinitions = (document: string, definitions: readonly string[]): string =>
   definitions.length === 0
     ? document
     : [document.slice(0, -behindDefinitions.length), definitions.join('\n,'), behindDefinitions].join('\n');
 
-/** The document of a slice without its definitions, and each of them as `"name":value`; undefined: they do not stand in lines. */
+/** Splits a slice into the document without its definitions, and the definitions as `"name":value`; undefined if they are not in lines. */
 export function linesOfSlice(text: string): { document: string; definitions: string[] } | undefined {
   const [head = '', ...lines] = text.split('\n');
   if (lines.pop() !== behindDefinitions || !head.endsWith(beforeDefinitions)) return undefined;

@@ -13,30 +13,33 @@ import { leastValue } from './schema-shape.ts';
 import { withDefinitions } from './slice-lines.ts';
 
 const maxValues = 20_000;
-/** Of all keys and texts of a page. A text that has no room is empty. */
+/** Maximum characters of all keys and texts of a page. A text beyond it becomes empty. */
 const maxCharacters = 2_000_000;
-/** What is cut is there without what is in it, and no more after so many values: every operation may refer to one list without end. */
+/**
+ * Maximum number of visited values. A cut value is kept without its content, and after this many values nothing more is copied, because every
+ * operation may refer to one endless list.
+ */
 const maxVisited = 4 * maxValues;
 /**
- * What lies behind references is copied whole until so much was copied, nearest first; then only what names it. A page has room for some forty
- * nested fields. A value counts one, and one more for each hundred characters.
+ * Definitions are copied whole, nearest first, until this much is copied; later ones are copied only in short form. A page has room for some forty
+ * nested fields. A value counts as one, plus one for each hundred characters.
  */
 const enough = 1_500;
 
-/** The specification of one page, and what was wrong with its references. */
+/** The specification of one page, and the problems with its references. */
 export type OperationSlice = {
   /**
-   * JSON: an OpenAPI document that has this operation or schema alone, and the components that it reaches, each in a line of its own: slices
-   * share them, and so they need not be parsed again.
+   * JSON of an OpenAPI document with only this operation or schema, and the components that it reaches. Each component is in a line of its own,
+   * because slices share components and parse them once.
    */
   text: string;
-  /** References to nothing in the file; a few of them. */
+  /** Up to a few references without a target in the file. */
   unresolved: string[];
-  /** It has more than 20,000 values or two million characters by itself: the others are cut off. */
+  /** True if it has more than 20,000 values or two million characters; the others are cut off. */
   isCut: boolean;
 };
 
-/** The part of a specification that the page of an operation is made from. */
+/** Makes the part of a specification for the page of an operation. */
 export function sliceOperation(specification: JsonObject, operation: Operation): OperationSlice {
   const { kind, method, path, pathItem, written } = operation;
   const slicer = new Slicer(specification);
@@ -51,14 +54,14 @@ export function sliceOperation(specification: JsonObject, operation: Operation):
   for (const key of ['parameters', 'servers'] as const)
     if (pathItem[key] !== undefined) item[key] = slicer.copy(pathItem[key]);
   const made = slicer.copy(rest) as JsonObject;
-  // Last, because they may be long.
+  // Callbacks are last, because they may be long.
   if (callbacks !== undefined) made['callbacks'] = slicer.copy(callbacks);
   item[method.toLowerCase()] = made;
   const content = { [kind === 'webhook' ? 'webhooks' : 'paths']: { [path]: item } };
   return slicer.document(head, content, schemesIn(specification, written['security'] ?? security));
 }
 
-/** The part of a specification that the page of a schema is made from; undefined when there is no schema of that name. */
+/** Makes the part of a specification for the page of a schema; undefined if there is no schema of that name. */
 export function sliceSchema(specification: JsonObject, name: string): OperationSlice | undefined {
   const schemas = objectOf(objectOf(specification['components'])['schemas']);
   if (!Object.hasOwn(schemas, name)) return undefined;
@@ -74,12 +77,12 @@ function schemesIn({ components }: JsonObject, security: JsonValue | undefined):
   return Object.fromEntries(Object.entries(all).filter(([name]) => named.has(name)));
 }
 
-/** Copies values of a specification, and then what they refer to, into a document of its own. */
+/** Copies values of a specification, and then the targets of their references, into a new document. */
 export class Slicer {
   readonly #specification: JsonObject;
   readonly #names = new Map<string, string>();
   readonly #taken = new Set<string>();
-  /** Numbers behind names that several have. */
+  /** Counters that make equal names unique. */
   readonly #counts = new Map<string, number>();
   readonly #open: string[] = [];
   readonly #unresolved = new Set<string>();
@@ -117,14 +120,14 @@ export class Slicer {
       if (key === '$ref' && typeof item === 'string') {
         const target = this.#target(item);
         if (target !== undefined) made[key] = target;
-        // The name says more than nothing.
+        // A name is better than no title.
         else if (value['title'] === undefined) made['title'] = lastName(item);
       } else putValue(made, key, key === 'mapping' ? this.#mapping(item) : this.copy(item));
     }
     return made;
   }
 
-  /** Schemas that a discriminator names are as good as referred to. */
+  /** Schemas in a discriminator's mapping are copied like references. */
   #mapping(value: JsonValue): JsonValue {
     if (!isJsonObject(value)) return this.copy(value);
     const made: JsonObject = {};
@@ -149,11 +152,11 @@ export class Slicer {
     return true;
   }
 
-  /** What was copied, the head of its document, and all that both refer to. */
+  /** The document with its head, the copied values, and all components that they refer to. */
   document(head: JsonObject, content: JsonObject, securitySchemes?: JsonObject): OperationSlice {
     const schemes = securitySchemes && (this.copy(securitySchemes) as JsonObject);
     const definitions: string[] = [];
-    // More are added while those before are copied.
+    // Copying adds further references while the loop runs.
     for (const reference of this.#open) {
       const target = resolvePointer(this.#specification, reference) ?? {};
       const name = this.#names.get(reference) ?? '';
@@ -171,7 +174,7 @@ export class Slicer {
     return { text, unresolved: [...this.#unresolved].slice(0, 5), isCut: this.#isCut };
   }
 
-  /** Where the value of a reference is in the new document. */
+  /** Returns the reference in the new document; undefined if it has no target. */
   #target(reference: string): string | undefined {
     let name = this.#names.get(reference);
     if (name === undefined) {
@@ -197,7 +200,7 @@ const maxBriefText = 150;
 const maxBriefValues = 1_000;
 const longestLeast = 1_000;
 
-/** A schema without anything inside it: its type, title, description and values, and for examples the least value that it allows. */
+/** A schema in short form: its type, title, description and values, and for examples the least value that it allows. */
 function briefly(specification: JsonObject, schema: JsonValue): JsonValue {
   if (!isJsonObject(schema)) return schema;
   const { properties, items, ...rest } = schema;
@@ -215,7 +218,7 @@ function briefly(specification: JsonObject, schema: JsonValue): JsonValue {
 
 const leasts = new WeakMap<JsonObject, WeakMap<JsonObject, JsonObject>>();
 
-/** By direction; nothing where there is none, or only a long one. Operations of an interface share their schemas. */
+/** The least value by direction; missing if there is none, or only a long one. Cached, because operations of an interface share their schemas. */
 function leastOf(specification: JsonObject, schema: JsonObject): JsonObject {
   let known = leasts.get(specification);
   if (known === undefined) {
@@ -234,7 +237,7 @@ function leastOf(specification: JsonObject, schema: JsonObject): JsonObject {
   return made;
 }
 
-/** The same, with its kind where it is no schema: a page shows names of schemas, and a response may have the name of one. */
+/** Like `lastName`, with the kind of component unless it is a schema: a page shows names of schemas, and a response may have the same name. */
 const nameInSlice = (reference: string): string => {
   const kind = /^#\/components\/(\w+)\/[^/]+$/.exec(reference)?.[1];
   return kind === undefined || kind === 'schemas'

@@ -15,7 +15,7 @@ import {
 import { parseSpecification, SpecificationRefused } from './parse-specification.ts';
 import { copiesOf, remoteAddress } from './remote-files.ts';
 
-/** Where operations or channels are looked for: files and folders of the project, and the folder of the pages that are made. */
+/** Source of operations or channels: files and folders of the project, and the folder of the generated pages. */
 export type SpecificationSource = { names: readonly string[]; directory: string };
 
 /** A file or address that was read: OpenAPI has operations, AsyncAPI has channels. */
@@ -31,10 +31,10 @@ export type Specification = {
 
 const defaultDirectory = 'api-reference';
 
-/** Looks everywhere. */
+/** Source that includes all descriptions. */
 export const everywhere: SpecificationSource = { names: [], directory: defaultDirectory };
 
-/** `openapi` or `asyncapi` of docs.json or of a node: a name, a list of them, or `{ source, directory }`. Undefined: it is not there. */
+/** Reads `openapi` or `asyncapi` of docs.json or of a node: a name, a list of them, or `{ source, directory }`. Undefined if it is absent. */
 export function sourceOf(value: JsonValue | undefined): SpecificationSource | undefined {
   const names = textsOf(isJsonObject(value) ? value['source'] : value);
   if (names.length === 0) return undefined;
@@ -44,16 +44,16 @@ export function sourceOf(value: JsonValue | undefined): SpecificationSource | un
 
 export const isUsablePath = (path: string): boolean => archivePathProblem(path) === undefined && isSafeHref(path);
 
-/** The API descriptions of a project, by path. Each is read when it is first needed, and once. What is wrong with one is reported. */
+/** The API descriptions of a project, by path. Each is read once, on first use. Problems with one are reported. */
 export class SpecificationFiles {
   readonly #bytes: ReadonlyMap<string, Uint8Array>;
   readonly #remote: ReadonlyMap<string, Uint8Array>;
   readonly #report: Report;
   readonly #read = new Map<string, Specification | undefined>();
-  /** What names stand for; each is looked for once. */
+  /** Cache of the files that names stand for. */
   readonly #named = new Map<string, string[]>();
 
-  /** `remote`: files with copies of descriptions at addresses. They are read only for addresses that are named. */
+  /** `remote` has the copies of descriptions at addresses. They are read only for addresses that are named. */
   constructor(bytes: ReadonlyMap<string, Uint8Array>, remote: ReadonlyMap<string, Uint8Array>, report: Report) {
     this.#bytes = bytes;
     this.#remote = remote;
@@ -61,8 +61,8 @@ export class SpecificationFiles {
   }
 
   /**
-   * The files of a kind that a source names; all of them, where it names none. `file`: where the names are from. A name is a path from the folder
-   * of that file or from the root of the project, a folder, or the name of a file without its folder, where just one has it.
+   * The files of a kind that a source names, or all of them if it names none. `file` contains the names. A name is a path from the folder of that
+   * file or from the root of the project, a folder, or a file name without its folder if only one file has it.
    */
   *of(kind: Specification['kind'], { names }: SpecificationSource, file: string): Generator<Specification> {
     const wanted = names.length === 0 ? [...this.#bytes.keys()] : names.flatMap((name) => this.#filesNamed(name, file));
@@ -106,7 +106,7 @@ export class SpecificationFiles {
       return [];
     }
     if (alike.length === 0) {
-      const message = `There is no API description ${quoted(path)} in the project, or it is in no format that is read. Add it, or correct the name.`;
+      const message = `There is no API description ${quoted(path)} in the project, or its format is not supported. Add it, or correct the name.`;
       this.#warn('openapi-file-missing', message, file);
     }
     return alike;
@@ -115,7 +115,7 @@ export class SpecificationFiles {
   #copyOf(name: string, file: string): string[] {
     const address = remoteAddress(name);
     if (address !== undefined && this.#copyAt(address) !== undefined) return [address];
-    const message = `The API description ${quoted(name)} is not in this upload: a server fetches none. Publish with "bindery publish", which fetches it on your machine, or add the file to the project and name it.`;
+    const message = `The API description ${quoted(name)} is not in this upload, and servers do not fetch descriptions. Publish with "bindery publish", which fetches it on your machine, or add the file to the project and name it.`;
     this.#warn('openapi-not-fetched', message, file);
     return [];
   }

@@ -18,20 +18,20 @@ function patternOf(source: string): Known | undefined {
     const tree = parser.parsePattern(source, undefined, undefined, { unicode: true });
     found = { expression: new RegExp(source, 'u'), tree, isSafe: isSafe(tree.alternatives) };
   } catch {
-    // An expression of another language, or none.
+    // An expression of another language, or an invalid one.
   }
   known.set(source, found);
   return found;
 }
 
-/** Whether a text is as a pattern of a schema says; undefined: that cannot be known, or could take for ever. */
+/** True if a text matches a pattern of a schema; undefined if that cannot be determined, or could take too long. */
 export function isLikePattern(text: string, source: string): boolean | undefined {
   const pattern = patternOf(source);
   if (pattern === undefined) return undefined;
   return pattern.isSafe || text.length <= 20 ? pattern.expression.test(text) : undefined;
 }
 
-/** A text that a pattern of a schema allows, of such a length if need be; undefined when none was found. The same pattern gives the same text. */
+/** A text that a pattern of a schema allows, of the given length; undefined if none was found. The same pattern gives the same text. */
 export function textForPattern(source: string, least = 0, most = longestText): string | undefined {
   const pattern = patternOf(source);
   if (pattern === undefined) return undefined;
@@ -44,7 +44,7 @@ export function textForPattern(source: string, least = 0, most = longestText): s
   return undefined;
 }
 
-/** An expression that repeats what has a repetition or a choice in it may take longer than anybody waits. */
+/** False for an expression that repeats a repetition or a choice, which may take exponential time. */
 function isSafe(alternatives: readonly AST.Alternative[], isRepeated = false): boolean {
   return alternatives.every(({ elements }) =>
     elements.every((element) => {
@@ -66,7 +66,7 @@ function isSafe(alternatives: readonly AST.Alternative[], isRepeated = false): b
 
 const preferred = 'a1A-_. @/:+0b2cB#xyz9';
 
-/** Writes the shortest text of an expression, with so many more of what may be repeated. */
+/** Writes the shortest text of an expression, with that many additional repetitions. */
 class Writer {
   readonly #more: number;
   #left = maxElements;
@@ -102,7 +102,7 @@ class Writer {
         const part = count === 0 ? '' : this.#element(element.element);
         return part === undefined || part.length * count > longestText * 2 ? undefined : part.repeat(count);
       }
-      // What an assertion says is seen when the whole text is tried.
+      // Assertions are checked when the whole text is tried.
       case 'Assertion':
         return '';
       default:
@@ -111,7 +111,7 @@ class Writer {
   }
 }
 
-/** A character of a set such as `[A-Z]` or `\d`. */
+/** A character of a class such as `[A-Z]` or `\d`. */
 function characterOf(raw: string): string | undefined {
   const one = new RegExp(`^${raw}$`, 'u');
   for (const character of preferred) if (one.test(character)) return character;

@@ -1,4 +1,4 @@
-/** Stands for a file. */
+/** Placeholder for a file. */
 export const madeFile = '<file>';
 
 type Format = { example: string; form?: RegExp };
@@ -13,7 +13,7 @@ const pointer = /^(?:\/(?:[^~/]|~[01])*)*$/;
 const email: Format = { example: 'jsmith@example.com', form: /^[^\s@<>()]+@[a-z\d-]+(?:\.[a-z\d-]+)*$/i };
 const uri: Format = { example: 'https://example.com', form: address };
 
-/** Formats of texts: an example of each, and how texts of it look. */
+/** Formats of texts: an example of each, and the pattern of its texts. */
 const formats: Readonly<Record<string, Format>> = {
   'date-time': { example: '2023-11-07T05:31:56Z', form: new RegExp(`^${date}[Tt ]${time}$`) },
   date: { example: '2023-12-25', form: new RegExp(`^${date}$`) },
@@ -46,5 +46,5 @@ const formatOf = (name: string): Format | undefined => (Object.hasOwn(formats, n
 
 export const exampleOfFormat = (name: string): string | undefined => formatOf(name)?.example;
 
-/** A text is of every format that nobody knows. */
+/** An unknown format allows every text. */
 export const fitsFormat = (text: string, name: string): boolean => formatOf(name)?.form?.test(text) ?? true;

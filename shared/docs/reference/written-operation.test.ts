@@ -4,7 +4,7 @@ import { writtenApi } from './written-operation.ts';
 
 const settings = { name: 'Test', theme: 'mint', colors: { primary: '#0f766e' }, navigation: { pages: ['page'] } };
 
-/** The Markdown of a page, without its head, and its HTML. */
+/** The Markdown of a page without its head, and its HTML. */
 async function pageOf(frontmatter: string, content: string, api: object = {}) {
   const project = await testProject({
     'docs.json': JSON.stringify({ ...settings, api }),
@@ -47,7 +47,7 @@ describe('a page that describes an operation itself', () => {
   }
 }'`);
     expect(markdown.match(/^```\w+ title/gm)).toHaveLength(8);
-    // Its fields are there once.
+    // Its fields occur once.
     expect(markdown.match(/`email`/g)).toHaveLength(1);
     expect(html).toContain('<span class="method method-post">POST</span><code tabindex="0">/v1/users/{id}</code>');
     expect(html).toContain('id="authorization-x-api-key"');
@@ -70,7 +70,7 @@ describe('a page that describes an operation itself', () => {
     expect(markdown.match(/^```\w+.*$/gm)).toEqual(['```bash Mine']);
   });
 
-  test('asks for the credential of its own', async () => {
+  test('asks for its own credential', async () => {
     const bearer = await pageOf('api: GET /a\nauthMethod: bearer', '', acme);
     expect(bearer.markdown).toContain("--header 'Authorization: Bearer <token>'");
     const none = await pageOf('api: GET /a\nauthMethod: none', '', acme);

@@ -3,20 +3,20 @@ import { type JsonObject, type JsonValue, objectOf, textOf } from '#shared/docs/
 import type { StaticElement, StaticProps } from '#shared/docs/render/evaluate/static-tree.ts';
 import { openDocument, type OpenSlice } from './open-slice.ts';
 
-/** An operation that a page describes by itself: `api` and `authMethod` of its frontmatter, `api.mdx` of docs.json. */
+/** An operation that a page describes itself, with `api` and `authMethod` of its frontmatter, or `api.mdx` of docs.json. */
 export type WrittenApi = {
-  /** Upper case. */
+  /** In upper case. */
   method: string;
-  /** Of the server, without a slash at its end; undefined when nothing says it. */
+  /** Address of the server, without a slash at its end; undefined if it is not configured. */
   server?: string;
-  /** With a slash in front, or empty. */
+  /** With a leading slash, or empty. */
   path: string;
   auth?: { method: 'bearer' | 'basic' | 'key'; name?: string };
 };
 
 const form = /^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|QUERY)\s+(\S.*)$/i;
 
-/** Undefined for a page that has no `api`, or one that is no method with a path or an address. `settings`: `api` of docs.json. */
+/** Undefined for a page without `api`, or if it is not a method with a path or an address. `settings` is `api` of docs.json. */
 export function writtenApi(frontmatter: JsonObject, settings: JsonValue | undefined): WrittenApi | undefined {
   const [, method, target = ''] = form.exec(textOf(frontmatter['api']) ?? '') ?? [];
   if (method === undefined) return undefined;
@@ -39,7 +39,7 @@ function authOf(frontmatter: JsonObject, preset: JsonObject): WrittenApi['auth']
 
 const maxFields = 500;
 
-/** The operation as its page describes it by `ParamField`s, as if a specification had it. */
+/** The operation that a page describes with `ParamField`s, in the form of a specification. */
 export function writtenSlice(page: Root, api: WrittenApi): OpenSlice | undefined {
   const parameters: JsonObject[] = [];
   const body = new ObjectSchema();
@@ -99,7 +99,7 @@ function parameterOf(place: string, name: string, schema: JsonObject, props: Sta
 
 const fieldNameOf = (scheme: JsonObject): string => textOf(scheme['name']) ?? 'Authorization';
 
-/** The header that carries the credential is not a second one beside it. */
+/** True for the header that carries the credential, which is not shown as a second parameter. */
 const isCredential = (
   place: JsonValue | undefined,
   name: JsonValue | undefined,
@@ -112,7 +112,7 @@ function schemeOf({ method, name }: NonNullable<WrittenApi['auth']>): JsonObject
     : { type: 'http', scheme: method };
 }
 
-/** Properties that are collected one by one. */
+/** An object schema whose properties are collected one by one. */
 class ObjectSchema {
   readonly #properties = new Map<string, JsonObject>();
   readonly #required: string[] = [];
@@ -131,7 +131,7 @@ class ObjectSchema {
   }
 }
 
-/** A schema from what an author writes as a type: `string`, `number[]`, `array of objects`, `"a" | "b"`. */
+/** A schema for a type as authors write it: `string`, `number[]`, `array of objects`, `"a" | "b"`. */
 function schemaOf({ props, children }: StaticElement, depth = 0): JsonObject {
   const written = textIn(props, 'type').trim().slice(0, 200);
   const inside = new ObjectSchema();
@@ -155,7 +155,7 @@ function memberOf(field: StaticElement, depth: number): [name: string, schema: J
   return [textIn(field.props, 'name') || placeOf(field.props)[1], schemaOf(field, depth + 1), isRequired(field.props)];
 }
 
-/** The fields right inside one, in whatever stands around them. */
+/** The nearest fields inside nodes, whatever elements are around them. */
 function fieldsIn(nodes: readonly Nodes[]): StaticElement[] {
   return nodes.flatMap((node): StaticElement[] => {
     if (node.type === 'staticElement' && (isField(node) || node.name === 'ResponseField')) return [node];
@@ -172,7 +172,7 @@ function typeOf(written: string): string {
 
 const formatOf = (written: string): JsonObject => (/^file|binary/i.test(written) ? { format: 'binary' } : {});
 
-/** `default="10"` of a number is a number. */
+/** Converts `default="10"` of a number to a number. */
 function asTyped(value: JsonValue, { type }: JsonObject): JsonValue {
   if (typeof value !== 'string') return value;
   if ((type === 'integer' || type === 'number') && value.trim() !== '' && Number.isFinite(Number(value)))

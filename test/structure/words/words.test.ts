@@ -31,6 +31,7 @@ const read = process.env.BINDERY_WORDS?.split(',') ?? [
   'shared/docs/format',
   'shared/docs/icons',
   'shared/docs/project',
+  'shared/docs/reference',
   'shared/docs/sandbox',
   'shared/embedding',
   'shared/messaging',

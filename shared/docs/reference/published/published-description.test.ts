@@ -56,7 +56,7 @@ const publish = (document: object, readers: { groups?: string[]; leftOut?: strin
   return made && (JSON.parse(Buffer.from(made).toString()) as Described);
 };
 
-test('excluded operations, those of other groups, and what only they refer to are not in the file', () => {
+test('excluded operations, those of other groups, and parts that only they refer to are not in the file', () => {
   const made = publish(description(), { leftOut: ['GET /left'] });
   expect(JSON.stringify(made)).not.toMatch(/secret|Internal|Draft|Left|makeUser/i);
   expect(Object.keys(made?.paths ?? {})).toEqual(['/users']);
@@ -67,14 +67,14 @@ test('excluded operations, those of other groups, and what only they refer to ar
   expect(made?.paths['/users'].get.responses[200].links).toEqual({ same: { operationId: 'listUsers' } });
 });
 
-test('operations of groups that were asked for stay', () => {
+test('operations of requested groups stay', () => {
   const made = publish(description(), { groups: ['admins'] });
   expect(Object.keys(made?.paths ?? {})).toEqual(['/users', '/left']);
   expect(made?.paths['/users'].post.operationId).toBe('makeUser');
   expect(made?.components.schemas).toHaveProperty('Draft');
 });
 
-test('a schema whose pages are all left out goes, unless something else refers to it', () => {
+test('a schema is removed if all its pages are left out, unless another part refers to it', () => {
   const { paths, ...rest } = description();
   const open = { ...rest, webhooks: {}, paths: { '/users': { get: paths['/users'].get } } };
   const made = publish(open, { leftOut: ['Orphan', 'Dog'] });
@@ -82,14 +82,14 @@ test('a schema whose pages are all left out goes, unless something else refers t
   expect(Object.keys(made?.components.schemas ?? {})).toContain('Dog');
 });
 
-test('a file with nothing to leave out, and one that nobody can read, stay as they are', () => {
+test('a file without parts to remove, and one that cannot be read, stay unchanged', () => {
   const { '/users': users } = description().paths;
   expect(publish({ ...description(), webhooks: {}, paths: { '/users': { get: users.get } } })).toBeUndefined();
   const readers = { groups: [], leftOut: [] };
   expect(publishedDescription(Buffer.from('{"openapi": "3.1.0", "x-excluded"'), 'a.json', readers)).toBeUndefined();
 });
 
-test('digits of numbers stay, and keys that are names of prototypes', () => {
+test('digits of numbers stay, and so do keys that are names of prototypes', () => {
   const text = JSON.stringify(description()).replace('9007199254740991', '9007199254740993');
   const odd = text.replace(
     '"/users":',
@@ -101,7 +101,7 @@ test('digits of numbers stay, and keys that are names of prototypes', () => {
   expect(written).toMatch(/"__proto__": \{\s+"put": \{\s+"operationId": "kept"/);
 });
 
-test('YAML, Swagger 2 and AsyncAPI are written without it, too', () => {
+test('parts are removed from YAML, Swagger 2 and AsyncAPI too', () => {
   const yaml = `swagger: '2.0'
 paths:
   /a: { get: { responses: { '200': { description: ok, schema: { $ref: '#/definitions/A' } } } } }

@@ -11,13 +11,16 @@ import {
 import { metadataOf, methods, pathItemOf } from '../operations.ts';
 import { maxSpecificationBytes, readWritten, SpecificationRefused } from '../parse-specification.ts';
 
-/** Whom an API description is for: the groups that were asked for, and what has only pages that are left out, named as slices are. */
+/**
+ * Readers of an API description: the requested groups, and the names (as of slices) of operations, schemas and channels that have only pages that are
+ * left out.
+ */
 export type DescriptionReaders = { groups: readonly string[]; leftOut: readonly string[] };
 
 /**
- * The file of an API description as a bundle may have it: without operations, webhooks and channels that are excluded (`x-excluded`) or belong to
- * groups that were not asked for, and without what only those refer to. Undefined: the file as it is, for there is none of that in it, or it
- * cannot be read, so no page is made of it either.
+ * The file of an API description for a bundle: without operations, webhooks and channels that are excluded (`x-excluded`) or belong to groups that
+ * were not requested, and without parts that only those refer to. Undefined if the file can be used unchanged, because it has none of these, or
+ * cannot be read, so that no page is made of it either.
  */
 export function publishedDescription(
   bytes: Uint8Array,
@@ -45,10 +48,10 @@ export function publishedDescription(
 
 const jsonText = (document: JsonObject): string => `${JSON.stringify(document, null, 2)}\n`;
 
-/** What is gone: operations, channels and references to them, and where in the file they were. */
+/** Removed operations and channels, with the references to them; and JSON pointers to their places in the file. */
 type Removed = { removed: JsonObject[]; pointers: Set<string> };
 
-/** Takes out what not everybody may read. */
+/** Removes restricted operations and channels. */
 function removeParts(document: JsonObject, { groups, leftOut }: DescriptionReaders): Removed {
   const names = new Set(leftOut);
   const removed: JsonObject[] = [];
@@ -67,7 +70,7 @@ function removeParts(document: JsonObject, { groups, leftOut }: DescriptionReade
       if (gone.length === 0) continue;
       removed.push(...gone.map((method) => objectOf(whole[method])));
       for (const method of gone) pointers.add(`${place}${escaped(path)}/${method}`);
-      // A path may be a reference to one that others refer to.
+      // A path may be a reference to an item that others refer to.
       const { $ref: reference } = objectOf(item);
       if (reference !== undefined) removed.push({ $ref: reference });
       const left = Object.entries(whole).filter(([method]) => !gone.some((each) => each === method));
@@ -141,7 +144,7 @@ function followed(document: JsonObject, item: JsonObject): JsonObject {
   return target === undefined ? item : objectOf(channels[target]);
 }
 
-/** Where named parts are, in OpenAPI 3, AsyncAPI and Swagger 2. */
+/** Containers of named parts in OpenAPI 3, AsyncAPI and Swagger 2, with the prefix of references to them. */
 function containersOf(document: JsonObject): [prefix: string, container: JsonObject][] {
   const kinds = Object.entries(objectOf(document['components']));
   return [
@@ -152,7 +155,7 @@ function containersOf(document: JsonObject): [prefix: string, container: JsonObj
 
 const oldContainers = ['definitions', 'parameters', 'responses', 'securityDefinitions'] as const;
 
-/** Removes the schemas left out and the parts that what is gone referred to, one through the other, as far as nothing that is left does. */
+/** Removes left-out schemas, and the parts that only removed ones refer to, directly or indirectly. */
 function removeComponents(document: JsonObject, removed: readonly JsonObject[], leftOut: readonly string[]): void {
   const containers = containersOf(document);
   const parts = new Map(
@@ -176,7 +179,7 @@ function removeComponents(document: JsonObject, removed: readonly JsonObject[], 
 
 const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** The parts that values refer to, and those `named`, each with what it refers to itself. */
+/** Parts that the values refer to, directly or indirectly, and those `named`. */
 function reached(
   parts: ReadonlyMap<string, JsonValue>,
   values: readonly JsonValue[],
@@ -207,7 +210,7 @@ function reached(
   return found;
 }
 
-/** Security schemes are named without a reference. */
+/** References to the schemes of a `security` list, which names them without a reference. */
 const schemesIn = (security: JsonValue): string[] =>
   (Array.isArray(security) ? security : [])
     .flatMap((each) => Object.keys(objectOf(each)))
@@ -221,7 +224,7 @@ function percentDecoded(text: string): string {
   }
 }
 
-/** Removes tags that only what is gone had: they say what it is about. */
+/** Removes tags that only removed operations had, because their descriptions are about those. */
 function removeTags(document: JsonObject, removed: readonly JsonObject[]): void {
   const tagsOf = (operation: JsonValue): string[] => textsOf(objectOf(operation)['tags']);
   const left = ['paths', 'webhooks'].flatMap((key) =>
@@ -245,7 +248,7 @@ function removeTags(document: JsonObject, removed: readonly JsonObject[]): void 
     });
 }
 
-/** Removes links of responses and references that lead to what is gone. `ids`: its operation ids; `pointers`: where it was. */
+/** Removes links of responses and references to removed operations, by their operation ids and by JSON pointers to their places. */
 function removeReferences(document: JsonObject, ids: ReadonlySet<string>, pointers: ReadonlySet<string>): void {
   const isGone = (text: string): boolean => {
     for (let end = text.length; end > 0; end = text.lastIndexOf('/', end - 1))

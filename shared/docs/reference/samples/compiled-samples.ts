@@ -1,7 +1,7 @@
 import { csharpLiteral, goLiteral, javaLiteral } from './sample-literals.ts';
 import { allHeaders, type SampleField, type SentRequest, sampleFile } from './sample-request.ts';
 
-/* The same as in `script-samples.ts`, for languages that are compiled. */
+/* Like `script-samples.ts`, for compiled languages. */
 
 type Body = NonNullable<SentRequest['body']>;
 
@@ -106,7 +106,7 @@ export function csharpCode(request: SentRequest): string {
   const named = csharpMethods.test(method)
     ? `HttpMethod.${method.charAt(0)}${method.slice(1).toLowerCase()}`
     : `new HttpMethod(${csharpLiteral(method)})`;
-  // The type of a body is a header of its content there.
+  // In .NET the content type is a header of the content, not of the request.
   const headers = allHeaders(request)
     .filter(([name]) => name.toLowerCase() !== 'content-type')
     .map(

@@ -1,15 +1,17 @@
-/** How a language writes what JSON has. */
+/** Syntax of JSON values in a language. */
 export type JsonDialect = {
   text: (text: string) => string;
-  /** The name of a member; without it, as a text. */
+  /** Writes the name of a member. Default: as a text. */
   name?: (name: string) => string;
   words: Readonly<Record<'true' | 'false' | 'null', string>>;
 };
 
-/** Texts, numbers and words; all else in JSON is brackets, commas, colons and space. */
+/** Texts, numbers and words; everything else in JSON is brackets, commas, colons and white space. */
 const tokens = /"(?:[^"\\]|\\.)*"(\s*:)?|-?\d[\d.eE+-]*|true|false|null|\n */g;
 
-/** JSON with line breaks as code of another language, with its numbers digit by digit. `indent`: spaces in front of each line. */
+/**
+ * Converts JSON with line breaks to code of another language, and keeps the digits of its numbers. `indent` is the number of spaces before each line.
+ */
 export const jsonAsCode = (json: string, { text, name = text, words }: JsonDialect, indent: number): string =>
   json.replaceAll(tokens, (token: string, colon: string | undefined) => {
     if (token.startsWith('\n')) return token + ' '.repeat(indent);
@@ -20,6 +22,6 @@ export const jsonAsCode = (json: string, { text, name = text, words }: JsonDiale
     return words[token as 'true'] ?? token;
   });
 
-/** Some number would be another one in a language that has floating-point numbers alone. */
+/** True if some number would change in a language that has only floating-point numbers. */
 export const hasExactNumbers = (json: string): boolean =>
   [...json.matchAll(tokens)].some(([token]) => /^[-\d]/.test(token) && String(Number(token)) !== token);

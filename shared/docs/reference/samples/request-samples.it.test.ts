@@ -23,7 +23,7 @@ afterAll(() => {
 });
 
 const isThere = (command: string, ...args: string[]): boolean => spawnSync(command, args).status === 0;
-/** Languages that can be run here: the command and its option for code. */
+/** Languages that can be run on this machine: the command and its option for code. */
 const runnable: [title: string, command: string, args: string[]][] = [
   ['JavaScript', process.execPath, ['--input-type=module', '-e']],
 ];
@@ -39,7 +39,7 @@ const codeOf = (request: Partial<SampleRequest>, title: string): string => {
   return requestSamples({ ...plain, ...request }).find((sample) => sample.title === title)?.code ?? '';
 };
 
-describe.each(runnable)('a sample for %s sends what it says', (title, command, args) => {
+describe.each(runnable)('a sample for %s sends the described request', (title, command, args) => {
   const sent = async (request: Partial<SampleRequest>): Promise<Received> => {
     received = undefined;
     const { port } = server.address() as AddressInfo;
@@ -99,7 +99,7 @@ describe.each(runnable)('a sample for %s sends what it says', (title, command, a
       return { body, parts: [...(await new Response(body, init).formData())] };
     };
     expect((await partsOf(written)).parts).toEqual(fields);
-    // The command has no way to write a name with `=` in it but as text.
+    // The command can write a name with `=` only as part of a text.
     const odd = [...written, { name: '=x', value: '@/etc/hostname' }];
     expect((await partsOf(odd)).parts).toEqual([...fields, ['=x', '@/etc/hostname']]);
     const typed = await partsOf([{ name: 'meta', value: '{"a": ";\\"}', mimeType: 'application/json' }]);
@@ -112,7 +112,7 @@ describe.each(runnable)('a sample for %s sends what it says', (title, command, a
 describe('a sample', () => {
   const parts = (...fields: SampleField[]) => ({ mimeType: 'multipart/form-data', text: '', fields });
 
-  test('names a file where a form has one, and no type without its boundary', () => {
+  test('names a file for each file of a form, and no multipart type without its boundary', () => {
     const body = parts(
       { name: 'picture', value: '', isFile: true, mimeType: 'image/png' },
       { name: 'note', value: 'x' },
@@ -132,13 +132,13 @@ describe('a sample', () => {
     );
   });
 
-  test('reads a body that is a file from one', () => {
+  test('reads a body that is a file from a file', () => {
     const body = { mimeType: 'image/png', text: '', isFile: true as const };
     expect(codeOf({ body }, 'cURL')).toContain("--data-binary '@file'");
     for (const { code } of requestSamples({ ...plain, method: 'POST', body })) expect(code).toMatch(/file|Blob/i);
   });
 
-  test('keeps names in braces in its address, and texts as they are', () => {
+  test('keeps names in braces in its address, and texts unchanged', () => {
     const body = { mimeType: 'text/plain', text: 'zq %7Bother%7D' };
     const samples = requestSamples({
       ...plain,
@@ -154,7 +154,7 @@ describe('a sample', () => {
     }
   });
 
-  test('shows what would be invisible, and is not written where a language cannot', () => {
+  test('escapes invisible characters, and is missing if a language cannot', () => {
     const body = { mimeType: 'text/plain', text: 'a\u001b[201~\u202e' };
     for (const { code } of requestSamples({ ...plain, method: 'POST', body }))
       expect(code).not.toMatch(/[\u001b\u202e]/u);

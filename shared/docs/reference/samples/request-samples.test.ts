@@ -17,12 +17,12 @@ const requests: Partial<SampleRequest>[] = [
   { method: 'PUT', cookies: [['a', 'b']], body: { mimeType: 'application/json', text: '{\n  "zq": "a/zqq"\n}' } },
 ];
 
-test('code that pages share is as if each had its own', () => {
+test('shared code of pages equals code that is not shared', () => {
   for (const url of addresses) {
     for (const request of requests) {
       const samples = requestSamples({ ...base, ...request, url });
       expect(samples).toHaveLength(8);
-      // Of an address with a fragment, which is not sent, nothing is shared.
+      // Code for an address with a fragment, which is not sent, is not shared.
       const own = requestSamples({ ...base, ...request, url: `${url}#f` });
       expect(own.every(({ shared }) => shared === undefined)).toBe(true);
       expect(samples.map(({ shared: _, ...sample }) => sample)).toEqual(own);

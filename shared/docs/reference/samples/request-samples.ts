@@ -10,11 +10,11 @@ type Language = {
   names: string[];
   title: string;
   language: string;
-  /** Undefined: the language cannot write the request. */
+  /** Undefined if the language cannot write the request. */
   write: (request: SentRequest) => string | undefined;
 };
 
-/** In the order in which they are shown. */
+/** Languages in the order in which they are shown. */
 const languages: Language[] = [
   { names: ['curl', 'bash', 'shell', 'sh'], title: 'cURL', language: 'bash', write: curlCommand },
   { names: ['python', 'py'], title: 'Python', language: 'python', write: pythonCode },
@@ -26,10 +26,10 @@ const languages: Language[] = [
   { names: ['csharp', 'c#', 'dotnet'], title: 'C#', language: 'csharp', write: csharpCode },
 ];
 
-/** Requests of an interface often differ in their path alone: then their code does, too. */
+/** Cache: requests of an interface often differ only in their path, and then so does their code. */
 const recentSamples = new RecentValues<CodeSample[]>(500_000);
 
-/** The request in the named languages, or in all eight. A language that is not known is left out. The same request gives the same code. */
+/** The request in the named languages, or in all eight. Unknown languages are ignored. The same request gives the same code. */
 export function requestSamples(request: SampleRequest, wanted?: readonly string[]): CodeSample[] {
   const found = withoutPath(request);
   if (found === undefined) return samplesOf(request, wanted);
@@ -43,12 +43,12 @@ export function requestSamples(request: SampleRequest, wanted?: readonly string[
     }));
 }
 
-/** One that no language writes in another way than it is. */
+/** Matches an address whose path needs no escapes in any language. */
 const plainPath = /^https?:\/\/[a-z0-9.-]+(?::\d+)?((?:\/(?=[^/]*[^./])(?:[\w.~-]|\{[\w.-]{1,100}\})+)+\/?)$/;
 const longestPath = 200;
 const longestMark = 20;
 
-/** A request with a mark for its path that is written as the path would be. */
+/** Replaces the path of a request by a placeholder that every language writes unchanged, as it would the path. */
 function withoutPath(request: SampleRequest): { marked: SampleRequest; mark: string; path: string } | undefined {
   const { url } = request;
   const path = plainPath.exec(url)?.[1];

@@ -1,7 +1,7 @@
-/** A request to show. Names in braces stay in its address. */
+/** A request for code samples. Names in braces stay in its address. */
 export type SampleRequest = {
   method: string;
-  /** With everything but the query. */
+  /** The whole address except the query. */
   url: string;
   query: [string, string][];
   headers: [string, string][];
@@ -9,21 +9,21 @@ export type SampleRequest = {
   body: SampleBody | undefined;
 };
 
-/** `fields`: of a form. `isFile`: the body is a file of the reader's. */
+/** `fields` are those of a form. `isFile` means that the body is a file of the reader. */
 type SampleBody = { mimeType: string; text: string; fields?: SampleField[]; isFile?: true };
 
-/** `mimeType`: of a part that has a type of its own. */
+/** `mimeType` is set for a part with a media type of its own. */
 export type SampleField = { name: string; value: string; isFile?: true; mimeType?: string };
 
-/** What is sent, in the terms of HTTP: nothing in it ends a line of it. */
+/** The request in terms of HTTP: no value contains a line break that would end its line. */
 export type SentRequest = {
-  /** Upper case. */
+  /** In upper case. */
   method: string;
   address: string;
   headers: [name: string, value: string][];
-  /** The value of the header `Cookie`, or nothing. */
+  /** The value of the header `Cookie`, or ''. */
   cookies: string;
-  /** `type`: the media type. A form with parts has none: its boundary is known to what sends it alone. */
+  /** `type` is the media type. A multipart form has none, because only the sending program knows its boundary. */
   body:
     | { kind: 'json'; type: string; text: string }
     | { kind: 'text'; type: string; text: string }
@@ -50,7 +50,7 @@ export function sentRequest({ method, url, query, headers, cookies, body }: Samp
 
 const headerName = /^[!#$%&'*+.^_`|~\w-]+$/;
 
-/** Of a header or media type: a control, a line break among them, would be no part of it. */
+/** A header or media type without control characters such as line breaks, which are not allowed in it. */
 const inLine = (text: string): string => text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
 
 function sentBody(body: SampleBody | undefined): SentRequest['body'] {
@@ -81,14 +81,14 @@ function isWholeJson(text: string): boolean {
   }
 }
 
-/** The file of the reader's that a form or a body has. */
+/** Name of the reader's file in a form or body. */
 export const sampleFile = 'file';
 
-/** With the header `Cookie`, for what has no other place for cookies. */
+/** Headers including `Cookie`, for languages without another place for cookies. */
 export const allHeaders = ({ headers, cookies }: SentRequest): [string, string][] =>
   cookies === '' ? headers : [...headers, ['Cookie', cookies]];
 
-/** The request with its parts as text, for what cannot write them; undefined: files are among them, which only a program can read. */
+/** The request with its parts as text, for languages that cannot write parts; undefined if it contains files, which only a program can read. */
 export function withPartsAsText(request: SentRequest): SentRequest | undefined {
   if (request.body?.kind !== 'parts') return request;
   const written = textOfParts(request.body.parts);
@@ -110,23 +110,23 @@ function textOfParts(parts: readonly SampleField[]): { boundary: string; text: s
   return { boundary, text: `${written.join('')}--${boundary}--\r\n` };
 }
 
-/** An address that has no quotes, spaces and controls. The part behind `#` is never sent. */
+/** An address without quotes, spaces and control characters. The fragment is removed, because it is never sent. */
 const safeAddress = (url: string): string =>
   url
     .toWellFormed()
     .replace(/#.*$/s, '')
     .replaceAll(/['"`\\\s<>^|\p{Cc}]|[^\x00-\x7f]/gu, encoded);
 
-/** A comma stays, because it separates the items of a list, and so does a name in braces, because a reader fills it in. */
+/** Encodes a value, except commas, which separate the items of a list, and names in braces, which the reader fills in. */
 const inQuery = (value: string): string =>
   encoded(value)
     .replaceAll('%2C', ',')
     .replaceAll(/%7B([\w.-]{1,100})%7D/g, '{$1}');
 
-/** A name stays readable: `filter[name]`, `$top`. */
+/** Encodes a name, but keeps it readable: `filter[name]`, `$top`. */
 const queryName = (name: string): string => inQuery(name).replaceAll(/%(?:5B|5D|24|3A|40)/g, decodeURIComponent);
 
 const encoded = (text: string): string => encodeURIComponent(text.toWellFormed()).replaceAll("'", '%27');
 
-/** As browsers write forms. */
+/** Encodes text as browsers do in forms. */
 const inForm = (text: string): string => encoded(text).replaceAll('%20', '+');

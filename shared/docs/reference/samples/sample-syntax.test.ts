@@ -8,7 +8,10 @@ import type * as TreeSitter from '@vscode/tree-sitter-wasm';
 import { requestSamples } from './request-samples.ts';
 import type { SampleField, SampleRequest } from './sample-request.ts';
 
-/* Samples are read by a parser of their language: whatever a description says is a text in them, and the code around it is that of any request. */
+/*
+ * Parses samples with a parser of their language: every text of a description must be a string literal in them, and the code around it the same for
+ * any request.
+ */
 
 const require = createRequire(import.meta.url);
 const treeSitter = require('@vscode/tree-sitter-wasm') as typeof TreeSitter;
@@ -39,11 +42,11 @@ type Node = NonNullable<ReturnType<InstanceType<typeof treeSitter.Parser>['parse
 
 const texts =
   /^(?:string|raw_string|ansi_c_string|concatenation|string_literal|encapsed_string|interpreted_string_literal|raw_string_literal)$/;
-/** What may be inside of one; anything else would be code. */
+/** Nodes that may be inside a string literal; anything else would be code. */
 const insideTexts =
   /^(?:string_start|string_end|string_content|string_fragment|escape_sequence|multiline_string_fragment|string_literal_content|interpreted_string_literal_content|raw_string_literal_content|raw_string|raw_string_start|raw_string_end|raw_string_content|ansi_c_string|word|\W*)$/;
 
-/** The code without its texts: names and marks in their order. Throws where a text has code in it. */
+/** The code without its string literals: names and operators in order. Throws if a literal contains code. */
 function codeOnly(node: Node): string[] {
   const { type, text } = node;
   if (texts.test(type)) {
@@ -56,7 +59,7 @@ function codeOnly(node: Node): string[] {
     return ['a text'];
   }
   if (node.children.length === 0) return [text.replace('--data-raw', '--data')];
-  // A name of a member of an object in JavaScript may stand without quotes.
+  // JavaScript allows the name of a member without quotes.
   if (type === 'pair') return ['a text', ...node.children.slice(1).flatMap((child) => (child ? codeOnly(child) : []))];
   return node.children.flatMap((child) => (child ? codeOnly(child) : []));
 }
@@ -70,7 +73,7 @@ function parsed(title: string, code: string): string[] {
   return found;
 }
 
-/** The one call in each sample that sends something. */
+/** The one call in each sample that sends the request. */
 const sends: Readonly<Record<string, string>> = {
   cURL: 'curl',
   Python: 'requests',
@@ -136,7 +139,7 @@ const pieces = [
 ];
 const hostile = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 6 }).map((parts) => parts.join(''));
 
-/** A text without anything special, of the same kind: what it begins with and has in it decides how it is sent. */
+/** A text of the same kind without special characters: its first character and content decide how it is sent. */
 const harmless = (text: string): string => (text.includes('=') ? 'a=b' : 'a');
 
 const entry = fc.record({ name: hostile, value: hostile, type: fc.option(hostile, { nil: undefined }) });
@@ -158,7 +161,7 @@ const requests = fc.record({
 });
 type Made = typeof requests extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** The request with its texts, each first given to `write`. */
+/** The request with its texts, each passed through `write`. */
 function requestOf(made: Made, write: (text: string) => string): SampleRequest {
   const pair = ({ name, value }: { name: string; value: string }, at: number): [string, string] => [
     write(name) + at,
@@ -191,7 +194,7 @@ describe.each(titles)('%s', (title) => {
   const codeFor = (request: SampleRequest): string | undefined =>
     requestSamples(request).find((sample) => sample.title === title)?.code;
 
-  test('has a hostile request as it has any other: one, with texts in the same places', () => {
+  test('has the same code for a hostile request as for any other, with texts in the same places', () => {
     fc.assert(
       fc.property(requests, (made) => {
         const written = codeFor(requestOf(made, (text) => text));
@@ -201,7 +204,7 @@ describe.each(titles)('%s', (title) => {
           return;
         }
         const code = parsed(title, written ?? '');
-        // Options for addresses with brackets, which an address of letters does not need.
+        // Removes options for addresses with brackets, which a plain address does not need.
         const without = (parts: string[]) => parts.filter((part) => part !== '--globoff' && !/^\\?\s*$/.test(part));
         expect(without(code)).toEqual(without(parsed(title, plain)));
         expect(code.filter((part) => part === sends[title]).length).toBeGreaterThan(0);

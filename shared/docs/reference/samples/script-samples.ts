@@ -3,13 +3,13 @@ import { phpLiteral, pythonLiteral, rubyLiteral, scriptLiteral, shellLiteral } f
 import { allHeaders, type SampleField, type SentRequest, sampleFile, withPartsAsText } from './sample-request.ts';
 
 /*
- * A request as code, in one function for each language. Code consists of what stands here and of literals; texts of a description are in literals
- * alone. Undefined: the language cannot write the request.
+ * Writes a request as code, with one function for each language. Texts of a description appear only in literals; all other code is fixed here.
+ * Undefined if the language cannot write the request.
  */
 
 export function curlCommand(request: SentRequest): string | undefined {
   const { method, address, headers, cookies, body } = request;
-  // The command takes the name of a part to end at the first `=`.
+  // curl ends the name of a part at the first `=`.
   if (body?.kind === 'parts' && body.parts.some(({ name }) => name.includes('='))) {
     const text = withPartsAsText(request);
     return text && curlCommand(text);
@@ -21,7 +21,7 @@ export function curlCommand(request: SentRequest): string | undefined {
   if (cookies !== '') options.push(['--cookie', cookies]);
   if (body?.kind === 'file') options.push(['--data-binary', `@${sampleFile}`]);
   else if (body?.kind === 'parts') options.push(...body.parts.map(partOption));
-  // Behind `@` the command expects the name of a file.
+  // curl reads a value after `@` as the name of a file.
   else if (body !== undefined) options.push([body.text.startsWith('@') ? '--data-raw' : '--data', body.text]);
   const written = options.flatMap(([option, text]) => {
     const literal = shellLiteral(text);
@@ -29,12 +29,12 @@ export function curlCommand(request: SentRequest): string | undefined {
   });
   if (written.length < options.length) return undefined;
   const asked = method === 'HEAD' ? ['--head'] : method === 'GET' && !body ? [] : [`--request ${method}`];
-  // Otherwise the command takes brackets and braces for lists of addresses. A name in braces is to be filled in.
+  // Without this option curl reads brackets and braces as lists of addresses. A name in braces is a placeholder for the reader.
   const globs = /[[\]{}]/.test(address.replaceAll(/\{[\w.-]+\}/g, '')) ? ['--globoff'] : [];
   return [`curl '${address}'`, ...globs, ...asked, ...written].join(' \\\n  ');
 }
 
-/** The command takes `@` and `<` in front for the name of a file, and what is behind `;` for options, but not between quotes. */
+/** curl reads a leading `@` or `<` as a file name, and text after `;` as options, except between quotes. */
 function partOption({ name, value, isFile, mimeType }: SampleField): [string, string] {
   const type = mimeType === undefined ? '' : `;type=${mimeType}`;
   if (isFile === true) return ['--form', `${name}=@${sampleFile}${type}`];
@@ -74,7 +74,7 @@ function pythonBody(body: NonNullable<SentRequest['body']>): string {
   return `files=${pythonBlock('[]', parts)}`;
 }
 
-/** The name of a member; `__proto__` alone would set what an object inherits from. */
+/** The name of a member. `__proto__` is computed, because it would otherwise set the prototype. */
 const scriptName = (name: string): string =>
   name === '__proto__' ? "['__proto__']" : /^[A-Za-z_$][\w$]*$/.test(name) ? name : scriptLiteral(name);
 
@@ -117,7 +117,7 @@ function scriptForm(parts: readonly SampleField[]): string {
 
 export function phpCode(request: SentRequest): string | undefined {
   const { method, address, body } = request;
-  // A form is an array there, which has each name once.
+  // A form in PHP is an array, in which each name occurs once.
   const isTwice = body?.kind === 'parts' && new Set(body.parts.map(({ name }) => name)).size < body.parts.length;
   if (isTwice) {
     const text = withPartsAsText(request);
