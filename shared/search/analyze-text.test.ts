@@ -29,12 +29,12 @@ test('terms have letters and digits only, so that no engine reads an operator in
   for (const term of analyzeText('a"b*c(d) -e:f^g {h} \u0000 NEAR/2 C++ ✨')) expect(term).toMatch(/^[\p{L}\p{N}]+$/u);
 });
 
-test('a question keeps what it is about', () => {
+test('a question keeps its topic', () => {
   expect(analyzeQuery('How do I rotate the API key of a domain?')).toEqual(['rotat', 'api', 'kei', 'domain']);
   expect(analyzeQuery('What is this?')).toEqual(['what', 'is', 'thi']);
 });
 
-test('irregular forms are one word, and words that only begin alike are several', () => {
+test('irregular forms are one word, and different words with the same beginning are several', () => {
   expect(analyzeText('stole stolen stealing')).toEqual(['steal', 'steal', 'steal']);
   expect(analyzeText('a customer of custom, important to import')).toEqual([
     ...['a', 'customer', 'of', 'custom'],
@@ -84,7 +84,7 @@ test('names, numbers and other scripts are not stemmed', () => {
   expect(analyzeText('cv sha256 k8s 文档')).toEqual(['cv', 'sha256', 'k8s', '文档']);
 });
 
-test('says where a text has words with given terms, in any form and as parts of names', () => {
+test('finds the ranges of words with given terms, in any form and as parts of names', () => {
   const text = 'Set retrievalPageSize; pages are paged. 安装命令行工具';
   const marked = (terms: string[]) => wordsWith(text, new Set(terms)).map(([start, end]) => text.slice(start, end));
   expect(marked(['page'])).toEqual(['retrievalPageSize', 'pages', 'paged']);
@@ -92,7 +92,7 @@ test('says where a text has words with given terms, in any form and as parts of 
   expect(marked([])).toEqual([]);
 });
 
-test('words without a topic are left out of questions, in the language that they are plainly in', () => {
+test('stop words are left out of questions, in the language that they are plainly in', () => {
   expect(analyzeQuery('And how do I delete it again?')).toEqual(['delet']);
   expect(analyzeQuery('Was ist ein Bundle?')).toEqual(['bundl']);
   expect(analyzeQuery('Comment faire pour changer le thème ?')).toEqual(['changer', 'theme']);

@@ -2,9 +2,10 @@ import { stemmer } from 'stemmer';
 import { frequentWordsOf, languageOfText } from './question-language.ts';
 
 /**
- * Terms of a text, in order, for the index and for questions: in lower case without accents, as English stems. Compound names are also cut
- * into their parts (`retrievalPageSize`, `docs.json`, `on_page_error`). Chinese, Japanese, Korean and Thai text has no spaces and becomes
- * overlapping pairs of characters. A term has letters and digits only. Because we analyze the text, every engine finds the same.
+ * Terms of a text, in order, for the index and for questions: lower case, without accents, stemmed as English. Compound names are also
+ * split into their parts (`retrievalPageSize`, `docs.json`, `on_page_error`). Chinese, Japanese, Korean and Thai text has no spaces and
+ * becomes overlapping pairs of characters. A term has letters and digits only. Because the text is analyzed here, every engine finds the
+ * same passages.
  */
 export function analyzeText(text: string): string[] {
   const terms: string[] = [];
@@ -14,14 +15,14 @@ export function analyzeText(text: string): string[] {
   return terms;
 }
 
-/** Numbers for terms, by whoever keeps terms by number. */
+/** Assigns numbers to terms, for callers that store terms by number. */
 export type TermNumbers = {
   of(term: string): number;
-  /** Stands for these numbers where words keep them. */
+  /** Identifies this numbering in the cache of words. */
   readonly mark: object;
 };
 
-/** The terms of a text, and the number of each. Words keep their numbers as they keep their terms, until they are asked for others. */
+/** The terms of a text, and the number of each. Words cache their numbers, like their terms, until another numbering is used. */
 export function analyzeWithNumbers(text: string, numbers: TermNumbers): { terms: string[]; ids: number[] } {
   const terms: string[] = [];
   const ids: number[] = [];
@@ -37,7 +38,7 @@ export function analyzeWithNumbers(text: string, numbers: TermNumbers): { terms:
   return { terms, ids };
 }
 
-/** Where a text has words with one of these terms: where each begins and ends, in its order. */
+/** The ranges of words in a text that have one of these terms: start and end of each, in order. */
 export function wordsWith(text: string, terms: ReadonlySet<string>): [start: number, end: number][] {
   const found: [number, number][] = [];
   for (const match of text.matchAll(words)) {
@@ -47,8 +48,8 @@ export function wordsWith(text: string, terms: ReadonlySet<string>): [start: num
 }
 
 /**
- * Terms of a question: those of `analyzeText`, each once, without words that carry no topic unless there are no others. Such words are those of English,
- * and the frequent ones of the language that the question is plainly in.
+ * Terms of a question: those of `analyzeText`, each once, without stop words unless there are no others. Stop words are those of English,
+ * and the frequent words of the language that the question is plainly in.
  */
 export function analyzeQuery(query: string): string[] {
   const read = query.slice(0, maxQueryCharacters);
@@ -67,14 +68,14 @@ function frequentTermsOf(language: string | undefined): ReadonlySet<string> {
   return known;
 }
 
-/** Each term once, in its order, without words that carry no topic unless there are no others. */
+/** Each term once, in order, without stop words unless there are no others. */
 export function topicalTerms(terms: readonly string[]): string[] {
   const all = [...new Set(terms)];
   const topical = all.filter((term) => !stopTerms.has(term));
   return topical.length > 0 ? topical : all;
 }
 
-/** How many `topicalTerms` there are. */
+/** The number of `topicalTerms`. */
 export function topicalCount(terms: readonly string[]): number {
   let [all, topical] = [0, 0];
   for (let at = 0; at < terms.length; at += 1) {
@@ -88,7 +89,7 @@ export function topicalCount(terms: readonly string[]): number {
 
 const maxQueryCharacters = 2_000;
 const maxQueryTerms = 40;
-/** No word of a language is longer. Hashes and encoded data are, but nobody searches for them. */
+/** Words of natural languages are shorter. Hashes and encoded data are longer, but nobody searches for them. */
 const maxTermCharacters = 60;
 
 /** Letters, digits and marks, also joined by the characters that join names. */
@@ -99,7 +100,7 @@ const runs =
 
 type Word = { word: string; terms: readonly string[]; mark: object | undefined; ids: readonly number[] };
 
-/** Terms by word, since a text has few words many times each: of those that came lately, and of those before. 5 MB at most. */
+/** Cache of terms by word, since a text repeats few words many times: the recent words, and those before them. 5 MB at most. */
 let recent = new Map<string, Word>();
 let earlier = recent;
 const mostRecent = 12_000;
@@ -114,7 +115,7 @@ function wordOf(word: string): Word {
   return found;
 }
 
-/** With a copy of the word: a part of a text keeps all of it in memory. */
+/** Copies the word, because a substring keeps the whole text in memory. */
 function newWord(part: string): Word {
   const word = Buffer.from(part).toString();
   return { word, terms: cutWord(word), mark: undefined, ids: [] };
@@ -156,10 +157,10 @@ function addTerm(terms: string[], part: string): void {
   if (folded !== '' && folded.length <= maxTermCharacters) terms.push(stem(folded));
 }
 
-/** By Porter's algorithm. Names with digits and words of other scripts stay as they are. */
+/** The stem by Porter's algorithm. Names with digits and words of other scripts stay unchanged. */
 const stem = (word: string): string => exceptions.get(word) ?? (/^[a-z]+$/.test(word) ? stemmer(word) : word);
 
-/** Words that the algorithm takes for another one, each with its forms, and forms that it does not know. The first is what they become. */
+/** Words with their forms that the algorithm confuses with other words or does not know. The first is the stem of all. */
 const exceptions = new Map(
   [
     'customer customers',

@@ -1,15 +1,15 @@
-/** Candidates for the ranking, of every engine. On known questions 1,000 were no better, and 300 a little worse. */
+/** Limit of candidates for the ranking, for every engine. On known questions 1,000 were no better, and 300 a little worse. */
 export const mostCandidates = 400;
 export const mostLinks = 1_000;
-/** Pages that are candidates because of links alone. */
+/** Limit of pages that are candidates only because of links. */
 export const mostLinkedPages = 60;
 /**
- * Passages that have the terms of a question, each term for itself. Frequent words beyond that still count in the ranking. Twice as many took SQLite twice
- * as long, for 2 of 647 known questions.
+ * Limit of passages that match the terms of a question, counted for each term separately. More frequent words still count in the ranking.
+ * Twice as many took SQLite twice as long, for 2 of 647 known questions.
  */
 const mostMatches = 3_000;
 
-/** The terms that candidates are looked for by: the rarest first, as many as have few enough passages together. Pure. */
+/** The terms with which candidates are searched: the rarest first, up to the limit of passages together. Pure. */
 export function rarest<T extends { passages: number }>(terms: readonly T[]): T[] {
   let matches = 0;
   const rare: T[] = [];

@@ -39,7 +39,7 @@ import {
 const storeWithinMs = 30_000;
 const abandonWithinMs = 2_000;
 
-/** Of the pages of a build, what they can be filtered by. */
+/** Collects the filter values of a build's pages. */
 class FoundValues {
   readonly #versions = new Set<string>();
   readonly #languages = new Set<string>();
@@ -72,14 +72,18 @@ function idOf(build: string, document: PageDocument | PassageDocument | LinkDocu
 const nothing = () => ({ title: 0, path: 0, heading: 0, text: 0 });
 
 const pagesInList = 500;
-/** Every search names the pages of the base that are not the build's. With more of them, as a share of all, the build gets all pages itself. */
+/**
+ * Limits of the pages of the base that a search has to exclude by name, together and as a share of all pages. Beyond them the build gets
+ * copies of all pages.
+ */
 const leastHidden = 16;
 const mostHidden = 200;
 const hiddenShare = 1 / 8;
 
 /**
- * Starts one build of a content version. Every document has an id of its own within the build: written twice, it is there once. `commit` counts them before
- * it says that the build is searched. `earlier`: a build whose pages can be taken over. Those in its base, or in itself if it has none, stay where they are.
+ * Starts one build of a content version. Every document has its own id within the build, so a document that is written twice is stored
+ * once. `commit` counts them before the build becomes the searched one. `earlier`: a build whose pages can be reused. Those in its base, or
+ * in the build if it has none, stay where they are.
  */
 export function buildElasticsearchPassages(
   writer: ElasticsearchWriter,
@@ -97,14 +101,14 @@ export function buildElasticsearchPassages(
   let registered: Promise<boolean> | undefined;
   let ended = false;
 
-  /** Before anything is written. */
+  /** Registers the build before anything is written. */
   async function register(): Promise<void> {
     const use = { contentVersion, build, base: earlier?.base, since: startedAt };
     registered ??= retryUnavailable(writeRetry(writer), signal ?? never, () =>
       registerBuild(writer, scope, use, signal),
     );
     if (await registered) return;
-    throw new SearchUnavailable(`What ${contentVersion} was to be based on was removed. It has to be built again.`);
+    throw new SearchUnavailable(`The base of ${contentVersion} was removed. It has to be built again.`);
   }
 
   async function addPage(page: SearchPage): Promise<void> {
@@ -154,7 +158,7 @@ export function buildElasticsearchPassages(
     own.set(path, { path, key, language, version, tag, isOpen: page.groups.length === 0, size });
   }
 
-  /** Documents are read and written again, because a cluster copies none within an index. */
+  /** Documents are read and written again, because a cluster cannot copy within an index. */
   async function copy(pages: ReadonlyMap<string, ListedPage>): Promise<void> {
     if (earlier === undefined || pages.size === 0) return;
     for await (const document of earlier.documents([...pages.keys()]))
@@ -162,7 +166,10 @@ export function buildElasticsearchPassages(
     for (const [path, page] of pages) own.set(path, page);
   }
 
-  /** What the build takes of its base; undefined when it has all pages itself, also those that were left there so far. */
+  /**
+   * The base of the build with the pages that replace or remove some of its pages; undefined when the build has all pages itself, including
+   * copies of those that were in the base until now.
+   */
   async function baseOf({ base, pages }: EarlierBuild): Promise<BaseOfBuild | undefined> {
     const changed = [...own.keys()].map(exact);
     const gone = [...pages.values()].filter((page) => page.isInBase && !shared.has(page.path) && !own.has(page.path));
@@ -217,7 +224,7 @@ export function buildElasticsearchPassages(
         ...(base && { base }),
         ...(synonyms.length > 0 && { synonyms, hasSynonyms: true }),
       };
-      // From here on it may be searched, also when the answer gets lost.
+      // From here on the build may be searched, even if the answer is lost.
       ended = true;
       await storeVersion(writer, scope, document, replaced, signal);
       await releaseReplaced(replaced?.document);
@@ -232,12 +239,12 @@ export function buildElasticsearchPassages(
         await refresh(writer, soon);
         await releaseBuilds(writer, scope, (one) => one.build === build, { vectors: 'deleted', signal: soon });
       } catch {
-        // As for a process that died: it is not searched, and goes with a later commit.
+        // The build is left as after a crash: it is not searched, and a later commit removes it.
       }
     },
   };
 
-  /** Vectors of what is replaced stay: the new build gets copies of them, and then they go. */
+  /** Releases the replaced build. Its vectors are kept until the new build has copies of them. */
   async function releaseReplaced(replaced: VersionDocument | undefined): Promise<void> {
     const isOver = (one: BuildUse): boolean => one.build === replaced?.build;
     const vectors = replaced?.vectorFacts === undefined ? 'deleted' : 'kept';
@@ -245,11 +252,11 @@ export function buildElasticsearchPassages(
     try {
       uses = await releaseBuilds(writer, scope, isOver, { vectors, signal });
     } catch {
-      // It is searched already. What could not be cleaned now is cleaned with the next commit.
+      // The new build is searched already. The cleanup is repeated with the next commit.
       return;
     }
     if (uses.some((one) => one.build === build)) return;
-    // A removal began after this build had been looked for, and ended before it was stored. Its documents are gone.
+    // A removal began after the check of this build, and ended before it was stored. Its documents are deleted.
     await deleteVersion(writer, scope, ({ build: searched }) => searched === build, signal);
     throw new SearchUnavailable(`${contentVersion} was removed from the search.`);
   }
@@ -266,7 +273,7 @@ const scopeOnly = ({ organization, domain, contentVersion }: SearchScope): Searc
 const documentsOf = (pages: readonly ListedPage[]): number =>
   pages.reduce((sum, { size }) => sum + 1 + size.passages + size.links, 0);
 
-/** What a search has to know of all pages together. */
+/** Facts about all pages together that a search needs. */
 function factsOf(pages: readonly ListedPage[]) {
   const lengths = nothing();
   const [found, open] = [new FoundValues(), new FoundValues()];
@@ -284,7 +291,10 @@ function factsOf(pages: readonly ListedPage[]) {
   return { passageCount, averageLength, averagePageLength, facets };
 }
 
-/** Takes a content version out of the search, then removes what only it used. A removal that was cut short is continued by the next one. */
+/**
+ * Removes a content version from the search, then its documents that no other version uses. The next removal continues one that was
+ * interrupted.
+ */
 export async function removeElasticsearchVersion(
   writer: ElasticsearchWriter,
   scope: SearchScope,
@@ -299,12 +309,12 @@ export async function removeElasticsearchVersion(
   if (!before?.document.removing) await storeVersion(writer, scope, gone, before, signal);
   await refresh(writer, signal);
   await releaseBuilds(writer, scope, (use) => use.contentVersion === contentVersion, { vectors: 'copied', signal });
-  // Of programs of other shapes.
+  // Removes documents of programs with other shapes.
   await removeWhere(writer, scope, [{ term: { contentVersion } }], signal, [{ ids: { values: [versionId(scope)] } }]);
   await deleteVersion(writer, scope, ({ removing }) => removing === true, signal);
 }
 
-/** Deletes what is stored of a version, if it is that still. */
+/** Deletes the document of a version if it still matches. */
 async function deleteVersion(
   writer: ElasticsearchWriter,
   scope: SearchScope,
@@ -360,7 +370,7 @@ export async function storedVersion(
   return { document: answer._source, sequence: answer._seq_no ?? 0, term: answer._primary_term ?? 0 };
 }
 
-/** Stores what is searched, unless another process did since `before` was read: then this build may have been removed. */
+/** Stores the searched build of a version, unless another process did since `before` was read: then this build may have been removed. */
 export async function storeVersion(
   { call, alias }: ElasticsearchWriter,
   scope: SearchScope,

@@ -15,14 +15,14 @@ import {
 import { type SearchScope, SearchUnavailable } from './search-index.ts';
 
 /*
- * Versions share documents, and processes build, replace and remove versions of a domain at the same time. So one document of the domain says which builds are
- * in use, and every change of it is guarded by the one before:
- * - A build is registered, with its base, before it writes anything. It can have a base only that is in use.
- * - A build is deleted only when a change left it without a use. It cannot get one again, so no later moment is the wrong one to delete it.
- * What a process leaves that dies is registered and not searched. It goes with a later change, when no such process can live any more.
+ * Versions share documents, and processes build, replace and remove versions of a domain at the same time. So one document per domain lists
+ * the builds in use, and every change of it is a guarded write:
+ * - A build is registered, with its base, before it writes anything. The base has to be in use.
+ * - A build is deleted only after a change left it unused. It cannot be used again, so it can be deleted at any later time.
+ * - A build of a process that died is registered and not searched. A later change removes it, once no such process can still run.
  */
 
-/** No build takes longer. */
+/** Limit of the duration of a build. */
 export const longestBuildMs = 2 * hourMs;
 const abandonedAfterMs = 2 * longestBuildMs;
 const earlierKeptMs = 7 * 24 * hourMs;
@@ -33,7 +33,7 @@ const conflictPauseMs = 20;
 
 type State = Pick<BuildsDocument, 'uses' | 'left' | 'vectorsOf' | 'begun'>;
 
-/** Says that a build, and its base, are needed from now on. False, and nothing is said, when the base is in use no longer. */
+/** Registers a build and its base as in use. False, without a change, when the base is no longer in use. */
 export async function registerBuild(
   writer: ElasticsearchWriter,
   scope: SearchScope,
@@ -52,7 +52,7 @@ export async function registerBuild(
   return isIn(use.build, after);
 }
 
-/** False for one whose version was removed since it was registered. */
+/** False for a build whose version was removed since it was registered. */
 export async function isRegistered(
   writer: ElasticsearchWriter,
   scope: SearchScope,
@@ -63,12 +63,12 @@ export async function isRegistered(
 }
 
 type ReleaseOptions = {
-  /** `copied`: those that were kept are deleted, too. */
+  /** `copied`: the vectors that were kept are deleted, too. */
   vectors: 'deleted' | 'kept' | 'copied';
   signal?: AbortSignal | undefined;
 };
 
-/** Takes these builds out of use, and those that dead processes left, and deletes what nobody uses then. Answers what is in use. */
+/** Takes these builds, and those of dead processes, out of use, and deletes the builds that are then unused. Returns the uses that remain. */
 export async function releaseBuilds(
   writer: ElasticsearchWriter,
   scope: SearchScope,
@@ -96,7 +96,7 @@ export async function releaseBuilds(
     },
     signal,
   );
-  // Those that were written after their build had been deleted.
+  // Documents that were written after their build had been deleted.
   const known = [...new Set([...uses.flatMap(buildsOf), ...left, ...vectorsOf])];
   const stray = {
     filter: [{ range: { build: { gte: firstBuildName, lt: buildName(abandonedBefore) } } }],
@@ -117,8 +117,8 @@ export async function releaseBuilds(
 }
 
 /**
- * What programs of earlier shapes stored, once this one has indexed the domain for so long that none of them is likely to run any more. One that does builds it
- * again, and that is left alone for as long.
+ * Selects documents of programs with earlier shapes, once this program has indexed the domain for so many days that none of them is likely
+ * to run any more. If one does, it builds its documents again, and they are kept for the same time.
  */
 function earlierShapes(begun: number): { range: { build: { lt: string } } }[] {
   const before = Date.now() - earlierKeptMs;
@@ -148,7 +148,10 @@ async function stored({ call, alias }: ElasticsearchWriter, scope: SearchScope, 
   return { state: { uses, left, vectorsOf, begun }, sequence: answer._seq_no, term: answer._primary_term };
 }
 
-/** Any number of processes may change it at once: each does so to what the one before left. The document is there while it says something. */
+/**
+ * Changes the document of the domain. Several processes may do this at once: each applies its change to the latest state. The document
+ * exists only while it has content.
+ */
 async function change(
   writer: ElasticsearchWriter,
   scope: SearchScope,
@@ -177,15 +180,15 @@ async function change(
       );
       return next;
     } catch (error) {
-      // Another process was faster, or this one was and did not hear of it.
+      // Another process was faster, or this one was and did not receive the answer.
       if (refusalStatus(error) !== 409) throw error;
     }
     await wait(Math.random() * conflictPauseMs * conflicts, undefined, { signal });
   }
-  throw new SearchUnavailable(`The builds of ${domain} are changed by others all the time.`);
+  throw new SearchUnavailable(`Other processes change the builds of ${domain} too often.`);
 }
 
-/** The builds that versions of the domain say are searched. */
+/** The builds that the versions of the domain name as searched. */
 async function searchedBuilds(
   { call, alias }: ElasticsearchWriter,
   scope: SearchScope,

@@ -22,7 +22,7 @@ const version: VersionDocument = {
 };
 const pageCount = 100;
 
-/** What the cluster answers: a passage of each page, and no link. */
+/** The cluster's answer: a passage of each page, and no link. */
 const passage = (at: number): PassageDocument => ({
   ...scope,
   ...{ kind: 'passage', build: 'b', position: 0 },
@@ -70,6 +70,6 @@ test('readers who name many groups with long names take little memory', async ()
   const before = process.memoryUsage().heapUsed;
   for (let reader = 1; reader <= 50; reader += 1) await search(reader);
   collect();
-  // 5,000 counts of links. Each with the names of its reader's groups they took 100 MB.
+  // There are 5,000 counts of links. With the names of the reader's groups in each they took 100 MB.
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(20_000_000);
 });

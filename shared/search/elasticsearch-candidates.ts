@@ -32,7 +32,7 @@ import { type SearchFilter, type SearchQuery, SearchUnavailable } from './search
 
 export type Candidate = RankedCandidate & { id: string };
 
-/** What ranking needs of a passage, in little memory. */
+/** The fields of a passage that the ranking needs, in a compact form. */
 type KeptPassage = {
   kind: 'passage';
   rank: PassageDocument['rank'];
@@ -41,23 +41,23 @@ type KeptPassage = {
   heading: string;
   textLength: number;
   counts: Uint32Array;
-  /** By which the terms in `counts` are numbered. */
+  /** The numbering of the terms in `counts`. */
   numbers: TermNumbers;
 };
 type TermNumbers = Map<string, number>;
 type KeptLink = { kind: 'link'; from: string; target: string; terms: string };
 type Kept = KeptPassage | KeptLink;
 
-/** Of all builds together; one of 10,000 passages takes 10 MB or so. */
+/** Size of the cache for all builds. A build of 10,000 passages takes about 10 MB. */
 const keptBytes = 64_000_000;
 const keptLinkCounts = 50_000;
 const keptIds = 50_000;
-/** Numbers of terms have 24 bits in the counts. */
+/** Limit of a numbering. Numbers of terms have 24 bits in the counts. */
 const mostTerms = 2 ** 20;
 
 /**
- * Finds what is ranked. Documents of a build never change, so what ranking needs of them is kept by their ids: a search asks for ids, and for those
- * documents alone that it has not seen. Which documents a reader may see is decided by the engine in every search.
+ * Finds the candidates for the ranking. Documents of a build never change, so their fields for the ranking are cached by id: a search
+ * fetches ids, and only those documents that are not cached. The engine decides in every search which documents the reader may see.
  */
 export function elasticsearchCandidates(
   call: ElasticsearchCall,
@@ -67,10 +67,10 @@ export function elasticsearchCandidates(
   let numbers: TermNumbers = new Map();
   const kept = new LRUCache<string, Kept>({ maxSize: keptBytes, sizeCalculation: bytesOf });
   const ids = new LRUCache<string, string>({ max: keptIds });
-  /** How many pages link to a page, for readers of the same groups. */
+  /** Number of pages that link to a page, for readers of the same groups. */
   const linkCounts = new LRUCache<string, number>({ max: keptLinkCounts });
 
-  /** Each has a digest of the path, and is asked for again and again. */
+  /** Caches ids, because each contains a digest of the path and is needed often. */
   const remembered =
     (kind: Kept['kind'], idOf: typeof passageId): typeof passageId =>
     (build, path, position) => {
@@ -94,7 +94,10 @@ export function elasticsearchCandidates(
     return number;
   }
 
-  /** Ids of documents of a build that this reader may see, the best first. From columns: reading each document for its id takes four times as long. */
+  /**
+   * Ids of a build's documents that this reader may see, the best first. They come from columns: reading each document for its id takes
+   * four times as long.
+   */
   async function idsOf(
     version: VersionDocument,
     kind: Kept['kind'],
@@ -137,7 +140,7 @@ export function elasticsearchCandidates(
     });
   }
 
-  /** What is known of these documents, and of the others what the engine sends. Those that are gone are left out. */
+  /** The fields of these documents, cached or fetched. Documents that no longer exist are left out. */
   async function read<K extends Kept['kind']>(
     version: VersionDocument,
     kind: K,
@@ -202,14 +205,14 @@ export function elasticsearchCandidates(
     };
   }
 
-  /** How many pages that the reader may see and that are not excluded link to each of these. */
+  /** For each of these pages, the number of pages with links to it that the reader may see and that are not excluded. */
   async function linksTo(
     version: VersionDocument,
     targets: readonly string[],
     { filter, exclude }: SearchQuery,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, number>> {
-    // A digest: readers may name 100 groups of 200 characters, and there is a key for each target.
+    // A digest keeps the keys short: readers may name 100 groups of 200 characters, and there is a key for each target.
     const reader = sha256Of(
       JSON.stringify([version.build, [...(filter?.groups ?? [])].sort(), [...(exclude ?? [])].sort()]),
     );
@@ -295,7 +298,7 @@ export function elasticsearchCandidates(
     for (const { _score: score, fields } of answer.hits?.hits ?? []) {
       const path = fields?.['filters.path']?.[0] as string | undefined;
       const position = fields?.['position']?.[0] as number | undefined;
-      // It makes no score negative: (1 + cosine) / 2.
+      // The engine avoids negative scores: its score is (1 + cosine) / 2.
       const cosine = 2 * (score ?? 0) - 1;
       const found = meaningOf(cosine, facts.typicalCosine);
       if (path !== undefined && position !== undefined && found > 0)
@@ -304,7 +307,7 @@ export function elasticsearchCandidates(
     return near;
   }
 
-  /** Passages with the terms, and the first ones of pages that links with them lead to. */
+  /** Passages with the terms, and the first passages of pages to which links with the terms lead. */
   async function find(
     version: VersionDocument,
     terms: readonly string[],
@@ -400,7 +403,10 @@ function bytesOf(one: Kept): number {
   return own + one.counts.byteLength + texts.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** What a version has: all of its build, and what is left of its base. Organization and domain are in every query, whatever the builds say. */
+/**
+ * Selects the documents of a version: its build, and the remaining ones of its base. Organization and domain are in every query,
+ * independent of the names of builds.
+ */
 export function buildFilter(
   { organization, domain, build, base }: Pick<VersionDocument, 'organization' | 'domain' | 'build' | 'base'>,
   ...kinds: ('page' | 'passage' | 'link' | 'vector')[]
@@ -416,7 +422,7 @@ export function buildFilter(
   ];
 }
 
-/** What the reader asked for and may see. */
+/** Selects the documents that the reader asked for and may see. */
 function queryFilter(
   { version, language, tag, groups }: SearchFilter,
   { facets }: VersionDocument,
@@ -440,17 +446,18 @@ const excluded = (paths: readonly string[]): estypes.QueryDslQueryContainer[] =>
 
 export const split = (terms: string): string[] => (terms === '' ? [] : terms.split(' '));
 
-/** The weights only choose candidates; the order is that of the ranking. */
+/** Weights for choosing candidates. The ranking decides their order. */
 const weighted = ['terms.title^6', 'terms.path^3', 'terms.heading^3', 'terms.text'];
 
-/** Passages with one of these terms. */
+/** Matches passages with one of these terms. */
 export function anyOf(terms: readonly string[]): estypes.QueryDslQueryContainer {
   return { multi_match: { query: terms.join(' '), type: 'cross_fields', tie_breaker: 1, fields: weighted } };
 }
 
 /**
- * The same passages, the best first: by BM25F, as SQLite chooses them, so that a term in a title and in its text is not counted as two. On known
- * questions it finds a little more than the sum over fields, which is left to OpenSearch: not every version of it has this query.
+ * Matches the same passages, the best first: by BM25F, like SQLite, so that a term in a title and in its text is not counted twice. On
+ * known questions it finds a little more than the sum over fields, which is used for OpenSearch, because some of its versions lack this
+ * query.
  */
 function bestWith(terms: readonly string[], product: ElasticsearchSettings['product']): estypes.QueryDslQueryContainer {
   return product === 'opensearch' ? anyOf(terms) : { combined_fields: { query: terms.join(' '), fields: weighted } };

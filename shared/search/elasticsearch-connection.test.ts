@@ -10,7 +10,7 @@ const product = { 'x-elastic-product': 'Elasticsearch' };
 const json = { ...product, 'content-type': 'application/json' };
 const noIndex = '{"error":{"type":"index_not_found_exception","reason":"no such index"},"status":404}';
 
-/** All that a server of these answers says of a content version, which nothing is known of, and to the wish to remove it. */
+/** The results or errors of the index for an unknown content version, and of its removal, when the server gives this answer. */
 async function said(status: number, headers: Record<string, string>, body: string): Promise<unknown[]> {
   const server = createServer((request, response) => {
     request.resume();
@@ -39,9 +39,9 @@ test('a cluster without the index has nothing', async () => {
 });
 
 test.each([
-  ['a page that says that there is nothing', 404, { 'content-type': 'text/html' }, '<html>Not found</html>'],
+  ['a page "Not found"', 404, { 'content-type': 'text/html' }, '<html>Not found</html>'],
   ['another server', 404, json, '{"error":"no handler"}'],
-  ['an answer to nothing', 200, json, '{}'],
+  ['an empty answer', 200, json, '{}'],
   ['nothing', 200, json, 'null'],
   ['a redirect', 302, { ...product, location: 'http://127.0.0.1:1/' }, ''],
   ['a page of a proxy that failed', 502, { 'content-type': 'text/html' }, '<html>Bad gateway</html>'],

@@ -4,23 +4,23 @@ import { SearchUnavailable } from './search-index.ts';
 
 export type ElasticsearchSettings = {
   product: 'elasticsearch' | 'opensearch';
-  /** Addresses of the nodes to ask. */
+  /** Addresses of the nodes. */
   nodes: readonly string[];
   auth?: { username: string; password: string } | { apiKey: string } | undefined;
-  /** Certificates (PEM) of the authorities to trust instead of those that Node knows. */
+  /** Certificates (PEM) of the authorities to trust instead of Node's. */
   authorities?: string | undefined;
-  /** The index and its alias begin with it. */
+  /** Prefix of the names of the index and its alias. */
   prefix: string;
-  /** Of an index that is created. */
+  /** Number of shards of a new index. */
   shards: number;
   replicas: number;
-  /** How long a search may take altogether, 5 seconds by default. */
+  /** Timeout of a whole search, 5 seconds by default. */
   searchWithinMs?: number | undefined;
-  /** How long writes are repeated that the cluster refuses or does not answer, a minute by default. */
+  /** Time for which refused or unanswered writes are retried, a minute by default. */
   writeWithinMs?: number | undefined;
 };
 
-/** What a call of the client needs to end in time. */
+/** Options that make a call of the client end in time. */
 type Deadline = { signal: AbortSignal; requestTimeout: number; retryBackoff: () => number };
 
 /** Makes every call end: with its answer, at its deadline, or with the reason of the caller's signal. */
@@ -31,12 +31,12 @@ export type ElasticsearchCall = <T>(
   signal?: AbortSignal,
 ) => Promise<T>;
 
-/** What writing needs. A portion that is refused for now is sent again for so long. */
+/** Access for writes. A batch that is temporarily refused is retried for `writeWithinMs`. */
 export type ElasticsearchWriter = { call: ElasticsearchCall; alias: string; writeWithinMs: number };
 
 export type ElasticsearchConnection = { call: ElasticsearchCall; close(): Promise<void> };
 
-/** Nothing is contacted before the first call. */
+/** Connects lazily: the first call contacts the cluster. */
 export function connectElasticsearch(settings: ElasticsearchSettings): ElasticsearchConnection {
   const { nodes, auth, authorities, product } = settings;
   const options: ClientOptions = {
@@ -44,7 +44,7 @@ export function connectElasticsearch(settings: ElasticsearchSettings): Elasticse
     ...(auth === undefined ? {} : { auth }),
     ...(authorities === undefined ? {} : { tls: { ca: authorities } }),
     ...(product === 'opensearch' ? { Transport: OpenSearchTransport } : {}),
-    // Another node, or a new connection to the same one after a restart. Within the deadline of the call.
+    // Retries use another node, or a new connection to the same one after a restart, within the deadline of the call.
     maxRetries: Math.max(1, nodes.length - 1),
     resurrectStrategy: 'optimistic',
   };
@@ -69,10 +69,10 @@ export function connectElasticsearch(settings: ElasticsearchSettings): Elasticse
   };
 }
 
-/** Pause before the client asks again, in seconds. Who has time to wait repeats calls itself. */
+/** Pause before the client retries, in seconds. Callers with more time retry calls themselves. */
 const atOnce = (): number => 0;
 
-/** OpenSearch says another product and knows none of Elastic's own media types. */
+/** OpenSearch reports another product name and does not know Elastic's own media types. */
 class OpenSearchTransport extends Transport {
   constructor({ vendoredHeaders, productCheck, ...options }: ConstructorParameters<typeof Transport>[0]) {
     super(options);
@@ -92,27 +92,27 @@ export const isMissingIndex = ({ type }: { type?: string | undefined }): boolean
   type === 'index_not_found_exception';
 
 /**
- * That the cluster has no index is an answer; that there is nothing at this address is none. Something between us and the cluster says 404, too, or
- * answers without an error.
- * @throws SearchUnavailable where an answer that lacks what was asked for does not say why
+ * Checks that an answer really reports a missing index. A missing index is a valid answer; a missing service at this address is not. A
+ * proxy before the cluster may also answer 404, or answer without an error.
+ * @throws SearchUnavailable when an answer without the requested content does not explain why
  */
 export function requireMissingIndex(answer: unknown): void {
   const error = (answer as { error?: unknown } | null)?.error;
   if (typeof error === 'object' && error !== null && isMissingIndex(error)) return;
-  throw new SearchUnavailable('What answers at the address of Elasticsearch does not answer as it does.');
+  throw new SearchUnavailable('The server at the address of Elasticsearch does not answer like Elasticsearch.');
 }
 
-/** Of an answer to a request for documents; none where there is no index. @throws SearchUnavailable as `requireMissingIndex` */
+/** The documents in an answer; none when there is no index. @throws SearchUnavailable as `requireMissingIndex` */
 export function documentsIn<T>(answer: { docs?: T[] }): T[] {
   const docs = (answer as { docs?: T[] } | null)?.docs;
   if (docs === undefined) requireMissingIndex(answer);
   return docs ?? [];
 }
 
-/** A refused request or document that is wrong will stay wrong: only then no later try helps. */
+/** True for a refused request or document that is invalid, so that no retry can help. */
 export const isOurMistake = (status: number | undefined): boolean => status === 400 || status === 413;
 
-/** As the port promises it: `SearchUnavailable` unless the request itself is wrong. The client's error is the `cause`. */
+/** The error as the port specifies it: `SearchUnavailable` unless the request itself is wrong. The client's error is the `cause`. */
 function failureOf(error: unknown, what: string, product: ElasticsearchSettings['product']): unknown {
   if (error instanceof SearchUnavailable || !(error instanceof Error)) return error;
   const name = nameOf(product);

@@ -27,8 +27,8 @@ export const writeRetry = ({ writeWithinMs }: ElasticsearchWriter): RetryPolicy 
 });
 
 /**
- * Sends documents in portions. Those that the cluster refuses for now, and those of a portion without an answer, are sent again. `before` is waited for before
- * each portion.
+ * Sends documents in batches. Documents that the cluster temporarily refuses, and those of a batch without an answer, are sent again.
+ * `before` is awaited before each batch.
  */
 export function bulkWriter(
   writer: ElasticsearchWriter,
@@ -95,14 +95,14 @@ const charactersOfNumber = 13;
 
 const never = new AbortController().signal;
 
-/** Why a document was refused; undefined when it was stored. An answer that does not name it did not store it. */
+/** The reason why a document was refused; undefined when it was stored. A document that is missing in the answer was not stored. */
 function errorOf(item: Partial<Record<string, estypes.BulkResponseItem>> | undefined) {
   const result = item?.index;
   if (result === undefined) return { status: 503, type: 'not_answered', reason: 'the answer lacks it' };
   return result.error === undefined ? undefined : { ...result.error, status: result.status };
 }
 
-/** Makes what was written so far be found. */
+/** Makes all documents written so far searchable. */
 export async function refresh({ call, alias }: ElasticsearchWriter, signal?: AbortSignal): Promise<void> {
   await call(
     'refresh the index',
@@ -112,7 +112,7 @@ export async function refresh({ call, alias }: ElasticsearchWriter, signal?: Abo
   );
 }
 
-/** How many documents of the scope's domain the filter lets through. */
+/** Number of documents of the scope's domain that match the filter. */
 export async function countWhere(
   { call, alias }: ElasticsearchWriter,
   scope: SearchScope,
@@ -130,7 +130,7 @@ export async function countWhere(
   return count;
 }
 
-/** Deletes documents of the scope's domain. Those that are gone already are no error. */
+/** Deletes documents of the scope's domain. Documents that are deleted already cause no error. */
 export async function removeWhere(
   { call, alias }: ElasticsearchWriter,
   scope: SearchScope,

@@ -17,24 +17,24 @@ import { SearchUnavailable } from './search-index.ts';
 
 type TakenDocument = PageDocument | PassageDocument | LinkDocument;
 
-/** The build of an earlier content version, of which pages are taken over. */
+/** The build of an earlier content version whose pages can be reused. */
 export type EarlierBuild = {
-  /** What a build has as its base that leaves pages where they are. */
+  /** The build that becomes the base of a build that leaves pages in place. */
   base: string;
-  /** By path. */
+  /** The pages by path. */
   pages: ReadonlyMap<string, ListedPage & { isInBase: boolean }>;
-  /** All that is stored of these pages. */
+  /** All stored documents of these pages. */
   documents(paths: readonly string[]): AsyncGenerator<TakenDocument>;
 };
 
 const readWithinMs = 30_000;
 const kinds = ['page', 'passage', 'link'] as const;
-/** Passages and links have some kilobytes; a page may have megabytes of Markdown. */
+/** Documents per request. Passages and links have some kilobytes; a page may have megabytes of Markdown. */
 const documentsAtOnce = { page: 20, passage: 1_000, link: 1_000, pages: 20 };
-/** Where more is wanted, all documents are read. */
+/** Limit of paths in a filter. For more pages all documents are read. */
 const mostPathsInFilter = 500;
 
-/** Reads which pages a version has that is searched. Undefined where something of it is lost, and all has to be written anew. */
+/** Reads the list of pages of a version that is searched. Undefined if parts of it are lost, so that all pages have to be written again. */
 export async function openEarlierBuild(
   writer: ElasticsearchWriter,
   version: VersionDocument,
@@ -72,7 +72,7 @@ function inBuild({ organization, domain }: VersionDocument, build: string, kind:
   return [{ term: { organization } }, { term: { domain } }, { term: { build } }, { term: { kind } }];
 }
 
-/** All documents of one kind that the filter lets through. */
+/** All documents of one kind that match the filter. */
 async function* all<T extends TakenDocument | PagesDocument>(
   { call, alias }: ElasticsearchWriter,
   version: VersionDocument,

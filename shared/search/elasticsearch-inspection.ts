@@ -7,10 +7,10 @@ import { aliasOf } from './elasticsearch-schema.ts';
 const oldest = { elasticsearch: [8, 14], opensearch: [2, 11] } as const;
 const names = { elasticsearch: 'Elasticsearch', opensearch: 'OpenSearch' } as const;
 const withinMs = 5_000;
-/** At 85 % of a disk no shard goes to its node any more, at 95 % nothing is written: the defaults of both products. */
+/** By the defaults of both products, no shard is allocated to a node whose disk is 85 % full, and nothing is written at 95 %. */
 const fullDiskPercent = 85;
 
-/** Whether the cluster can keep the passages, and whether it will go on doing so. */
+/** Findings about the cluster's ability to store the passages now and later. */
 export async function inspectElasticsearch(settings: ElasticsearchSettings): Promise<Finding[]> {
   const connection = connectElasticsearch(settings);
   const where = settings.nodes.join(', ');
@@ -19,7 +19,7 @@ export async function inspectElasticsearch(settings: ElasticsearchSettings): Pro
   try {
     const { version } = await ask('say its version', (client, within) => client.info({}, within));
     const who = `${names[settings.product]} ${version.number} at ${where}`;
-    // The calls are nearly the same, so much would go well for a while.
+    // The calls of both products are nearly the same, so a wrong product would work for a while.
     const isOpenSearch = (version as { distribution?: unknown }).distribution === 'opensearch';
     if (settings.product === 'opensearch' && !isOpenSearch) {
       return [
@@ -30,7 +30,7 @@ export async function inspectElasticsearch(settings: ElasticsearchSettings): Pro
       ];
     }
     const findings = [versionFinding(who, version.number, oldest[settings.product])];
-    // What an older one answers is not known.
+    // Answers of an older version are not checked, because their form is unknown.
     if (findings.some(({ level }) => level === 'fault')) return findings;
     findings.push(...(await unlessForbidden(() => clusterFindings(ask, settings))));
     findings.push(...(await unlessForbidden(() => indexFindings(ask, aliasOf(settings)))));
@@ -45,7 +45,7 @@ export async function inspectElasticsearch(settings: ElasticsearchSettings): Pro
 
 type Within = { signal: AbortSignal; requestTimeout: number; maxRetries: number };
 
-/** The questions pass `within` on, without which the client waits for half a minute. */
+/** Runs a question. It has to pass `within` on; otherwise the client waits for half a minute. */
 type Ask = <T>(what: string, question: (client: Client, within: Within) => Promise<T>) => Promise<T>;
 
 function unusable(where: string, error: unknown): Finding {
@@ -55,7 +55,7 @@ function unusable(where: string, error: unknown): Finding {
       'Set BINDERY_ELASTICSEARCH_USERNAME and _PASSWORD, or BINDERY_ELASTICSEARCH_API_KEY.',
     );
   }
-  // Without Node's own advice, which is about its command line.
+  // Removes Node's own advice, which is about its command line.
   const reason = messageOf(error).replace(/; if the root CA is installed locally.*$|[.]$/, '');
   return fault(
     `The search engine at ${where} cannot be used: ${reason}.`,
@@ -63,7 +63,7 @@ function unusable(where: string, error: unknown): Finding {
   );
 }
 
-/** For what TLS says in words of its own. */
+/** Advice about messages of TLS. */
 function adviceFor(where: string, reason: string): string | undefined {
   if (/certificate|self-signed/i.test(reason))
     return 'Set BINDERY_ELASTICSEARCH_CA_FILE to the certificate of the authority that signs for it, and ask it by a name that is in its certificate.';
@@ -74,7 +74,7 @@ function adviceFor(where: string, reason: string): string | undefined {
   return undefined;
 }
 
-/** A user who may search and index need not see the cluster. */
+/** A user with the rights to search and index may lack the right to see the cluster. */
 async function unlessForbidden(inspect: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await inspect();
@@ -108,14 +108,14 @@ async function clusterFindings(ask: Ask, { replicas }: ElasticsearchSettings): P
     findings.push(
       warning(
         `BINDERY_ELASTICSEARCH_REPLICAS is ${replicas}, and ${nodes === 1 ? 'one node has' : `${nodes} nodes have`} no place for so many copies.`,
-        `Set it to ${nodes - 1} before the index is made.`,
+        `Set it to ${nodes - 1} before the index is created.`,
       ),
     );
   } else if (replicas === 0 && nodes > 1) {
     findings.push(
       warning(
         'BINDERY_ELASTICSEARCH_REPLICAS is 0: with one node a part of the index is gone.',
-        'Set it to 1 before the index is made.',
+        'Set it to 1 before the index is created.',
       ),
     );
   }
@@ -126,7 +126,7 @@ async function indexFindings(ask: Ask, alias: string): Promise<Finding[]> {
   const exists = await ask('look for its index', (client, within) =>
     client.indices.existsAlias({ name: alias }, within),
   );
-  if (!exists) return [good(`There is no index "${alias}" yet: the first published content makes it.`)];
+  if (!exists) return [good(`There is no index "${alias}" yet: the first published content creates it.`)];
   const settings = await ask('send the settings of its index', (client, within) =>
     client.indices.getSettings({ index: alias, flat_settings: true }, within),
   );
@@ -137,8 +137,8 @@ async function indexFindings(ask: Ask, alias: string): Promise<Finding[]> {
   return blocked.length > 0
     ? [
         fault(
-          `The index ${blocked.map(([name]) => name).join(', ')} takes nothing: it is blocked for writing.`,
-          'Make room on the disks of its nodes; the cluster then takes the block away.',
+          `The index ${blocked.map(([name]) => name).join(', ')} is blocked for writing.`,
+          'Make room on the disks of its nodes; the cluster then removes the block.',
         ),
       ]
     : [good(`The index ${Object.keys(settings).join(', ')} can be written.`)];
@@ -150,12 +150,7 @@ async function diskFindings(ask: Ask): Promise<Finding[]> {
   );
   return nodes.flatMap(({ node, 'disk.percent': percent }) =>
     Number(percent) >= fullDiskPercent
-      ? [
-          warning(
-            `The disk of its node ${node} is ${percent} % full.`,
-            'Make room: at 95 % nothing is indexed any more.',
-          ),
-        ]
+      ? [warning(`The disk of its node ${node} is ${percent} % full.`, 'Make room: at 95 % nothing more is indexed.')]
       : [],
   );
 }

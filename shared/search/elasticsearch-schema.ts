@@ -7,48 +7,52 @@ import { fields } from './rank-passages.ts';
 import { SearchUnavailable, type SearchFacets, type SearchPage, type SearchScope } from './search-index.ts';
 
 /*
- * All content versions of all organizations are in one index. Each document says whose it is, and those of one domain are on one shard. Two kinds are
- * changed: `searched` says which build of a content version is searched, `builds` which builds of the domain are in use. The others belong to a build: `page`,
- * `passage`, `link`, `vector`, and `pages`, which lists its pages. A link is filtered by the page that it is on. Vectors come later than the others, one beside
- * each passage.
+ * One index holds all content versions of all organizations. Each document names its owner, and those of one domain are on one shard. Two
+ * kinds of documents are changed: `searched` names the build of a content version that is searched, `builds` lists the builds of the domain
+ * in use. The others belong to a build: `page`, `passage`, `link`, `vector`, and `pages`, which lists its pages. A link is filtered by the
+ * page that contains it. Vectors are added later, one for each passage.
  *
- * A build that follows an earlier one has documents for the changed pages alone. For all others it is searched together with its base, a build with
- * all pages of its time. So what a publication costs is decided by what it changes.
+ * A build that follows an earlier one has documents only for the changed pages. For all others it is searched together with its base, a
+ * build with all pages of its time. So the cost of a publication depends on its changes.
  *
- * Programs of different shapes run side by side during an upgrade, or after it was taken back. Each has documents of its own and leaves the others' alone: their
- * ids and the names of builds begin with the shape. Programs before the ninth shape delete documents of builds of which they do not know that they are needed, but
- * only such as have `startedAt` or a `contentVersion`, and of version documents those of the kind `version`. So there are none of these any more.
+ * Programs of different shapes run at the same time during an upgrade or after a downgrade. Each has its own documents and leaves those of
+ * the others: their ids and the names of builds begin with the shape. Programs before the ninth shape delete documents of builds that they
+ * do not know to be needed, but only those with `startedAt` or a `contentVersion`, and of version documents only those of the kind
+ * `version`. So this shape has no such documents.
  */
 
-/** Of the mapping below. A program with a higher one copies the index, see `prepareIndex`. */
+/** Version of the mapping below. A program with a higher one copies the index, see `prepareIndex`. */
 export const mappingVersion = 2;
 
-/** Counts up when documents lack what this program needs, or the terms of `analyzeText` change: builds of another shape are built again. */
+/**
+ * Incremented when documents lack data that this program needs, or when the terms of `analyzeText` change. Builds of another shape are
+ * built again.
+ */
 export const documentShape = 9;
-/** Of an earlier shape whose builds can be searched as they are, until there is one of ours. */
+/** An earlier shape whose builds can be searched unchanged, until there is one of the current shape. */
 export const searchedEarlierShape = 7;
 
 const keyword = { type: 'keyword' } as const;
-/** The terms come from `analyzeText`, separated by spaces: Elasticsearch analyzes nothing. */
+/** The terms come from `analyzeText`, separated by spaces, so Elasticsearch does not analyze them. */
 const terms = { type: 'text', analyzer: 'whitespace', index_options: 'freqs' } as const;
 
 const mapping: estypes.MappingTypeMapping = {
-  // What is not listed is kept and not searched: texts that are shown.
+  // Fields that are not listed are stored and not searched: texts that are shown.
   dynamic: false,
   _routing: { required: true },
   properties: {
     kind: keyword,
     organization: keyword,
     domain: keyword,
-    /** Of what says which build is searched. Builds of programs before the eighth shape had it, too. */
+    /** Set in documents that name the searched build. Builds of programs before the eighth shape had it, too. */
     contentVersion: keyword,
     build: keyword,
-    /** Of programs before the ninth shape. */
+    /** Used by programs before the ninth shape. */
     startedAt: { type: 'date', format: 'epoch_millis' },
     filters: {
       properties: { path: keyword, language: keyword, version: keyword, tag: keyword, groups: keyword },
     },
-    /** Of a passage or a link in its page, or of a list of pages. */
+    /** Position of a passage or a link in its page, or of a list of pages. */
     position: { type: 'integer' },
     terms: { properties: Object.fromEntries([...fields, 'link'].map((field) => [field, terms])) },
     /** Path of the page that a link leads to. */
@@ -56,49 +60,52 @@ const mapping: estypes.MappingTypeMapping = {
   },
 };
 
-/** Which build of a content version is searched. `removing`: it is being removed, and nothing may be committed. */
+/** Names the searched build of a content version. `removing`: it is being removed, and nothing may be committed. */
 export type VersionDocument = SearchScope & {
-  /** `version` in those of programs before the ninth shape. */
+  /** `version` in documents of programs before the ninth shape. */
   kind: 'searched' | 'version';
   build: string;
-  /** Absent where the build has all pages itself. */
+  /** Absent if the build has all pages itself. */
   base?: BaseOfBuild;
-  /** Pages, passages and links of build and base. */
+  /** Number of pages, passages and links of build and base. */
   documentCount: number;
   shape: number;
   passageCount: number;
   averageLength: Record<(typeof fields)[number], number>;
   averagePageLength: number;
-  /** Builds of earlier versions do not say which are `open`. */
+  /** Builds of earlier versions lack the values that are `open`. */
   facets: Omit<SearchFacets, 'open'> & Partial<SearchFacets>;
-  /** Groups of the project; absent when there are none. As many as 1 MB, so they are read once for each build. */
+  /** Groups of the project; absent when there are none. They may have 1 MB, so they are read once for each build. */
   synonyms?: readonly (readonly string[])[];
   hasSynonyms?: boolean;
-  /** `isComplete`: no passage lacks one that may have one. */
+  /** `isComplete`: every passage that may have a vector has one. */
   vectorFacts?: VectorFacts & { isComplete: boolean };
   removing?: boolean;
 };
 
-/** The build that has the other pages. `changed`: pages of the build itself, `gone`: those of the base that are no longer there; both as `filters` have paths. */
+/**
+ * The build that has the other pages. `changed`: pages of the build itself; `gone`: pages of the base that no longer exist. Both have paths
+ * in the form of `filters`.
+ */
 export type BaseOfBuild = { build: string; changed: string[]; gone: string[] };
 
-/** The builds of a domain whose documents nobody may delete, see `elasticsearch-builds-in-use.ts`. */
+/** The builds of a domain that are in use, so that their documents must not be deleted; see `elasticsearch-builds-in-use.ts`. */
 export type BuildsDocument = Owner & {
   kind: 'builds';
   uses: BuildUse[];
-  /** Not in use any more, and not all of their documents are deleted yet. */
+  /** Builds that are no longer in use, whose documents are not all deleted yet. */
   left: string[];
-  /** Deleted but for the vectors, which are still to be copied. */
+  /** Builds that are deleted except for the vectors, which still have to be copied. */
   vectorsOf: string[];
-  /** When programs of this shape began to index the domain, in milliseconds. */
+  /** Time when programs of this shape began to index the domain, in milliseconds. */
   begun: number;
 };
-/** `since`: when it was registered, in milliseconds. */
+/** `since`: the time of the registration, in milliseconds. */
 export type BuildUse = { contentVersion: string; build: string; base?: string | undefined; since: number };
 
-/** Of some pages of a build, what a later build needs to know to leave them where they are. */
+/** Data about some pages of a build with which a later build can leave them in place. */
 export type PagesDocument = OfBuild & { kind: 'pages'; position: number; pages: ListedPage[] };
-/** `key`: digest of all that it was made from. `isOpen`: without groups. */
+/** `key`: digest of all sources of the page. `isOpen`: the page has no groups. */
 export type ListedPage = Pick<SearchPage, 'path' | 'key' | 'version' | 'language' | 'tag'> & {
   isOpen: boolean;
   size: PageSize;
@@ -117,7 +124,7 @@ export type PageDocument = OfBuild & {
   };
 };
 
-/** What a page adds to its build. `lengths`: terms of all its passages, by field. */
+/** The contribution of a page to its build. `lengths`: number of terms of all its passages, by field. */
 export type PageSize = { passages: number; links: number; lengths: Record<(typeof fields)[number], number> };
 
 export type PassageDocument = OfBuild & {
@@ -125,7 +132,7 @@ export type PassageDocument = OfBuild & {
   filters: Filters;
   terms: Record<(typeof fields)[number], string>;
   position: number;
-  /** What ranking needs of its page. */
+  /** Fields of its page for the ranking. */
   rank: {
     path: string;
     language?: string | undefined;
@@ -142,7 +149,7 @@ export type PassageDocument = OfBuild & {
 export type LinkDocument = OfBuild & {
   kind: 'link';
   filters: Filters;
-  /** Number in its page. */
+  /** Number of the link in its page. */
   position: number;
   target: string;
   terms: { link: string };
@@ -150,13 +157,13 @@ export type LinkDocument = OfBuild & {
 
 export type VectorDocument = OfBuild & {
   kind: 'vector';
-  /** Both as its passage has them. */
+  /** `filters` and `position` are those of the passage. */
   filters: Filters;
   position: number;
   model: string;
-  /** Of the model and the text. */
+  /** Digest of the model and the text. */
   digest: string;
-  /** By `d` and their length, because a field has one length. Absent for a text that the model does not take. */
+  /** The vector under the key `d` and its length, because a field has one length. Absent for a text that the model refuses. */
   vectors?: Record<string, number[]>;
 };
 
@@ -165,7 +172,7 @@ type OfBuild = Owner & { build: string };
 
 type Filters = { path: string; language: string; version: string; tag?: string | undefined; groups: string[] };
 
-/** What a page is filtered by. A page of all languages or versions has `everywhere` there, and groups have a mark before them that `everyone` has not. */
+/** The filter values of a page. A page of all languages or versions has `everywhere` there. Groups have a prefix that `everyone` lacks. */
 export function filtersOf({ path, language, version, tag, groups }: SearchPage): Filters {
   return {
     path: exact(path),
@@ -177,7 +184,7 @@ export function filtersOf({ path, language, version, tag, groups }: SearchPage):
 }
 
 export const everywhere = 'everywhere';
-/** Of a language or version. */
+/** Filter value of a language or version. */
 export const divisionKey = (name: string | undefined): string =>
   name === undefined ? everywhere : `division ${exact(name)}`;
 
@@ -186,17 +193,20 @@ export const groupKey = (group: string): string => `group ${exact(group)}`;
 
 const longestKeyword = 1_000;
 
-/** As a keyword. Elasticsearch refuses those above 32 kB and halves of characters, and authors write what they like. */
+/** The value as a keyword. Elasticsearch refuses keywords above 32 kB and unpaired surrogates, and authors may write both. */
 export const exact = (value: string): string =>
   (value.length <= longestKeyword ? value : `${value.slice(0, longestKeyword)} ${sha256Of(value)}`).toWellFormed();
 
-/** Keeps a domain's documents together, so that a search asks one shard. */
+/** Keeps a domain's documents together, so that a search uses one shard. */
 export const routingOf = ({ organization, domain }: SearchScope): string => `${organization}/${domain}`;
 
-/** Sorts by the shape, and behind the names of builds before the ninth shape: they are their time, which begins with a letter before `v` until 2046. */
+/**
+ * Sorts by the shape, and after the names of builds before the ninth shape: these begin with the time, whose first letter comes before `v`
+ * until 2046.
+ */
 const shapeName = `v${String(documentShape).padStart(3, '0')}`;
 export const firstBuildName = `${shapeName}-`;
-/** Sorts by time. With nothing `random`, those of builds that began before come before it. */
+/** Sorts by time. Without `random`, the names of earlier builds come before it. */
 export const buildName = (startedAt: number, random = ''): string =>
   `${firstBuildName}${startedAt.toString(36)}-${random}`;
 export const earlierBuildName = (startedAt: number): string => startedAt.toString(36);
@@ -209,7 +219,7 @@ export const passageId = (build: string, path: string, position: number): string
   `${build}/passage/${sha256Of(path)}/${position}`;
 export const linkId = (build: string, path: string, position: number): string =>
   `${build}/link/${sha256Of(path)}/${position}`;
-/** One for each passage; that of another model replaces it. */
+/** The id of a passage's vector, which is the same for all models, so a new model replaces it. */
 export const vectorId = (build: string, path: string, position: number): string =>
   `${build}/vector/${sha256Of(path)}/${position}`;
 export const vectorField = (dimensions: number): string => `vectors.d${dimensions}`;
@@ -220,11 +230,11 @@ export const buildsId = ({ organization, domain }: SearchScope): string =>
 
 const hiddenPages = new WeakMap<BaseOfBuild, ReadonlySet<string>>();
 
-/** Paths of the base that are not searched, or that the build has itself. */
+/** Paths of the base that are not searched, because they were removed or the build has them itself. */
 export const hiddenIn = (base: BaseOfBuild | undefined): string[] =>
   base === undefined ? [] : [...base.changed, ...base.gone];
 
-/** The build that has the documents of a page, if there are some. `path`: as `filters` have it. */
+/** The build that has the documents of a page, if they exist. `path` has the form of `filters`. */
 export function buildWith({ build, base }: Pick<VersionDocument, 'build' | 'base'>, path: string): string {
   if (base === undefined) return build;
   const hidden = hiddenPages.get(base) ?? new Set(hiddenIn(base));
@@ -239,8 +249,8 @@ const prepareWithinMs = 30_000;
 const copyWithinMs = 3_600_000;
 
 /**
- * Makes sure that the alias leads to an index with the mapping of this program. An index with an older mapping is closed for writing, copied and
- * replaced at once; searches go on meanwhile. Any number of processes may do this together.
+ * Makes sure that the alias leads to an index with the mapping of this program. An index with an older mapping is closed for writing,
+ * copied and replaced atomically; searches continue meanwhile. Several processes may do this at the same time.
  */
 export async function prepareIndex(
   settings: ElasticsearchSettings,
@@ -261,14 +271,15 @@ export async function prepareIndex(
   try {
     await replaceIndex(alias, current, index, call, signal);
   } catch (error) {
-    // Another process has done it, or is doing it.
+    // Another process has replaced the index, or is doing it.
     if (refusalStatus(error) !== 404 || (await indexOfAlias(alias, call, signal)) !== index) throw error;
   }
 }
 
 /**
- * Makes sure that the index takes vectors of this length, or that they can be looked for. An index without vectors has nothing of them. They are compared one after the other (`int8_flat`):
- * a graph of all domains' vectors would cost memory and time to write, and a filter for one domain would leave it to such a comparison anyway.
+ * Makes sure that the index accepts vectors of this length, and that they can be searched. An index without vectors has no such fields.
+ * Vectors are compared one after the other (`int8_flat`): a graph of all domains' vectors would cost memory and time to write, and with a
+ * filter for one domain the engine would compare one by one anyway.
  */
 export async function prepareVectors(
   { call, alias }: { call: ElasticsearchCall; alias: string },
@@ -300,13 +311,13 @@ async function indexOfAlias(alias: string, call: ElasticsearchCall, signal?: Abo
   return Object.keys(found).find((name) => versionOf(alias, name) !== undefined);
 }
 
-/** Of the mapping that the index has; undefined for one that is not ours. */
+/** Version of the mapping of the index; undefined for an index of another program. */
 function versionOf(alias: string, index: string): number | undefined {
   const suffix = index.startsWith(`${alias}-`) ? index.slice(alias.length + 1) : '';
   return /^\d{1,6}$/.test(suffix) ? Number(suffix) : undefined;
 }
 
-/** With the alias from its first moment, or without. No error when another process was faster. */
+/** Creates the index, with or without the alias. Succeeds also when another process was faster. */
 async function createIndex(
   { shards, replicas }: ElasticsearchSettings,
   index: string,
@@ -324,7 +335,7 @@ async function createIndex(
             index,
             ...(alias === undefined ? {} : { aliases: { [alias]: {} } }),
             mappings: mapping,
-            // A build is refreshed when it is complete. Until then nobody looks for it.
+            // A build is refreshed when it is complete. Until then it is not searched.
             settings: { number_of_shards: shards, number_of_replicas: replicas, refresh_interval: '30s' },
           },
           deadline,
@@ -345,8 +356,8 @@ async function createIndex(
 }
 
 /**
- * Copies what there is and lets the alias lead to the copy. What was written to the copy since is newer and stays. The old index goes at the
- * same moment, so a process that is late finds none.
+ * Copies all documents and lets the alias lead to the copy. Documents written to the copy meanwhile are newer and stay. The old index is
+ * removed in the same step, so a late process finds none.
  */
 async function replaceIndex(
   alias: string,

@@ -44,16 +44,16 @@ import { builtInSynonyms, type Synonyms, synonymsOf } from './synonyms.ts';
 
 const searchWithinMs = 5_000;
 const writeWithinMs = 60_000;
-/** A readiness check has two seconds. */
+/** Timeout of the check, below the two seconds of a readiness check. */
 const checkWithinMs = 1_500;
 
 const keptVersions = 1_000;
 const keptCounts = 50_000;
 const keptSynonyms = 200;
-/** The count of a term that is nowhere. */
+/** Stored count of a term that occurs nowhere. */
 const nowhere = -1;
 
-/** Passages among which similar words are looked for. */
+/** Limit of passages in which similar words are searched. */
 const mostSimilarPassages = 30;
 
 /** A search index in Elasticsearch or OpenSearch, for several machines. The first build creates the index. */
@@ -63,14 +63,17 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
   const alias = aliasOf(settings);
   const writer: ElasticsearchWriter = { call, alias, writeWithinMs: settings.writeWithinMs ?? writeWithinMs };
   const withinMs = settings.searchWithinMs ?? searchWithinMs;
-  /** What was searched last, by content version. Each answer is checked against the index before it is given. */
+  /** Cache of version documents, by content version. Each answer is checked against the index before it is returned. */
   const versions = new LRUCache<string, VersionDocument>({ max: keptVersions });
   const candidates = elasticsearchCandidates(call, alias, { product: settings.product, withinMs });
   const synonyms = new LRUCache<string, Synonyms>({ max: keptSynonyms });
-  /** How many passages of a build have a term. A build never changes. */
+  /** Number of passages of a build with a term. A build never changes. */
   const counts = new LRUCache<string, number>({ max: keptCounts });
 
-  /** The documents with these ids, and which build is searched now: of this program's shape, or else of the one that can be searched, too. */
+  /**
+   * The documents with these ids, and the version document with the searched build: of this program's shape, or else of the earlier shape
+   * that can be searched.
+   */
   async function documents(scope: SearchScope, ids: readonly string[], signal?: AbortSignal) {
     const [key, earlierKey] = [versionId(scope), earlierVersionId(scope)];
     const routing = routingOf(scope);
@@ -105,16 +108,16 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
   const versionOf = async (scope: SearchScope, signal?: AbortSignal): Promise<VersionDocument | undefined> =>
     (await documents(scope, [], signal)).version;
 
-  /** Of this program's shape: others can be searched, not built upon. */
+  /** The version document of this program's shape. Builds of other shapes can be searched, but not reused. */
   async function ownVersionOf(scope: SearchScope, signal?: AbortSignal): Promise<VersionDocument | undefined> {
     const version = await versionOf(scope, signal);
     return version?.shape === documentShape ? version : undefined;
   }
 
   /**
-   * What `read` finds in the build that is searched. `read` says which documents it needs; they are fetched together with the version, so a build
-   * that was replaced and is being deleted is noticed, and all is read again from the new one, until `signal` aborts. Undefined when the version is
-   * not indexed.
+   * The result of `read` for the searched build. `read` names the documents that it needs; they are fetched together with the version
+   * document, so a build that was replaced and is being deleted is detected. Then all is read again from the new build, until `signal`
+   * aborts. Undefined when the version is not indexed.
    */
   async function onOneBuild<T>(
     scope: SearchScope,
@@ -126,7 +129,8 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
       const { ids, result } = await read(version);
       const now = await documents(scope, ids, signal);
       let searched = now.version;
-      // The documents come one after the other. One that is missing may have been deleted after its build was replaced, which the version says then.
+      // The engine reads the documents one by one. A missing one may have been deleted after its build was replaced, which the version
+      // document then shows.
       if (!ids.every((id) => now.sources.has(id))) searched = await versionOf(scope, signal);
       if (searched !== undefined && isSameState(searched, version)) return result(now.sources);
       version = searched;
@@ -134,7 +138,7 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
     return undefined;
   }
 
-  /** Those of the build, read once. Where it was replaced meanwhile they may be of another: then this search begins again. */
+  /** The synonyms of the build, read once. If the build was replaced meanwhile, they may belong to another one, and this search begins again. */
   async function synonymsOfBuild(version: VersionDocument, signal: AbortSignal): Promise<Synonyms> {
     if (version.hasSynonyms !== true) return builtInSynonyms;
     const known = synonyms.get(version.build);
@@ -159,7 +163,7 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
     return read;
   }
 
-  /** How many passages of the whole build have each term, whatever the reader may see of it; 0 for those that only links have. */
+  /** Number of passages of the whole build with each term, independent of the reader; 0 for terms that occur only in links. */
   async function passagesWith(
     version: VersionDocument,
     terms: readonly string[],
@@ -203,7 +207,7 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
     );
   }
 
-  /** Terms of the passages that are nearest to a term that none has. */
+  /** Terms of the passages that are nearest to a term without passages. */
   async function similarTerms(version: VersionDocument, term: string, signal: AbortSignal): Promise<string[]> {
     const fuzzy = { value: term, fuzziness: term.length > 7 ? 2 : 1, transpositions: true, max_expansions: 50 };
     const hits = await call(
@@ -237,7 +241,7 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
     return similarTo(term, [...(await passagesWith(version, near, signal))]);
   }
 
-  /** Language and version of the page that the reader is on, whoever may see it. */
+  /** Language and version of the reader's current page, independent of its groups. */
   async function nearPage(version: VersionDocument, path: string | undefined, signal: AbortSignal) {
     if (path === undefined) return undefined;
     const id = pageId(buildWith(version, exact(path)), path);
@@ -273,7 +277,7 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
               );
               return some.map(({ id }) => {
                 const source = sources.get(id);
-                // A build that was replaced is noticed below.
+                // A replaced build is detected below.
                 if (source?.kind !== 'passage') return '';
                 const { title, heading, text } = source.shown;
                 return [title, heading, text].join('\n');
@@ -297,7 +301,7 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
           },
           query,
         );
-        // What is shown is fetched last, together with the check that this build is still searched.
+        // The shown texts are fetched last, together with the check that this build is still searched.
         return {
           ids: best.map(({ id }) => id),
           result: (sources) => passages.map((one, at) => ({ ...one, ...shownOf(best[at], sources) })),
@@ -334,7 +338,7 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
       const { title, language, version, markdown, peoplesMarkdown = markdown } = page.page;
       return { path, title, language, version, markdown, peoplesMarkdown };
     },
-    // The vectors of OpenSearch are another plug-in's, with other mappings and queries.
+    // OpenSearch has vectors in another plug-in, with different mappings and queries.
     ...(settings.product === 'elasticsearch' && {
       startVectors: (scope, model, signal) => startElasticsearchVectors(writer, checkScope(scope), model, signal),
     }),
@@ -364,7 +368,7 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
     close: () => connection.close(),
   };
 
-  /** A node with a full disk blocks writes to the indices on it. */
+  /** A node with a full disk blocks writes to its indices. */
   async function checkBlocks(): Promise<void> {
     const settingsOf = await call('say whether it can be written', checkWithinMs, (client, deadline) =>
       client.indices.getSettings(
@@ -393,7 +397,7 @@ const isSearched = (stored: StoredDocument): stored is VersionDocument =>
 const idOf = (version: VersionDocument): string =>
   version.kind === 'searched' ? versionId(version) : earlierVersionId(version);
 
-/** Vectors may have come since. */
+/** True if build and vectors are the same. Vectors may have been added since. */
 const isSameState = (a: VersionDocument, b: VersionDocument): boolean =>
   a.build === b.build && isDeepStrictEqual(a.vectorFacts, b.vectorFacts);
 
@@ -424,10 +428,10 @@ function shownOf(
   return { ...found.shown, tag: found.shown.tag };
 }
 
-/** Ids become parts of document ids and routings: nothing else may. */
+/** Ids become parts of document ids and routings, so other characters are refused. */
 function checkScope({ organization, domain, contentVersion }: SearchScope): SearchScope {
   for (const id of [organization, domain, contentVersion]) {
-    if (!/^[A-Za-z0-9_-]{1,100}$/.test(id)) throw new TypeError(`"${id}" cannot be the name of what is indexed.`);
+    if (!/^[A-Za-z0-9_-]{1,100}$/.test(id)) throw new TypeError(`"${id}" cannot be part of an id of the search index.`);
   }
   return { organization, domain, contentVersion };
 }

@@ -2,12 +2,13 @@ import { hourMs } from '#shared/runtime/time-and-ids.ts';
 import type { ElasticsearchCall } from './elasticsearch-connection.ts';
 
 const withinMs = 30_000;
-/** Nobody waits longer for a copy. */
+/** Time after which a copy counts as abandoned. */
 const abandonedAfterMs = 2 * hourMs;
 
 /**
- * A newer program that copies the index blocks the one that it copies. If it died, and the upgrade was taken back, nothing could be written for good. So its
- * copy is deleted and the block lifted, when the copy began long ago and the cluster copies nothing. A block without a copy is an operator's.
+ * A newer program that copies the index blocks writes to the original. If it died and was then downgraded, the block would stay forever. So
+ * its copy is deleted and the block removed when the copy began long ago and the cluster has no copy in progress. A block without a copy
+ * was set by an operator and stays.
  */
 export async function endUnfinishedCopy(
   alias: string,
@@ -44,7 +45,7 @@ export async function endUnfinishedCopy(
   );
   if (Object.keys(tasks.tasks ?? {}).length > 0) return;
   const lift = `take back the copy of ${current}`;
-  // First the copy: it lacks what is written from here on, and a later one keeps what is there.
+  // The copy is deleted first: it lacks documents written from here on, and a later copy keeps existing documents.
   await call(
     lift,
     withinMs,

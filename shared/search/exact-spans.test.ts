@@ -12,7 +12,7 @@ test.each([
   '',
   '--- ... ``` "" /',
   'API',
-])('"%s" has nothing that is meant as it stands', (query) => {
+])('"%s" has no literal parts', (query) => {
   expect(exactSpans(query)).toEqual([]);
 });
 
@@ -44,8 +44,8 @@ test.each([
   expect(share(query, text)).toBe(0);
 });
 
-test('of several a text may have some, and hostile questions take no time', () => {
-  // Of chat, usechat, red and green.
+test('a text may have some of several literal parts, and hostile questions take no time', () => {
+  // The terms are chat, usechat, red and green.
   expect(share('useChat or "red green"', 'useChat alone')).toBe(0.5);
   expect(share('https://x.example/a/b#c', 'see /a/b')).toBeGreaterThan(0);
   expect(share('what does the useChat hook return when it is closed', 'useChat')).toBeLessThan(0.5);

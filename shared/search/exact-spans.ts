@@ -1,14 +1,12 @@
 import { analyzeQuery, analyzeText } from './analyze-text.ts';
 
-/**
- * A part of a question that is meant as it stands: a flag, a name in code, an address, or what is quoted.
- */
+/** A part of a question that has to occur literally: a flag, a name in code, an address, or a quotation. */
 type ExactSpan = {
-  /** Each finds it in a text, see `plainText`. */
+  /** Patterns for texts in the form of `plainText`. */
   patterns: readonly RegExp[];
-  /** Of a quotation or a name, which may also be written in another way: with other forms of its words, as `max_size` or `maxSize`. */
+  /** Terms of a quotation or a name, which may also occur in another spelling, such as `max_size` or `maxSize`. */
   sequence?: readonly string[] | undefined;
-  /** How much of the question it is, 0–1: a name in a long sentence says little of what is asked. */
+  /** Share of the question's terms, 0–1: a name in a long sentence is only a small part of it. */
   share: number;
 };
 
@@ -16,10 +14,10 @@ const mostSpans = 8;
 const mostCharacters = 200;
 const mostQueryCharacters = 2_000;
 
-/** The parts of a question that are meant as they stand; most questions have none. Pure. */
+/** The parts of a question that have to occur literally. Most questions have none. Pure. */
 export function exactSpans(query: string): ExactSpan[] {
   const spans = new Map<string, ExactSpan>();
-  // The value of what is set is seldom in the documentation, and it may be long.
+  // Values of settings are rarely in the documentation, and may be long.
   const asked = new Set(analyzeQuery(query.split(/\s+/).map(withoutValue).join(' ')));
   const add = (literals: readonly string[], text: string): void => {
     const [key] = literals;
@@ -42,7 +40,7 @@ export function exactSpans(query: string): ExactSpan[] {
 
 const quotation = /"([^"\n]{1,300})"|“([^”\n]{1,300})”|«([^»\n]{1,300})»|`([^`\n]{1,300})`/g;
 
-/** How much of the question the spans are that a text has, 0–1. Pure. */
+/** Share of the question that the spans in a text cover, 0–1. Pure. */
 export function exactShare(spans: readonly ExactSpan[], text: string): number {
   const plain = plainText(text);
   let terms: string | undefined;
@@ -58,7 +56,7 @@ export function exactShare(spans: readonly ExactSpan[], text: string): number {
   );
 }
 
-/** In small letters, with one space between words, and with the same sign for all parameters of addresses: `{id}`, `<id>`, `:id`. */
+/** Lower case, with one space between words, and with the same placeholder for all parameters of addresses: `{id}`, `<id>`, `:id`. */
 const plainText = (text: string): string =>
   text
     .toLowerCase()
@@ -67,19 +65,22 @@ const plainText = (text: string): string =>
 const parameter = '{}';
 
 /**
- * Not in the middle of a longer word; a part of a name between underscores is a word. A path may stand behind a host or the first parts of a longer one:
- * samples have whole addresses.
+ * The pattern does not match inside a longer word; a part of a name between underscores is a word. A path may follow a host or the first
+ * parts of a longer path, because samples have whole addresses.
  */
 const patternOf = (literal: string): RegExp => {
   const before = literal.startsWith('/') ? '' : '(?<![\\p{L}\\p{N}])';
   return new RegExp(`${before}${literal.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}(?![\\p{L}\\p{N}])`, 'u');
 };
 
-/** What a flag or a variable of the environment is set to. */
+/** The value of a flag or an environment variable. */
 const value = /(?<=^-{1,2}[\w-]+|^[A-Z][A-Z0-9_]*)=.*$/s;
 const withoutValue = (word: string): string => word.replace(value, '');
 
-/** Without what stands around a name where it was copied: brackets, quotes, the value of a flag, arguments, punctuation. Of an address the path. */
+/**
+ * The name without the characters around it where it was copied: brackets, quotes, the value of a flag, arguments, punctuation. For an
+ * address, its path.
+ */
 function nameIn(word: string): string {
   const url = /^https?:\/\/[^/\s]+(\/[^\s?#]*)/i.exec(word)?.[1];
   return (url ?? word)
@@ -90,21 +91,21 @@ function nameIn(word: string): string {
     .replace(/(?<![{\w])\}+$/, '');
 }
 
-/** As which texts a word of a question may be found, when it is a name that people paste; else none. */
+/** The literal forms of a word, if it is a name that people paste; otherwise none. */
 function literalsOf(word: string): string[] {
   const bare = nameIn(word);
   if (bare.length < 3 || bare.length > mostCharacters || /\s/.test(bare) || !isName(bare)) return [];
   const plain = plainText(bare);
   if (!bare.includes('/')) return [plain];
   const path = plain.replace(/(?<=.)\/+$/, '');
-  // An address as it was called has a value where the documentation names a parameter.
+  // A called address has a value where the documentation has a parameter.
   const called = path.replaceAll(/(?<=\/)[\w.-]*\d[\w.-]*(?=\/|$)/g, (part) =>
     /^v\d+$/.test(part) ? part : parameter,
   );
   return called === path ? [path] : [path, called];
 }
 
-/** Names of code, not of language: `e-mail` and `and/or` are words. */
+/** True for names of code. `e-mail` and `and/or` are ordinary words. */
 function isName(word: string): boolean {
   return (
     /^--?[\p{L}\d][\p{L}\d-]*$/u.test(word) ||

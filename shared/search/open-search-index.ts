@@ -5,7 +5,10 @@ import { type ConfigOf, secretSetting, setting, textOfFile, wholeNumber } from '
 import type { ElasticsearchSettings } from './elasticsearch-connection.ts';
 import type { SearchIndex } from './search-index.ts';
 
-/** The search index: SQLite files in the folder `search` of the data folder, or an Elasticsearch or OpenSearch that all machines share. */
+/**
+ * Settings of the search index: SQLite files in the folder `search` of the data folder, or an Elasticsearch or OpenSearch cluster shared by
+ * all machines.
+ */
 export const searchSettings = {
   ...dataFolderSettings,
   searchEngine: setting(
@@ -17,14 +20,14 @@ export const searchSettings = {
     'BINDERY_ELASTICSEARCH_URL',
     z
       .string()
-      .refine(areNodeUrls, 'must be http:// or https:// addresses, comma-separated, with no user and password in them')
+      .refine(areNodeUrls, 'must be http:// or https:// addresses, comma-separated, without user and password')
       .optional(),
     'addresses of the nodes of Elasticsearch or OpenSearch, comma-separated',
   ),
   elasticsearchUsername: setting(
     'BINDERY_ELASTICSEARCH_USERNAME',
     z.string().optional(),
-    'user of Elasticsearch or OpenSearch; absent: none is named',
+    'user of Elasticsearch or OpenSearch; if absent, none is sent',
   ),
   elasticsearchPassword: secretSetting(
     'BINDERY_ELASTICSEARCH_PASSWORD',
@@ -34,30 +37,30 @@ export const searchSettings = {
   elasticsearchApiKey: secretSetting(
     'BINDERY_ELASTICSEARCH_API_KEY',
     z.string().optional(),
-    'API key of Elasticsearch, as it is encoded there, instead of user and password',
+    'encoded API key of Elasticsearch, instead of user and password',
   ),
   elasticsearchAuthoritiesFile: setting(
     'BINDERY_ELASTICSEARCH_CA_FILE',
     z.string().optional(),
-    'file with the certificates (PEM) of the authorities that sign for Elasticsearch or OpenSearch; absent: those that Node knows',
+    'file with the certificates (PEM) of the authorities that sign for Elasticsearch or OpenSearch; if absent, the authorities that Node trusts',
   ),
   elasticsearchPrefix: setting(
     'BINDERY_ELASTICSEARCH_INDEX_PREFIX',
     z
       .string()
-      .regex(/^[a-z0-9][a-z0-9_-]{0,100}$/, 'must have small letters, digits, hyphens and underscores')
+      .regex(/^[a-z0-9][a-z0-9_-]{0,100}$/, 'must have lower-case letters, digits, hyphens and underscores')
       .default('bindery'),
-    'beginning of the name of the index; another one for each installation that shares a cluster',
+    'prefix of the name of the index; different for each installation that shares a cluster',
   ),
   elasticsearchShards: setting(
     'BINDERY_ELASTICSEARCH_SHARDS',
     wholeNumber(1, 1_000).default(1),
-    'shards of the index when it is created; a domain is on one of them',
+    'number of shards of a new index; each domain is on one of them',
   ),
   elasticsearchReplicas: setting(
     'BINDERY_ELASTICSEARCH_REPLICAS',
     wholeNumber(0, 20).default(1),
-    'further copies of each shard when the index is created; 0 for a cluster of one node',
+    'number of replicas of each shard of a new index; 0 for a cluster of one node',
   ),
 };
 
@@ -71,11 +74,11 @@ function areNodeUrls(text: string): boolean {
 const nodesOf = (text: string): string[] => text.split(',').map((node) => node.trim());
 
 /**
- * Opens the search index that the settings name. Nothing is contacted: `check` says whether it can be used.
- * @throws a sentence that names the variable when settings do not go together or the file of authorities cannot be read
+ * Opens the search index that the settings name. Nothing is contacted: `check` tells whether it can be used.
+ * @throws a sentence that names the variable when settings contradict each other or the file of authorities cannot be read
  */
 export async function openSearchIndex(config: ConfigOf<typeof searchSettings>): Promise<SearchIndex> {
-  // Loaded when needed: reading the settings must not load SQLite, and the client costs memory.
+  // Loaded on demand: reading the settings must not load SQLite, and the client costs memory.
   if (config.searchEngine === 'sqlite') {
     const { sqliteSearchIndex } = await import('./sqlite-search-index.ts');
     return sqliteSearchIndex(join(config.dataFolder, 'search'));
@@ -86,7 +89,7 @@ export async function openSearchIndex(config: ConfigOf<typeof searchSettings>): 
 }
 
 /**
- * How the cluster of the settings is reached, which name one.
+ * The connection settings of the configured cluster.
  * @throws as `openSearchIndex`
  */
 export async function elasticsearchSettings(config: ConfigOf<typeof searchSettings>): Promise<ElasticsearchSettings> {
@@ -112,7 +115,7 @@ function authOf(config: ConfigOf<typeof searchSettings>) {
     throw new Error('Set BINDERY_ELASTICSEARCH_API_KEY, or BINDERY_ELASTICSEARCH_USERNAME, but not both');
   }
   if (apiKey !== undefined) return { apiKey };
-  // The folders of "bindery secrets" have a password for the Elasticsearch of the Compose file: without a user it is not meant.
+  // The folders of "bindery secrets" contain a password for the Elasticsearch of the Compose file. Without a user it is ignored.
   if (username === undefined) return undefined;
   if (password === undefined) throw new Error('BINDERY_ELASTICSEARCH_USERNAME needs BINDERY_ELASTICSEARCH_PASSWORD');
   return { username, password };

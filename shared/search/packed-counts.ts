@@ -1,6 +1,6 @@
 const mostCounted = 255;
 
-/** How often a text has each term, by ids: 24 bits of the id, 8 of the count, ascending. */
+/** The frequency of each term in a text, by ids: 24 bits of the id, 8 of the count, ascending. */
 export function packCounts(ids: readonly number[]): Uint32Array {
   const packed = Uint32Array.from(ids).sort();
   let length = 0;
@@ -14,7 +14,7 @@ export function packCounts(ids: readonly number[]): Uint32Array {
   return packed.slice(0, length);
 }
 
-/** As they are in a file. What they are read into is theirs alone, and need not be copied where numbers may begin there. */
+/** The counts as stored in a file. They share the buffer of `bytes`, unless that is not aligned or has other data. */
 export function countsIn(bytes: Uint8Array): Uint32Array {
   const { buffer, byteOffset, byteLength } = bytes;
   const isAligned = byteOffset % Uint32Array.BYTES_PER_ELEMENT === 0 && byteLength === buffer.byteLength;
@@ -25,7 +25,7 @@ export function countsIn(bytes: Uint8Array): Uint32Array {
 /** The ids of the terms of a text, each once. */
 export const countedIds = (bytes: Uint8Array): Uint32Array => countsIn(bytes).map((packed) => packed >>> 8);
 
-/** How often each of these terms is in a text, those alone that are. */
+/** The frequencies of these terms in a text, without those that do not occur. */
 export function unpackCounts(
   packed: Uint32Array,
   terms: readonly { id: number; term: string }[],

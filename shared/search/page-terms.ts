@@ -1,10 +1,10 @@
 import { analyzeText } from './analyze-text.ts';
 import type { SearchPage } from './search-index.ts';
 
-/** Terms of what names a page. `names`: of each other name, joined by a space. */
+/** Terms of the names of a page. `names`: terms of each other name, joined by a space. */
 type PageTerms = { title: string[]; names: string[]; keywords: string[]; path: string[] };
 
-/** What all passages of a page share, as every engine indexes it: other names count as keywords do, beside what they are for themselves. */
+/** The terms that all passages of a page share, for every engine. Terms of other names count as keywords, too. */
 export function pageTerms({ title, names, keywords, path }: SearchPage): PageTerms {
   return {
     title: analyzeText(title),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { searchedQuery } from './query-words.ts';
 
-test('of a question full of words that no page has, the first ones alone are taken for typos', async () => {
+test('in a question full of words that no page has, only the first ones count as typos', async () => {
   const asked: string[] = [];
   const words = Array.from({ length: 30 }, (_, at) => `zyx${100 + at}`);
   const searched = await searchedQuery(words.join(' '), {

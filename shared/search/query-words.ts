@@ -1,29 +1,35 @@
 import { analyzeQuery, analyzeText } from './analyze-text.ts';
 import { builtInSynonyms, type Synonyms } from './synonyms.ts';
 
-/** A word of a question, with all terms that are searched for it and how much each counts, 0–1. */
+/** A word of a question, with all terms that are searched for it and their weights, 0–1. */
 export type QueryWord = { word: string; terms: ReadonlyMap<string, number>; idf: number };
 
-/** A question as it is searched. `title`: all its terms in their order, to be compared with titles. */
+/** A question in the form for the search. `title`: all its terms in order, for comparison with titles. */
 export type SearchedQuery = { words: readonly QueryWord[]; title: readonly string[] };
 
-/** What an engine knows of its words. */
+/** An engine's information about the words of its index. */
 export type Vocabulary = {
   passageCount: number;
-  /** How many passages have each of these terms, in any field: 0 for those that only links have. Terms that are nowhere are left out. */
+  /** Number of passages with each of these terms, in any field: 0 for terms that occur only in links. Terms that occur nowhere are left out. */
   passagesWith(terms: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** Terms of the index that differ from this one by one letter (two from 8 letters on): more, less, another, or two swapped. The frequent ones first, few. */
+  /**
+   * A few terms of the index that differ from this one by one letter (two from 8 letters on): inserted, deleted, replaced, or two swapped.
+   * The frequent ones come first.
+   */
   similarTerms(term: string): Promise<readonly string[]>;
 };
 
-/** How much a word counts that is only written alike. */
+/** Weight of a word that is only spelled similarly. */
 const similarShare = 0.7;
-/** Looking for similar words goes through the vocabulary. Where more words are unknown they are no typos, but a log or another language. */
+/**
+ * Limit of corrected words, because each correction scans the vocabulary. If more words are unknown, they are not typos, but a log or
+ * another language.
+ */
 const mostCorrected = 8;
 
 /**
- * The words of a question with their synonyms. A word that no page has is searched by words that are written alike, if it is one of the first of
- * these. Compound names that no page has are left to their parts. Undefined when nothing is asked.
+ * The words of a question with their synonyms. A word that no page has is replaced by similarly spelled words, up to a limit of such words.
+ * Compound names that no page has are left to their parts. Undefined for a question without terms.
  */
 export async function searchedQuery(
   query: string,
@@ -58,7 +64,7 @@ export async function searchedQuery(
 
 const mostTitleCharacters = 300;
 
-/** `retrievalpagesize` beside `retrieval`, `page` and `size`: made of other terms of the question. */
+/** True for a compound such as `retrievalpagesize` beside its part `retrieval`: it begins with another term of the question. */
 function isCompoundOf(term: string, terms: readonly string[]): boolean {
   return terms.some((part) => part !== term && part.length > 2 && term.startsWith(part));
 }

@@ -41,7 +41,7 @@ test.each([
   'El Capitan',
   'POST /v1/jobs/{id}',
   '設',
-])('of "%s" it is not plain', (text) => expect(languageOfText(text)).toBeUndefined());
+])('the language of "%s" is not clear', (text) => expect(languageOfText(text)).toBeUndefined());
 
 test('no question of newcomers counts as another language', () => {
   const file = join(import.meta.dirname, '../../test/bench/newcomer-questions.jsonl');
@@ -56,7 +56,7 @@ test('no question of newcomers counts as another language', () => {
 const english = { text: 'You can delete a workspace when you are its owner.' };
 const german = { text: 'Sie können einen Arbeitsbereich löschen, wenn er Ihnen gehört und es keine Daten gibt.' };
 
-test('a question in another language than all that was found hears so', () => {
+test('a question in another language than all found texts gets a notice', () => {
   const question = 'Wie lösche ich einen workspace?';
   expect(languageNotice(question, [english])).toBe(
     'The question seems to be in German, and the passages that were found are in English. Names, codes and identifiers of it are found there; ask in English to find more.',
@@ -77,7 +77,7 @@ test('a question in another language than all that was found hears so', () => {
   expect(languageNotice(question, [{ ...english, language: 'not a language!' }])).toContain('English');
 });
 
-test('a language that a site gave a name of its own is not named', () => {
+test('a language under a name that only a site uses is not named', () => {
   const question = 'Wie kann ich das machen und warum ist es nicht so?';
   for (const language of ['日本語', 'x\r\ny: z', 'l'.repeat(100_000), '__proto__'])
     expect(languageNotice(question, [{ text: 'x', language }])).toBeUndefined();

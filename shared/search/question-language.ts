@@ -1,6 +1,7 @@
 /**
- * Words of languages in Latin script that carry no topic: the frequent ones, and those that questions begin with. A word may be in several lists. Only a
- * language that has more words of a text than any other is its language, so English words are many: no English question may count as another.
+ * Stop words of languages in Latin script: the frequent words, and those that begin questions. A word may be in several lists. The language
+ * of a text is the one with more of its words than any other. The English list is long, so that an English question never counts as another
+ * language.
  */
 const frequentWords: Readonly<Record<string, string>> = {
   en: `a about all also an and any are as at be been before between but by can cannot could did do does doesn done each every for from get give
@@ -51,16 +52,16 @@ const frequentWords: Readonly<Record<string, string>> = {
     sử tại tôi thể thế theo thì trên trong từ và về vì với`,
 };
 
-/** The frequent words of a language, with spaces between them; of languages that are told by their script there are none. */
+/** The frequent words of a language, separated by spaces; empty for languages that are recognized by their script. */
 export const frequentWordsOf = (language: string): string => frequentWords[language] ?? '';
 
-/** By word: the languages that it is a frequent word of. */
+/** The languages of each frequent word. */
 const languagesOf = new Map<string, string[]>();
 for (const [language, list] of Object.entries(frequentWords)) {
   for (const word of new Set(list.split(/\s+/))) languagesOf.set(word, [...(languagesOf.get(word) ?? []), language]);
 }
 
-/** Scripts that say the language, or nearly, and how many of their characters are about a word. */
+/** Scripts that identify the language, or nearly, and their average number of characters per word. */
 const scripts: readonly [script: RegExp, language: string, charactersOfWord: number][] = [
   [/[\p{Script=Hiragana}\p{Script=Katakana}]/gu, 'ja', 2],
   [/\p{Script=Hangul}/gu, 'ko', 2],
@@ -75,12 +76,12 @@ const scripts: readonly [script: RegExp, language: string, charactersOfWord: num
 
 const mostCharacters = 2_000;
 const leastWords = 2;
-/** Of what was found. The best say what a reader sees. */
+/** Limit of found texts that are checked. The best ones decide the notice for the reader. */
 const mostTexts = 5;
 
 /**
- * The language of a text, by its script and its frequent words, as ISO 639-1 has it; undefined where it is not plain, as in few words, names and code.
- * What is in backticks does not count. Pure.
+ * The language of a text, by its script and its frequent words, as an ISO 639-1 code; undefined if it is not clear, as for few words, names
+ * and code. Text in backticks does not count. Pure.
  */
 export function languageOfText(text: string): string | undefined {
   const shown = text
@@ -97,7 +98,7 @@ export function languageOfText(text: string): string | undefined {
     const count = shown.match(script)?.length ?? 0;
     if (count > 0) add(language, count / charactersOfWord);
   }
-  // Japanese has Chinese characters, too, and Ukrainian has letters that Russian has not.
+  // Japanese contains Chinese characters, too, and Ukrainian has letters that Russian lacks.
   if ((scores.get('ja') ?? 0) > 0) add('ja', takeScore(scores, 'zh'));
   if (/[іїєґ]/.test(shown)) add('uk', takeScore(scores, 'ru'));
   const [first, second] = [...scores].sort(([, a], [, b]) => b - a);
@@ -112,8 +113,8 @@ function takeScore(scores: Map<string, number>, language: string): number {
 }
 
 /**
- * A sentence for a question in another language than all that was found for it; undefined where the languages are the same or not plain. `found`: the texts, with
- * the language of their page where it has one. Pure.
+ * A sentence for a question in another language than all found texts; undefined if the languages are the same or not clear. `found`: the
+ * texts, with the language of their page if known. Pure.
  */
 export function languageNotice(
   question: string,
@@ -137,7 +138,10 @@ export function languageNotice(
   return `The question seems to be in ${nameOf(asked)}, and the passages that were found are in ${theirs.join(' and ')}. ${finds} there; ask in ${theirs.join(' or ')} to find more.`;
 }
 
-/** `pt-BR` is Portuguese; `cn` and `jp` are names of countries that sites use. Sites call languages what they like: undefined for what is no code of one. */
+/**
+ * The language without its region: `pt-BR` is Portuguese. `cn` and `jp` are country codes that some sites use. Undefined for other names
+ * that sites give to languages.
+ */
 function baseOf(language: string | undefined): string | undefined {
   const base = language?.toLowerCase().split(/[-_]/)[0] ?? '';
   if (!/^[a-z]{2,3}$/.test(base)) return undefined;

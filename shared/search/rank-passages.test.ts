@@ -46,7 +46,7 @@ test('a word in the title beats the same word in the text', () => {
   expect(order(asked('key'), candidates)[0]).toBe('title');
 });
 
-test('a page about the matter beats one that mentions it', () => {
+test('a page about the subject beats one that mentions it', () => {
   const about = page('about', { textLength: 14 });
   const candidates = [
     passage(page('mention', { textLength: 7 }), 'a key for all of this'),
@@ -56,7 +56,7 @@ test('a page about the matter beats one that mentions it', () => {
   expect(order(asked('key'), candidates)[0]).toBe('about');
 });
 
-test('what other pages call it finds a page that has none of the words', () => {
+test('the names that other pages use find a page without these words', () => {
   const called = page('called', { links: [['rotate', 'key']], linkedFrom: 1 });
   expect(order(asked('rotate', 'key'), [passage(page('other'), 'nothing of it'), passage(called, 'nothing')])).toEqual([
     'called',
@@ -94,7 +94,7 @@ test('a synonym counts less than the word itself', () => {
   expect(order(query, candidates)).toEqual(['word', 'synonym']);
 });
 
-test("pages in the reader's version and language come first; nothing is left out", () => {
+test("pages in the reader's version and language come first; no page is left out", () => {
   const candidates = [
     passage(page('v1', { version: 'v1' }), 'key'),
     passage(page('v2', { version: 'v2' }), 'key'),
@@ -117,13 +117,13 @@ test('scores are within 0–1 whatever the boost; equal ones are in the order of
   }
 });
 
-test('a question of which pages have little scores lower', () => {
+test('a question that pages cover badly scores lower', () => {
   const one = rankPassages(asked('key'), [passage(page('a'), 'key')], collection)[0]?.score ?? 0;
   const little = rankPassages(asked('key', 'x', 'y', 'z'), [passage(page('a'), 'key')], collection)[0]?.score ?? 1;
   expect(little).toBeLessThan(one);
 });
 
-test('signals say what each adds', () => {
+test('the contribution of each signal is returned', () => {
   const [found] = rankPassages(
     asked('key'),
     [passage(page('a', { title: ['key'], links: [['key']], linkedFrom: 2 }), 'key')],
@@ -138,7 +138,7 @@ test('nothing to match gives nothing', () => {
   expect(order(asked('other'), [passage(page('a'), 'key')])).toEqual([]);
 });
 
-test('meaning counts beside words, and orders what has none of them', () => {
+test('meaning counts beside words, and orders passages without any of them', () => {
   const candidates = [
     passage(page('word'), 'a key for all of this'),
     passage(page('near'), 'b c d e f', { meaning: 0.9 }),
@@ -151,7 +151,7 @@ test('meaning counts beside words, and orders what has none of them', () => {
   expect(near?.score).toBeGreaterThan(far?.score ?? 1);
 });
 
-test('of a page that is found by its meaning, the nearest passage comes first', () => {
+test('on a page that is found by its meaning, the nearest passage comes first', () => {
   const one = page('one');
   const candidates = [
     passage(one, 'b c d e f', { meaning: 0.3 }),
@@ -162,7 +162,7 @@ test('of a page that is found by its meaning, the nearest passage comes first', 
   expect(ranked.map(({ candidate }) => candidate.position)).toEqual([1, 0, 2]);
 });
 
-test('words without a topic count neither in names nor in the order of what is asked', () => {
+test('stop words count neither in names nor in the order of the question', () => {
   const question = { ...asked('stop'), title: ['how', 'do', 'i', 'stop', 'it'] };
   const candidates = [
     passage(page('long', { title: ['stop', 'event', 'listener'] }), 'stop'),
@@ -173,7 +173,7 @@ test('words without a topic count neither in names nor in the order of what is a
   expect(called?.signals).toMatchObject({ exactTitle: 1.2, title: 0.5 });
 });
 
-test('a page that welcomes to something, or introduces it, is about that', () => {
+test('a page that welcomes to something, or introduces it, is about that subject', () => {
   const candidates = [
     passage(page('mention', { title: ['key', 'update'] }), 'key key key'),
     passage(page('about', { title: ['welcom', 'to', 'key'] }), 'key'),

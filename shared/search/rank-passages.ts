@@ -1,103 +1,108 @@
 import { analyzeText, topicalCount, topicalTerms } from './analyze-text.ts';
 import type { QueryWord, SearchedQuery } from './query-words.ts';
 
-/**
- * The signals of the ranking, which are all there is, and what each adds at most. Measured on known questions, see `test/bench/search-quality.ts`.
- */
+/** All signals of the ranking, with the maximum contribution of each. Measured on known questions, see `test/bench/search-quality.ts`. */
 const signalWeights = {
-  /** The page's best passages, as a share of the best page's: BM25F × share of the question that they have. */
+  /** Match of the page's best passages, relative to the best page: BM25F × covered share of the question. */
   passages: 1,
   /** The same for all its passages taken as one. */
   page: 0.5,
-  /** How well the words of a link to it fit: share of the question × share of the words; the best of them. */
+  /** The best match of a link's words: share of the question × share of the words. */
   bestLink: 1.3,
-  /** How many links fit how well. */
+  /** Sum of the matches of all links. */
   links: 0.14,
-  /** How many pages link to it: logarithm. */
+  /** Logarithm of the number of pages that link to it. */
   linkedFrom: 0.02,
-  /** The question is its title or another name of it: word for word, or nearly as good, but for words without a topic and the order. */
+  /** The question is its title or another name of it: word for word, or less for names that differ in stop words and order. */
   exactTitle: 2.4,
-  /** How well its title fits, or another name of it. */
+  /** Match of its title, or of another name of it. */
   title: 0.5,
-  /** How well the best of its headings fits. */
+  /** Match of the best of its headings. */
   heading: 0.25,
-  /** One of its passages has the question's flags, names in code, addresses and quotations as they stand: how much of the question they are. See `exactSpans`. */
+  /** Share of the question's flags, names in code, addresses and quotations that one of its passages contains literally. See `exactSpans`. */
   exact: 2,
-  /** How near the meaning of its best passage is; only where there are vectors. See `meaningOf`. */
+  /** Similarity of meaning of its best passage, if there are vectors. See `meaningOf`. */
   meaning: 2,
 };
 type Signals = Record<keyof typeof signalWeights, number>;
 
-/** The fields in which words are counted. `title`: title and keywords; `path`: the parts of the path; `heading`: all headings above a passage. */
+/**
+ * The fields in which words are counted. `title`: title and keywords; `path`: the parts of the path; `heading`: all headings above a
+ * passage.
+ */
 export const fields = ['title', 'path', 'heading', 'text'] as const;
 type Field = (typeof fields)[number];
 
-/** What all passages of a page share. Terms are those of `analyzeText`, in their order. */
+/** The part of a candidate that all passages of a page share. Terms are those of `analyzeText`, in order. */
 export type CandidatePage = {
   path: string;
   language: string | undefined;
   version: string | undefined;
   boost: number;
   title: readonly string[];
-  /** Other names of the page, each as its terms. Its keywords have these terms, too. */
+  /** Terms of each other name of the page. Its keywords include these terms, too. */
   names: readonly (readonly string[])[];
   keywords: readonly string[];
   pathTerms: readonly string[];
   /** Number of terms of all its texts. */
   textLength: number;
-  /** Terms of each link from a page that the reader may see and that is not excluded. Those without a term of the question may be left out. */
+  /** Terms of each link from a page that the reader may see and that is not excluded. Links without a term of the question may be left out. */
   links: readonly (readonly string[])[];
-  /** How many such pages link to it. */
+  /** Number of such pages with links to it. */
   linkedFrom: number;
 };
 
 export type Candidate = {
   page: CandidatePage;
   heading: readonly string[];
-  /** How often the text has each searched term that it has. */
+  /** The frequency of each searched term that occurs in the text. */
   text: Iterable<readonly [term: string, count: number]>;
   /** Number of all its terms. */
   textLength: number;
-  /** Position in its page. Between equal scores the path and this decide. */
+  /** Position in its page. Among equal scores the path and the position decide. */
   position: number;
-  /** Share of what the question means as it stands that it has, see `exactSpans`. Absent: none, or not looked at. */
+  /** Share of the question's literal parts that it contains, see `exactSpans`. Absent if there are none, or if it was not checked. */
   exact?: number | undefined;
-  /** How near its meaning is to the question's, 0–1. Absent: nothing is known of it. */
+  /** Similarity of its meaning to the question's, 0–1. Absent if it is not known. */
   meaning?: number | undefined;
 };
 
-/** Averages over passages, and of the texts of a page. */
+/** Average lengths of passages by field, and of the texts of a page. */
 export type CollectionFacts = { averageLength: Record<Field, number>; averagePageLength: number };
 
 /** The page that the reader is on. */
 export type Near = { path: string; language: string | undefined; version: string | undefined };
 
-/** `score`: 0–1. `coverage`: share of the question that the passage has, each word by how rare it is, 0–1. `signals`: what each adds to the page's score. */
+/**
+ * `score`: 0–1. `coverage`: share of the question's words in the passage, each weighted by its rarity, 0–1. `signals`: their contributions
+ * to the page's score.
+ */
 export type Ranked<C> = { candidate: C; score: number; coverage: number; signals: Signals };
 
 const fieldWeights: Record<Field, number> = { title: 5, path: 3.5, heading: 2, text: 1 };
-/** How much a longer field counts less, 0–1. */
+/** Penalty for long fields, 0–1. */
 const lengthPenalty: Record<Field, number> = { title: 0.9, path: 0.6, heading: 0.6, text: 0.55 };
 const pageLengthPenalty = 0.6;
 /** Weighted frequencies at which a word has half its weight. */
 const saturation = 8.5;
 const pageSaturation = 12;
-/** What the page's second-best and third-best passages add. */
+/** Contributions of the page's second-best and third-best passages. */
 const supportShares = [0.34, 0.17];
-/** What a passage keeps of its page's score, however badly it fits itself. */
+/** Share of the page's score that a passage keeps, however badly it matches itself. */
 const pageShare = 0.6;
 
 const otherLanguage = 0.4;
 const otherVersion = 0.5;
 const samePage = 1.15;
 
-/** What a name counts that is the question but for words without a topic and the order, and but for words that only present. */
+/** Values of a name that differs from the question only in stop words and order, and of one that also has words of presentation. */
 const sameTopic = 0.5;
 const samePresented = 0.35;
 
 /**
- * The ranking that all search engines share: an engine finds candidates, this orders them. A page is scored as a whole by the signals above; its passages
- * follow by how well each fits (BM25F by Robertson and Zaragoza 2009: weighted frequencies of the fields are added before they saturate). Pure.
+ * The ranking that all search engines share: an engine finds candidates, and this orders them. A page is scored as a whole by the signals
+ * above; its passages are ordered by their own matches (BM25F by Robertson and Zaragoza 2009: weighted frequencies of the fields are added
+ * before they saturate). Pure.
  */
 export function rankPassages<C extends Candidate>(
   query: SearchedQuery,
@@ -137,10 +142,10 @@ export function rankPassages<C extends Candidate>(
     const bestMatch = matches[0]?.match || 1;
     for (const { candidate, match, coverage } of matches) {
       const byWords = match / bestMatch;
-      // As much by meaning as by words, where that is known of the page.
+      // Meaning and words have equal weight, if the meaning is known for the page.
       const fits = nearest === 0 ? byWords : (byWords + (candidate.meaning ?? 0) / nearest) / 2;
       const share = pageShare + (1 - pageShare) * Math.max(fits, candidate.exact ?? 0);
-      // In the order of the sums, and less when even the best passage has little of the question.
+      // Keeps the order of the sums, and is lower when even the best passage covers little of the question.
       const score = 1 - Math.exp(-sum * share * certainty);
       ranked.push({ candidate, score, coverage, signals });
     }
@@ -154,7 +159,7 @@ const certaintyOf = ({ coverage, candidate }: PassageMatch<Candidate>): number =
 const bestMeaning = (matches: readonly PassageMatch<Candidate>[]): number =>
   greatest(matches, ({ candidate }) => candidate.meaning ?? 0);
 
-/** The greatest value of one of them, or 0. */
+/** The greatest value, or 0. */
 function greatest<T>(all: readonly T[], valueOf: (one: T) => number): number {
   let most = 0;
   for (const one of all) most = Math.max(most, valueOf(one));
@@ -169,7 +174,7 @@ function byPlace(a: Candidate, b: Candidate): number {
 type Question = {
   words: readonly QueryWord[];
   idfSum: number;
-  /** By searched term: the words that it stands for, by their numbers, and how much it counts for each. */
+  /** For each searched term, the numbers of the words that it stands for, and its weight for each. */
   sharesOf: ReadonlyMap<string, readonly { word: number; share: number }[]>;
 };
 
@@ -181,7 +186,7 @@ function questionOf({ words }: SearchedQuery): Question {
   return { words, sharesOf, idfSum: words.reduce((sum, { idf }) => sum + idf, 0) || 1 };
 }
 
-/** By word of the question: how often it occurs, weighted, and the most that one of its terms counts. */
+/** Weighted frequency of each word of the question, and the greatest weight of its terms. */
 class Frequencies {
   readonly #question: Question;
   readonly #frequencies: number[];
@@ -202,7 +207,7 @@ class Frequencies {
     }
   }
 
-  /** Each of the terms once, however often it is among them. */
+  /** Adds each of the terms once, even if it is repeated. */
   addOnce(terms: readonly string[], count: number): void {
     for (let at = 0; at < terms.length; at += 1) {
       const term = terms[at] ?? '';
@@ -226,7 +231,7 @@ class Frequencies {
   }
 }
 
-/** What all passages of a page have of the question. */
+/** Frequencies of the fields that all passages of a page share. */
 function frequenciesOfPage(page: CandidatePage, question: Question, { averageLength }: CollectionFacts): Frequencies {
   const frequencies = new Frequencies(question);
   const ofTitle = unit('title', page.title.length + page.keywords.length, averageLength);
@@ -298,7 +303,7 @@ function linkSignals(
   return { bestLink: best, links: sum / (1 + sum), linkedFrom: Math.log(1 + linkedFrom) };
 }
 
-/** Share of the question that a name has × share of the name that is about the question, 0–1. Words of the name without a topic do not count. */
+/** Share of the question that a name covers × share of the name that is about the question, 0–1. Stop words of the name do not count. */
 function fit(name: readonly string[], { words, sharesOf, idfSum }: Question): number {
   let covered: number[] | undefined;
   let fitting = 0;
@@ -324,7 +329,7 @@ function weighted(values: Signals): Signals {
   return result;
 }
 
-/** Words in titles of pages that present something: "Welcome to X" is about X. */
+/** Words that present the subject of a title: "Welcome to X" is about X. */
 const presentation = new Set(analyzeText('welcome introduction introducing overview documentation docs'));
 
 function withoutPresentation(terms: readonly string[]): readonly string[] {
@@ -332,16 +337,16 @@ function withoutPresentation(terms: readonly string[]): readonly string[] {
   return rest.length === 0 ? terms : rest;
 }
 
-/** Whether a title is all that a question is about: "Welcome to X" for "What is X?". Pure. */
+/** True if a title names just the subject of a question: "Welcome to X" for a question about X. Pure. */
 export const isTitleOf = (title: string, question: string): boolean =>
   sameness(analyzeText(title), askedFor(analyzeText(question))) > 0;
 
-/** A question that names are compared with. `topic`: what it is about. */
+/** A question prepared for comparison with names. `topic`: its terms without stop words. */
 type Asked = { terms: readonly string[]; all: ReadonlySet<string>; topic: readonly string[] };
 
 const askedFor = (terms: readonly string[]): Asked => ({ terms, all: new Set(terms), topic: topicalTerms(terms) });
 
-/** Whether a question is a name, 0–1. */
+/** Similarity of a question to a name, 0–1. */
 function sameness(name: readonly string[], asked: Asked): number {
   if (!name.some((term) => asked.all.has(term))) return 0;
   if (name.length === asked.terms.length && name.every((term, at) => term === asked.terms[at])) return 1;

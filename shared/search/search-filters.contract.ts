@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { unitVector } from '#shared/embedding/embedder.ts';
 import type { FoundPassage, SearchFilter, SearchIndex, SearchPage, SearchScope } from './search-index.ts';
 
-/** Names that could be taken for another's, for those of all, or for a part of a query. */
+/** Names that could be confused with those of others, with markers for all, or with parts of a query. */
 const hostile = [
   '',
   'everyone',
@@ -24,7 +24,7 @@ const domains = ['docs', 'api'];
 const contentVersions = ['cv_1', 'cv_2'];
 
 const divisions = ['v1', 'v2', 'everywhere', 'division v1'];
-/** As often absent as not: most questions should find something. */
+/** Often absent, so that most questions find something. */
 const optional = <T>(values: readonly T[]) => fc.option(fc.constantFrom(...values), { nil: undefined, freq: 1 });
 const scope = fc.record({
   organization: fc.constantFrom(...organizations),
@@ -56,7 +56,7 @@ const question = fc.record({
 });
 
 const model = 'words';
-/** Near each other where they have words in common. */
+/** Vectors of texts with common words are near each other. */
 const vectorOf = (text: string) =>
   unitVector([...words.map((word) => text.split(word).length - 1), 0.1]) ?? new Float32Array();
 
@@ -64,14 +64,14 @@ const nameOf = ({ organization, domain, contentVersion }: SearchScope) => `${org
 
 function pageOf(owner: SearchScope, shape: PageShape, at: number): SearchPage {
   const { words: said, ...filters } = shape;
-  // What is shown says whose it is. Two passages, so that a page may be found twice.
+  // The text names its owner. Each page has two passages, so that it may be found twice.
   const text = `${nameOf(owner)} says ${said.join(' ')}`;
   const unsearched = { key: '', links: [], markdown: '' };
   const passages = [0, 1].map((part) => ({ anchor: `part-${part}`, heading: '', text }));
   return { path: `pages/${at}`, title: 'Page', names: [], keywords: [], boost: 1, ...filters, ...unsearched, passages };
 }
 
-/** What the port promises, said once more in the simplest way. */
+/** A simple model of the port's guarantees. */
 function maySee(page: SearchPage, filter: SearchFilter, all: readonly SearchPage[]): boolean {
   const isIn = (kind: 'language' | 'version') =>
     filter[kind] === undefined ||
@@ -82,7 +82,7 @@ function maySee(page: SearchPage, filter: SearchFilter, all: readonly SearchPage
   return isIn('language') && isIn('version') && hasTag && isOfGroup;
 }
 
-/** No filter lets a passage through that is another organization's, domain's, version's or group's; and none that it should let through is missing. */
+/** Tests that a filter admits no passage of another organization, domain, version or group, and hides none that it should admit. */
 export function searchFiltersContract(
   open: () => Promise<{ index: SearchIndex; end: () => Promise<void> }>,
   { runs }: { runs: number },
@@ -94,7 +94,7 @@ export function searchFiltersContract(
     });
     afterAll(() => opened?.end());
 
-    test('show what they should of the sites that were asked for, and of no other', async () => {
+    test('admit the right pages of the requested sites, and of no other', async () => {
       const { index } = opened;
       let left: SearchScope[] = [];
       let nearCount = 0;
@@ -125,7 +125,7 @@ export function searchFiltersContract(
               const right = seeable.filter((page) =>
                 query.some((word) => page.passages[0]?.text.split(' ').includes(word)),
               );
-              // By meaning alone: no page has that word.
+              // Found only by meaning, because the word is on no page.
               const meaning = { model, vector: vectorOf(query.join(' ')) };
               const near = await index.search({ ...asked, query: 'zyxomma', meaning });
               expect(near.filter(({ text }) => !text.startsWith(`${nameOf(owner)} `))).toEqual([]);

@@ -27,7 +27,7 @@ async function fill(index: SearchIndex, scope: SearchScope, pages: SearchPage[])
   return build.commit();
 }
 
-/** By path: title and text. Each page with something to paste has another one beside it whose words are the same. */
+/** Title and text by path. Each page with something to paste has a second page with the same words. */
 const pastedPages: Record<string, [title: string, text: string]> = {
   memory: ['Memory', 'Start Node with --max-old-space-size=4096 when it runs out of memory.'],
   sizes: ['Maximum size', 'The maximum size of a space. Old spaces keep their size. Max size of an old space.'],
@@ -81,7 +81,7 @@ const pastedQueries: [query: string, path: string][] = [
   ['config/app.yaml', 'files'],
 ];
 
-/** What every search index guarantees; `open` gives an empty one, and a second one over the same storage for `reopen`. */
+/** Tests that every search index must pass. `open` returns an empty one, with a function that opens a second one over the same storage. */
 export function searchIndexContract(
   open: () => Promise<{ index: SearchIndex; reopen: () => SearchIndex; end: () => Promise<void> }>,
 ): void {
@@ -130,7 +130,7 @@ export function searchIndexContract(
     });
     afterAll(() => opened.end());
 
-    test('finds a section by its words, whatever their form, and says where it is', async () => {
+    test('finds a section by its words in any form, with its place', async () => {
       const [found] = await index.search({ ...scope, query: 'How is a failed delivery retried?', limit: 3 });
       expect(found).toMatchObject({
         path: 'guides/webhooks',
@@ -170,7 +170,7 @@ export function searchIndexContract(
       expect((await paths('retrievalPageSize'))[0]).toBe('sdk');
     });
 
-    test('finds what is pasted before pages with the same words', async () => {
+    test('ranks pages with the pasted text before pages with the same words', async () => {
       const pasted = scopeOf('acme', 'cv_pasted');
       await fill(
         index,
@@ -191,7 +191,7 @@ export function searchIndexContract(
       expect((await paths('terminal'))[0]).toBe('cli');
     });
 
-    test("a version's own synonyms find what they stand for, in that version alone", async () => {
+    test("a version's own synonyms work in that version only", async () => {
       const pages = [
         page('spaces', 'Workspaces', 'A workspace holds projects.'),
         page('other', 'Other', 'Plain words.'),
@@ -231,12 +231,12 @@ export function searchIndexContract(
       expect(await found(next, 'lounge')).toEqual(['spaces']);
       expect(await found(own, 'lounge')).toEqual([]);
       expect(await found(own, 'hall')).toEqual([]);
-      // Built again without them, and none is left.
+      // Built again without synonyms, after which none is left.
       await publish(own, undefined);
       expect(await found(own, 'team room')).toEqual([]);
     });
 
-    test('says how a score came about when it is asked to', async () => {
+    test('explains a score on request', async () => {
       const [found] = await index.search({ ...scope, query: 'instant notifications', limit: 1, explain: true });
       expect(found?.explanation?.signals).toMatchObject({ bestLink: expect.any(Number) });
       expect(found?.explanation?.words.map(({ word }) => word)).toEqual(['instant', 'notif']);
@@ -268,7 +268,7 @@ export function searchIndexContract(
       expect(await paths('what is it')).toEqual(expect.any(Array));
     });
 
-    test('version and language leave pages of others out, but not those of all', async () => {
+    test('version and language exclude pages of others, but not those of all', async () => {
       expect(await paths('invoices sent events', { filter: { version: 'v2' } })).toEqual(
         expect.arrayContaining(['v2/billing', 'guides/webhooks']),
       );
@@ -297,7 +297,7 @@ export function searchIndexContract(
       expect(await index.findPage(scope, 'nowhere', ['staff'])).toBeUndefined();
     });
 
-    test('a page is kept as agents read it and as people do, also in a later version that takes it over', async () => {
+    test('a page is stored for agents and for people, also in a later version that reuses it', async () => {
       const own = { ...scope, contentVersion: 'read-by-both' };
       await fill(index, own, [
         page('same', 'Same', 'For both.'),
@@ -329,14 +329,14 @@ export function searchIndexContract(
       expect(await paths('webhooks events deliveries', { passagesPerPage: 1 })).toEqual(['guides/webhooks']);
     });
 
-    test('a language filters nothing where no page has one', async () => {
+    test('a language filters nothing if no page has one', async () => {
       const plain = scopeOf('acme', 'cv_plain');
       await fill(index, plain, [page('a', 'A', 'plain words')]);
       expect(await index.search({ ...plain, query: 'words', limit: 5, filter: { language: 'en' } })).toHaveLength(1);
       expect(await index.search({ ...plain, query: 'words', limit: 5, filter: { version: 'v1' } })).toEqual([]);
     });
 
-    test('a build on an earlier version is as one from nothing', async () => {
+    test('a build on an earlier version equals one from nothing', async () => {
       const [first, second, fresh] = ['cv_a', 'cv_b', 'cv_c'].map((version) => scopeOf('acme', version)) as [
         SearchScope,
         SearchScope,
@@ -360,10 +360,10 @@ export function searchIndexContract(
       expect(await index.search({ ...first, query: 'common words', limit: 9 })).toHaveLength(3);
     });
 
-    test('a long line of builds, each on the one before, is as builds from nothing, whichever of them are removed', async () => {
+    test('a long line of builds, each on the previous one, equals builds from nothing, whichever of them are removed', async () => {
       const pagesOf = (round: number): SearchPage[] =>
         Array.from({ length: 40 + round }, (_, at) => {
-          // Some pages change in every round, some in one, one is gone from each round on and back again.
+          // Some pages change in every round, some in one, and one is removed and added again in turns.
           const changed = at % 13 === round % 13 ? round : at < 3 ? round : at < 20 ? Math.floor(round / 6) : 0;
           const links = [{ to: `p/${(at + 1) % 40}`, text: `Onward${at} number${changed}` }];
           return page(`p/${at}`, `Page ${at}`, `common words of ${at} in edition${changed}`, {
@@ -374,7 +374,7 @@ export function searchIndexContract(
       const line = Array.from({ length: rounds }, (_, round) => scopeOf('acme', `cv_line_${round}`));
       const fresh = scopeOf('acme', 'cv_line_fresh');
       for (const [round, scope] of line.entries()) {
-        // The last is built on one that was searched long before, as after going back to it.
+        // The last build is based on a version that was searched long before, as after a revert.
         const from = round === 0 ? undefined : line[round === rounds - 1 ? 3 : round - 1]?.contentVersion;
         const build = await index.startBuild(scope, { from });
         const isKept = ({ path, key }: SearchPage) => build.known.get(path) === key;
@@ -410,7 +410,7 @@ export function searchIndexContract(
       for (const scope of line) expect(await index.passageCount(scope)).toBeUndefined();
     }, 120_000);
 
-    test('says which filter values there are, and which anybody may know of', async () => {
+    test('lists the filter values, and the public ones', async () => {
       const open = { versions: ['v1', 'v2'], languages: ['fr', 'zh'], tags: ['api'] };
       expect(await index.facets(scope)).toEqual({ ...open, tags: ['api', 'plans'], open });
       expect(await index.facets(scopeOf('acme', 'cv_none'))).toBeUndefined();
@@ -480,7 +480,7 @@ export function searchIndexContract(
         await build.add(pages('new'));
         await build.commit();
         searched = after;
-        // The version that is searched is built again, as after damage.
+        // The searched version is built again, as after damage.
         await fill(index, after, pages('newer'));
       };
       const published = publish().finally(() => isPublished.abort());

@@ -4,23 +4,23 @@ import { type Candidate, type CollectionFacts, type Near, rankPassages, type Ran
 import type { FoundPassage, SearchQuery } from './search-index.ts';
 import type { Synonyms } from './synonyms.ts';
 
-/** What a search engine does for one question to one content version; everything else is done here, the same for every engine. */
+/** The part of a search that differs between engines, for one question to one content version. All else is shared and done in this file. */
 export type PassageEngine<C extends Candidate> = {
   vocabulary: Vocabulary;
-  /** The built-in ones and those of the content version. */
+  /** The built-in synonyms and those of the content version. */
   synonyms: Synonyms;
   collection: CollectionFacts;
   /**
-   * The passages that fit best by the engine's own measure, of pages that the question's filter lets through and that are not excluded: those with one of
-   * the terms, and the first of pages to which links with one of them lead. A few hundred. Where passages have vectors of the model of the question's
-   * `meaning`, each has its `meaning`, and the nearest ones are among them, see `onlyByMeaning`.
+   * The best passages by the engine's own measure, of pages that the question's filter admits and that are not excluded: those with one of
+   * the terms, and the first ones of pages to which links with one of them lead. A few hundred. If passages have vectors of the model of
+   * the question's `meaning`, each has its `meaning`, and the nearest ones are included, see `onlyByMeaning`.
    */
   candidates(terms: ReadonlyMap<string, number>, query: SearchQuery): Promise<C[]>;
-  /** Titles, headings and texts of candidates, in their order; only asked for where a question means something as it stands. */
+  /** Titles, headings and texts of candidates, in their order. Called only for questions with literal parts. */
   texts(candidates: readonly C[]): Promise<string[]>;
   /** The page that the reader is on. */
   near(path: string): Promise<Near | undefined>;
-  /** What is shown of those that were found, in their order. */
+  /** The shown fields of the found passages, in their order. */
   show(candidates: readonly C[]): Promise<Omit<FoundPassage, 'score' | 'coverage' | 'terms' | 'explanation'>[]>;
 };
 
@@ -53,10 +53,10 @@ export async function searchPassages<C extends Candidate>(
   });
 }
 
-/** Of so many passages the texts are read. What is a name has terms of its own, so it is among them. */
+/** Number of passages whose texts are read. A name has its own terms, so the passage with it is among them. */
 const mostExact = 40;
 
-/** Adds to a candidate what it has of the question as it stands. Undefined where the question has nothing of that kind, or no passage has it. */
+/** Adds to each candidate its share of the question's literal parts. Undefined if the question has none, or no passage contains one. */
 async function exactOf<C extends Candidate>(
   engine: PassageEngine<C>,
   query: string,

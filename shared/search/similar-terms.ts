@@ -1,7 +1,7 @@
 const mostSimilar = 3;
 const shortestCorrected = 4;
 
-/** Of terms with how many passages have them, those that are written nearly as this one: the nearest first, then the frequent ones. Pure. */
+/** Terms that are spelled like this one, given terms with their numbers of passages: the nearest first, then the frequent ones. Pure. */
 export function similarTo(
   term: string,
   vocabulary: readonly (readonly [term: string, passages: number])[],
@@ -17,7 +17,7 @@ export function similarTo(
     .map(({ other }) => other);
 }
 
-/** Letters more, less, another, or two swapped (optimal string alignment); `most + 1` when it is more. */
+/** Number of letters inserted, deleted, replaced, or swapped (optimal string alignment); `most + 1` when it is greater than `most`. */
 function distance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return most + 1;
   let before: number[] = [];

@@ -12,12 +12,12 @@ import { mostPassagesOfPage, passageId, copyToChange, putInPlace, sqliteSchema, 
 import { SqliteTerms } from './sqlite-terms.ts';
 import { inheritVectors, vectorFactsIn } from './vectors/sqlite-vectors.ts';
 
-/** Of words that are not written yet. Those of nearly every site fit, and need not be merged afterwards. */
+/** Write buffer for terms. Large enough that most sites need no merge. */
 const wordsInMemoryBytes = 32 * 1024 * 1024;
 
 /**
- * Builds the file of one content version beside its place and moves it there on `commit`. `base`: the complete file of another version of the domain; what is
- * kept of it is not written again.
+ * Builds the file of one content version beside its final place and moves it there on `commit`. `base`: the complete file of another
+ * version of the domain, whose kept pages are not written again.
  */
 export async function buildSqlitePassages(
   file: string,
@@ -73,24 +73,24 @@ export async function buildSqlitePassages(
 }
 
 /**
- * Without looking after references between tables: wherever a page is removed they would have FTS5 write what it has in memory, as a segment that it
- * merges with others later.
+ * Foreign keys are not checked: whenever a page is removed, a check would make FTS5 flush its write buffer, as a segment that it merges
+ * with others later.
  */
 const open = (building: string): DatabaseSync => new DatabaseSync(building, { enableForeignKeyConstraints: false });
 
-/** Undefined where there is no such file, or it cannot be used. */
+/** Undefined if there is no such file, or if it cannot be used. */
 async function copyOf(base: string, building: string): Promise<DatabaseSync | undefined> {
   let db: DatabaseSync | undefined;
   try {
     await copyToChange(base, building);
     db = open(building);
     if (pragma(db, 'user_version') === sqliteShape && isSound(db)) {
-      // Room of what was removed is used again. A version with far more text than those after it would leave them its size.
+      // The space of removed rows is reused. But after a version with far more text, the file would keep that size without VACUUM.
       if (pragma(db, 'freelist_count') > pragma(db, 'page_count') / 2) db.exec('PRAGMA synchronous = OFF; VACUUM');
       return db;
     }
   } catch {
-    // A base is a help, no need: without one everything is written.
+    // A base only saves work. Without one everything is written.
   }
   db?.close();
   await rm(building, { force: true });
@@ -105,7 +105,7 @@ function empty(building: string): DatabaseSync {
     db.exec(sqliteSchema);
     return db;
   } catch (error) {
-    // A disk that is full is tried again and again.
+    // A build on a full disk is retried again and again, so it must leave no file.
     db.close();
     rmSync(building, { force: true });
     throw error;
@@ -116,11 +116,12 @@ class PassageWriter {
   readonly #db: DatabaseSync;
   readonly #statements;
   readonly #terms: SqliteTerms;
-  /** Numbers only rise, so that new rows stand behind those that are removed. */
+  /** Numbers only increase, so that new rows come after removed ones. */
   #lastPage: number;
   #lastLink: number;
   /**
-   * Rows whose words are removed at the end, ascending: for a row below the last one that was written FTS5 would write what it has in memory, too.
+   * Rows whose words are removed at the end, in ascending order: FTS5 flushes its write buffer when a row below the last written one is
+   * changed.
    */
   readonly #removed = { words: [] as number[], linkWords: [] as number[] };
   readonly #sums: Record<string, number>;
@@ -240,7 +241,7 @@ class PassageWriter {
     is.removePage.run(pageId);
   }
 
-  /** Writes what was counted; answers how many passages there are. */
+  /** Writes the counts. Returns the number of passages. */
   finish(): number {
     for (const [table, rows] of [
       ['words', this.#removed.words] as const,
@@ -254,12 +255,12 @@ class PassageWriter {
     this.#db
       .prepare(`UPDATE facts SET ${columns.map((column) => `${column} = ?`).join(', ')}`)
       .run(...columns.map((column) => this.#sums[column] ?? 0));
-    // Those of pages that were taken over stay. Somebody looks for what lacks one.
+    // Vectors of reused pages stay. The flag makes the search for passages without a vector run again.
     if (this.#hasVectors) this.#db.exec('UPDATE vector_facts SET complete = 0');
     return this.#sums['passages'] ?? 0;
   }
 
-  /** `text`: its terms, each at least once; `textLength`: how many there are. */
+  /** `text`: its terms, each at least once; `textLength`: their number with repetitions. */
   #count(
     { title, path, heading, text }: Record<(typeof fields)[number], Iterable<number> & { length: number }>,
     textLength: number,

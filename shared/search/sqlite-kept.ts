@@ -4,23 +4,26 @@ import { countsIn } from './packed-counts.ts';
 import { splitNames } from './page-terms.ts';
 import type { CandidatePage } from './rank-passages.ts';
 
-/** What ranking needs of a passage. `counts`: see `packCounts`. */
+/** The fields of a passage for the ranking. `counts`: see `packCounts`. */
 export type KeptPassage = { id: number; heading: readonly string[]; textLength: number; counts: Uint32Array };
-/** What it needs of a page, whoever reads it. */
+/** The fields of a page for the ranking, independent of the reader. */
 export type KeptPage = Omit<CandidatePage, 'links' | 'linkedFrom'> & { id: number };
 
-/** Of all files together: some 6,000 passages. What is kept for long and replaced often costs several times that in memory. */
+/** Size of the cache for all files: some 6,000 passages. Long-lived entries that are replaced often cost several times that in memory. */
 const keptBytes = 5_000_000;
 
-/** The key has the number of the file, `s` for a passage or `p` for a page, and its id: no sum of numbers, which are exact up to 2^53 alone. */
+/**
+ * The key has the number of the file, `s` for a passage or `p` for a page, and its id. It is a text, because a combined number could exceed
+ * 2^53 and lose precision.
+ */
 export type Kept = LRUCache<string, KeptPassage | KeptPage>;
 
-/** What was read of files lately, by number of file, and of passage or page. A file never changes while it is open. */
+/** Cache of entries of files, by number of the file and of the passage or page. A file never changes while it is open. */
 export const keptOfFiles = (): Kept => new LRUCache({ maxSize: keptBytes, sizeCalculation: bytesOf });
 
 let files = 0;
 
-/** Reads passages and pages of an open file by their ids, those alone from the file that are not kept. In no order; what is not there is left out. */
+/** Reads passages and pages of an open file by their ids; cached ones are not read again. In no particular order, without missing ones. */
 export function keptIn(db: DatabaseSync, kept: Kept) {
   files += 1;
   const [ofPassages, ofPages] = [`${files}s`, `${files}p`];

@@ -22,32 +22,35 @@ import { synonymsOf } from './synonyms.ts';
 type SqliteCandidate = Candidate & { id: number };
 type SqlitePage = FoundPage & { groups: string[] };
 
-/** Sets of groups whose counts of links are kept for a file. */
+/** Number of sets of groups whose link counts are cached for a file. */
 const keptReaders = 8;
-/** Of a vocabulary so many terms are compared with a word that no page has, those that came first. The largest of real sites has fewer. */
+/** Number of the vocabulary's first terms that are compared with a word that no page has. The largest real sites have fewer. */
 const mostCompared = 100_000;
 
-/** The readable side of one file; the file never changes while it is open. */
+/** The readable side of one file. The file never changes while it is open. */
 export type SqlitePassages = {
-  /** Of the file when it was opened: another one when it was replaced or written to since. */
+  /** State of the file when it was opened. It differs after the file was replaced or written to. */
   state: string;
   passageCount: number;
   facets: SearchFacets;
   engine: PassageEngine<SqliteCandidate>;
   page(path: string): SqlitePage | undefined;
-  /** Whether the whole file is sound. Reads all of it. */
+  /** True if the whole file is undamaged. Reads all of it. */
   isSound(): boolean;
   close(): void;
 };
 
-/** Vectors that are in memory, by the open file: numbers of files that were closed are given to others. */
+/** Cache of vectors in memory, by the open file: numbers of closed files are reused. */
 export type KeptMatrices = {
   get(open: DatabaseSync): VectorMatrix | undefined;
   set(open: DatabaseSync, matrix: VectorMatrix): void;
   delete(open: DatabaseSync): void;
 };
 
-/** Throws `SearchUnavailable` when it cannot be opened, and what SQLite says when it is no such file. Undefined when it is of another shape. */
+/**
+ * Throws `SearchUnavailable` when the file cannot be opened, and SQLite's error when it is not a database. Undefined when it has another
+ * shape.
+ */
 export function openSqlitePassages(
   file: string,
   state: string,
@@ -68,7 +71,7 @@ export function openSqlitePassages(
   }
 }
 
-/** What lets a reader see a page: it has no groups, or one of theirs. */
+/** Condition under which a reader may see a page: it has no groups, or one of the reader's. */
 const isVisible = (page: string): string =>
   `(${page}.groups = '[]' OR EXISTS (SELECT 1 FROM json_each(${page}.groups) g WHERE g.value IN (SELECT value FROM json_each(:groups))))`;
 const isNotExcluded = (page: string): string => `${page}.path NOT IN (SELECT value FROM json_each(:exclude))`;
@@ -98,7 +101,7 @@ function readable(db: DatabaseSync, state: string, matrices: KeptMatrices, kept:
     `SELECT words.rowid AS id FROM words JOIN pages p ON p.id = words.rowid >> 16
      WHERE words MATCH :match AND ${passesFilter} ORDER BY bm25(words, 6.0, 3.0, 3.0, 1.0) LIMIT ${mostCandidates}`,
   );
-  // Looking at the page of each match takes a quarter of that.
+  // For content without groups and filters: checking the page of each match takes a quarter of the time.
   const findAnywhere = db.prepare(
     `SELECT rowid AS id FROM words WHERE words MATCH :match ORDER BY bm25(words, 6.0, 3.0, 3.0, 1.0) LIMIT ${mostCandidates}`,
   );
@@ -147,7 +150,10 @@ function readable(db: DatabaseSync, state: string, matrices: KeptMatrices, kept:
   });
 
   const linkCounts = new LRUCache<string, ReadonlyMap<string, number>>({ max: keptReaders });
-  /** From how many pages that the reader may see others lead to each of these, or to any. Those without one are left out. */
+  /**
+   * For each of these pages, or for all, the number of pages with links to it that the reader may see. Pages without such links are left
+   * out.
+   */
   function linkedFrom(
     reader: { groups: string; exclude: string },
     paths: readonly string[],
@@ -156,14 +162,14 @@ function readable(db: DatabaseSync, state: string, matrices: KeptMatrices, kept:
       const rows = countLinks.all({ ...reader, paths: of === undefined ? null : JSON.stringify(of) });
       return new Map(rows.map((row) => [String(row['target']), Number(row['pages'])]));
     };
-    // What is excluded is another for each question.
+    // Exclusions differ for each question, so these counts are not cached.
     if (reader.exclude !== '[]') return count(paths);
     const counts = linkCounts.get(reader.groups) ?? count(undefined);
     linkCounts.set(reader.groups, counts);
     return counts;
   }
 
-  /** The passages of nearest meaning, of pages that the filter lets through. */
+  /** The passages of nearest meaning, of pages that the filter admits. */
   function neighboursOf(
     meaning: SearchQuery['meaning'],
     values: Record<string, string | number | null>,
@@ -312,10 +318,10 @@ function readable(db: DatabaseSync, state: string, matrices: KeptMatrices, kept:
   };
 }
 
-/** Terms have letters and digits only; the quotes keep `or`, `not` and `near` from being operators. */
+/** Terms have letters and digits only. The quotes prevent `or`, `not` and `near` from being operators. */
 const matching = (terms: readonly string[]): string => terms.map((term) => `"${term}"`).join(' OR ');
 
-/** Whether the whole file is sound. Reads all of it. Throws where that cannot be done now. */
+/** True if the whole file is undamaged. Reads all of it. Throws when that is not possible now. */
 export function isSound(db: DatabaseSync): boolean {
   try {
     const file = db.location();
@@ -327,7 +333,7 @@ export function isSound(db: DatabaseSync): boolean {
   }
 }
 
-/** Reads all of a file. Undefined when that cannot be done now. */
+/** Checks a whole file for damage. Undefined when that is not possible now. */
 export function isSoundFile(file: string): boolean | undefined {
   let db: DatabaseSync | undefined;
   try {
@@ -340,7 +346,7 @@ export function isSoundFile(file: string): boolean | undefined {
   }
 }
 
-/** Whether SQLite says that the file itself is broken. */
+/** True if SQLite reports that the file itself is damaged. */
 export function isDamage(error: unknown): boolean {
   const code = (error as { errcode?: unknown } | null)?.errcode;
   const primary = typeof code === 'number' ? code & 255 : 0;
@@ -350,13 +356,13 @@ export function isDamage(error: unknown): boolean {
     (primary === plainError && /no such (table|column)|malformed|fts5 file format/.test(String(error)))
   );
 }
-/** Whether the disk is at fault, as when it is full, or may not be written to. */
+/** True if the disk is the cause, for example when it is full or read-only. */
 export function isStorageFailure(error: unknown): boolean {
   const code = (error as { errcode?: unknown } | null)?.errcode;
   if (typeof code === 'number') return storageFailures.has(code & 255);
   return error instanceof Error && 'syscall' in error;
 }
-/** SQLite's numbers for a file that is busy, locked, for reading alone, cannot be read or written, is full, or cannot be opened. */
+/** SQLite's codes for a file that is busy, locked, read-only, cannot be read or written, is full, or cannot be opened. */
 const storageFailures = new Set([5, 6, 8, 10, 13, 14]);
 const plainError = 1;
 const corrupt = 11;

@@ -2,13 +2,14 @@ import { constants } from 'node:fs';
 import { chmod, copyFile, open, rename, stat } from 'node:fs/promises';
 import { sealFile } from './sqlite-seal.ts';
 
-/** Counts up when the tables or the terms of `analyzeText` change: a file of another shape is built again. */
+/** Incremented when the tables or the terms of `analyzeText` change. A file of another shape is built again. */
 export const sqliteShape = 7;
 
 /**
- * One file holds one content version. Terms are those of `analyzeText`, separated by spaces, so the tokenizers decide nothing (`ascii` keeps all other letters as they are, and is the fastest). Rows of `words` have
- * the numbers of `passages`, those of `link_words` the numbers of `links`. A passage's number is that of its page × 65,536, and its position. `counts`: see `packCounts`. `facts` has one row of sums over passages. `synonyms` has a row for each group
- * of the project, a list in JSON.
+ * One file holds one content version. Terms are those of `analyzeText`, separated by spaces, so the tokenizers decide nothing (`ascii`
+ * keeps all other letters unchanged, and is the fastest). Rows of `words` have the numbers of `passages`, those of `link_words` the numbers
+ * of `links`. A passage's number is that of its page × 65,536, plus its position. `counts`: see `packCounts`. `facts` has one row of sums
+ * over passages. `synonyms` has a row for each group of the project, a list in JSON.
  */
 export const sqliteSchema = `
   PRAGMA user_version = ${sqliteShape};
@@ -61,13 +62,13 @@ export const passageId = (page: number | bigint, position: number): number => Nu
 export const pageOfPassage = (id: number): number => Math.floor(id / positions);
 export const positionOfPassage = (id: number): number => id % positions;
 
-/** A copy of a file that somebody may be reading. It can be written to, also where the file cannot. */
+/** Copies a file that other processes may be reading. The copy is writable even if the file is not. */
 export async function copyToChange(file: string, copy: string): Promise<void> {
   await copyFile(file, copy, constants.COPYFILE_FICLONE);
   await chmod(copy, 0o600 | ((await stat(file)).mode & 0o777));
 }
 
-/** A file that is complete takes the place of its version's. It is whole there also after a loss of power. */
+/** Moves a complete file to the place of its version. It is whole there even after a power loss. */
 export async function putInPlace(building: string, file: string): Promise<void> {
   const handle = await open(building, 'r+');
   try {

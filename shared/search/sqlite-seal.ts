@@ -3,14 +3,14 @@ import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 
 /*
- * SQLite notices what makes no sense to it. A changed letter of a text, or a group that became another one, does: it has no checksums. So a complete
- * file has one of all its bytes, in the four of its header that are left to the application (`application_id`).
+ * SQLite detects invalid structures, but has no checksums: a changed letter of a text or of a group stays undetected. So a complete file
+ * has a checksum of all its bytes, in the four bytes of its header that are reserved for the application (`application_id`).
  */
 const sealAt = 68;
 const sealBytes = 4;
 const chunkBytes = 1 << 20;
 
-/** Writes the checksum of a file that is complete; nothing may be written to it after that. */
+/** Writes the checksum of a file that is complete. Nothing may be written to it after that. */
 export async function sealFile(handle: FileHandle): Promise<void> {
   const checksum = new Checksum();
   const chunk = Buffer.alloc(chunkBytes);
@@ -25,7 +25,7 @@ export async function sealFile(handle: FileHandle): Promise<void> {
   await handle.write(seal, 0, sealBytes, sealAt);
 }
 
-/** Whether every byte of a file is as it was when it was sealed; undefined when it never was. Reads all of it. Throws as `openSync`. */
+/** True if every byte of a file is unchanged since it was sealed; undefined when it never was. Reads all of it. Throws as `openSync`. */
 export function isSealWhole(file: string): boolean | undefined {
   const checksum = new Checksum();
   const chunk = Buffer.alloc(chunkBytes);
@@ -50,13 +50,13 @@ export function isSealWhole(file: string): boolean | undefined {
 class Checksum {
   #crc = 0;
 
-  /** The next bytes of the file; those of the checksum itself count as zero, and are set to it. */
+  /** Adds the next bytes of the file. The bytes of the checksum itself count as zero, and are set to it. */
   add(bytes: Buffer, at: number): void {
     if (at === 0) bytes.fill(0, sealAt, Math.min(bytes.length, sealAt + sealBytes));
     this.#crc = crc32(bytes, this.#crc);
   }
 
-  /** Never 0, which is in files without one. */
+  /** The checksum, which is never 0, because files without one have 0 there. */
   get value(): number {
     return this.#crc === 0 ? 1 : this.#crc;
   }

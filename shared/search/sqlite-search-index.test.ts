@@ -56,7 +56,7 @@ async function filledIndex() {
   return { folder, file, index, end: () => index.close().then(() => rm(folder, { recursive: true, force: true })) };
 }
 
-test('a damaged file is noticed, put aside, and as one that is not there', async () => {
+test('a damaged file is detected, moved away, and counts as missing', async () => {
   const { folder, file, index, end } = await filledIndex();
   await index.close();
   const handle = await open(file, 'r+');
@@ -70,7 +70,7 @@ test('a damaged file is noticed, put aside, and as one that is not there', async
   await end();
 });
 
-test('a file that is none of ours is put aside, too', async () => {
+test('a file of another program is moved away, too', async () => {
   const { folder, file, index, end } = await filledIndex();
   await index.close();
   await writeFile(file, 'not a database, and long enough to be read as one '.repeat(100));
@@ -81,7 +81,7 @@ test('a file that is none of ours is put aside, too', async () => {
   await end();
 });
 
-test('what a process that died was building is removed by a later build, and nothing else', async () => {
+test('a later build removes the unfinished build of a dead process, and nothing else', async () => {
   const { folder, file, index, end } = await filledIndex();
   const dead = await index.startBuild(scope);
   const name = (await readdir(join(folder, 'acme', 'docs'))).find((each) => each.endsWith('.building'));
@@ -97,7 +97,7 @@ test('what a process that died was building is removed by a later build, and not
   await end();
 });
 
-test.runIf(process.platform === 'linux')('of many domains that are searched some files alone are open', async () => {
+test.runIf(process.platform === 'linux')('when many domains are searched, only some files are open', async () => {
   const { folder, file, index, end } = await filledIndex();
   const domains = Array.from({ length: 150 }, (_, at) => `docs-${at}`);
   for (const domain of domains) {
@@ -119,7 +119,7 @@ test.runIf(process.platform === 'linux')('of many domains that are searched some
   await end();
 });
 
-test('however many files were opened before, what is kept of one is found again', async () => {
+test('the cache of a file works after any number of opened files', async () => {
   const { file, end } = await filledIndex();
   const db = new DatabaseSync(file, { readOnly: true });
   const kept = keptOfFiles();
@@ -134,7 +134,7 @@ test('however many files were opened before, what is kept of one is found again'
   await end();
 });
 
-test('of a huge vocabulary a part alone is compared with a misspelt word', async () => {
+test('only a part of a huge vocabulary is compared with a misspelt word', async () => {
   const { folder, file, index, end } = await filledIndex();
   const misspelt = async (): Promise<number> => (await index.search({ ...scope, query: 'wrods', limit: 5 })).length;
   expect(await misspelt()).toBeGreaterThan(0);
@@ -148,7 +148,7 @@ test('of a huge vocabulary a part alone is compared with a misspelt word', async
   await end();
 });
 
-test('a build upon another writes the words of all that changed at once', async () => {
+test('a build on another one writes the words of all changes at once', async () => {
   const { folder, index, end } = await filledIndex();
   const page = (path: string, edition: number) => ({
     ...{ path, key: `${path} ${edition}`, title: path, names: [], keywords: [], groups: [], boost: 1, markdown: '' },
@@ -163,7 +163,7 @@ test('a build upon another writes the words of all that changed at once', async 
       await (isChanged(at) ? build.add([page(path, edition)]) : build.keep([path]));
     await build.commit();
     const db = new DatabaseSync(join(folder, 'acme', 'docs', `cv_2${edition}.db`), { readOnly: true });
-    // FTS5 numbers a segment's rows from its own number × 2^37; rows 1 and 10 are about all of them.
+    // FTS5 numbers a segment's rows from its own number × 2^37; rows 1 and 10 describe all of them.
     const segments = (table: string): unknown =>
       db.prepare(`SELECT count(DISTINCT (id >> 37) & 65535) AS count FROM ${table}_data WHERE id > 10`).get()?.[
         'count'
@@ -174,7 +174,7 @@ test('a build upon another writes the words of all that changed at once', async 
   await end();
 });
 
-test('words that no page has any more leave their numbers to later ones', async () => {
+test('numbers of words that no page has any more are reused', async () => {
   const { folder, index, end } = await filledIndex();
   const text = (edition: number): string =>
     Array.from({ length: 50 }, (_, at) => `edition${edition}word${at}`).join(' ');
@@ -187,7 +187,7 @@ test('words that no page has any more leave their numbers to later ones', async 
   }
   const db = new DatabaseSync(join(folder, 'acme', 'docs', 'cv_10.db'), { readOnly: true });
   const terms = db.prepare('SELECT count(*) AS count, max(id) AS last FROM terms').get();
-  // Those of an edition stay until the next but one: until then it is not known that nobody has them.
+  // Terms of an edition stay until the next but one, because only then they are known to be unused.
   expect({ ...terms }).toEqual({ count: 101, last: 101 });
   db.close();
   const latest = { ...scope, contentVersion: 'cv_10', limit: 5 };
@@ -195,7 +195,7 @@ test('words that no page has any more leave their numbers to later ones', async 
   await end();
 });
 
-test('a file shrinks after most of what it had is gone', async () => {
+test('a file shrinks after most of its content was removed', async () => {
   const { folder, index, end } = await filledIndex();
   const small = { path: 'b', title: 'B', names: [], keywords: [], groups: [], boost: 1, links: [], markdown: '' };
   const sizes: number[] = [];
@@ -216,7 +216,7 @@ test('a file shrinks after most of what it had is gone', async () => {
   await end();
 });
 
-test('a place that cannot be written to is unavailable, and the wrong use of a build is not', async () => {
+test('a read-only place is unavailable, and the wrong use of a build is a different error', async () => {
   const { folder, index, end } = await filledIndex();
   await writeFile(join(folder, 'globex'), 'no folder');
   await expect(index.startBuild({ ...scope, organization: 'globex' })).rejects.toBeInstanceOf(SearchUnavailable);

@@ -18,19 +18,20 @@ import {
   unavailable,
 } from './sqlite-passages.ts';
 
-/** Each takes 2 to 3 MB: pages that it has read, and statements. */
+/** Limit of open files. Each takes 2 to 3 MB for cached pages and statements. */
 const openFiles = 40;
 const keptSound = 10_000;
-/** A disk may lose what nobody wrote to. */
+/** Time after which a file is checked again: a disk may lose data that was not written since. */
 const soundForMs = 6 * hourMs;
 const abandonedAfterMs = hourMs;
-/** Of vectors of all files together, in memory: some 100,000 of 1,024 numbers. */
+/** Memory for vectors of all files together: some 100,000 of 1,024 numbers. */
 const keptVectorBytes = 128_000_000;
 
 /**
  * The embedded search index: one SQLite file with FTS5 tables per content version, `<folder>/<organization>/<domain>/<contentVersion>.db`.
- * A file is built under another name, from a copy of the version before, renamed when it is complete, and never changed after that. So readers in any
- * process need no locks, see only complete versions, and can go on reading a file that is replaced. A damaged file is put aside and is as one that is not there.
+ * A file is built under another name, from a copy of the previous version, renamed when it is complete, and never changed after that. So
+ * readers in all processes need no locks, see only complete versions, and can continue to read a file that is replaced. A damaged file is
+ * moved away and counts as missing.
  */
 export function sqliteSearchIndex(folder: string): SearchIndex {
   const open = new LRUCache<string, SqlitePassages>({ max: openFiles, dispose: (passages) => passages.close() });
@@ -39,12 +40,12 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
     sizeCalculation: ({ numbers, ids }) => 1 + numbers.byteLength + ids.byteLength,
   });
   const kept = keptOfFiles();
-  /** Files whose whole content was looked at since they were last written, and not long ago. */
+  /** Files whose whole content was checked since they were last written, and not long ago. */
   const sound = new LRUCache<string, true>({ max: keptSound, ttl: soundForMs });
   const fileOf = ({ organization, domain, contentVersion }: SearchScope): string =>
     join(folder, token(organization), token(domain), `${token(contentVersion)}.db`);
 
-  /** Opens each file once, and again when it was replaced or somebody wrote to it. */
+  /** Opens each file once, and again after it was replaced or written to. */
   async function passagesOf(scope: SearchScope): Promise<SqlitePassages | undefined> {
     const file = fileOf(scope);
     const state = await fileState(file);
@@ -61,7 +62,7 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
     return passages;
   }
 
-  /** `use` with the version's passages. Where the file turns out to be damaged it is put aside, so that it is built again. */
+  /** Calls `use` with the version's passages. A file that turns out to be damaged is moved away, so that it is built again. */
   async function withPassages<T>(
     scope: SearchScope,
     use: (passages: SqlitePassages | undefined) => T,
@@ -71,7 +72,7 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
     } catch (error) {
       if (error instanceof SearchUnavailable) throw error;
       const file = fileOf(scope);
-      // Damage may also come out as a value that makes no sense.
+      // Damage may also appear as an invalid value.
       if (isDamage(error) || isSoundFile(file) === false) await putAside(file);
       throw unavailable(file, error);
     }
@@ -83,7 +84,7 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
       await rm(`${file}.damaged`, { recursive: true, force: true });
       await rename(file, `${file}.damaged`);
     } catch {
-      // Another process did it, or it is tried again when the file is read next.
+      // Another process moved it, or this is tried again when the file is read next.
     }
   }
 
@@ -156,7 +157,7 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
   };
 }
 
-/** A disk that is full or away says nothing about what is stored: then it is tried for as long as that lasts. */
+/** A disk that is full or unavailable says nothing about the stored data, so the write is tried again while that lasts. */
 async function storing<T>(file: string, store: () => Promise<T>): Promise<T> {
   try {
     return await store();
@@ -165,13 +166,13 @@ async function storing<T>(file: string, store: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Ids become file names: nothing else may reach the file system. */
+/** Ids become file names, so other characters must not reach the file system. */
 function token(id: string): string {
   if (!/^[A-Za-z0-9_-]{1,100}$/.test(id)) throw new TypeError(`"${id}" cannot be part of the name of a search index.`);
   return id;
 }
 
-/** What was being built by processes that died. Should one still live, its build fails at its end, and is tried again. */
+/** Removes unfinished builds of processes that died. If such a process still runs, its build fails at the end and is tried again. */
 async function removeAbandoned(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.includes('.building')) continue;
@@ -184,10 +185,10 @@ async function removeAbandoned(folder: string): Promise<void> {
   }
 }
 
-/** Another one after every change of the file; undefined when there is none. */
+/** A text that differs after every change of the file; undefined when there is none. */
 async function fileState(file: string): Promise<string | undefined> {
   try {
-    // Waiting for it lets others have their turn: all else of a search is done at once.
+    // The asynchronous call lets other work run: the rest of a search is synchronous.
     const found = await stat(file, { bigint: true });
     return found.isFile() ? [found.ino, found.size, found.mtimeNs].join(' ') : 'no file';
   } catch (error) {

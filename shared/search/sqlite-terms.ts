@@ -1,20 +1,23 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { TermNumbers } from './analyze-text.ts';
 
-/** The terms of a file that is being built: the number of each, and how many passages and links have it. */
+/** The terms of a file that is being built: the number of each, and its counts of passages and links. */
 export class SqliteTerms {
   readonly numbers: TermNumbers = { of: (term) => this.#idOf(term), mark: {} };
-  /** How many more passages have a term, by its number. */
+  /** Change of the number of passages with a term, by its number. */
   readonly inPassages = new TermCounts();
   readonly inLinks = new TermCounts();
   readonly #db: DatabaseSync;
   readonly #stored;
   readonly #ids = new Map<string, number>();
-  /** The terms that the file does not have, with the ids that they get. */
+  /** The terms that the file does not have yet, with their ids. */
   readonly #newTerms: { id: number; term: string }[] = [];
   readonly #lastStored: number;
   #lastTerm: number;
-  /** Ids of terms that no page has any more. With new ones for each version, words of the latest would soon be too far behind to be looked at. */
+  /**
+   * Ids of terms that no page has any more. They are reused, because with new ids in each version, terms of the latest one would soon
+   * exceed the limit of compared terms.
+   */
   readonly #freed: number[];
   #askedFor = 0;
 
@@ -31,7 +34,7 @@ export class SqliteTerms {
     return terms.map((term) => this.#idOf(term));
   }
 
-  /** Writes new terms, and all that was counted. */
+  /** Writes new terms, and all counts. */
   write(): void {
     const [passages, links] = [this.inPassages, this.inLinks];
     const update = this.#db.prepare('UPDATE terms SET passages = passages + ?, links = links + ? WHERE id = ?');
@@ -56,7 +59,7 @@ export class SqliteTerms {
     return id;
   }
 
-  /** Asks for a term at a time, and for all of them where many are needed. */
+  /** Reads terms one by one, and all of them once many are needed. */
   #storedIdOf(term: string): number | undefined {
     if (this.#askedFor > this.#lastStored / 16) return undefined;
     this.#askedFor += 1;
@@ -70,14 +73,14 @@ export class SqliteTerms {
   }
 }
 
-/** Counts by id of a term, which are small numbers without gaps. */
+/** Counts by the ids of terms, which are small numbers without gaps. */
 class TermCounts {
   #counts = new Int32Array(4_096);
   /** The last text that had the term. */
   #lastIn = new Uint32Array(4_096);
   #texts = 0;
 
-  /** Counts each term of a text once, in however many lists it is. */
+  /** Counts each term of a text once, even if several lists contain it. */
   add(lists: readonly Iterable<number>[], more: 1 | -1): void {
     this.#texts += 1;
     for (const ids of lists) {

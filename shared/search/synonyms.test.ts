@@ -7,7 +7,7 @@ const variantsIn = (question: string): Record<string, string[]> =>
     [...builtInSynonyms.of(analyzeText(question))].map(([term, variants]) => [term, [...variants.keys()]]),
   );
 
-test('a word has the others of its group, and a phrase counts as one', () => {
+test('a word has the others of its group as synonyms, and a phrase counts as one', () => {
   expect(variantsIn('a backup')['backup']).toEqual(expect.arrayContaining(['restor', 'snapshot', 'recov']));
   expect(variantsIn('sign in')['sign']).toEqual(expect.arrayContaining(['login', 'authent']));
   expect(variantsIn('turn it off')['turn']).toEqual(expect.arrayContaining(['disabl', 'deactiv']));
@@ -27,7 +27,7 @@ const ownVariantsIn = (groups: string[][], question: string): Record<string, Rec
     [...synonymsOf(groups).of(analyzeText(question))].map(([term, variants]) => [term, Object.fromEntries(variants)]),
   );
 
-test('groups of a project count as the built-in ones do, beside them', () => {
+test('groups of a project count like the built-in ones, in addition to them', () => {
   const groups = [
     ['workspace', 'tenant'],
     ['read replica', 'offline copy'],
@@ -46,7 +46,7 @@ test('a compound name is found in one word and in its parts', () => {
   expect(ownVariantsIn(groups, 'libSQL')['lib']).toEqual({ turso: 0.7 });
 });
 
-test('a word in hundreds of groups brings a hundred terms or so into a question', () => {
+test('a word in hundreds of groups adds about a hundred terms to a question', () => {
   const groups = Array.from({ length: 500 }, (_, group) => [
     'thing',
     ...Array.from({ length: 19 }, (__, at) => `w${group}x${at}`),

@@ -1,6 +1,6 @@
 import { analyzeQuery, analyzeText } from './analyze-text.ts';
 
-/** Words and phrases of documentation that mean nearly the same, a group each. Abbreviations stand with what they abbreviate. */
+/** Groups of words and phrases of documentation with nearly the same meaning. Abbreviations are grouped with their long forms. */
 const builtIn: readonly (readonly string[])[] = [
   ['install', 'set up', 'setup', 'installation'],
   ['delete', 'remove', 'destroy', 'erase', 'drop'],
@@ -93,23 +93,23 @@ const builtIn: readonly (readonly string[])[] = [
   ['iphone', 'ipad', 'ios'],
 ];
 
-/** How much a synonym counts beside the word itself. */
+/** Weight of a synonym, relative to the word itself. */
 const synonymShare = 0.7;
-/** A word of a phrase that stands for a single word. */
+/** Weight of a word of a phrase that stands for a single word. */
 const phrasePartShare = 0.3;
 
 /** Finds the synonyms of the terms of a question. */
 export type Synonyms = {
-  /** For each term that has some, the terms that may stand for it and how much each counts. `sequence`: all terms of the question in their order. */
+  /** The synonyms of each term that has some, with their weights. `sequence`: all terms of the question in order. */
   of(sequence: readonly string[]): Map<string, Map<string, number>>;
 };
 
-/** A word or phrase as terms. A compound name has a second form, as it is written in one: `libSQL` is also `libsql`. */
+/** A word or phrase as terms. A compound name has a second form, written as one word: `libSQL` is also `libsql`. */
 type Expression = readonly (readonly string[])[];
 type Entry = { phrase: readonly string[]; own: Expression; group: readonly Expression[] };
 type Groups = ReadonlyMap<string, readonly Entry[]>;
 
-/** By the first term of each form of each expression. */
+/** Entries by the first term of each form of each expression. */
 function compiled(groups: readonly (readonly string[])[]): Groups {
   const byFirst = new Map<string, Entry[]>();
   for (const group of groups.map((entries) => entries.map(formsOf).filter((forms) => forms.length > 0))) {
@@ -135,10 +135,10 @@ function formsOf(expression: string): Expression {
 
 const builtInGroups = compiled(builtIn);
 
-/** Of a project, for one question: a word may be in hundreds of groups, and each term costs a search. */
+/** Limit of a project's synonyms for one question: a word may be in hundreds of groups, and each term costs a search. */
 const mostOwnTerms = 100;
 
-/** The built-in groups and those of a project: words and phrases that mean the same, a group each. */
+/** The built-in groups and those of a project, as groups of words and phrases with the same meaning. */
 export function synonymsOf(own: readonly (readonly string[])[] = []): Synonyms {
   const ownGroups = own.length === 0 ? undefined : compiled(own);
   return {
@@ -158,7 +158,7 @@ function addFrom(
   most: number,
 ): void {
   let left = most;
-  // A question may repeat a phrase, and one that was added brings nothing new.
+  // A question may repeat a phrase, and a phrase that was added brings nothing new.
   const added = new Set<Entry>();
   for (const [at, term] of sequence.entries()) {
     for (const entry of groups.get(term) ?? []) {
@@ -171,7 +171,7 @@ function addFrom(
   }
 }
 
-/** Whether the phrase begins there. A pronoun may be in it: `get it back`, `set this up`. */
+/** True if the phrase begins at this position. It may contain a pronoun: `get it back`, `set this up`. */
 function isAt(sequence: readonly string[], from: number, phrase: readonly string[]): boolean {
   let at = from;
   for (const part of phrase) {
@@ -184,7 +184,7 @@ function isAt(sequence: readonly string[], from: number, phrase: readonly string
 
 const pronouns = new Set(analyzeText('it this that them these those me us you'));
 
-/** Answers how many more terms there are for this one. */
+/** Returns the number of added terms. */
 function addGroup(
   found: Map<string, Map<string, number>>,
   term: string,
@@ -206,12 +206,12 @@ function addGroup(
 
 const topicalOf = new WeakMap<readonly string[], readonly string[]>();
 
-/** Found out once for each phrase: one may be in hundreds of groups that a question brings in. */
+/** Cached for each phrase, because one may be in hundreds of groups of a question. */
 function topical(phrase: readonly string[]): readonly string[] {
   const known = topicalOf.get(phrase) ?? analyzeQuery(phrase.join(' '));
   topicalOf.set(phrase, known);
   return known;
 }
 
-/** The built-in groups alone. */
+/** Only the built-in groups. */
 export const builtInSynonyms = synonymsOf();

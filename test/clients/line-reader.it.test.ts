@@ -168,7 +168,7 @@ test('a filter that fits nothing is said, and is no error', async () => {
   expect(events.at(-1)).toMatchObject({ type: 'finish', finishReason: 'stop' });
 });
 
-test('a language filters nothing where no page has one, and a question in another language hears so', async () => {
+test('a language filters nothing if no page has one, and a question in another language hears so', async () => {
   const inGerman = {
     messages: [question('Wie kann ich den API key mit rotate tauschen?')],
     filter: { language: 'de' },

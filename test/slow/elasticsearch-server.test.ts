@@ -17,9 +17,9 @@ describeWithServers(['elasticsearch'], 'an Elasticsearch for tests', () => {
       good('The cluster of 1 data node is green.'),
       warning(
         'BINDERY_ELASTICSEARCH_REPLICAS is 1, and one node has no place for so many copies.',
-        'Set it to 0 before the index is made.',
+        'Set it to 0 before the index is created.',
       ),
-      good('There is no index "bindery-passages" yet: the first published content makes it.'),
+      good('There is no index "bindery-passages" yet: the first published content creates it.'),
     ]);
     const index = elasticsearchSearchIndex({ ...settings, replicas: 0 });
     const build = await index.startBuild({ organization: 'org_1', domain: 'acme', contentVersion: 'v1' });

@@ -26,8 +26,8 @@ const vectorsAtOnce = 200;
 type Place = Pick<PassageDocument, 'filters' | 'position'>;
 
 /**
- * Gives the passages of the build that is searched vectors: each gets a document beside it, with the same filters. Texts of which any build of the domain has
- * a vector get a copy of that at once. What was written counts also for a later start, if this one ends without a commit.
+ * Adds vectors to the passages of the searched build: each gets a document with the same filters. Texts with a vector in any build of the
+ * domain get a copy of it at once. Written vectors also count for a later start, if this one ends without a commit.
  */
 export async function startElasticsearchVectors(
   writer: ElasticsearchWriter,
@@ -63,7 +63,7 @@ export async function startElasticsearchVectors(
     const { organization, domain } = version as VersionDocument;
     for (const [digest, vector] of vectors) {
       for (const place of lacking.get(digest) ?? []) {
-        // Beside its passage: what another version shares has its vector there, too.
+        // The vector belongs to the build of its passage, so versions that share the passage share the vector, too.
         const build = buildWith(version as VersionDocument, place.filters.path);
         const document: VectorDocument = {
           ...{ organization, domain, build, kind: 'vector' },
@@ -89,10 +89,10 @@ export async function startElasticsearchVectors(
       const typicalCosine = typicalCosineOf(dimensions === undefined ? [] : await engine.sample(dimensions));
       const now = await storedVersion(writer, scope, signal);
       if (now === undefined || now.document.build !== version.build)
-        throw new SearchUnavailable('The version was replaced while it got vectors.');
+        throw new SearchUnavailable('The version was replaced while vectors were added.');
       const vectorFacts = { model, dimensions: dimensions ?? 0, typicalCosine, isComplete: lacking.size === 0 };
       await storeVersion(writer, scope, { ...now.document, vectorFacts }, now, signal);
-      // Those of builds that this one replaced have been copied.
+      // Vectors of the replaced builds have been copied.
       await releaseBuilds(writer, scope, () => false, { vectors: 'copied', signal }).catch(() => {});
     },
     close: async () => {},
@@ -101,10 +101,10 @@ export async function startElasticsearchVectors(
 
 const placeOf = ({ filters, position }: Place): string => `${position} ${filters.path}`;
 
-/** Seven digits, as many as a 32-bit float has. */
+/** Seven digits, the precision of a 32-bit float. */
 const rounded = (vector: Float32Array): number[] => Array.from(vector, (number) => Number(number.toPrecision(7)));
 
-/** What is read of the domain's vectors and passages. */
+/** Reads the domain's vectors and passages. */
 function vectorStore(
   { call, alias }: ElasticsearchWriter,
   version: VersionDocument,
@@ -132,7 +132,7 @@ function vectorStore(
     return answer.hits.hits;
   }
 
-  /** All that the filter lets through, in the order of paths. */
+  /** All documents that match the filter, in the order of paths. */
   async function* all<T>(filter: estypes.QueryDslQueryContainer[], _source: string[]): AsyncGenerator<T> {
     let after: estypes.SortResults | undefined;
     do {
@@ -163,7 +163,7 @@ function vectorStore(
       for await (const place of all<Place>(own, ['filters.path', 'position'])) places.add(placeOf(place));
       return places;
     },
-    /** Vectors of these texts, in whichever build of the domain they are; undefined for those that the model does not take. */
+    /** Vectors of these texts, from any build of the domain; undefined for those that the model refuses. */
     async ofDomain(digests: readonly string[]): Promise<Map<string, Float32Array | undefined>> {
       const filter = [
         ...[{ term: { organization } }, { term: { domain } }, { term: { kind: 'vector' } }, { term: { model } }],
@@ -175,7 +175,7 @@ function vectorStore(
       });
       return new Map(hits.flatMap(vectorIn));
     },
-    /** Some vectors of the build, as good as at random: the first by their digests. */
+    /** Some vectors of the build, practically at random: the first by their digests. */
     async sample(dimensions: number): Promise<Float32Array[]> {
       const field = vectorField(dimensions);
       const vectors: Float32Array[] = [];

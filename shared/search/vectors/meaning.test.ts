@@ -36,12 +36,12 @@ test('the typical cosine is the mean over all pairs', () => {
   expect(typicalCosineOf([Float32Array.of(1, 0)])).toBe(0);
 });
 
-test('meaning begins where passages usually are to each other', () => {
+test('similarity begins at the usual cosine between passages', () => {
   expect([meaningOf(0.7, 0.7), meaningOf(0.5, 0.7), meaningOf(1, 0.7), meaningOf(1, 1)]).toEqual([0, 0, 1, 0]);
   expect(meaningOf(0.85, 0.7)).toBeCloseTo(0.5);
 });
 
-test('what is only a little near is no candidate by itself, and there are not too many', () => {
+test('a passage of low similarity is no candidate by meaning only, and their number is limited', () => {
   const neighbours = new Map(Array.from({ length: 80 }, (_, at) => [at, 1 - at / 100] as const));
   expect(onlyByMeaning(neighbours, new Set([0, 2]))).toEqual([1, ...Array.from({ length: 49 }, (_, at) => at + 3)]);
   expect(

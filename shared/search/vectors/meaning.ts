@@ -1,28 +1,29 @@
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { SearchUnavailable } from '../search-index.ts';
 
-/** Passages that are looked at because of their meaning: the nearest ones. What is farther away has none of that signal. */
+/** Number of nearest passages whose meaning counts. Passages farther away lack that signal. */
 export const mostNeighbours = 200;
-/** Of these, the ones without a word of the question that become candidates. */
+/** Limit of passages without a word of the question that become candidates. */
 const mostOnlyByMeaning = 50;
-/** What they must have at least: anything is near to something. */
+/** Minimum similarity of such passages, because some passage is always the nearest. */
 const leastMeaning = 0.2;
-/** Vectors that the typical cosine is measured on: the first by their digests, which is as good as at random. */
+/** Number of vectors with which the typical cosine is measured: the first by their digests, which is practically at random. */
 export const mostSampled = 500;
 
-/** Vectors of a version: of which model, how long, and the mean cosine between passages of it. */
+/** Facts about a version's vectors: their model, their length, and the mean cosine between its passages. */
 export type VectorFacts = { model: string; dimensions: number; typicalCosine: number };
 
-/** What is embedded of a passage. Nobody sees it. */
+/** The text of a passage that is embedded. It is never shown. */
 export const embeddedText = ({ title, heading, text }: { title: string; heading: string; text: string }): string =>
   [title, heading, text].filter((part) => part !== '').join('\n');
 
-/** Names the vector of a text. */
+/** Identifies the vector of a text. */
 export const vectorDigest = (model: string, text: string): string => sha256Of(`${model}\n${text}`);
 
 /**
- * How near a passage is, 0–1: its cosine above that of any two passages of the site, as a share of what is possible. Cosines of unrelated texts are near 0 in
- * one model and near 0.7 in another ("anisotropy", Ethayarajh 2019, https://aclanthology.org/D19-1006), and those of a site about one matter are higher still. Pure.
+ * Similarity of a passage to the question, 0–1: its cosine above the mean of any two passages of the site, as a share of the possible
+ * range. Cosines of unrelated texts are near 0 in one model and near 0.7 in another ("anisotropy", Ethayarajh 2019,
+ * https://aclanthology.org/D19-1006), and those of a site about one subject are higher still. Pure.
  */
 export function meaningOf(cosine: number, typicalCosine: number): number {
   return typicalCosine >= 1 ? 0 : Math.min(1, Math.max(0, (cosine - typicalCosine) / (1 - typicalCosine)));
@@ -30,7 +31,7 @@ export function meaningOf(cosine: number, typicalCosine: number): number {
 
 export type Neighbours<Id> = ReadonlyMap<Id, number>;
 
-/** Of the nearest passages, those that are candidates although nothing is known of their words. In their order, which is the nearest first. Pure. */
+/** The nearest passages that become candidates although they are not found by their words, the nearest first. Pure. */
 export function onlyByMeaning<Id>(neighbours: Neighbours<Id>, known: { has(id: Id): boolean }): Id[] {
   const ids: Id[] = [];
   for (const [id, meaning] of neighbours) {
@@ -50,7 +51,7 @@ export function typicalCosineOf(vectors: readonly Float32Array[]): number {
   return Math.min(1, Math.max(0, (square - count) / (count * (count - 1))));
 }
 
-/** @throws SearchUnavailable when there is a vector of another length: the model is another one than it says */
+/** @throws SearchUnavailable when vectors have different lengths, so that the model is not the named one */
 export function checkLengths(
   vectors: Iterable<Float32Array | undefined>,
   dimensions: number | undefined,

@@ -15,7 +15,7 @@ const concepts = [
   ['dog', 'dogs', 'canine'],
 ];
 
-/** Like a model that knows a few words: an axis for each matter, and one on which all texts are alike. */
+/** A model that knows a few words: one axis for each subject, and one on which all texts are alike. */
 export function conceptVector(text: string): Float32Array {
   const words = text.toLowerCase().match(/\p{L}+/gu) ?? [];
   const counts = concepts.map((known) => words.filter((word) => known.includes(word)).length);
@@ -53,7 +53,7 @@ async function fill(index: SearchIndex, scope: SearchScope, pages: SearchPage[],
   await build.commit();
 }
 
-/** Answers the texts that had no vector. */
+/** Returns the texts that had no vector. */
 async function fillVectors(index: SearchIndex, scope: SearchScope, name = model): Promise<string[] | undefined> {
   const build = await index.startVectors?.(scope, name);
   if (build === undefined) return undefined;
@@ -64,7 +64,7 @@ async function fillVectors(index: SearchIndex, scope: SearchScope, name = model)
   return texts.toSorted();
 }
 
-/** What an index guarantees that keeps vectors. */
+/** Tests that every index with vectors must pass. */
 export function searchVectorsContract(
   open: () => Promise<{ index: SearchIndex; reopen: () => SearchIndex; end: () => Promise<void> }>,
 ): void {
@@ -130,7 +130,7 @@ export function searchVectorsContract(
       expect(await paths(scope, asked, { meaning: about(asked) })).toEqual(['b', 'pets', 'a']);
     });
 
-    test('filters and excluded pages hold for what is found by meaning; pages with groups have none', async () => {
+    test('filters and exclusions apply to passages found by meaning; pages with groups have no vectors', async () => {
       const scope = scopeOf('filters');
       await fill(index, scope, site);
       await fillVectors(index, scope);
@@ -146,7 +146,7 @@ export function searchVectorsContract(
       expect(await paths(scopeOf('filters', 'cv_1', 'globex'), 'bill', { meaning: about('bill') })).toEqual([]);
     });
 
-    test('a later version needs vectors of changed texts alone, and so does one that is built again', async () => {
+    test('a later version needs vectors of changed texts only, and so does one that is built again', async () => {
       const [first, second] = [scopeOf('later'), scopeOf('later', 'cv_2')];
       await fill(index, first, site);
       await fillVectors(index, first);
@@ -176,7 +176,7 @@ export function searchVectorsContract(
       expect(await paths(scope, 'automobile', asked)).toEqual(['driving', 'twin']);
     });
 
-    test('some vectors may come first; a text that the model does not take is not asked for again', async () => {
+    test('vectors may be added in steps; a text that the model refuses is not requested again', async () => {
       const scope = scopeOf('some');
       await fill(index, scope, site);
       const build = await index.startVectors?.(scope, model);

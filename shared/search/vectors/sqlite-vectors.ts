@@ -17,8 +17,9 @@ import { SearchUnavailable, type VectorBuild } from '../search-index.ts';
 import { copyToChange, putInPlace } from '../sqlite-schema.ts';
 
 /**
- * Vectors are in the file of their version, in tables that it has only then. A vector is four bytes of a factor, and a signed byte for each number; empty for a
- * text that the model does not take. It is stored once for all passages of the same text. `complete`: no passage lacks one.
+ * Vectors are in the file of their version, in tables that exist only if it has vectors. A vector is a factor of four bytes, and a signed
+ * byte for each number; empty for a text that the model refuses. It is stored once for all passages with the same text. `complete`: no
+ * passage lacks a vector.
  */
 const vectorSchema = `
   CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, vector BLOB NOT NULL);
@@ -28,7 +29,7 @@ const vectorSchema = `
 
 type StoredFacts = VectorFacts & { isComplete: boolean };
 
-/** Undefined where the file has no vectors. */
+/** Undefined if the file has no vectors. */
 export function vectorFactsIn(db: DatabaseSync): StoredFacts | undefined {
   if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'vector_facts'").get() === undefined) return undefined;
   const row = db.prepare('SELECT * FROM vector_facts').get();
@@ -42,7 +43,7 @@ export function vectorFactsIn(db: DatabaseSync): StoredFacts | undefined {
   );
 }
 
-/** All vectors of a file, to be compared one after the other. Of each passage in `ids`: a factor and as many numbers as a vector has. */
+/** All vectors of a file, which are compared one after the other. For each passage in `ids`: a factor, and as many numbers as a vector has. */
 export type VectorMatrix = {
   facts: VectorFacts;
   ids: Float64Array;
@@ -71,7 +72,7 @@ export function readMatrix(db: DatabaseSync, facts: VectorFacts): VectorMatrix {
   return { facts, ids: ids.subarray(0, count), factors, numbers };
 }
 
-/** The passages that are nearer than two of the site usually are, the nearest first, with their meaning. Looks at each that is visible. */
+/** The passages that are nearer than two of the site usually are, with their similarity, the nearest first. Compares each visible passage. */
 export function nearestIn(
   { facts, ids, factors, numbers }: VectorMatrix,
   question: Float32Array,
@@ -87,14 +88,14 @@ export function nearestIn(
     meanings[at] = meaning;
     near.push(at);
   }
-  // Sorting numbers alone is several times as fast as sorting passages by them.
+  // Sorting numbers is several times as fast as sorting passages by them.
   const least = near.length <= mostNeighbours ? 0 : (meanings.toSorted().at(-mostNeighbours) ?? 0);
   const nearest = near.filter((at) => (meanings[at] as number) >= least);
   nearest.sort((a, b) => (meanings[b] as number) - (meanings[a] as number) || a - b);
   return new Map(nearest.slice(0, mostNeighbours).map((at) => [ids[at] as number, meanings[at] as number]));
 }
 
-/** Of a vector of bytes and the question. With four sums no addition waits for the one before it. */
+/** Dot product of a vector of bytes and the question. With four sums no addition waits for the previous one. */
 function product(numbers: Int8Array, from: number, question: Float32Array): number {
   const length = question.length;
   const whole = length - (length % 4);
@@ -112,7 +113,10 @@ function product(numbers: Int8Array, from: number, question: Float32Array): numb
   return a + b + c + d;
 }
 
-/** Vectors of the first of these files that has some, for a file that is built anew: texts that it still has need no others. */
+/**
+ * Copies the vectors of the first of these files that has some into a file that is built from nothing, so that unchanged texts need no new
+ * ones.
+ */
 export function inheritVectors(db: DatabaseSync, files: readonly string[]): void {
   for (const file of files) {
     if (!existsSync(file)) continue;
@@ -132,12 +136,12 @@ export function inheritVectors(db: DatabaseSync, files: readonly string[]): void
         from.close();
       }
     } catch {
-      // A damaged file has nothing to give. Its texts are embedded again.
+      // A damaged file has no usable vectors. Its texts are embedded again.
     }
   }
 }
 
-/** Adds vectors to a copy of a version's file, which then takes its place. */
+/** Adds vectors to a copy of a version's file, which then replaces it. */
 export function startSqliteVectors(file: string, model: string): VectorBuild | undefined {
   let state = stateOf(file);
   const found = passagesIn(file, model);
@@ -188,7 +192,7 @@ export function startSqliteVectors(file: string, model: string): VectorBuild | u
       const building = `${file}.${randomBytes(6).toString('hex')}.building`;
       try {
         await writeCopy(building);
-        if (stateOf(file) !== state) throw new SearchUnavailable('The version was replaced while it got vectors.');
+        if (stateOf(file) !== state) throw new SearchUnavailable('The version was replaced while vectors were added.');
         await putInPlace(building, file);
         state = stateOf(file);
       } finally {
@@ -202,16 +206,16 @@ export function startSqliteVectors(file: string, model: string): VectorBuild | u
 }
 
 type PassagesOfFile = {
-  /** By passage. */
+  /** Digests by passage. */
   digests: Map<number, string>;
-  /** By digest. */
+  /** Texts by digest. */
   texts: Map<string, string>;
   /** Digests that have a vector. */
   stored: Set<string>;
   dimensions: number | undefined;
 };
 
-/** Undefined when none lacks a vector of the model. Nothing of pages with groups is there. */
+/** Undefined when every passage has a vector of the model. Pages with groups are left out. */
 function passagesIn(file: string, model: string): PassagesOfFile | undefined {
   const db = new DatabaseSync(file, { readOnly: true, timeout: 2_000 });
   try {
@@ -245,7 +249,7 @@ function passagesIn(file: string, model: string): PassagesOfFile | undefined {
   }
 }
 
-/** Another one for each file that has been in this place. */
+/** A text that differs for each file that has been in this place. */
 function stateOf(file: string): string | undefined {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false });
   return found && `${found.ino} ${found.ctimeNs}`;
@@ -253,7 +257,7 @@ function stateOf(file: string): string | undefined {
 
 const factorBytes = 4;
 
-/** A vector of length 1 in a quarter of the bytes; a cosine changes by less than 0.01 for it. */
+/** A vector of length 1 in a quarter of the bytes. Cosines change by less than 0.01. */
 export function packVector(vector: Float32Array): Uint8Array {
   let most = 0;
   for (const number of vector) most = Math.max(most, Math.abs(number));

@@ -36,6 +36,7 @@ const read = process.env.BINDERY_WORDS?.split(',') ?? [
   'shared/embedding',
   'shared/messaging',
   'shared/runtime',
+  'shared/search',
   'shared/storage',
   'test/structure',
 ];
