@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { en } from '#shared/docs/render/interface-texts/languages/en.ts';
+import { en } from '#shared/docs/render/interface-texts/language.ts';
 import { markdownOf } from '#shared/docs/render/markdown/page-markdown.ts';
 import { openSlice } from './open-slice.ts';
 import { withReference } from './reference-content.ts';

@@ -53,7 +53,9 @@ async function sourcesIn(folders: readonly string[]): Promise<string[]> {
 }
 
 const isSource = (name: string): boolean =>
-  /\.(ts|css|js)$/.test(name) && !/\.(test|contract)\.ts$/.test(name) && !/(^|\/)test-/.test(name);
+  /\.(ts|css|js)$|\/languages\/[\w-]+\.json$/.test(name) &&
+  !/\.(test|contract)\.ts$/.test(name) &&
+  !/(^|\/)test-/.test(name);
 
 type Lock = {
   packages: Record<string, { version?: string; integrity?: string; dependencies?: Record<string, string> }>;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { en } from './languages/en.ts';
 import { filled, type InterfaceTexts } from './interface-texts.ts';
-import { languageOf } from './language.ts';
+import { en, languageOf } from './language.ts';
 
 /** All language codes of the documentation format. */
 const codes =
@@ -18,13 +17,14 @@ const pairs = (texts: InterfaceTexts): [key: string, text: string][] => {
 
 describe.each(codes)('texts in %s', (code) => {
   const { texts, tag } = languageOf(code);
-  const english = new Map(pairs(en));
+  const english = pairs(en);
 
   test('are there, with the names in braces that the English ones have', () => {
-    for (const [key, text] of pairs(texts)) {
+    expect(pairs(texts).map(([key]) => key)).toEqual(english.map(([key]) => key));
+    for (const [at, [key, text]] of pairs(texts).entries()) {
       expect([key, text.trim()]).toEqual([key, text]);
       expect(text).not.toBe('');
-      expect([key, placeholders(text)]).toEqual([key, placeholders(english.get(key) ?? '')]);
+      expect([key, placeholders(text)]).toEqual([key, placeholders(english[at]?.[1] ?? '')]);
     }
     expect(texts.scripts.results.other).toContain('{count}');
   });

@@ -1,35 +1,5 @@
-import { ar } from './languages/ar.ts';
-import { ca } from './languages/ca.ts';
-import { cs } from './languages/cs.ts';
-import { da } from './languages/da.ts';
-import { de } from './languages/de.ts';
-import { en } from './languages/en.ts';
-import { es } from './languages/es.ts';
-import { fi } from './languages/fi.ts';
-import { fr } from './languages/fr.ts';
-import { he } from './languages/he.ts';
-import { hi } from './languages/hi.ts';
-import { hu } from './languages/hu.ts';
-import { id } from './languages/id.ts';
+import { readFileSync } from 'node:fs';
 import type { InterfaceTexts } from './interface-texts.ts';
-import { it } from './languages/it.ts';
-import { ja } from './languages/ja.ts';
-import { ko } from './languages/ko.ts';
-import { lv } from './languages/lv.ts';
-import { nl } from './languages/nl.ts';
-import { no } from './languages/no.ts';
-import { pl } from './languages/pl.ts';
-import { ptBr } from './languages/pt-br.ts';
-import { pt } from './languages/pt.ts';
-import { ro } from './languages/ro.ts';
-import { ru } from './languages/ru.ts';
-import { sv } from './languages/sv.ts';
-import { tr } from './languages/tr.ts';
-import { uk } from './languages/uk.ts';
-import { uz } from './languages/uz.ts';
-import { vi } from './languages/vi.ts';
-import { zhHant } from './languages/zh-hant.ts';
-import { zh } from './languages/zh.ts';
 
 /** The language of a page, as its frame needs it. */
 export type Language = {
@@ -41,39 +11,22 @@ export type Language = {
   textsName: string | undefined;
 };
 
-/** Texts by the names of their files. */
-const tables: ReadonlyMap<string, InterfaceTexts> = new Map(
-  Object.entries({
-    ...{
-      ar,
-      ca,
-      cs,
-      da,
-      de,
-      en,
-      es,
-      fi,
-      fr,
-      he,
-      hi,
-      hu,
-      id,
-      it,
-      ja,
-      ko,
-      lv,
-      nl,
-      no,
-      pl,
-      pt,
-      'pt-br': ptBr,
-      ro,
-      ru,
-      sv,
-    },
-    ...{ tr, uk, uz, vi, zh, 'zh-hant': zhHant },
-  }),
+/** Names of the files in `languages`. Each has all texts in one language. */
+const tableNames: ReadonlySet<string> = new Set(
+  `ar ca cs da de en es fi fr he hi hu id it ja ko lv nl no pl pt pt-br ro ru sv tr uk uz vi zh zh-hant`.split(' '),
 );
+const tables = new Map<string, InterfaceTexts>();
+
+/** Reads a table when a site first asks for it, because most sites have one language. */
+function tableNamed(name: string): InterfaceTexts {
+  const known = tables.get(name);
+  if (known !== undefined) return known;
+  const table = JSON.parse(readFileSync(new URL(`languages/${name}.json`, import.meta.url), 'utf8')) as InterfaceTexts;
+  tables.set(name, table);
+  return table;
+}
+
+export const en = tableNamed('en');
 
 /** Codes without a table whose table cannot be found by dropping parts of the code. */
 const sameTexts: ReadonlyMap<string, string> = new Map(
@@ -92,7 +45,7 @@ export function languageOf(code: string | undefined): Language {
   return {
     tag: properTags.get(code.toLowerCase()) ?? code,
     direction: rightToLeft.test(code) ? 'rtl' : 'ltr',
-    texts: tables.get(name) ?? en,
+    texts: tableNamed(name),
     textsName: name === 'en' ? undefined : name,
   };
 }
@@ -100,7 +53,7 @@ export function languageOf(code: string | undefined): Language {
 /** Drops the last part of the code until a table has the name. */
 function tableName(code: string): string {
   const name = sameTexts.get(code) ?? code;
-  if (tables.has(name)) return name;
+  if (tableNames.has(name)) return name;
   const end = name.lastIndexOf('-');
   return end < 0 ? 'en' : tableName(name.slice(0, end));
 }

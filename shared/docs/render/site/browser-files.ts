@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { en } from '../interface-texts/languages/en.ts';
+import { en } from '../interface-texts/language.ts';
 import { scriptJson } from '../html.ts';
 import type { ScriptTexts } from './page-globals.ts';
 import { icon } from '#shared/docs/render/content/icon.ts';
