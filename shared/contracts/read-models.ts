@@ -82,7 +82,7 @@ export type ActiveJobDocument = z.infer<typeof activeJobDocumentSchema>;
 
 /**
  * Bucket `export-places`, key `<org>`: the exports that count as active when another one is started, oldest first. A place is taken before
- * the request is stored, and is free when the job has ended in its log. Entries of ended jobs stay until the next look.
+ * the request is stored, and is free when the job has ended in its log. Entries of ended jobs stay until further exports start.
  */
 export const exportPlacesSchema = z.object({ places: z.array(z.object({ jobId: z.string(), takenAt: timestamp })) });
 export type ExportPlaces = z.infer<typeof exportPlacesSchema>;

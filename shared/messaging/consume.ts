@@ -92,7 +92,7 @@ export async function settleFailure(
   const retried = deliveries.filter((delivery) => !isDead(delivery));
   if (retried.length > 0) {
     const subjects = [...new Set(retried.map(({ subject }) => subject))].slice(0, 5);
-    logger.warn({ err: error, stream, subjects }, 'messages could not be handled; they come again');
+    logger.warn({ err: error, stream, subjects }, 'messages could not be handled; they will be redelivered');
   }
   for (const delivery of retried) delivery.nak(pauseAfter(delivery.deliveryCount, retry));
   for (const delivery of deliveries.filter(isDead)) {
@@ -114,7 +114,7 @@ async function putAside(deadLetterQueue: DeadLetterQueue, delivery: Delivery<unk
     }
     delivery.terminate(reason);
   } catch (failure) {
-    logger.warn({ err: failure, subject }, 'a dead letter could not be stored; its message comes again');
+    logger.warn({ err: failure, subject }, 'a dead letter could not be stored; its message will be redelivered');
     delivery.nak(pauseAfter(delivery.deliveryCount, retry));
   }
 }
@@ -144,7 +144,7 @@ async function giveUpTask(
     await deadLetterLog.record({ service, stream, subject, sequence, reason, outcome: 'given-up', at });
     delivery.terminate(reason);
   } catch (failure) {
-    logger.warn({ err: failure, subject }, 'a dead letter could not be stored; its message comes again');
+    logger.warn({ err: failure, subject }, 'a dead letter could not be stored; its message will be redelivered');
     delivery.nak(pauseAfter(delivery.deliveryCount, retry));
   }
 }

@@ -255,7 +255,7 @@ class PassageWriter {
     this.#db
       .prepare(`UPDATE facts SET ${columns.map((column) => `${column} = ?`).join(', ')}`)
       .run(...columns.map((column) => this.#sums[column] ?? 0));
-    // Vectors of reused pages stay. The flag makes the search for passages without a vector run again.
+    // Vectors of reused pages stay. Because of this flag the indexer looks for passages without a vector.
     if (this.#hasVectors) this.#db.exec('UPDATE vector_facts SET complete = 0');
     return this.#sums['passages'] ?? 0;
   }

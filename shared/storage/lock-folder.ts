@@ -10,8 +10,8 @@ export class FolderInUse extends Error {
 
 /**
  * Locks the data folder for this process until `release`. The operating system holds the lock and releases it however the process ends, so
- * a leftover process number need not be checked. The lock needs no disk space, so services that only read can start on a full disk, too.
- * Throws `FolderInUse`.
+ * a leftover process number need not be checked. The lock needs no disk space, so a service can start and serve its data on a full disk,
+ * too. Throws `FolderInUse`.
  */
 export async function lockFolder(dataFolder: string): Promise<{ release(): Promise<void> }> {
   const holderFile = join(dataFolder, 'lock');

@@ -142,7 +142,7 @@ function delivery<T>(message: JsMsg, schema: z.ZodType<T>): Delivery<T> {
         if (await message.ackAck({ timeout: ackTimeoutMs }).catch(() => false)) return;
       }
       throw new BusUnavailable(
-        `The acknowledgement of message ${message.seq} on ${message.subject} did not reach the bus; it comes again.`,
+        `The acknowledgement of message ${message.seq} on ${message.subject} did not reach the bus; it will be redelivered.`,
       );
     },
     working: () => message.working(),

@@ -24,7 +24,8 @@ export function noteWrite(js: JetStreamClient, subject: string, reason?: string)
 
 /**
  * Tells whether a connection can write. It stores a small document in the bucket `readiness`, under the key of the service. A server may
- * refuse the writes of a single stream, so refusals of real writes within the last half minute count as well.
+ * refuse the writes of a single stream, so refusals of real writes count as well: for half a minute, or until the connection is
+ * re-established.
  */
 export function writeReadiness(connection: NatsConnection, js: JetStreamClient, user: BusUser): () => Promise<void> {
   const writes = bucketRows.some(({ name, writers }) => name === 'readiness' && writers.includes(user));

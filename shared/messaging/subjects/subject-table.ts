@@ -254,7 +254,7 @@ export const bucketRows: readonly BucketRow[] = [
     writers: ['gateway'],
     readers: [],
     byKey: ['gateway'],
-    kept: 'as long as its organization; ended jobs are removed when the next export starts',
+    kept: 'as long as its organization; ended jobs are removed as further exports start',
   },
   {
     name: 'key-uses',
