@@ -138,7 +138,7 @@ test('a failure is a sentence and exit code 1, with --json also JSON', async () 
   expect(away.code).toBe(1);
   expect(JSON.parse(away.stdout)).toMatchObject({ code: 'unreachable', error: expect.stringContaining('127.0.0.1:1') });
   const nowhere = await runCommand(['keys', 'list', '--url', 'nonsense', '--key', 'k']);
-  expect(nowhere.stderr).toMatch(/^bindery: "nonsense" is no address of a server\./);
+  expect(nowhere.stderr).toMatch(/^bindery: "nonsense" is not the address of a server\./);
   const noFile = ['export', 'docs', '--url', 'http://127.0.0.1:1', '--key', 'k', '--out'];
   expect((await runCommand([...noFile, tmpdir()])).stderr).toMatch(/^bindery: --out \S+ is a folder\./);
   expect((await runCommand([...noFile, '/none/docs.tar.gz'])).stderr).toMatch(/there is no folder \/none\./);

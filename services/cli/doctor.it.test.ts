@@ -145,7 +145,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
       'an address of a store without its scheme',
       { BINDERY_S3_ENDPOINT: 'localhost:7070' },
       /BINDERY_S3_ENDPOINT is wrong \(must be http:/,
-      /Correct what/,
+      /Correct the setting/,
     ],
     [
       'no bucket',
@@ -163,13 +163,13 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
       'a folder of secrets that is not there',
       { BINDERY_SECRETS: '/nowhere' },
       /BINDERY_SECRETS is wrong: there is no folder "\/nowhere"/,
-      /Correct what|Look at/,
+      /Correct the setting|Look at/,
     ],
     [
       'a file of authorities that is not there',
       { BINDERY_REDIS_CA_FILE: '/nowhere.pem' },
       /BINDERY_REDIS_CA_FILE is wrong: the file "\/nowhere.pem" cannot be read/,
-      /Correct what/,
+      /Correct the setting/,
     ],
     [
       'links that nobody can follow',
@@ -199,7 +199,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
       'half of the settings of a search engine',
       { BINDERY_SEARCH_ENGINE: 'elasticsearch' },
       /needs BINDERY_ELASTICSEARCH_URL/,
-      /Correct what/,
+      /Correct the setting/,
     ],
     [
       'a model that is not there',
@@ -218,7 +218,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
       'a misspelt variable',
       { BINDERY_S3_ENDPONT: 'x' },
       /BINDERY_S3_ENDPONT is set, and nothing reads it; did you mean "BINDERY_S3_ENDPOINT"/,
-      /Correct it/,
+      /Correct or remove it/,
     ],
   ])('says what is wrong, and what to do: %s', async (_, changed, said, advice) => {
     const text = await saidWith(changed);

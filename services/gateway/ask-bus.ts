@@ -8,12 +8,12 @@ import { withDeadline } from '#shared/runtime/with-deadline.ts';
 
 const deadlineMs = 6_000;
 
-/** The log retries writes for 10 seconds. Giving up earlier would leave open whether a write got through. */
+/** The log retries writes for 10 seconds. A shorter deadline would leave open if a write got through. */
 export const writeWithinMs = 12_000;
 
 /**
- * The answer of the bus, or `unavailable` when it fails or takes longer than its deadline. Conflicts and messages that cannot be read are
- * thrown as they are, because waiting does not help.
+ * The answer of the bus, or `unavailable` when it fails or exceeds its deadline. Conflicts and unreadable messages are thrown unchanged, because
+ * waiting does not help.
  */
 export async function askBus<T>(question: Promise<T>, withinMs = deadlineMs): Promise<T> {
   try {
@@ -26,8 +26,8 @@ export async function askBus<T>(question: Promise<T>, withinMs = deadlineMs): Pr
 }
 
 /**
- * A log for the commands of clients. Each step has its deadline, and not the command as a whole: a late answer must not leave open whether
- * the command got through.
+ * A log for the commands of clients. Each step has a deadline, instead of the command as a whole: a late answer must not leave open if the command
+ * got through.
  */
 export const askedLog = <C extends Commit>(
   log: Pick<EventLog<C>, 'last' | 'append'>,
@@ -36,7 +36,7 @@ export const askedLog = <C extends Commit>(
   append: (commit, after) => askBus(log.append(commit, after), writeWithinMs),
 });
 
-/** Errors that are about this program and not about the bus. */
+/** Errors of this program, not of the bus. */
 function isMistake(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
 }
@@ -47,7 +47,7 @@ export const busHistory = <C extends Commit>(
   subject: string,
 ): AsyncGenerator<StoredCommit<C>> => eachAnswer(log.history(subject));
 
-/** What the bus answers bit by bit, with a deadline for every step and `unavailable` when it fails. */
+/** A stream of answers from the bus, with a deadline for every step and `unavailable` when it fails. */
 export async function* eachAnswer<T>(asked: AsyncIterable<T>): AsyncGenerator<T> {
   const answers = asked[Symbol.asyncIterator]();
   try {
@@ -57,7 +57,7 @@ export async function* eachAnswer<T>(asked: AsyncIterable<T>): AsyncGenerator<T>
       yield next.value;
     }
   } finally {
-    // Nobody waits for this: a log that hangs would hang here as well.
+    // This is not awaited, because a log that hangs would hang here as well.
     void answers.return?.()?.catch(() => {});
   }
 }
@@ -67,8 +67,8 @@ const firstPauseMs = 2;
 const longestPauseMs = 50;
 
 /**
- * Read your writes: answers when a read model shows a revision that was just written, so that the client can use it at once.
- * `unavailable` after two seconds; the change stays stored and shows up later.
+ * Read your writes: resolves when a read model shows a revision that was just written, so that the client can use it at once. Throws `unavailable`
+ * after two seconds; the change stays stored and shows up later.
  */
 export async function waitForRevision<T extends { revision: number }>(
   store: DocumentStore<T>,
@@ -86,7 +86,7 @@ export async function waitForRevision<T extends { revision: number }>(
       );
     }
     const stored = await askBus(store.get(key, { fromLeader: true }), leftMs).catch((error: unknown) => {
-      // The projector is about to write over it.
+      // The projector is about to overwrite the document.
       if (error instanceof Poison) return undefined;
       throw error;
     });

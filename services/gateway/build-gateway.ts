@@ -29,14 +29,14 @@ import { addPublicRoute, type PublicRoute, routeErrors } from './public-route.ts
 const mostBodyBytes = 1024 * 1024;
 const longestParameter = 300;
 
-/** What we answer is read by programs: a browser that opens it must neither guess its type, run or frame it, nor tell others its address. */
+/** Answers are for programs: a browser that opens one must not guess its type, run it, frame it, or send its address as a referrer. */
 const securityHeaders = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
 };
 
-/** All that the gateway answers, besides its health. The description, the reference and the matrix of keys are made from it. */
+/** All routes of the gateway except health. The description, the reference and the matrix of keys are made from them. */
 export const publicRoutes: readonly PublicRoute[] = [
   ...organizationRoutes,
   ...apiKeyRoutes,
@@ -50,7 +50,7 @@ export const publicRoutes: readonly PublicRoute[] = [
   ...pageRoutes(() => publicRoutes),
 ];
 
-/** The public door: assembles hooks and routes, and listens to nothing yet. */
+/** Assembles the public server with its hooks and routes; it does not listen yet. */
 export async function buildGateway(context: GatewayContext, routes = publicRoutes): Promise<FastifyInstance> {
   const { trustProxy } = context.config;
   const logger: FastifyBaseLogger = context.logger;
@@ -81,9 +81,9 @@ export async function buildGateway(context: GatewayContext, routes = publicRoute
     reply.headers({ 'x-request-id': request.id, ...securityHeaders });
   });
   app.addHook('onSend', async (_request, reply) => {
-    // A request that arrives on a kept connection while it is being closed has no answer.
+    // During shutdown connections close after their answer, because a request on a kept connection that closes would get none.
     if (context.draining()) reply.header('connection', 'close');
-    // Answers are about one caller and one moment, unless their route says otherwise.
+    // Answers are about one caller and one time, unless their route says otherwise.
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   });
   checkForwarded(app, trustProxy, context.logger);
@@ -98,11 +98,11 @@ export async function buildGateway(context: GatewayContext, routes = publicRoute
   return app;
 }
 
-/** What the gateway needs, and what it has to say about itself. */
+/** Dependencies and metrics for the gateway's health. */
 export function gatewayHealth({ bus, objectStore, rateLimiter, draining, metrics }: GatewayContext): Health {
   return {
     checks: { bus: () => bus.check() },
-    // Questions, searches and lists are answered without it.
+    // Questions, searches and lists work without the object store.
     partChecks: { 'object store': () => objectStore.check() },
     draining,
     degraded: () => {
@@ -113,10 +113,10 @@ export function gatewayHealth({ bus, objectStore, rateLimiter, draining, metrics
   };
 }
 
-/** Every error in the public form, also those of the framework. What nobody foresaw is logged with the request's id, and is `internal`. */
+/** Sends every error in the public form, also the framework's. Unexpected errors are logged with the request's id, and become `internal`. */
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const answer = toApiError(error);
-  // The client has hung up: what that broke off is no failure.
+  // After a client disconnects, the errors that this causes are not failures.
   if (request.raw.socket?.destroyed) request.log.debug({ requestId: request.id }, 'the client went away');
   else if (answer.code === 'internal') request.log.error({ err: error, requestId: request.id }, 'a request failed');
   else if (answer.status >= 500) request.log.warn({ err: error, requestId: request.id }, 'a needed system is down');
@@ -125,14 +125,14 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   // A stream may have set its own type before it failed.
   void reply
     .code(answer.status)
-    // What the framework refuses by itself has met no hook.
+    // Requests that the framework refuses have passed no hook, so the headers are set here.
     .headers({ 'x-request-id': request.id, ...securityHeaders, 'cache-control': 'no-store' })
     .header('content-type', 'application/json; charset=utf-8')
     .removeHeader('content-length')
     .send(answer.toBody(request.id));
 }
 
-/** How to authenticate (RFC 6750, section 3): a request that came without a key has made no error yet. */
+/** The authentication challenge (RFC 6750, section 3): a request without a key has made no error yet. */
 const challengeOf = ({ code }: ApiError): string =>
   code === 'missing_key' ? 'Bearer realm="Bindery"' : 'Bearer realm="Bindery", error="invalid_token"';
 
@@ -151,7 +151,7 @@ const brokenRequests: Readonly<Record<string, ApiError>> = {
   ),
 };
 
-/** Answers bytes that are no HTTP request, or one whose headers are too long or too late, and ends the connection. */
+/** Answers bytes that are not an HTTP request, or a request with headers that are too long or too late, and closes the connection. */
 function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
     socket.destroy();

@@ -5,7 +5,7 @@ import { failingFast, watchBus } from './bus-outage.ts';
 
 const logger = pino({ level: 'silent' });
 let stop: AbortController;
-/** What a ping of the bus does now. */
+/** Behaviour of a ping of the bus. */
 let ping: () => Promise<void>;
 const never = () => new Promise<void>(() => {});
 const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * 1_000);
@@ -74,7 +74,7 @@ test('an upload outlasts an outage; one that has arrived is cut off and may be s
   ping = never;
   await seconds(3);
   expect(await asked[2]).toContain('stored or not');
-  // It arrives while the bus is away.
+  // The upload is complete while the bus is away.
   uploads[1]?.resolve();
   expect(await asked[1]).toContain('stored or not');
   ping = async () => {};

@@ -3,30 +3,30 @@ import type { BusConnection } from '#shared/messaging/bus.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
 
-/** Knows when the bus is gone, so that no client waits for it. */
+/** Detects outages of the bus, so that no client waits for it. */
 export type BusOutage = {
   /**
-   * What `ask` answers, or `unavailable` as soon as the bus is gone; when it is gone already, without asking. The signal of `cut` aborts in the
+   * The result of `ask`, or `unavailable` as soon as the bus is gone; if it is gone already, without calling `ask`. The signal of `cut` aborts in the
    * first case.
    */
   orGone<T>(ask: (cut: () => AbortSignal) => Promise<T>, about?: AskedAbout): Promise<T>;
 };
 
 type AskedAbout = {
-  /** What was cut off may have been stored, and the error says so. */
+  /** A change that was cut off may have been stored, and the error says so. */
   changes?: boolean;
-  /** Until then the client still sends something, which may outlast an outage. */
+  /** Resolves when the client has sent everything. Until then the request may outlast an outage. */
   arrived?: Promise<unknown>;
 };
 
 const pauseMs = 100;
-/** A busy machine takes its time. */
+/** Time limit for a ping, enough for a busy machine. */
 const answerWithinMs = 1_200;
-/** A shorter outage, such as the restart of a server, only makes requests slower. */
+/** A shorter outage, such as the restart of a server, only delays requests. */
 const goneAfterMs = 1_000;
 const retryAfterSeconds = 2;
 
-/** Asks the bus up to ten times a second whether it is there, until `stopping` aborts. */
+/** Pings the bus up to ten times a second, until `stopping` aborts. */
 export function watchBus(bus: Pick<BusConnection, 'ping'>, logger: Logger, stopping: AbortSignal): BusOutage {
   let gone = false;
   const waiting = new Set<() => void>();
@@ -86,13 +86,13 @@ export function watchBus(bus: Pick<BusConnection, 'ping'>, logger: Logger, stopp
 }
 
 const mayBeStored =
-  'A needed system went away while the change was being stored. It may have been stored or not: look when it is back, or send the same again.';
+  'A needed system became unavailable while the change was being stored. It may have been stored or not: check when the system is back, or repeat the request.';
 
 const changing = new Set<PropertyKey>(['append', 'record', 'put', 'remove']);
-/** What goes on over outages, and what is asked about the connection itself. */
+/** Methods that continue over outages, or concern the connection itself. */
 const lasting = new Set<PropertyKey>(['watch', 'check', 'ping', 'close']);
 
-/** Parts of the bus with the same methods, whose promises and histories end with `unavailable` when the bus is gone. */
+/** Wraps a part of the bus. Its promises and histories end with `unavailable` when the bus is gone. */
 export function failingFast<T extends object>(part: T, outage: BusOutage): T {
   return new Proxy(part, {
     get(target, name) {
@@ -104,7 +104,7 @@ export function failingFast<T extends object>(part: T, outage: BusOutage): T {
           return outage.orGone(async () => await Reflect.apply(member, target, given), { changes: true });
         const answer: unknown = Reflect.apply(member, target, given);
         if (answer instanceof Promise) {
-          // When the bus is gone, nobody hears it.
+          // When the bus is gone, nothing else handles the rejection.
           answer.catch(() => {});
           return outage.orGone(() => answer);
         }
@@ -126,7 +126,7 @@ async function* eachOrGone(items: AsyncIterable<unknown>, outage: BusOutage): As
       yield next.value;
     }
   } finally {
-    // Nobody waits for this: it would hang as well.
+    // This is not awaited, because it would hang as well.
     void iterator.return?.()?.catch(() => {});
   }
 }

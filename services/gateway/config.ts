@@ -26,7 +26,7 @@ const planLimit = (byDefault: number) =>
       for (const part of text.split(',').map((piece) => piece.trim())) {
         const match = /^(?:(free|pro|enterprise)=)?([0-9]{1,9})$/.exec(part);
         if (match === null) {
-          context.addIssue({ code: 'custom', message: `"${part}" is no number and no <plan>=<number>` });
+          context.addIssue({ code: 'custom', message: `"${part}" is neither a number nor <plan>=<number>` });
           return z.NEVER;
         }
         const [, plan, number] = match;
@@ -54,7 +54,7 @@ export const gatewaySettings = {
   assistantToken: callTokenSetting('gateway', 'assistant'),
   host: setting('BINDERY_HOST', z.string().default('127.0.0.1'), 'address that the gateway listens on'),
   port: setting('BINDERY_PORT', portNumber.default(8080), 'port that the gateway listens on; 0: a free one'),
-  /** Not for clients: health and metrics. */
+  /** Address and port of health and metrics, which are not for clients. */
   insideHost,
   insidePort,
   trustProxy: setting(
@@ -84,22 +84,22 @@ export const gatewaySettings = {
   connectionsPerAddress: setting(
     'BINDERY_LIMIT_CONNECTIONS_PER_ADDRESS',
     wholeNumber(1, 1_000_000).default(1_000),
-    'connections that an IP address (IPv6: a /64) may have at once; behind a trusted proxy: requests of one client',
+    'limit of connections of an IP address (IPv6: a /64); behind a trusted proxy: of concurrent requests of one client',
   ),
   stalledAfterSeconds: setting(
     'BINDERY_STALLED_AFTER_SECONDS',
     wholeNumber(1, 3_600).default(60),
-    'a connection on which nothing moves for so many seconds ends, unless its request is being worked on',
+    'idle timeout of a connection, in seconds; it does not apply while the request is being handled',
   ),
   bodyWithinSeconds: setting(
     'BINDERY_BODY_WITHIN_SECONDS',
     wholeNumber(1, 3_600).default(10),
-    'how long a client may take to send the body of a request that is no upload; an upload may take as long as it moves',
+    'time limit for sending the body of a request, in seconds; an upload has none while it makes progress',
   ),
   lingerSeconds: setting(
     'BINDERY_LINGER_SECONDS',
     wholeNumber(0, 60).default(0),
-    'how long it still answers when it is told to stop, and ends connections with their next answer: as long as the load balancer in front takes to send it nothing new',
+    'drain time at shutdown, in seconds, in which it still answers and closes connections after their next answer; at least the time until the load balancer in front stops sending it requests',
   ),
   operatorToken: secretSetting(
     'BINDERY_OPERATOR_TOKEN',
@@ -109,31 +109,31 @@ export const gatewaySettings = {
   publisherUrl: setting('BINDERY_PUBLISHER_URL', serviceUrl('publisher'), 'address of the publisher'),
   linkSignerUrl: setting('BINDERY_LINK_SIGNER_URL', serviceUrl('link-signer'), 'address of the link-signer'),
   assistantUrl: setting('BINDERY_ASSISTANT_URL', serviceUrl('assistant'), 'address of the assistant'),
-  assistantPerHour: limit('BINDERY_LIMIT_ASSISTANT_PER_HOUR', 10_000, 'assistant requests of an organization an hour'),
+  assistantPerHour: limit('BINDERY_LIMIT_ASSISTANT_PER_HOUR', 10_000, 'assistant requests of an organization per hour'),
   assistantPerAddressPerDay: setting(
     'BINDERY_LIMIT_ASSISTANT_PER_ADDRESS_PER_DAY',
     wholeNumber(1, 1_000_000_000).default(10_000),
-    'assistant requests of an IP address (IPv6: of a /64) a day',
+    'assistant requests of an IP address (IPv6: of a /64) per day',
   ),
   tokensPerDay: limit(
     'BINDERY_LIMIT_TOKENS_PER_DAY',
     0,
-    "tokens of the language model that the answers to an organization's questions may take a day (UTC); 0: as many as they like",
+    "limit of model tokens for the answers to an organization's questions per day (UTC); 0: no limit",
   ),
-  startsPerHour: limit('BINDERY_LIMIT_STARTS_PER_HOUR', 60, 'exports that an organization may start an hour'),
-  publicationsPerHour: limit('BINDERY_LIMIT_PUBLICATIONS_PER_HOUR', 60, 'publications of an organization an hour'),
-  linksPerHour: limit('BINDERY_LIMIT_LINKS_PER_HOUR', 600, 'bundle links of an organization an hour'),
+  startsPerHour: limit('BINDERY_LIMIT_STARTS_PER_HOUR', 60, 'exports that an organization may start per hour'),
+  publicationsPerHour: limit('BINDERY_LIMIT_PUBLICATIONS_PER_HOUR', 60, 'publications of an organization per hour'),
+  linksPerHour: limit('BINDERY_LIMIT_LINKS_PER_HOUR', 600, 'bundle links of an organization per hour'),
   changesPerHour: limit(
     'BINDERY_LIMIT_CHANGES_PER_HOUR',
     600,
-    'other changes of an organization an hour: cancelled exports, promoted and deleted contents, removed labels; also keys that one key may revoke',
+    'other changes of an organization per hour: cancelled exports, promoted and deleted contents, removed labels; also keys that one key may revoke',
   ),
   operatorPerHour: setting(
     'BINDERY_LIMIT_OPERATOR_PER_HOUR',
     wholeNumber(1, 1_000_000_000).default(6_000),
-    'changes of organizations and domains by the operator an hour',
+    'changes of organizations and domains by the operator per hour',
   ),
-  keysPerHour: limit('BINDERY_LIMIT_KEYS_PER_HOUR', 10, 'new API keys of an organization an hour'),
+  keysPerHour: limit('BINDERY_LIMIT_KEYS_PER_HOUR', 10, 'new API keys of an organization per hour'),
   activeJobs: limit('BINDERY_LIMIT_ACTIVE_JOBS', 20, 'exports of an organization that may be active at once'),
 };
 

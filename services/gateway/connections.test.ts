@@ -37,7 +37,7 @@ afterEach(async () => {
   await behind.close();
 });
 
-/** A connection, what came over it so far, and when it ends. */
+/** A connection, the text that it has received, and a promise for its end. */
 async function open() {
   const socket = connect((gateway.app.server.address() as AddressInfo).port, '127.0.0.1');
   sockets.push(socket);
@@ -46,7 +46,7 @@ async function open() {
     text += String(chunk);
   });
   socket.on('error', () => {});
-  // What is written to a connection that was ended fails, which ends it as well.
+  // A write to a closed connection fails, which closes it too.
   const closed = new Promise((resolve) => socket.once('close', resolve));
   await once(socket, 'connect');
   return {
@@ -154,7 +154,7 @@ describe('what stands still', () => {
 describe('what arrives too slowly', () => {
   beforeEach(() => start({ BINDERY_BODY_WITHIN_SECONDS: '1', BINDERY_LIMIT_STARTS_PER_HOUR: '3' }));
 
-  /** Sends a byte every few milliseconds, until it is told to stop. */
+  /** Sends a byte every few milliseconds until it is stopped. */
   const trickle = ({ socket }: Awaited<ReturnType<typeof open>>, bytes = 'x') => {
     const timer = setInterval(() => socket.write(bytes), 20);
     socket.once('close', () => clearInterval(timer));
@@ -173,7 +173,7 @@ describe('what arrives too slowly', () => {
     client.head(method, path, { 'content-length': 100_000, ...headers });
     trickle(client);
     await client.ended();
-    // An answer that did not wait for the body was given before.
+    // An answer that did not wait for the body was sent earlier.
     expect(client.text()).toMatch(/^HTTP\/1\.1 (408 [^]*"code":"request_timeout"|200 |401 |404 )/);
     expect(client.text().match(/^HTTP/gm)).toHaveLength(1);
   });

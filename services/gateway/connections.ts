@@ -8,12 +8,12 @@ import { addressGroup } from '#shared/http/rate-limit.ts';
 import { endSlowClients } from '#shared/http/slow-bodies.ts';
 import type { GatewayContext } from './context.ts';
 
-/** Who opens too many must not fill the log as well. */
+/** Minimum interval of the warning, so that a client with too many connections cannot fill the log. */
 const warnEveryMs = 60_000;
 
 /**
- * What connections may cost: how many one address may have (IPv6: one /64), and how slow one may be or stand still. A trusted proxy brings
- * everybody's, so there the requests count that one client has under way.
+ * Limits connections: their number for one address (IPv6: one /64), and how slow or idle one may be. A trusted proxy opens connections for all
+ * clients, so behind one the requests in flight of each client are limited instead.
  */
 export function limitConnections(app: FastifyInstance, { config, clock, logger }: GatewayContext): void {
   const { connectionsPerAddress, stalledAfterSeconds, bodyWithinSeconds, trustProxy } = config;
@@ -23,7 +23,7 @@ export function limitConnections(app: FastifyInstance, { config, clock, logger }
     return range !== undefined && covers(proxies, range);
   };
   const count = counter(connectionsPerAddress);
-  // A server of Fastify's type for HTTP/1.1.
+  // The type narrows Fastify's server to HTTP/1.1.
   const server: Server = app.server;
   endSlowClients(server, {
     stalledAfterMs: stalledAfterSeconds * 1_000,
@@ -63,7 +63,7 @@ const tooMany = (what: string): ApiError =>
     retryAfterSeconds: 1,
   });
 
-/** Counts up to `most` by name. Each call adds one and gives back how to take it away again; undefined when there are as many already. */
+/** Counts up to `most` by name. Each call adds one and returns the function that removes it; undefined if the limit is reached. */
 function counter(most: number): (name: string) => (() => void) | undefined {
   const counts = new Map<string, number>();
   return (name) => {

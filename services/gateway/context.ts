@@ -18,7 +18,7 @@ export type SeenAnswer = { route: string } & (
   | { code: ErrorCode; declared: readonly ErrorCode[] }
 );
 
-/** All that the gateway's routes work with. */
+/** Dependencies of the gateway's routes. */
 export type GatewayContext = {
   config: Omit<GatewayConfig, 'natsUrl' | 'natsPassword'>;
   bus: BusOf<'gateway'>;
@@ -35,10 +35,10 @@ export type GatewayContext = {
   jobStatusFeed: JobStatusFeed;
   /** Pages of contents, by content version. */
   sitePages: SitePages;
-  /** Tests compare answers with what their routes declare. */
+  /** Tests compare answers with the declarations of their routes. */
   onAnswer?: (seen: SeenAnswer) => void;
-  /** Whether the gateway was told to stop. */
+  /** True once the gateway was told to stop. */
   draining: () => boolean;
-  /** Aborts when the gateway stops: streams without an end of their own end then. */
+  /** Aborts when the gateway stops, to end streams that would not end otherwise. */
   stopping: AbortSignal;
 };

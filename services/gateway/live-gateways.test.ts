@@ -4,7 +4,7 @@ import type { Presence } from '#shared/messaging/task-queue.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import { liveGateways } from './live-gateways.ts';
 
-/** Reports that are sent when a test says so, and heard by all. */
+/** Presence reports that are sent when a test says so, and that all receive. */
 function presenceOnRequest() {
   const senders: (() => void)[] = [];
   const listeners = new Set<(report: PresenceReport) => void>();
@@ -43,7 +43,7 @@ test('one that died is forgotten after a few seconds, but not while nobody is he
   liveGateways(presence, 'b', systemClock);
   secondPasses();
   expect(one.count()).toBe(2);
-  // The bus is away: not even the own reports come back. Nothing changes.
+  // The bus is away: not even the gateway's own reports arrive, so nothing changes.
   const [own] = senders.splice(0);
   expect(one.count()).toBe(2);
   for (let second = 0; second < 3; second += 1) own?.();

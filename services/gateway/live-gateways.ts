@@ -1,22 +1,22 @@
 import type { Presence } from '#shared/messaging/task-queue.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 
-/** Who was not heard while we heard ourselves so many times is gone: reports come every second. */
+/** Number of our own reports, one per second, without one of another gateway after which it counts as gone. */
 const mostMissed = 3;
 
 export type LiveGateways = {
-  /** How many gateways are alive, this one included. */
+  /** Number of live gateways, including this one. */
   count(): number;
-  /** Tells the others that this one goes. */
+  /** Announces that this gateway stops. */
   stop(): void;
 };
 
 /**
- * Counts the gateways of the installation by the reports that each sends every second. Time is measured by our own reports, which come back to
- * us: while the bus is away nobody is heard, and the number stays as it was.
+ * Counts the gateways of the installation by the reports that each sends every second. Time is measured by our own reports, which come back to us:
+ * while the bus is away no reports arrive, and the number stays.
  */
 export function liveGateways(presence: Presence, instance: string, clock: Clock): LiveGateways {
-  /** How many of our own reports came since the last one of each. */
+  /** Number of our own reports since the last one of each gateway. */
   const missed = new Map([[instance, 0]]);
   let stopping = false;
 

@@ -3,7 +3,7 @@ import { errorCodes, errorTable, type ErrorCode } from '#shared/http/errors.ts';
 import { type PublicRoute, publicRoute, type RouteDeclaration, routeErrors, scopeOf } from './public-route.ts';
 import { type RouteExample, routeExamples } from './route-examples.ts';
 
-/** What we use of JSON Schema. */
+/** The subset of JSON Schema that is used here. */
 export type JsonSchema = {
   $schema?: string;
   $defs?: Record<string, JsonSchema>;
@@ -29,7 +29,7 @@ export type JsonSchema = {
   $ref?: string;
 };
 
-/** `x-stream`: what a stream or page is; `x-item-schema`: what each line or event of it holds. */
+/** `x-stream`: description of a stream or page; `x-item-schema`: schema of each line or event. */
 type Content = Record<
   string,
   {
@@ -43,7 +43,7 @@ type Content = Record<
 
 type Header = { description: string; required?: boolean; schema: JsonSchema; example?: string };
 
-/** A route as the description has it. What OpenAPI has no field for begins with `x-`. */
+/** A route in the description. Fields that OpenAPI does not have begin with `x-`. */
 export type Operation = {
   operationId: string;
   tags: readonly string[];
@@ -103,7 +103,7 @@ export function openApiRoute(routes: () => readonly PublicRoute[]): PublicRoute 
   );
 }
 
-/** Makes the description from what routes declare. Pure. */
+/** Makes the description from the declarations of routes. Pure. */
 export function openApiDocument(routes: readonly PublicRoute[]): OpenApiDocument {
   const schemas: Record<string, JsonSchema> = { Error: jsonSchema(errorBodySchema, 'output', {}) };
   const paths: OpenApiDocument['paths'] = {};
@@ -127,13 +127,13 @@ export function openApiDocument(routes: readonly PublicRoute[]): OpenApiDocument
   };
 }
 
-/** What routes are about, by the start of their paths. */
+/** Subjects of routes, by the start of their paths. */
 const tags = [
   { name: 'Organizations', of: '/v1/organizations', description: 'Organizations and their domains, for the operator.' },
   { name: 'API keys', of: '/v1/api-keys', description: 'Keys of an organization.' },
-  { name: 'Content', of: '/v1/domains', description: 'Publishing docs projects, and what has been published.' },
+  { name: 'Content', of: '/v1/domains', description: 'Publishing docs projects, and the published content versions.' },
   { name: 'Static export', of: '/v1/static-export', description: 'A whole site as one archive.' },
-  { name: 'Audit and usage', of: '/v1/', description: 'Who did what, and what was used.' },
+  { name: 'Audit and usage', of: '/v1/', description: 'Audit entries and usage.' },
   { name: 'Assistant', of: '/discovery', description: 'Questions, search and pages, for documentation sites.' },
   { name: 'Installation', of: '/', description: 'The installation itself.' },
 ];
@@ -150,12 +150,15 @@ const header = (description: string, example: string, required = false): Header 
 const commonHeaders = {
   'X-Request-Id': header('Id of the request, for questions to the operator.', 'req_3Kd9sPq0ZtVb7XyR1mNcWa', true),
   RateLimit: header(
-    'What is left of each limit (`r`), and the seconds until it is whole again (`t`).',
+    'Remaining requests of each limit (`r`), and the seconds until it is reset (`t`).',
     '"starts";r=59;t=3600',
   ),
-  'RateLimit-Policy': header('Each limit: so many requests (`q`) in so many seconds (`w`).', '"starts";q=60;w=3600'),
+  'RateLimit-Policy': header(
+    'Each limit: the number of requests (`q`) in a window of seconds (`w`).',
+    '"starts";q=60;w=3600',
+  ),
   'Retry-After': header('Seconds after which to try again.', '5', true),
-  'WWW-Authenticate': header('How to show a key (RFC 6750).', 'Bearer realm="Bindery", error="invalid_token"', true),
+  'WWW-Authenticate': header('How to send a key (RFC 6750).', 'Bearer realm="Bindery", error="invalid_token"', true),
 };
 
 const headersOfErrors: Readonly<Record<string, readonly (keyof typeof commonHeaders)[]>> = {
@@ -171,7 +174,7 @@ const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', descr
 
 const securitySchemes = {
   adminKey: bearer('An admin key (svc_…): secret.'),
-  assistantKey: bearer('An assistant key (svc_dsc_…): public, may stand in a web page.'),
+  assistantKey: bearer('An assistant key (svc_dsc_…): public, may be in a web page.'),
   operatorToken: bearer('The operator token of the installation.'),
 };
 
@@ -183,13 +186,13 @@ const securityOf: Record<RouteDeclaration['key'], Operation['security']> = {
 };
 
 const errorBodySchema = z.object({
-  error: z.string().describe('What is wrong, with which field, and what to do.'),
+  error: z.string().describe('The error, the field that it concerns, and how to correct it.'),
   code: z.enum(errorCodes),
   requestId: z.string(),
   fields: z
     .array(z.object({ path: z.string(), message: z.string() }))
     .optional()
-    .describe('Only for `invalid_request`: what is wrong with which field.'),
+    .describe('Only for `invalid_request`: the wrong fields, each with its error.'),
 });
 
 function operation(declaration: RouteDeclaration, schemas: Record<string, JsonSchema>): Operation {
@@ -233,7 +236,7 @@ function fieldsOf(
   }));
 }
 
-/** A schema itself, where there may be a reference to it. Pure. */
+/** The schema itself, if the argument may be a reference to it. Pure. */
 export function resolved(schema: JsonSchema, schemas: Readonly<Record<string, JsonSchema>>): JsonSchema {
   const name = schema.$ref?.slice('#/components/schemas/'.length);
   return name === undefined ? schema : (schemas[name] ?? {});
@@ -262,7 +265,7 @@ function success(
   const streams = Object.entries(alsoAs).map(([type, { description, item }]) => [
     type,
     {
-      // Without a schema: some clients take it for that of one event.
+      // A schema is left out, because some clients take it for the schema of one event.
       'x-stream': description,
       ...(item === undefined ? {} : { 'x-item-schema': jsonSchema(item, 'output', schemas) }),
       example: example.streams?.[type],
@@ -280,7 +283,7 @@ function success(
       ...counted,
       ...Object.fromEntries(own),
       ...(crossOrigin
-        ? { 'Access-Control-Allow-Origin': header('`*`, or the origin when the key names its origins.', '*', true) }
+        ? { 'Access-Control-Allow-Origin': header('`*`, or the origin if the key has allowed origins.', '*', true) }
         : {}),
     },
     ...(Object.keys(content).length === 0 ? {} : { content }),
@@ -317,15 +320,13 @@ function errorExample(code: ErrorCode): z.infer<typeof errorBodySchema> {
   return { error: 'The field "domain" is missing.', ...body, fields };
 }
 
-/**
- * A schema of ours as JSON Schema. Its parts that have a name (a title such as `ExportJob`) are put into `schemas`, the components of the document.
- */
+/** A zod schema as JSON Schema. Its named parts (with a title such as `ExportJob`) are put into `schemas`, the components of the document. */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output', schemas: Record<string, JsonSchema>): JsonSchema {
   const made = z.toJSONSchema(schema, {
     io,
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
-      // The format says it; the pattern has the leap years, too.
+      // The format is enough; the pattern also encodes leap years.
       if (jsonSchema.format === 'date-time' || jsonSchema.format === 'date') delete jsonSchema.pattern;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;

@@ -27,7 +27,7 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
   let folder: string;
   let services: Running[];
   let baseUrl: string;
-  /** Another copy of the gateway. */
+  /** A second replica of the gateway. */
   let otherUrl: string;
 
   beforeAll(async () => {
@@ -130,7 +130,7 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
     const user = 'projector';
     const pass = bus.passwords[user] ?? '';
     const client = await connect({ servers: bus.server.url, user, pass, inboxPrefix: inboxPrefix(user) });
-    // Not even the documents that the revocation itself changes.
+    // The documents that the revocation itself changes are broken too.
     await client.request('$KV.directory.org.globex', 'no JSON');
     await client.request(`$KV.directory.key.${sha256Of(broken.key)}`, 'no JSON');
     const watched = ['no JSON', '', 'null', '{}', '[1', '{"key":{"expiresAt":"never"}}'];
@@ -146,7 +146,7 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
     })().catch(() => {});
     await withDeadline(ended, 5_000, () => new Error('The stream goes on.'));
     expect((await call('GET', '/v1/api-keys', key)).status).toBe(401);
-    // The document of the organization was made anew from the log, and with it those of its keys.
+    // The document of the organization was rebuilt from the log, and with it those of its keys.
     expect((await call('GET', '/v1/api-keys', broken.key)).status).toBe(200);
     expect((await call('DELETE', `/v1/api-keys/${broken.id}`, admin)).status).toBe(200);
     expect((await call('GET', '/v1/api-keys', broken.key)).status).toBe(401);

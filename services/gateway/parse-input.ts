@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { ApiError } from '#shared/http/errors.ts';
 import { parseRequest, type RequestPart } from '#shared/http/field-problems.ts';
 
-/** A query, headers or a JSON body by its schema; throws `invalid_request` that names the fields. */
+/** Parses a query, headers or a JSON body by its schema; throws `invalid_request` that names the fields. */
 export function parseInput<T>(schema: z.ZodType<T>, input: unknown, part: RequestPart = 'body'): T {
   const isAbsent = part === 'body' && (input === undefined || input === null);
   if (isAbsent && !schema.safeParse(undefined).success) {
@@ -15,8 +15,8 @@ export function parseInput<T>(schema: z.ZodType<T>, input: unknown, part: Reques
 }
 
 /**
- * Parameters of a path. A text that cannot be an id is the id of nothing, and must not get into a subject or key: `not_found`. The title
- * of a parameter's schema says what it is an id of.
+ * Parses the parameters of a path. A text that cannot be an id names nothing and must not get into a subject or key, so it throws `not_found`. The
+ * title of a parameter's schema names the kind of id.
  */
 export function parsePathParameters(schema: z.ZodObject, given: unknown): Record<string, unknown> {
   const result = schema.safeParse(given);
@@ -29,14 +29,14 @@ export function parsePathParameters(schema: z.ZodObject, given: unknown): Record
 export const noSuch = (title: string, id: string): ApiError =>
   new ApiError('not_found', `There is no ${title} "${id.slice(0, 100)}" here.`);
 
-/** An error about one parameter of the query. `message` goes on after its name. */
+/** An error about one parameter of the query. `message` continues the sentence after its name. */
 export const invalidParameter = (name: string, message: string): ApiError =>
   new ApiError('invalid_request', `The parameter "${name}" ${message}.`, { fields: [{ path: name, message }] });
 
-/** Where the next page of a list begins, as clients get it. */
+/** The start of the next page of a list, as clients get it. */
 export const toCursor = (position: string): string => Buffer.from(position).toString('base64url');
 
-/** What a cursor says, as `pattern` finds it. Throws `invalid_request` for one that is none. Pure. */
+/** The content of a cursor, matched by `pattern`. Throws `invalid_request` for an invalid one. Pure. */
 export function readCursor(cursor: string, pattern: RegExp): RegExpExecArray {
   const match = pattern.exec(Buffer.from(cursor, 'base64url').toString('utf8'));
   if (match === null) throw wrongCursor();
@@ -45,7 +45,7 @@ export function readCursor(cursor: string, pattern: RegExp): RegExpExecArray {
 
 export const wrongCursor = (): ApiError => invalidParameter('cursor', 'must be the "nextCursor" of an earlier answer');
 
-/** Whether the header `Accept` names a type; wildcards do not count, plain JSON is the answer to them. */
+/** True if the header `Accept` names a type; wildcards do not count, because plain JSON is the answer to them. */
 export function accepts(request: Pick<FastifyRequest, 'headers'>, type: string): boolean {
   return (request.headers.accept ?? '').split(',').some((part) => part.split(';')[0]?.trim().toLowerCase() === type);
 }

@@ -23,7 +23,7 @@ let gateway: GatewayHarness;
 let acme: TestOrganization;
 let globex: TestOrganization;
 let keys: Record<'revoked' | 'expired' | 'readOnly' | 'elsewhere' | 'ofSite', string>;
-/** What acme has: an API key, a job, and content of its domain. */
+/** Fixtures of acme: an API key, a job, and content of its domain. */
 let acmeKeyId: string;
 
 beforeAll(async () => {
@@ -71,7 +71,7 @@ const samples = () => ({
 
 const declarations = publicRoutes.map(({ declaration }) => declaration);
 
-/** Bodies that are right, where the usual one is not. */
+/** Valid bodies of routes that do not accept the usual one. */
 const bodies: Record<string, object> = {
   'POST /v1/organizations': { name: 'Initech' },
   'PATCH /v1/organizations/:org': { plan: 'enterprise' },
@@ -80,7 +80,7 @@ const bodies: Record<string, object> = {
   'POST /v1/api-keys/:id/rotate': {},
 };
 
-/** Status and code of the answer to a request that names what acme has. */
+/** Status and code of the answer to a request for acme's resources. */
 async function answer(
   declaration: (typeof declarations)[number],
   credential: string | undefined,
@@ -151,7 +151,7 @@ describe.each(declarations.map((declaration) => [`${declaration.method} ${declar
       else
         for (const secret of [acme.id, jobId, contentVersion, acmeKeyId])
           expect(foreign.got.body).not.toContain(secret);
-      // Its owner is let in, so the refusal above is about the organization.
+      // Its owner is let in, so the refusal above is due to the organization.
       expect((await answer(declaration, acme.adminKey)).outcome).toMatch(/^(?!401|403|404 not_found$)/);
     });
   },

@@ -19,14 +19,14 @@ import { type RouteLimit, takeRateLimits } from './rate-limits.ts';
 import { addBodyParser, type BodyKind, checkArchive } from './request-bodies.ts';
 
 /**
- * Everything about a public route except what its handler does with a request. (`fastify-type-provider-zod` would check the schemas alone,
- * and needs `@fastify/swagger` beside it; keys, plans, domains and limits would still be ours.)
+ * The declaration of a public route, except for its handler. (`fastify-type-provider-zod` would check the schemas alone, and needs `@fastify/swagger`
+ * beside it; keys, plans, domains and limits would still be ours.)
  */
 export type RouteDeclaration = SharedDeclaration & (Reading | Changing);
 
 type Reading = { method: 'GET'; limits?: Limits };
 
-/** What changes something is counted, without exception. */
+/** Every changing route has limits, without exception. */
 type Changing = { method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'; limits: Limits };
 
 type Limits = readonly [RouteLimit, ...RouteLimit[]];
@@ -36,36 +36,36 @@ type SharedDeclaration = {
   id: string;
   /** `:name` stands for a parameter; `:domain` is the slug or a host name of a domain of the caller's organization. */
   path: `/${string}`;
-  /** What it does, in a sentence for the reference. */
+  /** A sentence about the route for the reference. */
   summary: string;
-  /** Whose credential opens it. `assistant`: an assistant key or an admin key. */
+  /** The kind of credential that opens it. `assistant`: an assistant key or an admin key. */
   key: 'admin' | 'assistant' | 'operator' | 'none';
-  /** What an API key must be allowed to do; by default `read` for GET and `write` for everything else. */
+  /** The scope that an API key needs; by default `read` for GET and `write` for everything else. */
   scope?: 'read' | 'write';
   /** The plan that the organization needs. */
   plan?: 'enterprise';
-  /** A value that does not fit cannot name anything: 404. */
+  /** An invalid value cannot name anything, and is answered with 404. */
   params?: z.ZodObject;
   query?: z.ZodType;
   /** Request headers, as documentation spells them. */
   headers?: z.ZodObject;
-  /** Without it, any body that a client sends is dropped. */
+  /** Without a kind, the body of a request is dropped. */
   body?: BodyKind;
   /** The handler decides when a request counts, by `count()`. */
   countsLater?: true;
   status?: 200 | 201 | 202 | 204;
   answer?: z.ZodType;
-  /** Other forms of the answer, by the media type that `Accept` names. `item`: what each line or event of a stream holds. */
+  /** Other forms of the answer, by the media type in `Accept`. `item`: schema of each line or event of a stream. */
   alsoAs?: Readonly<Record<string, { description: string; item?: z.ZodType }>>;
-  /** Headers of the answer, and what they say. Those of every route and of limits go without saying. */
+  /** Headers of the answer with descriptions, beside those of every route and of limits. */
   answerHeaders?: Readonly<Record<string, string>>;
-  /** Errors that do not follow from the rest. */
+  /** Error codes beside those that follow from the declaration. */
   errors?: readonly ErrorCode[];
-  /** Scripts of other sites may call it. */
+  /** Scripts of other sites may call the route. */
   crossOrigin?: true;
   /** The handler answers HEAD as well. */
   answersHead?: true;
-  /** Left out of the reference, because clients get its address from us. */
+  /** Left out of the reference, because clients get its address in answers. */
   undocumented?: true;
 };
 
@@ -83,7 +83,7 @@ export function routeErrors(declaration: RouteDeclaration): ErrorCode[] {
     body !== undefined && ['request_timeout', 'too_large', 'unsupported_media_type'],
     body === 'archive' ? ['invalid_project'] : body !== undefined && ['invalid_json', 'invalid_request'],
     errors,
-    // An address may have too many requests at once on any route.
+    // The limit of concurrent requests from one address applies to any route.
     ['rate_limited', 'internal', 'unavailable'],
   ];
   const declared = new Set(codes.flatMap((some) => some || []));
@@ -92,7 +92,7 @@ export function routeErrors(declaration: RouteDeclaration): ErrorCode[] {
 
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
-/** What a handler gets. */
+/** The argument of a handler. */
 export type RouteRequest<D extends RouteDeclaration> = {
   principal: D['key'] extends 'admin' | 'assistant' ? Principal : undefined;
   params: D extends { params: infer S } ? Output<S> : undefined;
@@ -109,7 +109,7 @@ export type RouteRequest<D extends RouteDeclaration> = {
   origin: D['key'] extends 'none' ? undefined : RequestOrigin;
   /** Counts the request against the limits of the route; throws `rate_limited`. */
   count: () => Promise<void>;
-  /** Asks another service about a domain. The service hears when the client goes away. */
+  /** Calls another service about a domain. The call is aborted if the client disconnects. */
   ask: <C extends InternalCall>(
     call: C,
     domain: DomainEntry,
@@ -127,7 +127,7 @@ export type PublicRoute = {
   handle: (context: GatewayContext, request: never) => Promise<unknown>;
 };
 
-/** A public route. Its handler answers with the body, or sends a reply of its own. */
+/** A public route. Its handler returns the body, or sends the reply. */
 export const publicRoute = <const D extends RouteDeclaration>(
   declaration: D,
   handle: (context: GatewayContext, request: RouteRequest<D>) => Promise<Answer<D> | FastifyReply>,
@@ -139,17 +139,17 @@ declare module 'fastify' {
   }
 }
 
-/** Adds a route: credential, origin, plan, body, parameters, limits, in this order, then its handler. What is refused for its body counts. */
+/** Adds a route: credential, origin, plan, body, parameters, limits, in this order, then its handler. A request that is refused for its body counts too. */
 export function addPublicRoute(app: FastifyInstance, context: GatewayContext, route: PublicRoute): void {
   const { declaration } = route;
   const { method, path, crossOrigin, answersHead, status = 200 } = declaration;
   const config = { declaration };
   const principals = new WeakMap<FastifyRequest, Known>();
-  /** Requests that were let in and are not counted yet, and how to count them. */
+  /** Authenticated requests that are not counted yet, with the function that counts them. */
   const uncounted = new WeakMap<FastifyRequest, () => Promise<void>>();
   void app.register(async (scope) => {
     addBodyParser(scope, declaration.body);
-    // What is refused for its body counts as well, and what is cut off before its body is whole: it keeps us as busy as what is right.
+    // Requests that are refused for their body or cut off before its end count too, because they cost as much as valid ones.
     scope.setErrorHandler(async (error, request) => {
       const isCutOff = request.raw.destroyed && !request.raw.complete;
       if (isCutOff || bodyRefusals.has(toApiError(error).code)) await uncounted.get(request)?.();
@@ -180,8 +180,8 @@ export function addPublicRoute(app: FastifyInstance, context: GatewayContext, ro
         const read = { ...readRequest(context, declaration, request, reply, principals.get(request)), count };
         if (declaration.limits !== undefined && !declaration.countsLater) await read.count();
         const answer = await route.handle(context, read as never);
-        // A handler that sends a reply itself gives it back, and awaiting a reply waits until it is sent.
-        // Its client may have gone away half-way, which is sent enough.
+        // A handler that sends the reply returns it, and awaiting a reply waits until it is sent. If the client disconnects meanwhile, it counts as
+        // sent.
         if (reply.sent || reply.raw.headersSent) return reply;
         context.onAnswer?.({ route: `${method} ${path}`, body: answer, declared: declaration.answer });
         return reply.code(status).send(answer);
@@ -190,7 +190,7 @@ export function addPublicRoute(app: FastifyInstance, context: GatewayContext, ro
   });
 }
 
-/** What is wrong with what a client sent, and not with who it is or what there is. */
+/** Errors in the request itself, rather than in its credential or in missing resources. */
 const bodyRefusals: ReadonlySet<ErrorCode> = new Set([
   ...(['invalid_json', 'invalid_request', 'invalid_project'] as const),
   ...(['too_large', 'unsupported_media_type'] as const),
@@ -199,8 +199,8 @@ const bodyRefusals: ReadonlySet<ErrorCode> = new Set([
 type Known = { principal: Principal; keyEnded: () => AbortSignal };
 
 /**
- * A request is good for as long as its key is. When that ends, whatever is still being answered is cut off, and what is still to be answered
- * fails with `invalid_key` as soon as it looks at the signal.
+ * A request is valid while its key is. When the key ends, an answer in flight is cut off, and one that has not begun fails with `invalid_key` when it
+ * checks the signal.
  */
 function endsWithKey({ keys }: GatewayContext, { key }: Principal, { raw }: FastifyReply): () => AbortSignal {
   let ended: AbortController | undefined;
@@ -211,7 +211,7 @@ function endsWithKey({ keys }: GatewayContext, { key }: Principal, { raw }: Fast
     if (raw.headersSent && !raw.writableEnded) raw.destroy();
   });
   raw.once('close', stop);
-  // Most requests are answered before anybody looks.
+  // The signal is made on demand, because most requests are answered before anything needs it.
   return () => {
     if (reason !== undefined) return AbortSignal.abort(reason);
     ended ??= new AbortController();
@@ -296,7 +296,7 @@ function readRequest(
           addressOf(context, call),
           Object.assign({ caller, signal: AbortSignal.any([...ended, ...cut]) }, parts),
         );
-      // All services work with the bus. An upload may outlast an outage, but nobody waits for one after it.
+      // All services need the bus. An upload may outlast an outage while it arrives, but not after it.
       return await context.busOutage.orGone((cut) => asked([cut()]), {
         ...(call.body === 'stream' ? { changes: true, arrived: bodyEnd(request.raw) } : {}),
       });

@@ -7,14 +7,14 @@ import type { GatewayConfig } from './config.ts';
 import type { GatewayContext } from './context.ts';
 
 /**
- * A limit as a route declares it: how many requests one organization, one address or one key may make in a window of time. The operator
- * counts as one organization.
+ * A limit in the declaration of a route: the number of requests for one organization, one address or one key in a time window. The operator counts as
+ * one organization.
  */
 export type RouteLimit = {
-  /** In headers and keys. Routes with the same name share their count. */
+  /** Name in headers and keys. Routes with the same name share their count. */
   name: string;
   per: 'organization' | 'address' | 'key';
-  /** A number, or the setting that has it (by plan, for an organization). */
+  /** A number, or the setting with the number (by plan, for an organization). */
   requests: number | LimitSetting;
   windowSeconds: number;
 };
@@ -24,7 +24,7 @@ type LimitSetting = { [K in keyof GatewayConfig]: K extends `${string}Per${strin
 const hourSeconds = 3_600;
 const daySeconds = 86_400;
 
-/** No limit of a route: what an answer takes is known only at its end (`discovery/token-budget.ts`). */
+/** This limit belongs to no route, because the tokens of an answer are known only at its end (`discovery/token-budget.ts`). */
 export const tokenBudgetName = 'tokens';
 
 export const perHour = (name: string, requests: RouteLimit['requests']): RouteLimit => ({
@@ -34,13 +34,13 @@ export const perHour = (name: string, requests: RouteLimit['requests']): RouteLi
   windowSeconds: hourSeconds,
 });
 
-/** For what one key must not take from the others: so nobody can keep a key from being revoked. */
+/** A limit for each key, so that one key cannot use up the share of others: nobody can keep a key from being revoked. */
 export const perKeyPerHour = (name: string, requests: RouteLimit['requests']): RouteLimit => ({
   ...perHour(name, requests),
   per: 'key',
 });
 
-/** Changes of what there is: cheap one by one, but each stays in a log. */
+/** Limit of changes: each costs little, but stays in a log. */
 export const changes = perHour('changes', 'changesPerHour');
 
 export const perAddressPerDay = (name: string, requests: RouteLimit['requests']): RouteLimit => ({
@@ -50,13 +50,10 @@ export const perAddressPerDay = (name: string, requests: RouteLimit['requests'])
   windowSeconds: daySeconds,
 });
 
-/** A request that a limit of its own caller refuses is not taken from what all callers of the organization have together. */
+/** Order of limits. A request that its caller's own limit refuses is not counted against the organization's. */
 const narrowestFirst: readonly RouteLimit['per'][] = ['address', 'key', 'organization'];
 
-/**
- * Counts a request against limits, the narrowest first and none after one that refuses, and says so in the answer's headers.
- * Throws `rate_limited`.
- */
+/** Counts a request against limits, the narrowest first and none after a refusal, and reports them in the answer's headers. Throws `rate_limited`. */
 export async function takeRateLimits(
   { config, rateLimiter }: Pick<GatewayContext, 'config' | 'rateLimiter'>,
   reply: FastifyReply,
@@ -88,7 +85,7 @@ export async function takeRateLimits(
   }
 }
 
-/** A rate limiter that says in metrics whose limits refuse, and whether all gateways count together. */
+/** A rate limiter with metrics for refusals by limit, and for counting without the other gateways. */
 export function measuredLimits(
   rateLimiter: RateLimiter,
   metrics: Metrics,

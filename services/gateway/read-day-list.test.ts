@@ -8,7 +8,7 @@ const day = '2026-03-01';
 const entry = (n: number): Entry => ({ order: `${day} ${String(n).padStart(4, '0')}` });
 const entries = (...numbers: number[]): Entry[] => numbers.map(entry);
 
-/** A list with these parts of one day, and how many parts were read of it. */
+/** A list with these parts of one day, and the number of parts read from it. */
 async function listOf(...parts: Entry[][]) {
   const days = memoryDocuments<ListDaysDocument>(async () => {});
   const stored = memoryDocuments<{ entries: Entry[] }>(async () => {});
@@ -59,7 +59,7 @@ test('given many parts, when reading goes on in the middle, then parts behind it
 test('given a late entry, when it moves others on between two reads, then none is missed and none comes twice', async () => {
   const list = await listOf(entries(1, 2, 4), entries(5, 6, 7), entries(8));
   list.onRead = async (part) => {
-    // The last part and the one before were read. 3 comes, and everything behind it moves on, the last part first.
+    // The last part and the one before were read. Entry 3 arrives, and everything behind it moves on, the last part first.
     if (part !== 0) return;
     list.onRead = async () => {};
     await list.put(2, entries(7, 8));

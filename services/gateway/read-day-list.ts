@@ -8,26 +8,26 @@ import {
 import type { DocumentStore } from '#shared/messaging/read-models.ts';
 import { askBus } from './ask-bus.ts';
 
-/** A list that is kept in parts by day, as it is read. */
+/** A list that is stored in parts by day. */
 export type DayList<E> = {
   days: Pick<DocumentStore<ListDaysDocument>, 'get'>;
   parts: Pick<DocumentStore<{ entries: E[] }>, 'get'>;
-  /** A text that sorts the entries and begins with their day. */
+  /** The sort key of an entry, which begins with its day. */
   orderOf: (entry: E) => string;
 };
 
-/** A request looks at no more entries than this, however rare what it searches for is. Its answer then has fewer and a cursor. */
+/** Limit of entries that a request reads, even if few match. Its answer then has fewer, with a cursor. */
 export const mostRead = 20_000;
 
-/** What a part counts: its entries, and no less than the reading costs. */
+/** Cost of reading a part: the number of its entries, with a minimum for the read. */
 export const readCost = (entries: readonly unknown[]): number => Math.max(50, entries.length);
 
-/** Days as `yyyy-mm-dd`, both included. `before`: only entries whose order is smaller. */
+/** Days as `yyyy-mm-dd`, both included. `before`: only entries with a smaller order. */
 export type ListRange = { firstDay?: string; lastDay?: string; before?: string | undefined };
 
 /**
- * An organization's entries, newest first, part by part: each part is read by its key when it is wanted. A part in which nothing is left is
- * empty. Entries that are written meanwhile may be missed, but none that was there from the beginning.
+ * An organization's entries, newest first, part by part: each part is read by its key on demand. A part without matching entries is empty. Entries
+ * that are written meanwhile may be missed, but no entry that existed at the beginning.
  */
 export async function* partsNewestFirst<E>(
   list: DayList<E>,
@@ -53,8 +53,8 @@ export async function* partsNewestFirst<E>(
 type StoredPart<E> = { document: { entries: E[] }; revision: number } | undefined;
 
 /**
- * The parts of one day, newest first, beginning near `before`. A late entry moves later ones on to the next part, which is written first.
- * So when a part was written after the one behind it had been read, that one is read once more: what has moved into it is not missed.
+ * The parts of one day, newest first, beginning near `before`. A late entry moves later ones on to the next part, which is written first. So if a
+ * part was written after the one behind it had been read, that one is read once more to find the entries that have moved into it.
  */
 async function* partsOfDay<E>(
   read: (part: number) => Promise<StoredPart<E>>,
@@ -63,7 +63,7 @@ async function* partsOfDay<E>(
   before: string,
 ): AsyncGenerator<E[]> {
   let [first, end] = [0, partCount];
-  // The last part that begins before `before` has the next entries; one later, in case that they move just now.
+  // The last part that begins before `before` has the next entries; the search starts one part later, in case entries move at this moment.
   while (end - first > 1) {
     const middle = Math.floor((first + end) / 2);
     const [oldest] = (await read(middle))?.document.entries ?? [];

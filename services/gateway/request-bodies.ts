@@ -5,13 +5,10 @@ import { detachedBody } from '#shared/http/client-connection.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { checkJsonShape } from '#shared/http/json-shape.ts';
 
-/**
- * How a route takes its body: JSON that is checked here; JSON whose bytes are passed on, and that another service checks; or a `.tar.gz`
- * as a stream.
- */
+/** The kind of body of a route: JSON that is checked here; JSON whose bytes are passed on to another service, which checks them; or a `.tar.gz` as a stream. */
 export type BodyKind = z.ZodType | { passedOn: z.ZodType } | 'archive';
 
-/** Adds the parser for the bodies of a route. Without a kind, whatever a client's defaults send along is dropped. */
+/** Adds the parser for the bodies of a route. Without a kind, the body that some clients send by default is dropped. */
 export function addBodyParser(scope: FastifyInstance, kind: BodyKind | undefined): void {
   const parseJson = scope.getDefaultJsonParser('error', 'error');
   scope.removeAllContentTypeParsers();
@@ -24,7 +21,7 @@ export function addBodyParser(scope: FastifyInstance, kind: BodyKind | undefined
     });
   } else if (kind instanceof z.ZodType) {
     scope.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
-      // Clients send the content type along with requests that have no body.
+      // Clients send the content type with requests that have no body.
       if (body === '') {
         done(null, undefined);
         return;
@@ -44,7 +41,7 @@ const wantedArchive = 'Send the docs project as a .tar.gz with Content-Type: app
 
 const mostArchiveBytes = 500 * 1024 * 1024;
 
-/** What clients call a `.tar.gz`. */
+/** Media types that clients use for a `.tar.gz`. */
 const archiveTypes = new Set([
   'application/gzip',
   'application/x-gzip',
@@ -54,13 +51,13 @@ const archiveTypes = new Set([
   'application/octet-stream',
 ]);
 
-/** A body without a type may be one. */
+/** A body without a type may be an archive. */
 function isArchiveType(contentType: string | undefined): boolean {
   const type = contentType?.split(';')[0]?.trim().toLowerCase();
   return type === undefined || type === '' || archiveTypes.has(type);
 }
 
-/** Throws what the headers of an upload already show: that it is empty, or too large. */
+/** Throws errors that the headers of an upload show: it is empty, or too large. */
 export function checkArchive({ body, headers }: FastifyRequest): void {
   if (body === undefined || headers['content-length'] === '0') {
     throw new ApiError('invalid_project', 'The body is empty. Send the docs project as a .tar.gz.');
@@ -68,7 +65,7 @@ export function checkArchive({ body, headers }: FastifyRequest): void {
   if (Number(headers['content-length'] ?? 0) > mostArchiveBytes) throw new ApiError('too_large');
 }
 
-/** An upload on its way to another service, cut off with `too_large` when it is. `problem` says so afterwards. */
+/** An upload that is passed on, cut off with `too_large` at the limit. `problem` returns the error afterwards. */
 export function limitedUpload(body: Readable): { stream: Readable; problem: () => ApiError | undefined } {
   let received = 0;
   let problem: ApiError | undefined;

@@ -1,4 +1,4 @@
-/** What one client sends and gets, by the id of its route. */
+/** An example request and answer of a route, by its id. */
 export type RouteExample = {
   params?: Readonly<Record<string, unknown>>;
   query?: Readonly<Record<string, unknown>>;
@@ -114,7 +114,7 @@ const line = (value: unknown) => `${json(value)}\n`;
 const event = (value: unknown) => `data: ${json(value)}\n\n`;
 const jobEvent = (job: { revision: number }) => `id: ${job.revision}\nevent: job\ndata: ${json(job)}\n\n`;
 
-/** One story: Acme gets an organization, a domain and keys, publishes its documentation, exports it, and its readers ask. */
+/** One continuous story: Acme gets an organization, a domain and keys, publishes its documentation, exports it, and its readers ask. */
 export const routeExamples: Readonly<Record<string, RouteExample>> = {
   createOrganization: {
     body: { name: 'Acme', plan: 'enterprise' },

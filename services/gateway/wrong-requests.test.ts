@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 afterAll(() => gateway.close());
 
-/** Nothing of a request but what makes it wrong; with the admin key unless it says otherwise. */
+/** The part of a request that makes it wrong; the admin key is sent unless it says otherwise. */
 type Wrong = Omit<InjectOptions, 'headers'> & { headers?: Record<string, string> };
 const admin = () => bearer(acme.adminKey);
 const start = (payload: object, headers: Record<string, string> = {}): Wrong => ({

@@ -23,20 +23,20 @@ import { auditLines, listAudit, parseAuditCursor } from './list-audit.ts';
 
 const ndjson = 'application/x-ndjson';
 
-/** Who did what in an organization, and what it used. */
+/** The audit and the usage of an organization. */
 export const auditRoutes = [
   publicRoute(
     {
       id: 'listAudit',
       method: 'GET',
       path: '/v1/audit',
-      summary: 'Lists who did what in the organization, newest first.',
+      summary: 'Lists the audit entries of the organization, newest first.',
       key: 'admin',
       query: listAuditQuerySchema,
       answer: auditListSchema,
       alsoAs: {
         [ndjson]: {
-          description: 'One entry a line: all that match, or as many as `limit` says.',
+          description: 'One entry per line: all that match, or at most `limit`.',
           item: shownAuditEntrySchema,
         },
       },
@@ -53,13 +53,13 @@ export const auditRoutes = [
         before: cursor === undefined ? undefined : parseAuditCursor(cursor),
       };
       if (query.jobId !== undefined) {
-        // Nothing is said of a job before its request, so older days need not be read.
+        // A job has no entries before its request, so older days need not be read.
         const { createdAt } = (await readJob(context, organization, query.jobId)).state;
         if (query.since === undefined || Date.parse(query.since) < Date.parse(createdAt)) filter.since = createdAt;
       }
       if (accepts(request, ndjson)) {
         const lines = auditLines(context, organization, filter, limit);
-        // The first line before the head of the answer: when it cannot be read, the status says so.
+        // The first line is read before the head of the answer is sent: if that fails, the status says so.
         return reply.type(ndjson).send(Readable.from(resumed(await lines.next(), lines)));
       }
       return await listAudit(context, organization, filter, limit);
@@ -70,7 +70,7 @@ export const auditRoutes = [
       id: 'getUsage',
       method: 'GET',
       path: '/v1/usage',
-      summary: 'What the organization used in one month or several.',
+      summary: 'Returns the usage of the organization in one or several months.',
       key: 'admin',
       query: usageQuerySchema,
       answer: usageSchema,
@@ -91,7 +91,7 @@ async function* resumed<T>(first: IteratorResult<T>, rest: AsyncGenerator<T>): A
   yield* rest;
 }
 
-/** What an organization used in a month (`2026-03`): each day's figures of all logs, and their sums. */
+/** Usage of an organization in a month (`2026-03`): each day's figures from all logs, and their sums. */
 async function monthUsage(
   { bus, clock }: Pick<GatewayContext, 'bus' | 'clock'>,
   { organization, domains }: Pick<Principal, 'organization' | 'domains'>,

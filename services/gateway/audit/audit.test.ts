@@ -45,7 +45,7 @@ const usage = async (query = ''): Promise<Usage> => {
 };
 const actions = ({ entries }: AuditList) => entries.map(({ action }) => action);
 
-/** An export of an organization from its request to its end, a link to it a second later. */
+/** An export of an organization from its request to its end, and a link to it a second later. */
 async function exported(organization: string, createdAt: string, domain = 'docs'): Promise<string> {
   jobCount += 1;
   const jobId = `se_${String(jobCount).padStart(22, '0')}`;
@@ -107,7 +107,7 @@ test('what happened, newest first, of all logs, with who did it and what says so
   expect(entries[6]).toMatchObject({ actor: { kind: 'operator' }, name: 'Acme', plan: 'enterprise' });
 });
 
-/** Every change that a request can ask for, from one address each; gives the ids of the requests. */
+/** Makes every change that a request can ask for, each from one address; returns the ids of the requests. */
 async function changeEverything(): Promise<string[]> {
   const ids: string[] = [];
   const change = async (method: 'POST' | 'PATCH' | 'DELETE', url: string, payload: object | undefined, key: string) => {
@@ -146,7 +146,7 @@ test('each change says by which request and from where, and the address itself i
   ]);
   expect(entries.map(({ requestId }) => requestId)).toEqual(ids);
   expect(new Set(entries.map(({ addressHash }) => addressHash)).size).toBe(1);
-  // However the address is written.
+  // The notation of the address does not matter.
   expect((await audit('?address=::ffff:198.51.100.7')).entries).toEqual(entries);
   expect((await audit('?address=198.51.100.8')).entries).toEqual([]);
   expect(actions(await audit(`?requestId=${ids[2]}`))).toEqual(['key.rotated']);
@@ -258,7 +258,7 @@ test('a search for what is rare answers after a while, and says how to go on', a
   const start = Date.parse('2026-03-01T12:00:00.000Z');
   const dayAt = (day: number) => new Date(start + day * dayMs).toISOString();
   const rare = await exported(acme.id, dayAt(0), 'rare');
-  // Two documents a day.
+  // The list has two documents per day.
   for (let day = 1; day <= 255; day += 1) await exported(acme.id, dayAt(day));
   const first = await audit('?actor=key_0000000000000000&action=link&limit=500');
   expect(first.nextCursor).toBeUndefined();
@@ -277,7 +277,7 @@ test('addresses are not shown longer than they are kept', async () => {
   await exported(acme.id, new Date(time.getTime() - 400 * dayMs).toISOString());
   expect(actions(await audit('?action=link'))).toHaveLength(1);
   expect(actions(await audit('?action=export.completed'))).toHaveLength(2);
-  // Links are kept from 2025-01-26 on, so of January not all are known.
+  // Records of links are kept from 2025-01-26 on, so January's figures are incomplete.
   const { months } = await usage('?months=2025-01..2025-02');
   expect(months[0]?.total).toMatchObject({ exportsCompleted: 2 });
   expect(months[0]?.total).not.toHaveProperty('linksSigned');
@@ -326,7 +326,7 @@ test('usage of a month by day, and of several months', async () => {
     ['2026-02', 0, 1],
     ['2026-03', 2, 2],
   ]);
-  // Conversations of all of December are not kept any more.
+  // Conversations of December are no longer kept completely.
   expect(months.map(({ total }) => total.questions)).toEqual([undefined, 0, 0, 3]);
 });
 

@@ -16,7 +16,7 @@ type AuditContext = Pick<GatewayContext, 'bus' | 'clock'> & { config: { hashKey:
 
 const defaultLimit = 50;
 
-/** One page of an organization's audit entries, newest first. When few match, it may have fewer than asked for and a cursor that goes on. */
+/** One page of an organization's audit entries, newest first. If few entries match, the page may have fewer than requested, with a cursor to continue. */
 export async function listAudit(
   context: AuditContext,
   organization: string,
@@ -63,18 +63,18 @@ export function parseAuditCursor(cursor: string): string {
 
 const positionPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (?:~|[!-~]+ \d{9} [!-~]+)$/;
 
-/** `domain` is a slug. `before` comes from a cursor: only entries whose order is smaller match. */
+/** `domain` is a slug. `before` comes from a cursor: only entries with a smaller order match. */
 export type AuditFilter = Omit<ListAuditQuery, 'address' | 'cursor' | 'limit'> & {
   addressHash: string | undefined;
   before: string | undefined;
 };
 
-/** Entries that match, newest first. `position`: of the last entry that was looked at; `cost`: of what was read for them. */
+/** Entries that match, newest first. `position`: the last entry that was examined; `cost`: the cost of reading them. */
 type AuditRun = { entries: AuditEntry[]; position: string; cost: number };
 
 /**
- * An organization's audit entries, newest first, run by run: from the parts of all logs that are read, those that no part that is still
- * unread can come between. A run without a match is empty.
+ * An organization's audit entries, newest first, in runs: the entries of the parts read so far that no unread part can precede. A run without a match
+ * is empty.
  */
 async function* auditEntries(
   { bus, clock, config }: AuditContext,
@@ -105,7 +105,7 @@ async function* auditEntries(
         }
       }),
     );
-    // The log whose part ends first may have the next entry in a part that is not read yet.
+    // The log whose part ends first may have the next entry in an unread part.
     const position = logs.reduce((latest, { left }) => {
       const last = left.at(-1);
       return last === undefined || auditOrder(last) < latest ? latest : auditOrder(last);
@@ -120,7 +120,7 @@ async function* auditEntries(
   }
 }
 
-/** Records of links have the address itself, while they are kept. Its hash tells what else came from there. */
+/** Records of links contain the address while it is kept. Its hash links other entries from the same address. */
 function withAddressHash(entry: AuditEntry, hashKey: string, organization: string): AuditEntry {
   const { address, addressHash } = entry;
   if (address === undefined || addressHash !== undefined) return entry;
@@ -139,7 +139,7 @@ function auditListOf(models: GatewayContext['bus']['readModels'], source: AuditS
   return { ...lists[source], orderOf: auditOrder };
 }
 
-/** Whether a log can have entries that match. The others need not be read. */
+/** False for a log that cannot have matching entries and need not be read. */
 function mayMatch(source: AuditSource, { action, jobId }: AuditFilter): boolean {
   if (jobId !== undefined && source !== 'exports' && source !== 'access') return false;
   return action === undefined || auditActionsOf[source].some((one) => isOf(one, action));
@@ -151,7 +151,7 @@ type Times = { since: string; until: string };
 
 const timeLength = '2026-03-01T10:00:00.000Z'.length;
 
-/** Times in the form of entries, so that they compare as texts. */
+/** Times in the form of entries, so that they compare as text. */
 function timesOf({ since, until, before }: AuditFilter): Times {
   const last = until === undefined ? '9' : new Date(endOf(until)).toISOString();
   return {

@@ -2,12 +2,12 @@ import { createHmac } from 'node:crypto';
 import type { Actor, RequestBehind } from '#shared/contracts/commit.ts';
 import { addressRange, withoutPort } from '#shared/http/address-ranges.ts';
 
-/** Whom a change is from, for the logs. */
+/** The origin of a change, for the logs. */
 export type RequestOrigin = { actor: Actor; requestId: string; traceparent: string; address: string };
 
 /**
- * HMAC-SHA-256 of an address, as 64 hex digits. However an address is written, its hash is the same; in another organization it is another
- * one, so that no organization learns from its audit who its callers are elsewhere. Pure.
+ * HMAC-SHA-256 of an address, as 64 hex digits. Different notations of an address have the same hash. Each organization has another hash, so that no
+ * organization learns from its audit who its callers are elsewhere. Pure.
  */
 export function addressHashOf(hashKey: string, organization: string, address: string): string {
   const [plain = ''] = withoutPort(address).split('%');
@@ -17,14 +17,14 @@ export function addressHashOf(hashKey: string, organization: string, address: st
     .digest('hex');
 }
 
-/** What the logs keep of a request that changes something of an organization. Pure. */
+/** Data about a request that the logs keep when it changes an organization. Pure. */
 export const requestBehind = (
   { hashKey }: { hashKey: string },
   organization: string,
   { requestId, address }: RequestOrigin,
 ): RequestBehind => ({ id: requestId, addressHash: addressHashOf(hashKey, organization, address) });
 
-/** Where a commit comes from that a request asked for. Pure. */
+/** Origin of a commit that a request caused. Pure. */
 export const commandOrigin = (config: { hashKey: string }, organization: string, origin: RequestOrigin) => ({
   source: 'gateway',
   actor: origin.actor,

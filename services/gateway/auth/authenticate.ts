@@ -9,7 +9,7 @@ import { type ApiKeyKind, parseApiKey } from '#shared/http/api-key.ts';
 import { ApiError, type ErrorCode } from '#shared/http/errors.ts';
 import type { GatewayContext } from '../context.ts';
 
-/** Whom a request is from: everything that follows is about this organization and no other. */
+/** The authenticated caller: the rest of the request concerns this organization alone. */
 export type Principal = {
   organization: string;
   organizationPlan: OrganizationPlan;
@@ -18,7 +18,7 @@ export type Principal = {
   actor: Actor;
 };
 
-/** Whose API key a request came with. Throws why the key does not open the route. */
+/** Authenticates the API key of a request. Throws the reason if the key does not open the route. */
 export async function authenticateKey(
   { keys, clock }: Pick<GatewayContext, 'keys' | 'clock'>,
   request: FastifyRequest,
@@ -34,7 +34,7 @@ export async function authenticateKey(
   return { organization, organizationPlan, domains, key, actor: { kind: 'key', id: key.id } };
 }
 
-/** The credential of a request; throws `missing_key` when there is none. */
+/** The credential of a request; throws `missing_key` if there is none. */
 function bearerToken(request: FastifyRequest): string {
   const header = request.headers.authorization ?? '';
   const [scheme = '', token = '', ...rest] = header.trim().split(/\s+/);
@@ -51,10 +51,10 @@ function kindSentence(kinds: readonly ApiKeyKind[]): string {
     : 'This request needs an admin key (svc_…); assistant keys (svc_dsc_…) are public and cannot be used for it.';
 }
 
-/** What a route asks of a key. */
+/** The key that a route requires. */
 export type KeyNeed = { kinds: readonly ApiKeyKind[]; scope: 'read' | 'write' };
 
-/** Why a key does not open a route, or undefined when it does: the only place that decides. Pure. */
+/** The reason why a key does not open a route, or undefined if it does. Nothing else decides this. Pure. */
 export function keyRefusal(
   document: KeyDocument | undefined,
   need: KeyNeed,
@@ -78,7 +78,7 @@ function isAllowed(allowed: readonly string[], caller: string): boolean {
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
-/** Throws unless a request shows the operator token. */
+/** Throws unless a request has the operator token. */
 export function authenticateOperator(request: FastifyRequest, operatorToken: string): void {
   const shown = bearerToken(request);
   if (timingSafeEqual(digest(shown), digest(operatorToken))) return;
@@ -87,7 +87,7 @@ export function authenticateOperator(request: FastifyRequest, operatorToken: str
   throw new ApiError('wrong_key_kind', 'This request needs the operator token of the installation, not an API key.');
 }
 
-/** The organization's domain of that slug or host name. Throws `not_found`. Pure. */
+/** The organization's domain with that slug or host name. Throws `not_found`. Pure. */
 export function resolveDomain(domains: readonly DomainEntry[], name: string): DomainEntry {
   const wanted = name.toLowerCase();
   const domain = domains.find(({ slug, hosts }) => slug === wanted || hosts.includes(wanted));

@@ -23,7 +23,7 @@ export function allowAnyOrigin(reply: FastifyReply): void {
   reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed });
 }
 
-/** Once the key is known: one with allowed origins serves only these. A request without `Origin` is not from a browser. */
+/** Once the key is known: a key with allowed origins serves only these. A request without `Origin` does not come from a browser. */
 export function checkOrigin(request: FastifyRequest, reply: FastifyReply, { allowedOrigins }: ApiKey): void {
   if (allowedOrigins.length === 0) return;
   reply.header('vary', 'Origin');
@@ -44,7 +44,7 @@ export async function answerPreflight(request: FastifyRequest, reply: FastifyRep
     .headers({
       'access-control-allow-origin': '*',
       'access-control-allow-methods': 'GET, POST, OPTIONS',
-      // Reflected: some clients set headers of their own, and `*` does not cover `authorization`.
+      // Reflected, because some clients set other headers, and `*` does not cover `authorization`.
       'access-control-allow-headers': wanted ?? 'authorization, content-type',
       'access-control-max-age': String(preflightSeconds),
       vary: 'Access-Control-Request-Headers',

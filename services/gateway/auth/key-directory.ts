@@ -6,25 +6,25 @@ import { type Clock, dayMs } from '#shared/runtime/time-and-ids.ts';
 import { askBus } from '../ask-bus.ts';
 
 export type KeyDirectory = {
-  /** What is known of an API key by its SHA-256; undefined when there is no such key. */
+  /** The document of an API key by its SHA-256; undefined if there is no such key. */
   find(sha256: string): Promise<KeyDocument | undefined>;
   /**
-   * Calls `ended` once when the key is good no longer: revoked, expired, or unreadable. What is answered meanwhile must end then. Follows the
-   * key until the returned function is called.
+   * Calls `ended` once when the key stops being valid: revoked, expired, or unreadable. Answers in flight must end then. Follows the key until the
+   * returned function is called.
    */
   onEnd(sha256: string, ended: () => void): () => void;
 };
 
 const keptMs = 1_000;
 const mostKept = 10_000;
-/** Nothing is answered for longer, so later ends need no timer. */
+/** Upper bound for the duration of an answer. Keys that expire later need no timer. */
 const longestFollowedMs = dayMs;
 
 type Kept = { at: number; document: Promise<KeyDocument | undefined> };
 
 /**
- * Looks keys up when they are used and keeps them for at most a second; a change of one that is kept (a revocation above all) takes effect as
- * soon as the watch brings it. Keys that do not exist are not kept. Ends with `signal`.
+ * Looks keys up when they are used and caches them for at most a second; a change of a cached key (above all a revocation) takes effect as soon as
+ * the watch delivers it. Unknown keys are not cached. Ends with `signal`.
  */
 export function keyDirectory(
   store: DocumentStore<KeyDocument>,
@@ -54,7 +54,7 @@ export function keyDirectory(
 
   const ended = (error: unknown) => {
     if (!signal.aborted) logger.warn({ err: error }, 'the watch of API keys ended');
-    // Without the watch a revocation might be missed, so nothing that was kept until now counts.
+    // Without the watch a revocation might be missed, so the cache is cleared.
     kept.clear();
   };
   void keepFollowing(follow, ended, signal);
@@ -64,7 +64,7 @@ export function keyDirectory(
       const storeKey = apiKeyKey(sha256);
       const known = kept.get(storeKey);
       if (known !== undefined && clock.now().getTime() - known.at < keptMs) {
-        // Another request may still be asking. A request that joins it has a deadline of its own.
+        // The lookup may be in flight for another request. A request that joins it has its own deadline.
         return await askBus(known.document);
       }
       const document = store.get(storeKey).then((stored) => stored?.document);
@@ -83,7 +83,7 @@ export function keyDirectory(
     onEnd(sha256, ended) {
       const storeKey = apiKeyKey(sha256);
       const stop = followed.add(storeKey, ended);
-      // It may have ended since it was found; and when it expires is not known yet.
+      // The key may have ended since it was found, and its expiry is not known yet.
       void kept.get(storeKey)?.document.then(
         (document) => followed.changed(storeKey, document),
         () => {},
@@ -97,7 +97,7 @@ export function keyDirectory(
   }
 }
 
-/** Who wants to know when a key ends, by its key in the store. */
+/** Listeners for the end of a key, by its key in the store. */
 function followedKeys(clock: Clock) {
   const followers = new Map<string, { listeners: Set<() => void>; timer?: NodeJS.Timeout }>();
 
@@ -109,7 +109,7 @@ function followedKeys(clock: Clock) {
   }
 
   return {
-    /** What is known of a key now; undefined: that it is none. */
+    /** Handles the current document of a key; undefined if it no longer exists. */
     changed(storeKey: string, document: KeyDocument | undefined): void {
       const known = followers.get(storeKey);
       if (known === undefined) return;

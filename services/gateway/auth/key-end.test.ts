@@ -108,7 +108,7 @@ describe.each(Object.entries(streams))('%s', (_name, openStream) => {
     key = (await asAdmin('POST', '/v1/api-keys', { kind: 'admin', expiresInDays: 1 })).json();
     const stream = await openStream();
     gateway.clock.time = new Date(gateway.clock.time.getTime() + 86_400_000 - 1);
-    // A change of the organization brings its keys again.
+    // A change of the organization rewrites the documents of its keys.
     const change = { method: 'PATCH', url: `/v1/organizations/${acme.id}`, headers: bearer(operatorToken) } as const;
     await gateway.app.inject({ ...change, payload: { plan: 'pro' } });
     await ended(stream);

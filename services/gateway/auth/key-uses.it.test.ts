@@ -16,7 +16,7 @@ describeWithServers(['nats-server'], 'last uses of keys over NATS', () => {
   test('with just the rights of a gateway; a use outlasts the server, and its gateway', async () => {
     let time = Date.parse('2026-03-01T10:00:00.000Z');
     const clock = { now: () => new Date(time) };
-    // As a gateway asks when it has not noticed yet that the bus is gone.
+    // A gateway that has not noticed yet that the bus is gone.
     const unnoticed = {
       orGone: <T>(ask: (cut: () => AbortSignal) => Promise<T>) => ask(() => new AbortController().signal),
     };

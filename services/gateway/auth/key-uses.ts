@@ -7,16 +7,16 @@ import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { askBus } from '../ask-bus.ts';
 
-/** When API keys were used last, as all gateways of the installation know it. */
+/** Last uses of API keys, shared by all gateways of the installation. */
 export type KeyUses = {
-  /** Notes that a key is used now. Asks nobody, waits for nothing and cannot fail. */
+  /** Notes in memory that a key is used now. Does not wait and cannot fail. */
   note(organization: string, keyId: string): void;
   /**
-   * When keys were used last (ISO), by their ids; those that never were are missing. Uses of the last two minutes may be missing when another
-   * gateway saw them. Throws `unavailable` when the bus is away: a key must not look unused because nobody could be asked.
+   * Last uses of keys (ISO times) by their ids; keys without a use are missing. Uses in the last two minutes at other gateways may be missing. Throws
+   * `unavailable` when the bus is away, because a key must not look unused then.
    */
   lastUses(organization: string, keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Stores what only this gateway knows. Never rejects; what could not be stored stays for the next time. */
+  /** Stores the uses that only this gateway knows. Never rejects; uses that could not be stored are kept for the next flush. */
   flush(): Promise<void>;
   /** Stores the rest, for two seconds at most, and ends. */
   close(): Promise<void>;
@@ -29,14 +29,14 @@ const atOnce = 16;
 const mostAttempts = 5;
 
 /**
- * Keeps the last use of each key in memory and stores it once a minute. Whichever gateway comes first stores a key; the others leave it alone
- * for a minute, so a key is written at most once a minute however many gateways serve it. A stored time never goes back. While the bus is away
- * the uses wait here, one number for each key.
+ * Keeps the last use of each key in memory and stores it once a minute. The first gateway to store a key makes the others skip it for a minute, so a
+ * key is written at most once a minute in total. A stored time never decreases. While the bus is away the uses wait in memory, one number for each
+ * key.
  */
 export function keyUses(store: DocumentStore<KeyUse>, clock: Clock, logger: Logger): KeyUses {
   /** Milliseconds since 1970, by the key of the document. */
   const waiting = new Map<string, number>();
-  /** Said once for each key. */
+  /** Keys of unreadable documents, each logged once. */
   const unreadable = new Set<string>();
   let flushing: Promise<void> | undefined;
   let isAway = false;
@@ -61,7 +61,7 @@ export function keyUses(store: DocumentStore<KeyUse>, clock: Clock, logger: Logg
     }
   }
 
-  /** A document that a newer program wrote, say, waits with the use of its own key alone. Throws every other failure. */
+  /** An unreadable document, as of a newer program, delays only the use of its own key. Throws every other failure. */
   function leaveUnreadable(key: string, error: unknown): void {
     if (!(error instanceof Poison)) throw error;
     if (!unreadable.has(key)) logger.warn({ err: error, key }, 'the last use of an API key cannot be read');
@@ -74,7 +74,7 @@ export function keyUses(store: DocumentStore<KeyUse>, clock: Clock, logger: Logg
       if (used === undefined) return;
       const stored = await askBus(store.get(key, { fromLeader: true }));
       const before = stored === undefined ? undefined : Date.parse(stored.document.lastUsedAt);
-      // Stored by another gateway a moment ago: a later flush has the newest use.
+      // Another gateway stored the key a moment ago: a later flush stores the newest use.
       if (before !== undefined && before < used && used - before < flushEveryMs && !last) return;
       const isNews = before === undefined || before < used;
       const document = { lastUsedAt: new Date(used).toISOString() };

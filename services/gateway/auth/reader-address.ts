@@ -5,9 +5,9 @@ import { addressRange, withoutPort } from '#shared/http/address-ranges.ts';
 import { ApiError } from '#shared/http/errors.ts';
 
 /**
- * The address that a request counts for: that of the client, unless a server with the scope `proxy` says for which reader it asks. The header
- * of any other caller changes nothing, or each request could name another address. Where a key may be used from is still a question of who
- * sends the request. Throws `invalid_request` when a server with the scope names no address. Pure.
+ * The address that a request is counted for: the client's, unless a server with the scope `proxy` names its reader's. The header of any other caller
+ * is ignored, because each request could name another address. The allowed addresses of a key are still compared with the sender. Throws
+ * `invalid_request` if a server with the scope names no address. Pure.
  */
 export function readerAddress(
   { ip, headers }: Pick<FastifyRequest, 'ip' | 'headers'>,

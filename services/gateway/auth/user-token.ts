@@ -6,8 +6,8 @@ import { ApiError } from '#shared/http/errors.ts';
 import type { Principal } from './authenticate.ts';
 
 /**
- * The groups that count for a request. In a `claimed` domain those that it names. In a `signed` domain those of its `X-User-Token`, or
- * those that it names when it comes with an admin key and no token, or none. Throws `invalid_request` for a token that is not valid.
+ * The groups that count for a request. In a `claimed` domain, those that it names. In a `signed` domain, those of its `X-User-Token`, or those that
+ * it names if it has an admin key and no token, or none. Throws `invalid_request` for an invalid token.
  */
 export async function trustedGroupsOf(
   domain: DomainEntry,
@@ -25,7 +25,7 @@ const longestLifeSeconds = 86_400;
 
 const groupsSchema = z.array(z.string().min(1).max(200)).max(100);
 
-/** The groups that a token of the domain's organization says. Throws `invalid_request`. */
+/** The groups in a token of the domain's organization. Throws `invalid_request`. */
 async function groupsInToken(token: string, domain: DomainEntry, now: Date): Promise<string[]> {
   if (domain.userTokenKeys === undefined) throw wrongToken('cannot be checked: the domain has no "userTokenKeys"');
   const claims = await verify(token, { keys: domain.userTokenKeys } as JSONWebKeySet, {
@@ -35,7 +35,7 @@ async function groupsInToken(token: string, domain: DomainEntry, now: Date): Pro
     currentDate: now,
   });
   if ((claims.exp ?? 0) * 1000 > now.getTime() + longestLifeSeconds * 1000) {
-    throw wrongToken('is good for too long: "exp" may be at most 24 hours ahead');
+    throw wrongToken('is valid for too long: "exp" may be at most 24 hours ahead');
   }
   const groups = groupsSchema.safeParse(claims.groups);
   if (!groups.success) throw wrongToken('needs the claim "groups": at most 100 texts of 1 to 200 characters');
@@ -47,7 +47,7 @@ async function verify(token: string, keys: JSONWebKeySet, options: JWTVerifyOpti
     return (await jwtVerify(token, createLocalJWKSet(keys), options)).payload;
   } catch (error) {
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw tokenProblem(error, options);
-    // Several keys of that kind, and the token does not say which.
+    // Several keys match, and the token does not name one, so each is tried.
     for await (const key of error) {
       try {
         return (await jwtVerify(token, key, options)).payload;
@@ -69,7 +69,7 @@ function tokenProblem(error: unknown, { audience }: JWTVerifyOptions): ApiError 
   return wrongToken('is not a JWT that a key of the domain signed with EdDSA, ES256 or RS256', error);
 }
 
-/** Not 401: the API key is good, and a client must not throw it away. */
+/** The status is not 401, because the API key is valid and a client must not discard it. */
 function wrongToken(message: string, cause?: unknown): ApiError {
   return new ApiError('invalid_request', `The header "X-User-Token" ${message}.`, {
     fields: [{ path: 'X-User-Token', message }],

@@ -20,7 +20,7 @@ const path = '/v1/domains/:domain/content';
 const params = z.object({ domain: domainName });
 const versionParams = params.extend({ contentVersion: contentVersion.meta({ title: 'content version' }) });
 
-/** Publication of docs projects, and what has been published. */
+/** Publication of docs projects, and the published content versions. */
 export const contentRoutes = [
   publicRoute(
     {
@@ -42,7 +42,7 @@ export const contentRoutes = [
       id: 'publishContent',
       method: 'PUT',
       path,
-      summary: 'Publishes a docs project. The same files again are the same content version.',
+      summary: 'Publishes a docs project. The same files give the same content version.',
       key: 'admin',
       params,
       query: publishQuerySchema,
@@ -119,7 +119,7 @@ export const contentRoutes = [
   ),
 ];
 
-/** A client may use at once what it just changed. */
+/** The domain's content once the read model shows the change, so that the client can use it at once. */
 async function contentWhenVisible(
   { bus }: GatewayContext,
   { organization }: Principal,

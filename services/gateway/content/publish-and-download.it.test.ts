@@ -59,7 +59,7 @@ const call = async (method: string, path: string) => {
   };
 };
 
-/** Resolves when so many uploads are being unpacked. */
+/** Resolves when this number of uploads is being unpacked. */
 const uploadsOnDisk = (count: number) =>
   vi.waitUntil(async () => (await readdir(uploadFolder)).length === count, { timeout: 60_000 });
 

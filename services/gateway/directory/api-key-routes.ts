@@ -34,7 +34,8 @@ export const apiKeyRoutes = [
       id: 'listApiKeys',
       method: 'GET',
       path: '/v1/api-keys',
-      summary: "Lists the organization's API keys, without their secrets, and when each was used last, to the minute.",
+      summary:
+        "Lists the organization's API keys without their secrets, with the time of their last use, to the minute.",
       key: 'admin',
       answer: apiKeyListSchema,
     },
@@ -58,7 +59,7 @@ export const apiKeyRoutes = [
       id: 'createApiKey',
       method: 'POST',
       path: '/v1/api-keys',
-      summary: 'Creates an API key, which may do no more than the one that makes it. Its secret is shown this once.',
+      summary: 'Creates an API key with at most the rights of the key that makes it. Its secret is shown only once.',
       key: 'admin',
       body: createApiKeyBodySchema,
       limits,
@@ -88,8 +89,7 @@ export const apiKeyRoutes = [
       id: 'rotateApiKey',
       method: 'POST',
       path: '/v1/api-keys/:id/rotate',
-      summary:
-        'Creates a key that may do the same and ends when the old one would have ended. The old one goes on for the overlap.',
+      summary: 'Creates a key with the same rights and expiry. The old key stays valid for the overlap.',
       key: 'admin',
       params,
       body: rotateApiKeyBodySchema,
@@ -125,7 +125,7 @@ export const apiKeyRoutes = [
       method: 'DELETE',
       path: '/v1/api-keys/:id',
       summary:
-        'Revokes an API key. All gateways refuse it within a second. The answer lists the keys that it made, and those that they made; they are revoked as well if the request says so.',
+        'Revokes an API key. All gateways refuse it within a second. The answer lists the keys that it made, and those that they made; the request can revoke them too.',
       key: 'admin',
       params,
       query: revokeApiKeyQuerySchema,
@@ -133,7 +133,7 @@ export const apiKeyRoutes = [
       answer: apiKeyRevokedSchema,
     },
     async (context, { principal: { organization }, params: { id }, query, origin }) => {
-      // At once, however long the log is that says what the key made; and from then on it makes no more.
+      // The key is revoked first, without reading the log for the keys that it made, however long it is; from then on it makes no more.
       await despiteOthers(() => appendToDirectory(context, organization, (state) => revokeApiKey(state, id), origin));
       const readOrigins = keyOriginsReader(context, organization);
       let descendants = new Set<string>();
@@ -153,10 +153,7 @@ export const apiKeyRoutes = [
 
 const mostRounds = 10;
 
-/**
- * Whoever has a stolen key could make others so fast that its revocation never finds the log as it was when it was decided. So a revocation tries
- * ten times as often as what it has to overtake.
- */
+/** A holder of a stolen key could make keys so fast that every revocation conflicts with them. So a revocation retries ten times as often as a creation. */
 async function despiteOthers<T>(append: () => Promise<T>): Promise<T> {
   for (let round = 1; ; round += 1) {
     try {
@@ -167,7 +164,7 @@ async function despiteOthers<T>(append: () => Promise<T>): Promise<T> {
   }
 }
 
-/** When the life of a key began, if that may be before its creation and is needed to know how long it is. */
+/** Start of a key's life, if that may be before its creation and is needed to know how long it is. */
 async function beginOfLife(context: GatewayContext, organization: string, key: ApiKey): Promise<string | undefined> {
   if (!isShortLived(key)) return undefined;
   return (await keyOriginsReader(context, organization)()).get(key.id)?.beganAt;

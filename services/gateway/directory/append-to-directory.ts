@@ -11,7 +11,7 @@ import { askedLog, waitForRevision } from '../ask-bus.ts';
 import { commandOrigin, type RequestOrigin } from '../audit/request-behind.ts';
 import type { GatewayContext } from '../context.ts';
 
-/** Appends to an organization's log what `decide` says, and answers with the state once the read model shows it. */
+/** Appends the decision of `decide` to an organization's log, and returns the state once the read model shows it. */
 export async function appendToDirectory(
   { bus, clock, random, config }: Pick<GatewayContext, 'bus' | 'clock' | 'random'> & { config: { hashKey: string } },
   organization: string,

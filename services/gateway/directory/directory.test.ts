@@ -129,7 +129,7 @@ test('without the bus a key is good for a second', async () => {
   const { adminKey } = await createOrganization(gateway);
   await get('/v1/api-keys', adminKey);
   gateway.bus.away = true;
-  // The key is let in; what it asks for is not there.
+  // The key is accepted; the job does not exist.
   expect((await get('/v1/static-export/jobs/nonsense', adminKey)).statusCode).toBe(404);
   gateway.clock.time = new Date(gateway.clock.time.getTime() + 1_000);
   const answer = await get('/v1/static-export/jobs/nonsense', adminKey);
@@ -141,7 +141,7 @@ test('without the bus a key is good for a second', async () => {
 test('the eleventh new key in an hour is refused, with how long to wait', async () => {
   const { adminKey } = await createOrganization(gateway);
   const create = () => post('/v1/api-keys', adminKey, { kind: 'assistant' });
-  // One was made with the organization.
+  // One key was made with the organization.
   for (let count = 1; count < 10; count += 1) expect((await create()).statusCode).toBe(201);
   const refused = await create();
   expect(refused.statusCode).toBe(429);

@@ -13,7 +13,7 @@ const office = '203.0.113.0/24';
 const atOffice = '203.0.113.7';
 
 let gateway: GatewayHarness;
-/** The first key of the organization, which may do all for 90 days. */
+/** The first key of the organization, with all rights for 90 days. */
 let first: { id: string; key: string };
 
 beforeEach(async () => {
@@ -32,7 +32,7 @@ const rotate = (maker: { key: string }, { id }: { id: string }, more: object = {
   post(`/v1/api-keys/${id}/rotate`, maker.key, { overlapHours: 24, ...more });
 const revoke = (by: { key: string }, { id }: { id: string }, query = '') =>
   gateway.app.inject({ method: 'DELETE', url: `/v1/api-keys/${id}${query}`, headers: bearer(by.key) });
-/** Without the assistant key that every organization of tests has. */
+/** Leaves out the assistant key that every organization of tests has. */
 const goodKeys = async () => {
   const { apiKeys } = (await gateway.app.inject({ url: '/v1/api-keys', headers: bearer(first.key) })).json<{
     apiKeys: { id: string; kind: string; revokedAt?: string }[];
@@ -160,7 +160,7 @@ describe('rotation', () => {
       201,
       { scopes: ['write'], allowedAddresses: [office], expiresAt: inDays(5) },
     ]);
-    // The old one ends with the overlap now, so what is made of it lives no longer than that.
+    // The old key ends with the overlap now, so keys that it makes end then too.
     expect((await rotate(first, key)).json()).toMatchObject({ expiresAt: inDays(1) });
   });
 
@@ -230,7 +230,7 @@ describe('rotation', () => {
       403,
       { code: 'exceeds_key', error: expect.stringContaining(`"${field}"`) },
     ]);
-    // Nothing happened to the other key, and it may rotate the weak one.
+    // The other key is unchanged, and may rotate the weaker one.
     const keys = await gateway.app.inject({ url: '/v1/api-keys', headers: bearer(first.key) });
     expect(keys.json().apiKeys).toHaveLength(3);
     expect((await rotate(first, weak)).statusCode).toBe(201);

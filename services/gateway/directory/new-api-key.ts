@@ -11,13 +11,13 @@ import { dayMs } from '#shared/runtime/time-and-ids.ts';
 
 const usualLifeMs = 90 * dayMs;
 
-/** A key and its secret, which is not kept. */
+/** A key and its secret, which is not stored. */
 export type NewApiKey = { apiKey: ApiKey; secret: string };
 
 /**
- * A key as the request says. What it does not say is as with the key that makes it, `maker`; the first key of an organization has none.
- * Admin keys live 90 days by default, but no longer than their maker. Assistant keys live for ever, because exported pages contain them,
- * unless their maker was made for a short life.
+ * A key as requested. Missing fields are taken from the key that makes it, `maker`; the first key of an organization has none. Admin keys live 90
+ * days by default, but no longer than their maker. Assistant keys have no expiry, because exported pages contain them, unless their maker was made
+ * for a short life.
  */
 export function newApiKey(
   body: CreateApiKeyBody,
@@ -48,7 +48,7 @@ export function newApiKey(
   );
 }
 
-/** A key with the rights of `old`, and with its end unless the request says when the new one ends. */
+/** A key with the rights of `old`, and with its expiry unless the request gives another. */
 export function renewedApiKey(
   old: ApiKey,
   { expiresInDays }: Pick<RotateApiKeyBody, 'expiresInDays'>,
@@ -60,12 +60,12 @@ export function renewedApiKey(
   return withSecret({ ...kept, createdAt: now.toISOString(), ...end }, random);
 }
 
-/** The answer that has the secret. */
+/** The answer that contains the secret. */
 export const shownOnce = ({ apiKey, secret }: NewApiKey): CreatedApiKey => ({ ...toShownApiKey(apiKey), key: secret });
 
 const after = (now: Date, ms: number): string => new Date(now.getTime() + ms).toISOString();
 
-/** ISO times of the same form sort as text. Undefined: never. */
+/** The earlier of two times; undefined means never. ISO times of the same form sort as text. */
 function earliest(one: string | undefined, other: string | undefined): string | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return one < other ? one : other;

@@ -35,7 +35,7 @@ export const organizationRoutes = [
       id: 'createOrganization',
       method: 'POST',
       path: '/v1/organizations',
-      summary: 'Creates an organization and its first admin key, which is shown this once.',
+      summary: 'Creates an organization and its first admin key, which is shown only once.',
       key: 'operator',
       limits,
       body: createOrganizationBodySchema,
@@ -81,7 +81,7 @@ export const organizationRoutes = [
       id: 'addDomain',
       method: 'POST',
       path: '/v1/organizations/:org/domains',
-      summary: 'Gives an organization a domain: a documentation site.',
+      summary: 'Adds a domain, a documentation site, to an organization.',
       key: 'operator',
       limits,
       params,
@@ -102,7 +102,7 @@ export const organizationRoutes = [
       method: 'POST',
       path: '/v1/organizations/:org/api-keys',
       summary:
-        'Gives an organization another admin key, for when all of its own are lost or have ended. Its secret is shown this once.',
+        'Creates another admin key for an organization whose own keys are lost or have expired. Its secret is shown only once.',
       key: 'operator',
       limits,
       params,
@@ -143,7 +143,7 @@ async function createUnderFreeId<T>(create: (id: string) => Promise<T>, idOf: (a
 
 const longest = 63;
 
-/** An id made of an organization's name: `Acme, Inc.` → `acme-inc`; with a suffix when that one is taken. Pure. */
+/** An id made from an organization's name: `Acme, Inc.` → `acme-inc`; with a suffix if that is taken. Pure. */
 function organizationIdFor(name: string, suffix?: string): string {
   const plain = name
     .normalize('NFKD')

@@ -4,8 +4,8 @@ import { eachAnswer } from '../ask-bus.ts';
 import type { GatewayContext } from '../context.ts';
 
 /**
- * Reads where an organization's keys come from, as the leader of the log has it. Each call reads on from where the one before ended: a decision
- * that is made again after a conflict knows what the other writer left. `unavailable` when the bus fails.
+ * Reads the origins of an organization's keys from the leader of the log. Each call continues where the one before ended, so that a decision that is
+ * repeated after a conflict knows the other writer's events. Throws `unavailable` when the bus fails.
  */
 export function keyOriginsReader(
   { bus }: { bus: Pick<GatewayContext['bus'], 'directory'> },

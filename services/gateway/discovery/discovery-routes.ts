@@ -21,7 +21,7 @@ type AssistantCall = Exclude<
   typeof assistant.readThread | typeof assistant.eraseThread
 >;
 
-/** A route of documentation sites: the assistant gets the bytes of the body as they came, and its answer goes back as it comes. */
+/** A route of documentation sites: the assistant gets the unchanged bytes of the body, and its answer is streamed back. */
 const siteRoute = (
   id: string,
   path: `/${string}/:domain${string}`,
@@ -39,7 +39,7 @@ const siteRoute = (
       path,
       summary,
       key: 'assistant',
-      // An answer costs its organization nothing but a count, so reading rights are enough.
+      // An answer changes nothing but a count, so reading rights are enough.
       scope: 'read',
       params,
       headers: z.object({
@@ -91,11 +91,11 @@ const siteRoute = (
   );
 
 const threadHeaders = {
-  'X-Thread-Id': 'Id of the thread; a message that names it goes on with it.',
-  'X-Thread-Key': "When the thread is new: what proves, beside its id, that it is the reader's own.",
+  'X-Thread-Id': 'Id of the thread; a message that names it continues it.',
+  'X-Thread-Key': 'Key of a new thread; together with the id it proves that a request comes from its reader.',
 };
 
-/** The assistant, search, pages and feedback: what the pages of a documentation site call; and conversations, for their organization. */
+/** The routes that pages of a documentation site call: assistant, search, pages and feedback; and conversations, for their organization. */
 export const discoveryRoutes = [
   siteRoute(
     'answerQuestion',
@@ -116,7 +116,7 @@ export const discoveryRoutes = [
     'Answers a question as a data stream of the AI SDK, version 4.',
     assistant.messageV1,
     {
-      stream: { type: 'text/plain', description: 'The parts of the answer, one a line.' },
+      stream: { type: 'text/plain', description: 'The parts of the answer, one per line.' },
       answerHeaders: { ...threadHeaders, 'X-Vercel-AI-Data-Stream': 'Version of the stream: `v1`.' },
     },
   ),
@@ -127,7 +127,7 @@ export const discoveryRoutes = [
     assistant.search,
     {
       answerHeaders: {
-        'X-Search-Notice': 'A sentence for the reader, where the question is in another language than what was found.',
+        'X-Search-Notice': 'A sentence for the reader, if the question is in another language than the passages.',
       },
     },
   ),
@@ -154,7 +154,7 @@ export const discoveryRoutes = [
       id: 'eraseThread',
       method: 'DELETE',
       path: '/v1/assistant/:domain/threads/:threadId',
-      summary: 'Erases a conversation: nothing that was said in it stays.',
+      summary: 'Erases a conversation completely.',
       key: 'admin',
       params: threadParams,
       limits: [changes],
@@ -171,7 +171,7 @@ export const discoveryRoutes = [
       id: 'resumeAnswer',
       method: 'GET',
       path: '/discovery/v2/assistant/:domain/message/:chatId/stream',
-      summary: 'Says whether a lost answer goes on. Answers end with their connection, so none does.',
+      summary: 'Resumes a lost answer. Answers end with their connection, so there is none to resume.',
       key: 'assistant',
       params: params.extend({ chatId: z.string() }),
       crossOrigin: true,
@@ -189,7 +189,7 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-/** How a site's ranking works is for those who write it: an assistant key is public. */
+/** The details of ranking are for the authors of a site, and an assistant key is public. */
 function checkExplaining(body: unknown, kind: ApiKeyKind): void {
   if (kind === 'admin' || !isRecord(body) || body.explain !== true) return;
   throw new ApiError(
@@ -204,8 +204,8 @@ export type ClientKind = 'ui' | 'plain';
 const stockMessageId = /^[0-9A-Za-z]{16}$/;
 
 /**
- * Which kind of client sent a message, told by its body as it was parsed, before any schema reorders keys. Custom ids and proxies break
- * single signs, so any one suffices; the header `x-stream-finish` (`always` or `metadata`) decides without a guess. Pure.
+ * The kind of client that sent a message, detected from the parsed body before any schema reorders keys. Custom ids and proxies break single signs,
+ * so any one suffices; the header `x-stream-finish` (`always` or `metadata`) decides explicitly. Pure.
  */
 export function clientKind(body: unknown, headers: IncomingHttpHeaders): ClientKind {
   const wish = headers['x-stream-finish'];
@@ -233,9 +233,9 @@ function isStockMessage(message: unknown): boolean {
 }
 
 /**
- * Whether a client of AI SDK 4 reads lines of sources: 4.1.35 and later do, and in earlier versions they fail the whole message. The first body
- * of a chat is the same in both, so what the client sends back of an answer has to show it; the header `x-stream-sources` (`always` or
- * `never`) decides without a guess. Pure.
+ * True if a client of AI SDK 4 reads lines of sources: 4.1.35 and later do, and earlier versions fail the whole message. The first body of a chat is
+ * the same in both, so only an answer that the client sends back shows it; the header `x-stream-sources` (`always` or `never`) decides explicitly.
+ * Pure.
  */
 export function readsSources(body: unknown, headers: IncomingHttpHeaders): boolean {
   const wish = headers['x-stream-sources'];

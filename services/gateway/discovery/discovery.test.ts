@@ -88,7 +88,7 @@ test('a message goes through as it came, with who asks, and the stream comes bac
       actor: { kind: 'key' },
       address: '203.0.113.9',
       requestId: response.headers.get('x-request-id'),
-      // Nobody collects spans here: the client's own is passed on.
+      // This test exports no spans, so the client's own trace is passed on.
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
     },
   });
@@ -207,7 +207,7 @@ test('search, pages, feedback and the first version go their ways', async () => 
 test.each([
   ['POST', '/discovery/v2/assistant/docs/message'],
   ['POST', '/discovery/v1/search/docs'],
-  // A chat that resumes asks this before it shows anything.
+  // A resuming chat requests this before it shows anything.
   ['GET', '/discovery/v2/assistant/docs/message/chat-1/stream'],
 ])('the preflight of %s %s needs no key and reflects what browsers ask for', async (method, path) => {
   const response = await fetch(`${url}${path}`, {
@@ -265,7 +265,7 @@ test.each(['v1', 'v2'] as const)(
     answer = (_request, reply) => {
       reply.hijack();
       reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'x-thread-id': 'th_1' });
-      // In the middle of an event, as when the process is killed.
+      // The stream breaks off within an event, as when the process is killed.
       reply.raw.write(version === 'v2' ? 'data: {"type":"text-del' : '0:"Half an', () => reply.raw.destroy());
     };
     const text = await (await ask({}, {}, `/discovery/${version}/assistant/docs.acme.test/message`)).text();

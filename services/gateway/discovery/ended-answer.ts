@@ -2,8 +2,8 @@ import { PassThrough, type Readable } from 'node:stream';
 import { type AnswerWire, brokenOff } from '#shared/contracts/http/answer-wire.ts';
 
 /**
- * A streamed answer as it comes. When the assistant dies in the middle, the reader hears it in the words of the stream, as when a model dies: a
- * connection that only breaks is a riddle to most clients, and some take it for the end.
+ * A streamed answer. If the assistant dies while it streams, the reader gets an error in the format of the stream, as when a model fails: most
+ * clients cannot interpret a broken connection, and some take it for the end.
  */
 export function endedAnswer(
   body: Readable,
@@ -13,7 +13,7 @@ export function endedAnswer(
 ): Readable {
   const answer = new PassThrough();
   body.once('error', (error) => {
-    // Its reader went away first, and then the assistant was told to stop.
+    // The reader disconnected first, and the assistant was stopped because of it.
     if (answer.destroyed) return;
     onBrokenOff(error);
     answer.end(brokenOff(wire, threadId));

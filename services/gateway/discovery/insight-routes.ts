@@ -12,7 +12,7 @@ import { sumInsights } from './sum-insights.ts';
 const defaultDays = 30;
 const defaultLimit = 20;
 
-/** What readers of a documentation site asked, for its organization. */
+/** Statistics of readers' questions on a documentation site, for its organization. */
 export const insightRoutes = [
   publicRoute(
     {
@@ -34,7 +34,7 @@ export const insightRoutes = [
   ),
 ];
 
-/** Today and the days before it, as many as asked for and kept, oldest first. */
+/** Today and the days before it, as many as requested and kept, oldest first. */
 function lastDays(now: Date, count: number): string[] {
   const days = Array.from({ length: count }, (_, ago) =>
     new Date(now.getTime() - ago * dayMs).toISOString().slice(0, 10),

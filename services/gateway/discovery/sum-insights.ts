@@ -1,7 +1,7 @@
 import type { Insights } from '#shared/contracts/http/insights.ts';
 import type { InsightFigures, InsightGap, InsightPage, RatedAnswer } from '#shared/contracts/insights.ts';
 
-/** The figures of several days as one, with at most `limit` entries in each list. Days are oldest first. Pure. */
+/** The summed figures of several days, with at most `limit` entries in each list. Days are oldest first. Pure. */
 export function sumInsights(
   days: readonly { day: string; figures: InsightFigures }[],
   limit: number,

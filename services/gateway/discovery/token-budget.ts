@@ -10,27 +10,27 @@ import { tokenBudgetName } from '../rate-limits.ts';
 
 const daySeconds = dayMs / 1_000;
 
-/** What an organization may still spend on model tokens today, for one question. */
+/** The remaining budget of an organization for model tokens today, for one question. */
 export type TokenBudget = {
-  /** Says in the answer's headers what is left. Throws `rate_limited` when that is nothing. */
+  /** Writes the rest of the budget into the answer's headers. Throws `rate_limited` if it is used up. */
   check(): Promise<void>;
   /**
-   * Takes what an answer has spent from the budget when its `body` has ended, as its trailer says. An answer that was broken off says nothing:
-   * it costs what the assistant thought that its prompt would.
+   * Subtracts the tokens of an answer when its `body` has ended, as its trailer reports. An answer that broke off has no trailer: it costs the
+   * assistant's estimate for its prompt.
    */
   takeWhenEnded(answer: Answer): void;
 };
 
 type Answer = {
-  /** `x-bindery-prompt-tokens` counts. */
+  /** Only `x-bindery-prompt-tokens` is read. */
   headers: Readonly<Record<string, string | undefined>>;
   body: Readable;
   trailers(): Readonly<Record<string, string | undefined>>;
 };
 
 /**
- * The budget of the caller's organization for this day (UTC); undefined when its plan has none. A question that begins within the budget is
- * answered to its end, so answers that are written at the same time may go beyond it together.
+ * The budget of the caller's organization for this day (UTC); undefined if its plan has none. A question that begins within the budget is answered to
+ * its end, so concurrent answers may exceed it together.
  */
 export function tokenBudget(
   { config, rateLimiter, clock, logger }: Pick<GatewayContext, 'config' | 'rateLimiter' | 'clock' | 'logger'>,
@@ -41,7 +41,7 @@ export function tokenBudget(
   if (tokens === 0) return undefined;
   const limit: RateLimit = { name: tokenBudgetName, requests: tokens, windowSeconds: daySeconds };
   const now = clock.now().getTime();
-  // Each day has a count of its own, so that it ends at midnight whenever it began.
+  // Each day has a separate count, so that it ends at midnight.
   const key = `${organization}/${new Date(now).toISOString().slice(0, 10)}`;
   const resetSeconds = Math.ceil((dayMs - (now % dayMs)) / 1_000);
 
@@ -71,7 +71,7 @@ export function tokenBudget(
           logger.error({ err: error, organization, amount }, 'model tokens were not counted');
         });
       };
-      // Before the client sees the end, so that its next question finds it counted.
+      // Counted before the client sees the end, so that its next question includes it.
       body.once('end', () => count(answer.trailers()[spentTokensTrailer]));
       body.once('close', () => {
         if (!body.readableEnded) count(answer.headers['x-bindery-prompt-tokens']);

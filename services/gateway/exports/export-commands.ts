@@ -37,7 +37,7 @@ type ExportRequest = {
   count: () => Promise<void>;
 };
 
-/** Appends the request of an export and answers with its job. Throws the `ApiError` that the client sees. */
+/** Appends the request of an export and returns its job. Throws the `ApiError` that the client sees. */
 export async function startExport(
   context: GatewayContext,
   request: ExportRequest & { body: StartExportBody },
@@ -45,14 +45,14 @@ export async function startExport(
   const { body, principal } = request;
   const { organization, organizationPlan } = principal;
   checkFeatures(body);
-  // 1. The same request under the same idempotency key is the job that there is.
+  // 1. The same request under the same idempotency key returns the existing job.
   const domain = resolveDomain(principal.domains, body.domain).slug;
   const requested = requestedExport(body);
   const requestDigest = startRequestDigest(requested, domain);
   const { jobId, existing } = await jobOfRequest(context, request, requestDigest);
   if (existing !== undefined) return existing;
   return await inPlace(context, request, jobId, async () => {
-    // 2. Which content, and whether it has the pages and groups that were asked for.
+    // 2. The content version is resolved, and must have the requested pages and groups.
     const contentVersion = resolveContentVersion(
       domain,
       await contentState(context, organization, domain),
@@ -105,7 +105,7 @@ export async function replayExport(
   return await inPlace(context, request, jobId, async () => {
     const { domain, contentVersion, label, options } = source;
     const state = await contentState(context, organization, domain);
-    // Versions that gave way to newer ones are stored for as long as a job that exported them is kept.
+    // Replaced versions are stored while a job that exported them is kept.
     const isEnded = hasEnded(state, contentVersion);
     const content = { organization, domain, contentVersion };
     const isThere = isEnded ? (await context.sitePages(content)) !== undefined : isKnown(state, contentVersion);
@@ -129,7 +129,7 @@ export async function replayExport(
   });
 }
 
-/** Reports that the job should end; the orchestrator decides. Asking again is fine, also when the job has been cancelled. */
+/** Reports that the job should be cancelled; the orchestrator decides. May be repeated, also after the cancellation. */
 export async function cancelExport(
   context: Pick<GatewayContext, 'bus' | 'clock' | 'random' | 'config'>,
   organization: string,
@@ -160,7 +160,7 @@ export async function cancelExport(
   return viewOf(commit);
 }
 
-/** Runs what stores a new job, with a place for it among the active ones, and counted. Throws `rate_limited`, and what `store` throws. */
+/** Runs `store`, which stores a new job, with a place among the active jobs, and counts it. Throws `rate_limited`, and errors of `store`. */
 async function inPlace(
   context: GatewayContext,
   { principal, count }: ExportRequest,
@@ -172,7 +172,7 @@ async function inPlace(
     await count();
     return await store();
   } catch (error) {
-    // Otherwise the job may be in the log all the same.
+    // After other errors the job may be in the log.
     const isRefused =
       error instanceof ApiError && error.code !== 'unavailable' && error.code !== 'idempotency_conflict';
     // If this fails, the place is free in a minute.
@@ -181,7 +181,7 @@ async function inPlace(
   }
 }
 
-/** What the job keeps for `_bindery/config.js`. An air-gapped site is told of no server. Throws `invalid_request` for a key that opens nothing. */
+/** The job's options for `_bindery/config.js`. An air-gapped site gets no server. Throws `invalid_request` for an invalid key. */
 async function siteOptions(
   context: GatewayContext,
   { body: { deployment, assistantKey, features }, principal }: ExportRequest & { body: StartExportBody },
@@ -196,7 +196,7 @@ async function siteOptions(
   };
 }
 
-/** The message never has the key: it may be a secret one. */
+/** The message never contains the key, which may be a secret one. */
 async function checkAssistantKey(
   { keys, clock }: Pick<GatewayContext, 'keys' | 'clock'>,
   organization: string,
@@ -212,9 +212,9 @@ async function checkAssistantKey(
   const found = parsed && (await keys.find(parsed.sha256));
   if (found?.organization === organization && found.key.scopes.includes('proxy'))
     throw refused(
-      'The field "assistantKey" has the scope "proxy", which is for servers: whoever knows it may ask as any reader. Name one without it, for pages show it.',
+      'The field "assistantKey" has the scope "proxy", which is for servers: anybody who knows such a key may ask as any reader. Name a key without it, because pages show the key.',
     );
-  // Readers will use it, from other addresses than whoever starts the export.
+  // Readers use the key from other addresses than the client that starts the export.
   const document = found?.organization === organization && { ...found, key: { ...found.key, allowedAddresses: [] } };
   const need = { kinds: ['assistant'], scope: 'read' } as const;
   if (!document || keyRefusal(document, need, { now: clock.now(), address: '' }) !== undefined)
@@ -231,7 +231,7 @@ async function contentState({ bus }: GatewayContext, organization: string, domai
 async function storeSelection({ objectStore }: GatewayContext, organization: string, paths: string[]): Promise<string> {
   const text = canonicalJson({ version: 1, paths } satisfies ExportSelection);
   const key = selectionKey(organization, sha256Of(text));
-  // Also when it exists: garbage collection goes by the age of objects that the log does not name yet.
+  // Stored again even if it exists, because garbage collection goes by the age of objects that the log does not name yet.
   await objectStore.put(key, Buffer.from(text), {
     contentType: 'application/json',
     signal: storeWithin(putWithinMs),
@@ -239,7 +239,7 @@ async function storeSelection({ objectStore }: GatewayContext, organization: str
   return key;
 }
 
-/** The id of the job that a request is for, and the job when the idempotency key stands for it already. Throws `idempotency_conflict`. */
+/** The job id of a request, and the job if its idempotency key was used before. Throws `idempotency_conflict`. */
 async function jobOfRequest(
   context: GatewayContext,
   { principal: { organization }, idempotencyKey }: ExportRequest,
@@ -257,7 +257,7 @@ function checkSameRequest(state: { requestDigest: string }, requestDigest: strin
   if (state.requestDigest !== requestDigest) throw new ApiError('idempotency_conflict');
 }
 
-/** The first commit of a job. When it exists already, it must come from the same request. */
+/** Appends the first commit of a job. If it exists already, it must come from the same request. */
 async function appendExportRequest(
   { bus, clock, random, config }: GatewayContext,
   origin: RequestOrigin,

@@ -15,11 +15,11 @@ type Place = ExportPlaces['places'][number];
 
 type PlaceContext = Pick<GatewayContext, 'bus' | 'clock' | 'config' | 'logger'>;
 
-/** A request is stored within seconds, so a place whose job is not in the log by then was left by a gateway that died. */
+/** A request is stored within seconds, so a place without a job in the log by then was left by a gateway that died. */
 const requestWithinMs = 60_000;
-/** Jobs whose log this program cannot read end within a day at most. */
+/** Time limit of jobs whose log this program cannot read. */
 const longestJobMs = dayMs;
-/** Each request takes one place; looking at two keeps the list as short as what is active. */
+/** Places that each request checks. It takes one, so checking two keeps the list as short as the number of active jobs. */
 const lookedAt = 2;
 const retryAfterSeconds = 30;
 
@@ -28,9 +28,9 @@ const mostAttempts = 20;
 const conflictPause: RetryPolicy = { firstPauseMs: 2, longestPauseMs: 200 };
 
 /**
- * Takes a place for an export before its request is stored; each organization has as many as it may have active exports. The list of places is
- * guarded, and whether a place is free says the log, so requests at the same moment never take more than there are. The same job has one place:
- * false when it had it already. Throws `rate_limited` when none is free.
+ * Takes a place for an export before its request is stored; each organization has as many as its limit of active exports. The list of places has a
+ * guarded write, and the log decides if a place is free, so concurrent requests never exceed the limit. A job has one place: false if it had it
+ * already. Throws `rate_limited` if none is free.
  */
 export async function takePlace(context: PlaceContext, principal: Principal, jobId: string): Promise<boolean> {
   const { organization, organizationPlan } = principal;
@@ -49,7 +49,7 @@ export async function takePlace(context: PlaceContext, principal: Principal, job
   });
 }
 
-/** Gives a place back whose request was refused. */
+/** Returns the place of a refused request. */
 export async function leavePlace(context: PlaceContext, organization: string, jobId: string): Promise<void> {
   await changePlaces(context, organization, async (places) => {
     const left = places.filter((place) => place.jobId !== jobId);
@@ -57,7 +57,7 @@ export async function leavePlace(context: PlaceContext, organization: string, jo
   });
 }
 
-/** Changes the list as `change` says, again on what another gateway left; undefined: it stays as it is. Says whether it changed. */
+/** Applies `change` to the list, and again after a conflict with another gateway; undefined leaves it unchanged. Returns true if it changed. */
 async function changePlaces(
   { bus: { exportPlaces }, logger }: PlaceContext,
   organization: string,
@@ -76,14 +76,14 @@ async function changePlaces(
   throw new ApiError('unavailable', undefined, { retryAfterSeconds: 2 });
 }
 
-/** The places whose jobs have not ended, going by the log. */
+/** The places whose jobs have not ended according to the log. */
 async function stillTaken(
   { bus, clock }: PlaceContext,
   organization: string,
   places: readonly Place[],
 ): Promise<Place[]> {
   const isTaken = async ({ jobId, takenAt }: Place): Promise<boolean> => {
-    // The clock of another gateway may be ahead of this one.
+    // The clock of another gateway may be ahead.
     const ageMs = Math.abs(clock.now().getTime() - Date.parse(takenAt));
     try {
       const last = await askBus(bus.exports.last(exportLogSubject(organization, jobId), { fromLeader: true }));

@@ -43,7 +43,7 @@ export const exportRoutes = [
       id: 'startExport',
       method: 'POST',
       path: jobs,
-      summary: 'Starts an export. The same Idempotency-Key and body again is the same job.',
+      summary: 'Starts an export. A repeated Idempotency-Key and body returns the same job.',
       key: 'admin',
       plan: 'enterprise',
       headers,
@@ -94,7 +94,7 @@ export const exportRoutes = [
       answer: exportJobSchema,
       alsoAs: {
         'text/event-stream': {
-          description: 'The job as it is now, and again at every change until it ends.',
+          description: 'The current job, and the job at every change until it ends.',
           item: exportJobSchema,
         },
       },
@@ -107,7 +107,7 @@ export const exportRoutes = [
       }
       if (!accepts(request, 'text/event-stream')) return exportJobOf(view);
       const signal = AbortSignal.any([disconnectSignal(reply.raw), context.stopping]);
-      // The answer to HEAD has no body, so its client never hangs up on the stream.
+      // The answer to HEAD has no body, so its client never disconnects from the stream.
       const events = request.method === 'HEAD' ? [] : jobEventStream(context, organization, view, signal);
       return reply
         .headers({ 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
@@ -123,7 +123,7 @@ export const exportRoutes = [
       key: 'admin',
       params,
       answer: exportHistorySchema,
-      alsoAs: { [ndjson]: { description: 'One event a line.', item: historyEntrySchema } },
+      alsoAs: { [ndjson]: { description: 'One event per line.', item: historyEntrySchema } },
     },
     async (context, { principal: { organization }, params, request, reply }) => {
       const { jobId } = (await readJob(context, organization, params.jobId)).state;
@@ -139,7 +139,7 @@ export const exportRoutes = [
       id: 'cancelExport',
       method: 'POST',
       path: `${job}/cancel`,
-      summary: 'Cancels an export. Asking again is fine until it has ended in another way.',
+      summary: 'Cancels an export. The request may be repeated until the export has ended in another way.',
       key: 'admin',
       params,
       limits: [changes],
@@ -186,7 +186,7 @@ export const exportRoutes = [
       path: `${job}/bundle`,
       summary: 'Signs a link to the bundle of a completed export, each time a fresh one to the same bytes.',
       key: 'admin',
-      // It changes nothing, and whoever hosts a site needs no key that may change something.
+      // Signing changes nothing, and the host of a site needs no key that may change something.
       scope: 'read',
       params,
       limits: [perHour('links', 'linksPerHour')],

@@ -61,7 +61,7 @@ async function publish(contentVersion: string, label?: string, organization = ac
   await gateway.objectStore.put(siteModelKey({ organization, domain: 'docs', contentVersion }), Buffer.from(model));
 }
 
-/** Lets a job go on as the orchestrator would. */
+/** Advances a job as the orchestrator would. */
 async function advance(jobId: string, changes: Partial<ExportJobState>): Promise<void> {
   const previous = await gateway.bus.exports.last(exportLogSubject(acme.id, jobId));
   if (previous === undefined) throw new Error('no such job');
@@ -167,7 +167,7 @@ describe('start', () => {
       expect(refused.json()).toMatchObject({ code: 'invalid_request', fields: [{ path: 'assistantKey' }] });
       expect(refused.body).not.toContain(key);
     }
-    // Readers come from elsewhere, so the addresses of a key are not those of who starts the export.
+    // Readers use the key from elsewhere, so its addresses are not compared with the client that starts the export.
     const elsewhere = await create({ kind: 'assistant', name: 'far', allowedAddresses: ['192.0.2.0/24'] });
     expect((await withKey(elsewhere.key)).statusCode).toBe(202);
   });

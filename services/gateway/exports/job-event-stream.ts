@@ -3,12 +3,12 @@ import { jobStatusKey } from '#shared/contracts/read-models.ts';
 import type { GatewayContext } from '../context.ts';
 import { exportJobOf, type JobView, readJob } from './read-job.ts';
 
-/** How often the job is read again and a comment shows that the connection lives. */
+/** Interval at which the job is read again and a comment keeps the connection alive. */
 const heartbeatMs = 15_000;
 
 /**
- * A job as server-sent events: as it is now, then at every change, until it has ended. A slow reader gets the newest state and misses some
- * in between. Updates may get lost on the way, so the job is read again every 15 seconds.
+ * A job as server-sent events: its current state, then every change, until it has ended. A slow reader gets the newest state and misses some in
+ * between. Updates may get lost on the way, so the job is read again every 15 seconds.
  */
 export async function* jobEventStream(
   context: Pick<GatewayContext, 'bus' | 'jobStatusFeed'>,
@@ -26,7 +26,7 @@ export async function* jobEventStream(
     wake();
   };
   const readAgain = async () => {
-    // A failure is tried again at the next heartbeat; the stream itself says nothing false.
+    // A failure is retried at the next heartbeat; the stream stays correct meanwhile.
     await readJob(context, organization, jobId).then(seen, () => {});
   };
   const stop = context.jobStatusFeed.watch(jobStatusKey(organization, jobId), seen);
@@ -48,7 +48,7 @@ export async function* jobEventStream(
       const waited = await new Promise<'change' | 'heartbeat'>((resolve) => {
         wake = () => resolve('change');
         heartbeat = setTimeout(() => resolve('heartbeat'), heartbeatMs);
-        // It may have changed or aborted while the last event was being taken.
+        // The job may have changed or the signal aborted while the last event was sent.
         if (signal.aborted || newest !== shown) wake();
       });
       clearTimeout(heartbeat);

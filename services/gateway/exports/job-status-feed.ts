@@ -2,9 +2,9 @@ import type { Logger } from 'pino';
 import { type JobStatusDocument, jobStatusDocumentSchema } from '#shared/contracts/read-models.ts';
 import type { LiveUpdates } from '#shared/messaging/bus.ts';
 
-/** Tells listeners when a job changes. Delivery is at most once: read the document first, and again now and then. */
+/** Notifies listeners when a job changes. Delivery is at most once: read the document first, and again now and then. */
 export type JobStatusFeed = {
-  /** `key` is that of the job's document. Calls `listener` until the returned function is called. */
+  /** `key` is the key of the job's document. Calls `listener` until the returned function is called. */
   watch(key: string, listener: (document: JobStatusDocument) => void): () => void;
   close(): void;
 };

@@ -6,8 +6,8 @@ import { type DayList, mostRead, partsNewestFirst, readCost } from '../read-day-
 import { exportJobOf, readJob } from './read-job.ts';
 
 /**
- * An organization's jobs, newest first. `domain` is the slug. When few jobs match, an answer may have fewer than asked for and a cursor
- * that goes on. Throws `invalid_request` for a wrong cursor.
+ * An organization's jobs, newest first. `domain` is the slug. If few jobs match, an answer may have fewer than requested, with a cursor to continue.
+ * Throws `invalid_request` for a wrong cursor.
  */
 export async function listJobs(
   context: Pick<GatewayContext, 'bus'>,

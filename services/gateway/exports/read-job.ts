@@ -14,7 +14,7 @@ export type JobView = Pick<JobStatusDocument, 'state' | 'revision' | 'commitId' 
 
 type Reader = Pick<GatewayContext, 'bus'>;
 
-/** A job as the read model shows it, or the log when the read model is behind. Throws `not_found`, also for another organization's job. */
+/** A job from the read model, or from the log if the read model is behind. Throws `not_found`, also for another organization's job. */
 export async function readJob({ bus }: Reader, organization: string, jobId: string): Promise<JobView> {
   const stored = await askBus(bus.readModels.jobStatus.get(jobStatusKey(organization, jobId)));
   if (stored !== undefined) return stored.document;
@@ -61,7 +61,7 @@ export function parsePoint(text: string): PointInHistory {
   throw invalidParameter('at', 'must be a revision (1, 2, …) or a time such as 2026-03-01T10:00:00Z');
 }
 
-/** The job at a point of its history. Throws `not_found` when it did not exist then. */
+/** The job at a point of its history. Throws `not_found` if it did not exist then. */
 export async function jobAt(
   history: AsyncIterable<StoredCommit<ExportCommit>>,
   point: PointInHistory,

@@ -9,7 +9,7 @@ import { base62Of } from '#shared/runtime/time-and-ids.ts';
 
 const jobIdDigits = 22;
 
-/** The job id of an idempotency key: the same for as long as the hash key stays. Pure. */
+/** The job id of an idempotency key, stable while the hash key is the same. Pure. */
 export function jobIdOfIdempotencyKey(hashKey: string, organization: string, idempotencyKey: string): string {
   // As JSON, so that two different pairs never give the same text.
   const digest = createHmac('sha256', hashKey)
@@ -20,7 +20,7 @@ export function jobIdOfIdempotencyKey(hashKey: string, organization: string, ide
 
 export const newJobId = (random: (length: number) => string): string => `se_${random(jobIdDigits)}`;
 
-/** Normalizes a request, so that equal requests are equal however they are written: paths and groups sorted, each once. Pure. */
+/** Normalizes a request, so that equal requests compare as equal: paths and groups are sorted and deduplicated. Pure. */
 export function requestedExport({ paths, ...body }: StartExportBody): StartExportBody {
   const requested = { ...body, groups: sortedOnce(body.groups) };
   return paths === undefined ? requested : { ...requested, paths: sortedOnce(paths.map(pagePathOfAddress)) };
@@ -28,7 +28,7 @@ export function requestedExport({ paths, ...body }: StartExportBody): StartExpor
 
 const sortedOnce = (texts: readonly string[]): string[] => [...new Set(texts)].sort();
 
-/** Two requests with one idempotency key are the same request when their digests are equal. Pure. */
+/** Two requests with one idempotency key are the same request if their digests are equal. Pure. */
 export const startRequestDigest = (requested: StartExportBody, domain: string): string =>
   sha256OfJson({ ...requested, domain });
 export const replayRequestDigest = (replayOf: string): string => sha256OfJson({ replayOf });
@@ -50,7 +50,7 @@ export function resolveContentVersion(
   return chosen;
 }
 
-/** Throws an `invalid_request` that names each field which asks an air-gapped site to call a server. Pure. */
+/** Throws an `invalid_request` that names each field that would make an air-gapped site call a server. Pure. */
 export function checkFeatures({ deployment, assistantKey, features = {} }: StartExportBody): void {
   if (deployment !== 'air-gapped') return;
   const asking = {
@@ -72,7 +72,7 @@ export function checkFeatures({ deployment, assistantKey, features = {} }: Start
 
 const mostPathsNamed = 20;
 
-/** Throws an `invalid_request` that names the paths, as they were written, that are no pages of the content. Pure. */
+/** Throws an `invalid_request` that names the requested paths that are not pages of the content. Pure. */
 export function checkPagesExist(paths: readonly string[], pages: ReadonlySet<string>, contentVersion: string): void {
   const unknown = paths.flatMap((path, index) => (pages.has(pagePathOfAddress(path)) ? [] : [{ path, index }]));
   const first = unknown[0];

@@ -6,7 +6,7 @@ import { verifyFolderLink } from '#shared/storage/download-link.ts';
 import type { GatewayContext } from '../context.ts';
 import { publicRoute } from '../public-route.ts';
 
-/** Downloads by signed link, where the object store is a folder. The link is all the permission it takes. */
+/** Downloads by signed link, if the object store is a folder. The link is the only credential. */
 export const signedDownloadRoutes = [
   publicRoute(
     {
@@ -31,14 +31,14 @@ export const signedDownloadRoutes = [
         'accept-ranges': 'bytes',
         'last-modified': head.modifiedAt.toUTCString(),
         'cache-control': 'private, no-store',
-        // Whatever the file is: a browser that shows it runs nothing and takes it for no other type.
+        // For any type of file, a browser that shows it must not run it or guess another type.
         'content-security-policy': "sandbox; default-src 'none'",
         'x-content-type-options': 'nosniff',
         ...(head.metadata.sha256 === undefined ? {} : { etag: `"${head.metadata.sha256}"` }),
         ...Object.fromEntries(Object.entries(head.metadata).map(([name, value]) => [`x-amz-meta-${name}`, value])),
       });
       if (range === 'unsatisfiable') {
-        // No error of ours: what a client gets that resumes a download which was complete.
+        // A client that resumes a complete download gets this; the server made no error.
         return reply.code(416).header('content-range', `bytes */${head.sizeBytes}`).send();
       }
       const { start, end } = range ?? { start: 0, end: head.sizeBytes - 1 };
@@ -67,8 +67,8 @@ function verifiedLink({ config, clock }: GatewayContext, request: FastifyRequest
 export type ByteRange = { start: number; end: number };
 
 /**
- * The one range that a `Range` header asks for, both ends included; undefined for none, and for what RFC 9110 lets a server ignore (other
- * units, several ranges, nonsense). Pure. (`range-parser` refuses a suffix longer than the file, which RFC 9110 14.1.2 answers with all of it.)
+ * The single range in a `Range` header, both ends included; undefined if there is none, or for forms that RFC 9110 lets a server ignore (other units,
+ * several ranges, invalid syntax). Pure. (`range-parser` refuses a suffix longer than the file, which RFC 9110 14.1.2 answers with all of it.)
  */
 export function byteRange(header: string | undefined, sizeBytes: number): ByteRange | 'unsatisfiable' | undefined {
   const match = /^bytes=([0-9]{0,15})-([0-9]{0,15})$/.exec(header?.trim() ?? '');

@@ -4,13 +4,13 @@ import type { ContentId } from '#shared/contracts/identifiers.ts';
 import { siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { type ObjectStore, storeWithin } from '#shared/storage/object-store.ts';
 
-/** A large site has 30 MB of paths, and one organization may ask for many versions of it. */
+/** Size of the cache. A large site has 30 MB of paths, and one organization may request many versions of it. */
 const mostKeptCharacters = 50_000_000;
-/** What a path costs beside its characters. */
+/** Cost of a path beside its characters. */
 const overhead = 64;
 const withinMs = 10_000;
 
-/** All that is needed of a site model here. */
+/** The parts of a site model that are needed here. */
 const pagesSchema = z.object({
   pages: z.array(z.object({ path: z.string(), groups: z.array(z.string()).default([]) })),
 });
@@ -21,13 +21,10 @@ type PagesOfSite = {
   groups: ReadonlySet<string>;
 };
 
-/** Page paths and groups of a content version, or undefined when it is not stored. */
+/** Page paths and groups of a content version, or undefined if it is not stored. */
 export type SitePages = (content: ContentId) => Promise<PagesOfSite | undefined>;
 
-/**
- * Reads page paths and groups from the site model. A content version never changes, so those that were asked for last are kept, as far as they have
- * `mostCharacters` together.
- */
+/** Reads page paths and groups from the site model. A content version never changes, so the recently used ones are cached, up to `mostCharacters` in total. */
 export function sitePages(objectStore: Pick<ObjectStore, 'get'>, mostCharacters = mostKeptCharacters): SitePages {
   const sizeOf = (names: ReadonlySet<string>) =>
     names.values().reduce((sum, name) => sum + name.length + overhead, overhead);

@@ -13,7 +13,7 @@ const operation = (changes: Partial<Operation>): Operation => ({
   ...changes,
 });
 
-/** What a shell gives to curl. */
+/** The arguments that a shell passes to curl. */
 function argumentsOf(example: string): string[] {
   const script = `curl() { printf '%s\\0' "$@"; }\n${example}`;
   const env = { ...process.env, BASE: 'http://b', KEY: 'svc_k', ASSISTANT_KEY: 'svc_dsc_k', OPERATOR_TOKEN: 'token' };

@@ -7,8 +7,8 @@ const keyVariables: Readonly<Record<string, string>> = {
 };
 
 /**
- * A call of a route for a shell, with the examples of its path and its body; parameters that may be left out are left out. It takes address
- * and keys from the variables `BASE`, `KEY`, `ASSISTANT_KEY` and `OPERATOR_TOKEN`, as all of our documentation does. Pure.
+ * A call of a route for a shell, with the examples of its path and its body; optional parameters are left out. Address and keys come from the
+ * variables `BASE`, `KEY`, `ASSISTANT_KEY` and `OPERATOR_TOKEN`, as in all of our documentation. Pure.
  */
 export function curlExample(method: string, path: string, operation: Operation): string {
   const { parameters, requestBody, responses, security } = operation;
@@ -31,5 +31,5 @@ export function curlExample(method: string, path: string, operation: Operation):
 
 const asJson = (example: unknown): string => (typeof example === 'string' ? example : JSON.stringify(example, null, 2));
 
-/** Text that a shell takes as it is. */
+/** Text quoted for a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -13,7 +13,7 @@ const welcomeSchema = z
     openapi: z.string(),
     docs: z.string(),
     health: z.object({ live: z.string(), ready: z.string() }),
-    /** Published sites that anybody may see, as the operator named them. */
+    /** Public sites that the operator named. */
     sites: z.array(z.string()),
   })
   .meta({ title: 'Welcome' });
@@ -21,7 +21,7 @@ const welcomeSchema = z
 const description = 'Documentation assistant and static export.';
 const page = 'text/html';
 
-/** What people see who open the gateway in a browser. `routes` is called at the first request, because these routes are among them. */
+/** The pages for people who open the gateway in a browser. `routes` is called at the first request, because these routes are among them. */
 export function pageRoutes(routes: () => readonly PublicRoute[]): readonly PublicRoute[] {
   let reference: GatewayPage | undefined;
   return [
@@ -30,7 +30,7 @@ export function pageRoutes(routes: () => readonly PublicRoute[]): readonly Publi
         id: 'welcome',
         method: 'GET',
         path: '/',
-        summary: 'Says what this is, and where everything else is.',
+        summary: 'Describes the installation, with links to everything else.',
         key: 'none',
         answersHead: true,
         answer: welcomeSchema,
@@ -58,7 +58,7 @@ export function pageRoutes(routes: () => readonly PublicRoute[]): readonly Publi
         id: 'readReference',
         method: 'GET',
         path: '/docs',
-        summary: 'This interface as a page to read.',
+        summary: 'This interface as a readable page.',
         key: 'none',
         answersHead: true,
         alsoAs: { [page]: { description: 'The page.' } },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { html, SafeHtml } from '#shared/docs/render/html.ts';
 
-/** A whole page of the gateway with its policy: one style sheet in the page, and nothing else is loaded or run. */
+/** A complete page of the gateway with its policy: one style sheet in the page, and nothing else is loaded or run. */
 export type GatewayPage = { text: string; headers: Readonly<Record<string, string>> };
 
 export function gatewayPage(title: string, content: SafeHtml): GatewayPage {

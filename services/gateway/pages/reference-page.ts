@@ -3,7 +3,7 @@ import { type JsonSchema, type OpenApiDocument, type Operation, resolved } from 
 import { curlExample } from './curl-example.ts';
 import { gatewayPage, type GatewayPage } from './page-shell.ts';
 
-/** A description as a page to read: every route with its key, fields, examples, answers and errors. Pure. */
+/** The description as a readable page: every route with its key, fields, examples, answers and errors. Pure. */
 export function referencePage(document: OpenApiDocument): GatewayPage {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
@@ -138,7 +138,7 @@ function typeOf({
   return `${format ?? type ?? 'any'}${byDefault}`;
 }
 
-/** A long line can be scrolled with the keyboard, too. */
+/** Focusable, so that long lines can be scrolled with the keyboard. */
 const codeBlock = (text: string): SafeHtml => html`<pre tabindex="0"><code>${text}</code></pre>`;
 
 const asText = (example: unknown): string => (typeof example === 'string' ? example : JSON.stringify(example, null, 2));

@@ -25,6 +25,7 @@ const read = process.env.BINDERY_WORDS?.split(',') ?? [
   'infra/setup',
   'infra/supervisor',
   'services/bundler',
+  'services/gateway',
   'services/link-signer',
   'shared/aggregates',
   'shared/contracts',
