@@ -33,7 +33,7 @@ test('a history that is in both is read once', async () => {
   expect(await revisions(logWithArchive(log, archive).history(subject))).toEqual([1, 2, 3]);
 });
 
-test('a history that is taken out of the log while it is read goes on in the archive', async () => {
+test('a history that leaves the log while it is read continues in the archive', async () => {
   const { log, archive, third } = await threeCommits();
   const leaking = {
     ...log,
@@ -48,7 +48,7 @@ test('a history that is taken out of the log while it is read goes on in the arc
   expect(await revisions(logWithArchive(leaking, archive).history(subject))).toEqual([1, 2, 3]);
 });
 
-test('an archive that does not answer is a system that is down', async () => {
+test('an archive that does not respond means that a system is down', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const log = logWithArchive(
@@ -61,14 +61,14 @@ test('an archive that does not answer is a system that is down', async () => {
   ]);
 });
 
-test('a history that is nowhere is empty', async () => {
+test('a history that is in neither is empty', async () => {
   const { log, archive } = await threeCommits();
   const other = exportLogSubject('other', jobId);
   expect(await revisions(logWithArchive(log, archive).history(other))).toEqual([]);
   expect(await logWithArchive(log, archive).last(other)).toBeUndefined();
 });
 
-test('an object that is no archived job is an error and not an empty history', async () => {
+test('an object that is not an archived job is an error, not an empty history', async () => {
   const { log } = await threeCommits();
   const broken = { get: async () => Buffer.from('{"version":2}') };
   await expect(logWithArchive(log, broken).last(exportLogSubject('other', jobId))).rejects.toThrow(Poison);

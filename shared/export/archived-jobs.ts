@@ -15,9 +15,9 @@ import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
 const readWithinMs = 5_000;
 
 /**
- * The log of export jobs together with the archive: a reader sees the whole history of a job, wherever it is. A history is archived before
- * it leaves the log, so this looks first in the log, then in the archive, and finds it also while it moves. An archived history that cannot be
- * read rejects with `Poison`, as a message in the log does.
+ * The log of export jobs together with the archive: a reader sees the whole history of a job, in whichever of the two it is. A history is archived
+ * before it is removed from the log, so this reads the log first and then the archive, and finds it even during the move. An archived history that
+ * cannot be read rejects with `Poison`, like a message in the log.
  */
 export function logWithArchive(
   log: EventLog<ExportCommit>,
@@ -51,7 +51,7 @@ export function logWithArchive(
   };
 }
 
-/** The archived job that had a subject in the log; undefined when there is none. Rejects with `BrokenObject` when it is no archived job. */
+/** The archived job that had a subject in the log; undefined if there is none. Rejects with `BrokenObject` if the object is not an archived job. */
 export function archivedJobOf(
   objectStore: Pick<ObjectStore, 'get'>,
   subject: string,
@@ -61,7 +61,7 @@ export function archivedJobOf(
   return getJson(objectStore, archivedJobKey(organization, jobId), archivedJobSchema, options);
 }
 
-/** The stored commits in the shape of today. Throws `NewerMessage` and `BadMessage`, as reading the log does. */
+/** The stored commits in their current form. Throws `NewerMessage` and `BadMessage`, like reading the log. */
 function commitsOf({ subject, messages }: ArchivedJob): StoredCommit<ExportCommit>[] {
   return messages.map(({ sequence, text }) => ({
     commit: parseMessage({ subject, seq: sequence, data: Buffer.from(text) }, exportJobAggregate.storedCommit),
@@ -69,12 +69,12 @@ function commitsOf({ subject, messages }: ArchivedJob): StoredCommit<ExportCommi
   }));
 }
 
-/** The whole history of an archived job, or, as a sentence, why its object cannot be taken for one. */
+/** The whole history of an archived job, or a sentence with the reason why its object cannot be read as one. */
 export type ArchivedHistory = { key: string; commits: ExportCommit[] } | { key: string; problem: string };
 
 /**
- * The histories of all archived jobs, one at a time; the order of jobs is not promised. An object that is no whole history of its job
- * is given with its problem. Rejects when the store cannot be read to its end, or when `signal` aborts.
+ * Yields the histories of all archived jobs, in no particular order. An object that is not the whole history of its job is returned with its problem.
+ * Rejects if the store cannot be listed or read completely, or when `signal` aborts.
  */
 export async function* archivedHistories(
   objectStore: Pick<ObjectStore, 'list' | 'get'>,

@@ -15,7 +15,7 @@ import { type ObjectStore, unlessDamaged } from '#shared/storage/object-store.ts
 import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
 import { hasRightSum, sidecarParts } from './bundle/packed-segment.ts';
 
-/** The export plan of that hash. Rejects when there is none, or with `ObjectStoreUnavailable`. */
+/** The export plan with this hash. Rejects if there is none, or with `ObjectStoreUnavailable`. */
 export async function readPlan(
   objectStore: ObjectStore,
   organization: string,
@@ -28,7 +28,7 @@ export async function readPlan(
   return plan;
 }
 
-/** Undefined when the segment has no sidecar that can be read: then it must be rendered. */
+/** Undefined if the segment has no readable sidecar: then it must be rendered. */
 export const readSidecar = sidecarReader<SegmentSidecar>(segmentSidecarSchema);
 export const readSegmentDigest = sidecarReader<SegmentDigest>(segmentDigestSchema);
 
@@ -37,7 +37,7 @@ function sidecarReader<T>(schema: z.ZodType<T>) {
     (await wholeSidecar(objectStore, organization, key, schema))?.sidecar;
 }
 
-/** A sidecar with the texts behind it, which `readTexts` reads. Undefined as for `readSidecar`. */
+/** A sidecar with the bytes of the texts after it, for `readTexts`. Undefined like `readSidecar`. */
 export function readWholeSidecar(
   objectStore: ObjectStore,
   organization: string,
@@ -64,7 +64,7 @@ async function wholeSidecar<T>(objectStore: ObjectStore, organization: string, k
   }
 }
 
-/** What `read` gives of the sidecar of a segment that is stored: then nothing has to be rendered. Undefined when it is not, or not whole. */
+/** The result of `read` for the sidecar of a stored segment, which then need not be rendered. Undefined if the segment is missing or incomplete. */
 export async function storedSegment<T extends { sizeBytes: number }>(
   objectStore: ObjectStore,
   organization: string,
@@ -80,8 +80,8 @@ export async function storedSegment<T extends { sizeBytes: number }>(
 }
 
 /**
- * What a closing segment was made from: SHA-256 over the SHA-256s of all other segments, in plan order. Its manifest lists their files, so
- * it must be rendered again when one of them has other bytes than before.
+ * Identifies the input of a closing segment: SHA-256 over the SHA-256s of all other segments, in plan order. Its manifest lists their files, so it
+ * must be rendered again when one of them has changed.
  */
 export function segmentsDigest(segments: Iterable<{ sha256: string }>): string {
   const digest = createHash('sha256');

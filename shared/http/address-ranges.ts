@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 
 /**
- * Addresses from `first` to `last`, as numbers of 128 bits. IPv4 addresses have their place among them as `::ffff:a.b.c.d`, which is how
- * dual-stack sockets show them.
+ * Addresses from `first` to `last`, as numbers of 128 bits. IPv4 addresses are included as `::ffff:a.b.c.d`, the form in which dual-stack sockets
+ * show them.
  */
 export type AddressRange = { first: bigint; last: bigint };
 
@@ -12,7 +12,7 @@ const mappedIpv4 = 0xffffn << 32n;
 export function addressRange(text: string): AddressRange | undefined {
   const [address = '', prefix, ...rest] = text.split('/');
   const family = isIP(address);
-  // A zone says which interface of one machine is meant: nothing that a list could hold.
+  // Refuses zones, which select an interface of one machine and have no meaning in a list.
   if (family === 0 || rest.length > 0 || address.includes('%')) return undefined;
   const longest = family === 4 ? 32 : 128;
   if (prefix !== undefined && (!/^[0-9]{1,3}$/.test(prefix) || Number(prefix) > longest)) return undefined;
@@ -22,14 +22,14 @@ export function addressRange(text: string): AddressRange | undefined {
   return { first, last: first | ((1n << hostBits) - 1n) };
 }
 
-/** Whether a range is of IPv4 addresses alone. Pure. */
+/** True if a range has only IPv4 addresses. Pure. */
 export const isIpv4 = ({ first, last }: AddressRange): boolean => first >> 32n === 0xffffn && last >> 32n === 0xffffn;
 
-/** A client's address without the port that some proxies name with it: `192.0.2.7:50123`, `[2001:db8::9]:50123`. Pure. */
+/** A client's address without the port that some proxies append: `192.0.2.7:50123`, `[2001:db8::9]:50123`. Pure. */
 export const withoutPort = (address: string): string =>
   /^\[(.*)\](?::[0-9]+)?$/.exec(address)?.[1] ?? /^([0-9.]+):[0-9]+$/.exec(address)?.[1] ?? address;
 
-/** The ranges of a list of addresses and networks; what is none of them is left out. Pure. */
+/** The ranges of a list of addresses and networks; other entries are ignored. Pure. */
 export const addressRanges = (list: readonly string[]): AddressRange[] =>
   list.flatMap((text) => addressRange(text) ?? []);
 
@@ -39,10 +39,10 @@ const namedRanges: Readonly<Record<string, readonly string[]>> = {
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 };
 
-/** The ranges of one part of a list of trusted proxies, where private networks have names as well. None: it is no such part. Pure. */
+/** The ranges of one entry in a list of trusted proxies, which may also be a name for private networks. Empty if the entry is invalid. Pure. */
 export const proxyRanges = (text: string): AddressRange[] => addressRanges(namedRanges[text] ?? [text]);
 
-/** Whether all addresses of `range` are in the union of `ranges`. Pure. */
+/** True if all addresses of `range` are in the union of `ranges`. Pure. */
 export function covers(ranges: readonly AddressRange[], range: AddressRange): boolean {
   let from = range.first;
   for (const { first, last } of ranges.toSorted((a, b) => (a.first < b.first ? -1 : 1))) {
@@ -53,10 +53,10 @@ export function covers(ranges: readonly AddressRange[], range: AddressRange): bo
   return false;
 }
 
-/** All addresses of one family that a caller from elsewhere can have: of IPv6 only these are given out. */
+/** All public addresses of each family: of IPv6, only these are assigned. */
 const everywhere = { IPv4: '0.0.0.0/0', IPv6: '2000::/3' } as const;
 
-/** The family of which a list names every address, in whatever pieces; undefined if of none. Pure. */
+/** The family whose addresses a list covers completely, in one entry or several; undefined if none. Pure. */
 export function familyNamedWhole(list: readonly string[]): keyof typeof everywhere | undefined {
   const ranges = addressRanges(list);
   return (['IPv4', 'IPv6'] as const).find((family) =>

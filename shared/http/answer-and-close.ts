@@ -9,7 +9,7 @@ const reasons: Readonly<Record<number, string>> = {
   429: 'Too Many Requests',
 };
 
-/** Answers on a connection whose request never came to be, and closes it. */
+/** Sends an error response on a connection without a complete request, and closes it. */
 export function answerAndClose(socket: Socket, error: ApiError): void {
   const requestId = `req_${randomBase62(22)}`;
   const body = JSON.stringify(error.toBody(requestId));
@@ -27,6 +27,6 @@ export function answerAndClose(socket: Socket, error: ApiError): void {
       body,
     ].join('\r\n'),
   );
-  // Not `end`, after which the other side may stay for as long as it likes.
+  // After `end` alone, the client could keep the connection open without limit.
   socket.destroySoon();
 }

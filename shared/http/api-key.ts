@@ -3,8 +3,8 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { base62Of, randomBase62 } from '#shared/runtime/time-and-ids.ts';
 
 /**
- * API keys as text: prefix, 30 random base62 digits (178 bits), and 6 digits of CRC-32 over both. So a key that was cut or
- * mistyped is recognized without a look-up, and secret scanners can recognize our keys.
+ * API keys as text: prefix, 30 random base62 digits (178 bits), and 6 digits of CRC-32 over both. So an incomplete or mistyped key is detected
+ * without a look-up, and secret scanners can recognize our keys.
  */
 const prefixes = { admin: 'svc_', assistant: 'svc_dsc_' } as const;
 
@@ -13,13 +13,13 @@ export type ApiKeyKind = keyof typeof prefixes;
 const randomDigits = 30;
 const checkDigits = 6;
 
-/** A new key. `random` gives base62 digits. */
+/** Generates a key. `random` returns base62 digits. */
 export function generateApiKey(kind: ApiKeyKind, random: (length: number) => string = randomBase62): string {
   const body = `${prefixes[kind]}${random(randomDigits)}`;
   return `${body}${checksum(body)}`;
 }
 
-/** The kind and hash of a well-formed key; undefined for any other text. Says nothing about whether the key exists. */
+/** The kind and hash of a well-formed key; undefined for any other text. The key need not exist. */
 export function parseApiKey(text: string): { kind: ApiKeyKind; sha256: string } | undefined {
   const match = /^(svc_(?:dsc_)?)[0-9A-Za-z]{36}$/.exec(text);
   if (match === null || checksum(text.slice(0, -checkDigits)) !== text.slice(-checkDigits)) return undefined;

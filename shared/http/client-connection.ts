@@ -2,9 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { finished, type Readable, Transform } from 'node:stream';
 
 /**
- * A request's body as a stream of its own. Its reader may stop in the middle without ending the connection, which the answer still needs.
- * The rest of the body is then read and dropped, as HTTP/1.1 wants it. `check` sees every chunk and throws to stop. When the client goes
- * away, the stream fails.
+ * A request's body as a separate stream. Its reader may stop early without ending the connection, which the response still needs; the rest of the
+ * body is then read and discarded, as HTTP/1.1 requires. `check` gets every chunk and throws to stop. The stream fails when the client disconnects.
  */
 export function detachedBody(body: Readable, check: (chunk: Buffer) => void = () => {}): Readable {
   const stream = new Transform({
@@ -17,7 +16,7 @@ export function detachedBody(body: Readable, check: (chunk: Buffer) => void = ()
       }
     },
   });
-  // A reader gets errors anyway; without a reader they must not end the process.
+  // A reader still gets errors; without a reader they must not end the process.
   stream.on('error', () => {});
   stream.once('close', () => {
     body.unpipe(stream);
@@ -29,7 +28,7 @@ export function detachedBody(body: Readable, check: (chunk: Buffer) => void = ()
   return body.pipe(stream);
 }
 
-/** Aborts when the connection ends before the answer is complete. */
+/** Aborts when the connection ends before the response is complete. */
 export function disconnectSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   response.once('close', () => {

@@ -1,7 +1,7 @@
 import { Conflict, NewerMessage, Unavailable } from '#shared/runtime/failures.ts';
 import { withoutKeys } from '#shared/runtime/without-keys.ts';
 
-/** Every error that the public interface answers with. `retry`: the same request may work later without a change. */
+/** Every error that the public interface returns. `retry` is true if the same request may succeed later without a change. */
 export const errorTable = {
   invalid_json: { status: 400, retry: false, sentence: 'The body is not valid JSON.' },
   invalid_request: {
@@ -42,31 +42,29 @@ export const errorTable = {
   in_use: {
     status: 409,
     retry: false,
-    sentence:
-      'It is used, its name is taken, or there are as many as there may be. The sentence of the answer says which.',
+    sentence: 'It is in use, its name is taken, or the maximum number is reached. The error message says which.',
   },
   too_many_labels: {
     status: 409,
     retry: false,
-    sentence: 'The domain has as many labels as it may have. Remove one that nobody needs first.',
+    sentence: 'The domain has the maximum number of labels. Remove an unused one first.',
   },
   request_timeout: {
     status: 408,
     retry: true,
-    sentence: 'The request took too long to arrive. Send it again, over a faster line.',
+    sentence: 'The request took too long to arrive. Send it again, over a faster connection.',
   },
   too_large: { status: 413, retry: false, sentence: 'The body is too large.' },
   unsupported_media_type: {
     status: 415,
     retry: false,
-    sentence:
-      'The Content-Type is not one that this path takes. Send JSON as application/json, an archive as application/gzip.',
+    sentence: 'The Content-Type is not supported here. Send JSON as application/json, an archive as application/gzip.',
   },
   rate_limited: { status: 429, retry: true, sentence: 'Too many requests. Wait as long as Retry-After says.' },
   internal: {
     status: 500,
     retry: true,
-    sentence: 'Something failed on our side. The request id helps to find out what.',
+    sentence: 'Something failed on our side. The request id helps to find the cause.',
   },
   unavailable: {
     status: 503,
@@ -81,10 +79,10 @@ export const errorCodes = Object.keys(errorTable) as ErrorCode[];
 
 export type FieldProblem = { path: string; message: string };
 
-/** The body of every error answer. */
+/** The body of every error response. */
 export type ErrorBody = { error: string; code: ErrorCode; requestId: string; fields?: FieldProblem[] };
 
-/** An error that a caller of the public interface may see. Anything else that is thrown is answered as `internal`. */
+/** An error that a caller of the public interface may see. Any other error becomes `internal`. */
 export class ApiError extends Error {
   override name = 'ApiError';
   readonly code: ErrorCode;
@@ -92,7 +90,7 @@ export class ApiError extends Error {
   /** Seconds, for `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
 
-  /** `sentence` replaces the table's where more can be said. */
+  /** `sentence` replaces the one of the table if more can be said. */
   constructor(
     code: ErrorCode,
     sentence?: string,
@@ -117,7 +115,7 @@ export class ApiError extends Error {
   }
 }
 
-/** What the HTTP framework refuses on its own, by its error code. */
+/** Errors of the HTTP framework, by its error code. */
 const frameworkErrors: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: 'invalid_json',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'invalid_json',
@@ -127,11 +125,11 @@ const frameworkErrors: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_BAD_URL: 'not_found',
   FST_ERR_MAX_PARAM_LENGTH: 'not_found',
   FST_ERR_NOT_FOUND: 'not_found',
-  // Of methods that must say what they send, and that no route has.
+  // Raised for methods that require a content type if the route does not exist.
   FST_ERR_ROUTE_MISSING_CONTENT_TYPE: 'not_found',
 };
 
-/** How anything that was thrown is answered. What nobody foresaw is `internal` and says nothing else. Pure. */
+/** The error response for any thrown value. An unexpected one becomes `internal` without details. Pure. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof Unavailable)

@@ -1,6 +1,6 @@
 /**
- * `fetch` for a provider of models: what is sent has texts that not everybody may read, so no redirect takes it anywhere else, and an answer that
- * never ends does not fill the memory. The body of a longer answer breaks off with an error.
+ * `fetch` for a provider of models. Requests may contain restricted texts, so redirects are not followed, and an endless response must not fill the
+ * memory: the body of a response over the limit ends with an error.
  */
 export const fetchOfModel =
   (mostAnswerBytes: number): typeof fetch =>
@@ -11,7 +11,7 @@ export const fetchOfModel =
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Passes on what is read, without the queues of a `TransformStream`: each word of an answer comes by here. */
+/** Passes on chunks without the queues of a `TransformStream`, because every token of an answer passes through it. */
 function cut(reader: ReadableStreamDefaultReader<Bytes>, mostBytes: number): ReadableStream<Bytes> {
   let bytes = 0;
   return new ReadableStream<Bytes>(

@@ -108,17 +108,17 @@ test.each<[z.ZodType, unknown, string, RequestPart?]>([
   [createApiKeyBodySchema, { kind: 'admin', expiresInDays: 1e99 }, 'The field "expiresInDays" must be at most 3650.'],
   [searchBodySchema, { query: 'q', pageSize: 51 }, 'The field "pageSize" must be at most 50.'],
   [searchBodySchema, { query: 'q', filter: 'x' }, 'The field "filter" must be an object, not text.'],
-])('%#: a sentence says which field, what is wrong and what to send', (schema, value, sentence, part) => {
+])('%#: a sentence names the field, the problem and the expected value', (schema, value, sentence, part) => {
   const error = problem(schema, value, part);
   expect(error).toMatchObject({ code: 'invalid_request', message: sentence });
   expect(error.fields?.length).toBeGreaterThan(0);
 });
 
-test('what clients of discovery send beside our fields is no mistake', () => {
+test('additional fields that clients of discovery send are accepted', () => {
   expect(parseRequest(searchBodySchema, { query: 'q', pagesize: 3 }, 'body')).toMatchObject({ query: 'q' });
 });
 
-test('a request of a thousand mistakes is answered with the first twenty', () => {
+test('a request with a thousand wrong fields is answered with the first twenty', () => {
   const wrong = problem(
     startExportBodySchema,
     Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`f${at}`, at])),
@@ -141,7 +141,7 @@ const schemas = {
   usageQuerySchema,
 };
 
-test.each(Object.entries(schemas))('no field of %s is answered with words of the validator', (_name, schema) => {
+test.each(Object.entries(schemas))('no field of %s is answered with messages of the validator', (_name, schema) => {
   const shape = (schema as unknown as { shape: object }).shape;
   const said = new Set<string>();
   for (const field of Object.keys(shape)) {
@@ -165,12 +165,12 @@ test.each([
   ['path', 'paths'],
   ['colour', undefined],
   ['x'.repeat(100_000), undefined],
-])('%s is taken for %s', (name, meant) => {
+])('%s is suggested as %s', (name, meant) => {
   const guess = meant === undefined ? '' : `; did you mean "${meant}"`;
   expect(guessAmong(name, ['version', 'domain', 'onPageError', 'paths', 'groups'])).toBe(guess);
 });
 
-test('a range of months that is none has one problem', () => {
+test('an invalid range of months has one problem', () => {
   const { message, fields } = problem(usageQuerySchema, { months: '2026-01' }, 'query');
   expect(message).toBe('The parameter "months" must be two months such as 2026-01..2026-03.');
   expect(fields).toHaveLength(1);

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { ApiError, type FieldProblem } from './errors.ts';
 
-/** Where a value was in a request, for the sentence about it. */
+/** Part of a request that a value is from, for error messages. */
 export type RequestPart = 'body' | 'query' | 'headers';
 
 const partNames = {
@@ -12,9 +12,9 @@ const partNames = {
 
 const mostFields = 20;
 
-/** A value by its schema. Throws an `invalid_request` that says of each wrong field what is wrong and what to send. */
+/** Parses a value with its schema. Throws `invalid_request` with the problem of each wrong field and the expected value. */
 export function parseRequest<T>(schema: z.ZodType<T>, value: unknown, part: RequestPart): T {
-  /** Which fields an object has, by its path, for those that have others. */
+  /** Known fields of each object with unknown fields, by its path. */
   const known = new Map<string, readonly string[]>();
   const error = (issue: z.core.$ZodRawIssue): string => {
     if (issue.code === 'unrecognized_keys') known.set(pathOf(issue), fieldsOf(issue));
@@ -42,7 +42,7 @@ export function parseRequest<T>(schema: z.ZodType<T>, value: unknown, part: Requ
   });
 }
 
-/** That a number is too large to be a whole one; a bound of its own says more. */
+/** True for the issue that a number is too large for a safe integer. A bound of the schema is more specific. */
 const isBeyondWhole = (issue: z.core.$ZodIssue): boolean =>
   issue.code === 'too_big' && issue.maximum === Number.MAX_SAFE_INTEGER;
 
@@ -51,11 +51,11 @@ const pathOf = ({ path = [] }: { path?: readonly PropertyKey[] | undefined }): s
 const fieldsOf = ({ inst }: z.core.$ZodRawIssue): string[] =>
   Object.keys((inst?._zod.def as { shape?: object } | undefined)?.shape ?? {});
 
-/** Fields that nobody knows are one issue of the object that has them, and a problem each. */
+/** Unknown fields are one issue of their object, and become one problem each. */
 function problemsOf(issue: z.core.$ZodIssue, known: readonly string[] = []): FieldProblem[] {
   const path = pathOf(issue);
   if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
-  // To guess what was meant takes time, and a body may have a hundred thousand fields.
+  // Limited, because guessing takes time, and a body may have a hundred thousand fields.
   return issue.keys.slice(0, mostFields).map((key) => {
     const name = key.slice(0, longestCompared);
     return { path: path === '' ? name : `${path}.${name}`, message: `is not known here${guessAmong(key, known)}` };
@@ -63,8 +63,8 @@ function problemsOf(issue: z.core.$ZodIssue, known: readonly string[] = []): Fie
 }
 
 /**
- * What is wrong with a value, as it goes on after its name: `must be text, not a number`. For all that a schema has no words of its own for;
- * `safeParse` takes it as `error`. Pure.
+ * The problem with a value, as the end of a sentence that starts with its name: `must be text, not a number`. For all issues without a message in the
+ * schema; `safeParse` takes this function as `error`. Pure.
  */
 export function problemText(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined && issue.code !== 'custom' && issue.code !== 'unrecognized_keys') return missing(issue);
@@ -93,7 +93,7 @@ export function problemText(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** Types of zod, as people call them. */
+/** Types of zod, in words. */
 const nouns: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',
@@ -119,7 +119,7 @@ function missing(issue: z.core.$ZodRawIssue): string {
 }
 
 function mustBe(noun: string, input: unknown): string {
-  // Parameters arrive as text, and text that is no number becomes NaN on the way.
+  // Parameters arrive as text, and a text that is not a number becomes NaN during parsing.
   return Number.isNaN(input) || (typeof input === 'number' && noun === nouns.int)
     ? `must be ${noun}`
     : `must be ${noun}, not ${kindOf(input)}`;
@@ -153,7 +153,7 @@ function sizeText(origin: string, size: number, bound: 'at least' | 'at most' | 
   return `must be ${bound} ${size}`;
 }
 
-/** What each of several forms asks for; of one that is told apart by a field, which values that takes. */
+/** The problem with a union: the expected values of its forms, or of the field that distinguishes them. */
 function unionText(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string {
   const texts = [...new Set(issue.errors.flatMap(([first]) => (first === undefined ? [] : [first.message])))];
   if (texts.length === 0) {
@@ -164,13 +164,13 @@ function unionText(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): st
   return [first, ...others.map((text) => text.replace(/^must be /, ''))].join(', or ');
 }
 
-/** The end of a sentence about an unknown name: which known one was probably meant, or nothing. Pure. */
+/** The end of a sentence about an unknown name with the known name that was probably meant, or ''. Pure. */
 export function guessAmong(name: string, known: readonly string[]): string {
   const meant = nearest(name, known);
   return meant === undefined ? '' : `; did you mean "${meant}"`;
 }
 
-/** The known name that differs by the fewest letters, if these are few. */
+/** The known name that differs by the fewest letters, if they are few. */
 function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > longestCompared) return undefined;
   const wanted = name.toLowerCase().replaceAll(/[-_ ]/g, '');
@@ -186,7 +186,7 @@ function nearest(name: string, known: readonly string[]): string | undefined {
 
 const longestCompared = 60;
 
-/** How many letters must be added, removed, replaced or swapped with the next one to make one word of another. Pure. */
+/** Number of letters that must be added, removed, replaced or swapped with the next one to turn one word into the other. Pure. */
 function differingLetters(one: string, other: string): number {
   let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);

@@ -2,7 +2,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, test } from 'vitest';
 import { checkForwarded, readForwarded } from './forwarded-address.ts';
 
-describe('what proxies say of the addresses that a request came through', () => {
+describe('addresses in the header of proxies', () => {
   test.each([
     ['192.0.2.7', '192.0.2.7'],
     ['192.0.2.7, 198.51.100.1', '192.0.2.7, 198.51.100.1'],
@@ -34,7 +34,7 @@ describe('what proxies say of the addresses that a request came through', () => 
     expect(readForwarded(text).addresses).toBe(addresses);
   });
 
-  test('the entry that is none is named, and what is left out without a loss is not', () => {
+  test('an invalid entry is named, and one that is left out without loss is not', () => {
     expect(readForwarded('192.0.2.7, made-up').wrong).toBe('made-up');
     expect(readForwarded(' , 192.0.2.7,').wrong).toBeUndefined();
     expect(readForwarded(Array.from({ length: 5_000 }, () => '192.0.2.7').join(',')).addresses?.length).toBeLessThan(
@@ -57,25 +57,25 @@ describe('a server behind trusted proxies', () => {
     return { said, from };
   }
 
-  test('counts a request for the proxy that names no address for it, and says so once', async () => {
+  test('counts a request for the proxy if that names no address for it, and logs this once', async () => {
     const { said, from } = start(['10.0.0.0/8']);
     expect(await from('10.0.0.1', '192.0.2.7:1234')).toBe('192.0.2.7');
     expect(said).toEqual([]);
     for (let at = 0; at < 5; at += 1) expect(await from('10.0.0.1', `192.0.2.7, made-up-${at}`)).toBe('10.0.0.1');
     expect(said).toEqual([{ proxy: '10.0.0.1', entry: 'made-up-0' }]);
-    // Of two proxies it is the one to which it came so.
+    // With two proxies, the one that received the invalid entry counts.
     expect(await from('10.0.0.1', 'made-up, 10.0.0.2')).toBe('10.0.0.2');
     expect(await from('10.0.0.1', '192.0.2.7, 10.0.0.2, 10.0.0.3')).toBe('192.0.2.7');
   });
 
-  test('believes nobody else, and says nothing of what they write', async () => {
+  test('does not use the header of other clients, and logs nothing about it', async () => {
     const { said, from } = start(['10.0.0.0/8']);
     expect(await from('203.0.113.9', 'made-up')).toBe('203.0.113.9');
     expect(await from('203.0.113.9', '192.0.2.7')).toBe('203.0.113.9');
     expect(said).toEqual([]);
   });
 
-  test('without a proxy believes nobody', async () => {
+  test('without a proxy uses no header', async () => {
     const { from } = start([]);
     expect(await from('10.0.0.1', '192.0.2.7')).toBe('10.0.0.1');
   });

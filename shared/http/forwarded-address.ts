@@ -1,21 +1,21 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { addressRange, covers, proxyRanges, withoutPort } from './address-ranges.ts';
 
-/** What a proxy says of the addresses that a request came through, as clients and proxies write it. */
+/** Header with the addresses that a request came through, as clients and proxies write it. */
 const header = 'x-forwarded-for';
-/** More proxies stand before nobody. */
+/** Maximum number of entries. Real chains of proxies are shorter. */
 const mostEntries = 32;
 
 export type ForwardedAddresses = {
-  /** What stays of the header: addresses alone, without ports, brackets and zones. Undefined: nothing, the proxy's own address counts. */
+  /** The remaining header: addresses without ports, brackets and zones. Undefined if none remain, and the proxy's own address counts. */
   addresses: string | undefined;
-  /** The entry at which it was cut, which is no address. */
+  /** The invalid entry at which the header was cut. */
   wrong: string | undefined;
 };
 
 /**
- * Reads `X-Forwarded-For` from its end, where the nearest proxy wrote, to its first entry that is no address: what is before that is no
- * better than what a client made up. Empty entries are left out, as lists of HTTP may have them (RFC 9110, 5.6.1). Pure.
+ * Reads `X-Forwarded-For` from its end, where the nearest proxy wrote, up to the first invalid entry: a client may have forged everything before it.
+ * Empty entries are left out, because lists in HTTP may have them (RFC 9110, 5.6.1). Pure.
  */
 export function readForwarded(text: string): ForwardedAddresses {
   const kept: string[] = [];
@@ -36,15 +36,15 @@ const joined = (addresses: readonly string[]): string | undefined =>
 /** The address of an entry such as `192.0.2.7:50123`, `"[2001:db8::9]:443"` or `fe80::1%eth0`; undefined for any other text. */
 function addressIn(entry: string): string | undefined {
   const unquoted = /^"(.*)"$/.exec(entry)?.[1] ?? entry;
-  // Which interface of its machine a proxy heard it on says nothing here.
+  // The zone is removed, because it is an interface of the proxy's machine.
   const address = withoutPort(unquoted).replace(/%[^%\s]+$/, '');
   return address.includes('/') || addressRange(address) === undefined ? undefined : address;
 }
 
 /**
- * Makes the addresses that trusted proxies name such that the framework finds nothing but addresses in them: an entry that is none could be
- * a new name with each request, for which limits count anew. Where one is, the address of the proxy that passed it on counts. It is said once
- * in the log. `proxies` as in the setting; without any, the header counts for nothing anyway. To be added before what asks for the address.
+ * Rewrites the header of trusted proxies so that the framework finds only addresses in it: an invalid entry could be a new name with each request,
+ * and each name would have its own limits. After an invalid entry, the address of the proxy that passed it on counts, and a warning is logged once.
+ * `proxies` as in the setting; without any, the header is ignored anyway. Add this before any code that reads the address.
  */
 export function checkForwarded(
   app: Pick<FastifyInstance, 'addHook'>,

@@ -15,7 +15,7 @@ const jobId = `se_${'a'.repeat(22)}`;
 let app: FastifyInstance;
 afterEach(() => app.close());
 
-/** A link-signer that notes who calls. */
+/** A link-signer that records its callers. */
 function noting(callers: Caller[]): FastifyInstance {
   app = internalApp('link-signer', {
     callerTokens: { gateway: serviceToken },
@@ -39,7 +39,7 @@ const callAs = (caller: object) =>
     payload: { jobId },
   });
 
-test('the call of an older gateway, which does not say whose groups count, is answered', async () => {
+test('a call of an older gateway, without the organization whose groups count, is answered', async () => {
   const callers: Caller[] = [];
   noting(callers);
   const { trustedGroups: _, ...older } = testCaller;
@@ -47,7 +47,7 @@ test('the call of an older gateway, which does not say whose groups count, is an
   expect(callers).toEqual([{ ...testCaller, trustedGroups: [] }]);
 });
 
-test('a caller that cannot be read is no mistake of the client', async () => {
+test('an unreadable caller is not reported as an error of the client', async () => {
   const callers: Caller[] = [];
   noting(callers);
   const answer = await callAs({ ...testCaller, organizationPlan: 'unheard-of' });
@@ -59,7 +59,7 @@ test.each<[string, (reply: FastifyReply) => unknown, string]>([
   ['that is not as declared', () => ({ url: 'of an older form' }), 'internal'],
   ['that is no JSON', () => '<html>', 'internal'],
   ['that breaks off', breakOff, 'unavailable'],
-])('an answer %s is no mistake of the client', async (_name, reply, code) => {
+])('an answer %s is not reported as an error of the client', async (_name, reply, code) => {
   app = Fastify();
   app.post(linkSigner.signLink.path, (_request, to) => reply(to));
   const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 });

@@ -8,44 +8,44 @@ import { ApiError, type ErrorBody, errorTable } from './errors.ts';
 import { serviceTokenHeader } from './internal-server.ts';
 import { messageOf, Unavailable } from '#shared/runtime/failures.ts';
 
-/** Where a service is, and the token that this caller shows it. */
+/** Address of a service, and the token with which this caller identifies itself. */
 export type ServiceAddress = { baseUrl: string; serviceToken: string };
 
 type Part<Name extends string, S> = S extends z.ZodType ? Record<Name, z.input<S>> : unknown;
 
-/** What a declaration asks for: `params`, `query`, `headers` and `body`, as far as it has them. */
+/** The parts of a declared call: those of `params`, `query`, `headers` and `body` that it has. */
 export type CallParts<C extends InternalCall> = (C extends { params: infer S } ? Part<'params', S> : unknown) &
   (C extends { query: infer S } ? Part<'query', S> : unknown) &
   (C extends { headers: infer S } ? Part<'headers', S> : unknown) &
   (C extends { body: infer S }
     ? {
         /**
-         * A stream is sent as fast as the service takes it, and is not destroyed when the service answers early. Bytes in place of a JSON
+         * A stream is sent at the rate at which the service reads it, and is not destroyed if the service responds early. Bytes instead of a JSON
          * body are its text, which the service checks.
          */
         body: S extends z.ZodType ? z.input<S> | Uint8Array : Readable;
       }
     : unknown);
 
-/** A 2xx answer. `body` must be read to its end or destroyed; destroying it tells the service to stop. */
+/** A 2xx response. `body` must be read to its end or destroyed; destroying it tells the service to stop. */
 export type ServiceAnswer<C extends InternalCall> = {
   status: number;
   headers: C extends { answerHeaders: infer H extends z.ZodType } ? z.output<H> : Record<string, never>;
   body: Readable;
-  /** What came after the body; nothing before its end. */
+  /** HTTP trailers; empty before the end of the body. */
   trailers(): Readonly<Record<string, string | undefined>>;
-  /** Reads the body as what the declaration says. */
+  /** Parses the body with the schema of the declaration. */
   json(): Promise<C['answer'] extends z.ZodType ? z.output<C['answer']> : never>;
 };
 
 const connectWithinMs = 2_000;
 
-// One pool for all services. Without pipelining a stream of one caller never waits behind another's.
+// One pool for all services. Without pipelining, one caller's stream never waits for another's.
 const agent = new Agent({ connect: { timeout: connectWithinMs }, pipelining: 1 });
 
 /**
- * Calls another service. Throws the error that the service answered with, `ServiceUnavailable` when it did not answer, or the signal's
- * reason: it aborts when nobody waits for the answer any more.
+ * Calls another service. Throws the error that the service returned, `ServiceUnavailable` if it did not respond, or the reason of `signal`, which
+ * aborts when the answer is no longer needed.
  */
 export async function callService<C extends InternalCall>(
   call: C,
@@ -86,7 +86,7 @@ export async function callService<C extends InternalCall>(
     }
     const headers = call.answerHeaders?.safeParse(answer.headers);
     if (headers?.success === false) {
-      // What is destroyed half-way fails, and nobody else hears of it.
+      // Destroying a body causes an error, which is of no interest here.
       answer.body.on('error', () => {}).destroy();
       throw new WrongAnswer(`The ${call.service} answered with wrong headers: ${headers.error.message}`);
     }
@@ -110,7 +110,7 @@ export async function callService<C extends InternalCall>(
   }
 }
 
-/** One segment of a path. Throws `not_found` for what is none, and would name another path: nothing has such an id. */
+/** One segment of a path. Throws `not_found` for an id that would change the path, because nothing can have such an id. */
 function segmentOf(id: string): string {
   if (/^(\.{0,2})$/.test(id) || !id.isWellFormed())
     throw new ApiError('not_found', 'There is nothing of that name here.');
@@ -141,7 +141,7 @@ function bodyOf({ body: kind }: InternalCall, body: unknown): Readable | Uint8Ar
 
 const maxErrorBytes = 256 * 1024;
 
-/** The error that a service answered with, to be thrown on. Anything that is no error of the public interface is a `WrongAnswer`. */
+/** The error that a service returned, to be thrown again. A response that is not an error of the public interface becomes a `WrongAnswer`. */
 async function answeredError(
   { service }: InternalCall,
   status: number,
@@ -150,7 +150,7 @@ async function answeredError(
 ): Promise<Error> {
   const text = await readText(stream);
   const body = errorBodyIn(text);
-  // 401 is about the service token: our own mistake, not the caller's.
+  // 401 is about the service token, which is our own error and not the caller's.
   if (status === 401 || body === undefined) {
     return new WrongAnswer(`The ${service} answered ${status}: ${text.slice(0, 300)}`);
   }
@@ -183,12 +183,12 @@ function errorBodyIn(text: string): ErrorBody | undefined {
   }
 }
 
-/** Another service answered with something that its declaration does not allow: a mistake of ours. */
+/** Another service responded with data that its declaration does not allow, which is our own error. */
 class WrongAnswer extends Error {
   override name = 'WrongAnswer';
 }
 
-/** Another service did not answer: refused, gone in the middle, or too late. */
+/** Another service did not respond: it refused the connection, disconnected, or was too late. */
 class ServiceUnavailable extends Unavailable {
   override name = 'ServiceUnavailable';
 

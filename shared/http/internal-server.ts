@@ -23,27 +23,27 @@ import { parseRequest } from './field-problems.ts';
 /** The header with which services identify themselves. */
 export const serviceTokenHeader = 'x-bindery-service-token';
 
-/** The gateway refuses more than 1 MiB before it gets here. */
+/** Maximum size of a JSON body. The gateway refuses more than 1 MiB before it calls. */
 const mostJsonBytes = 2 * 1024 * 1024;
-/** The gateway takes no more than 300. */
+/** Maximum length of a path parameter. The gateway accepts at most 300. */
 const longestParameter = 2_000;
-/** Longer than any pause in what the gateway sends or reads while it lives. */
+/** Longer than any pause of a live gateway while it sends or reads. */
 const stalledAfterMs = 120_000;
-/** The caller's header can hold the names of many groups. */
+/** Maximum size of headers. The caller's header can contain the names of many groups. */
 const mostHeaderBytes = 128 * 1024;
 
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
-/** What a route gets from a call, as its declaration says. */
+/** The parts of a call that a route receives, as declared. */
 export type CallRequest<C extends InternalCall> = {
   caller: Caller;
   params: C extends { params: infer S } ? Output<S> : undefined;
   query: C extends { query: infer S } ? Output<S> : undefined;
   headers: C extends { headers: infer S } ? Output<S> : undefined;
   body: C extends { body: 'stream' } ? Readable : C extends { body: infer S } ? Output<S> : undefined;
-  /** Aborts when the caller hangs up: the gateway does when its client does. */
+  /** Aborts when the caller disconnects, as the gateway does when its client does. */
   signal: AbortSignal;
-  /** For a route whose answer is a stream: it writes that itself. */
+  /** For a route that writes its answer as a stream. */
   reply: FastifyReply;
   log: FastifyBaseLogger;
 };
@@ -63,7 +63,7 @@ declare module 'fastify' {
 }
 
 export type InternalServerOptions = {
-  /** What each service shows that may call this one. */
+  /** Service tokens of the services that may call this one. */
   callerTokens: CallerTokens;
   logger: Logger;
   checks: ReadinessChecks;
@@ -71,7 +71,7 @@ export type InternalServerOptions = {
   metrics: Metrics;
 };
 
-/** The HTTP server of a service that others call: health, and errors in the public form, so that the gateway can pass them on. */
+/** The HTTP server of a service for internal calls: health, and errors in the public form, so that the gateway can pass them on. */
 export function internalApp(service: InternalCall['service'], options: InternalServerOptions): FastifyInstance {
   const logger: FastifyBaseLogger = options.logger;
   const app = Fastify({
@@ -80,12 +80,12 @@ export function internalApp(service: InternalCall['service'], options: InternalS
     forceCloseConnections: 'idle',
     genReqId: (request) => requestIdIn(request.headers[callerHeader]),
     http: { ...headerTimeouts, maxHeaderSize: mostHeaderBytes },
-    // What an id may be is for the gateway to say: its limit is lower.
+    // The gateway validates ids, with a lower limit.
     routerOptions: { maxParamLength: longestParameter },
   });
-  // A slow client's upload comes here as slowly; the gateway ends it.
+  // A slow client's upload arrives here at the same rate, and the gateway ends it.
   endSlowClients(app.server, { stalledAfterMs, leastOfUpload: { bytes: 1, inMs: stalledAfterMs } });
-  // The route that matched, not the address as it was written: there are many ways to write one.
+  // Uses the matched route instead of the written address, which can have many forms.
   app.addHook('onRequest', async (request) => {
     const { call } = request.routeOptions.config;
     if (call === undefined) return;
@@ -94,14 +94,14 @@ export function internalApp(service: InternalCall['service'], options: InternalS
   });
   addHealthRoutes(app, service, options);
   app.addHook('onRoute', ({ method, url, config }) => {
-    if (config?.call === undefined) throw new Error(`${String(method)} ${url} is no call that a service declares`);
+    if (config?.call === undefined) throw new Error(`${String(method)} ${url} is not a declared call of a service`);
   });
   app.setNotFoundHandler((request) => {
     throw new ApiError('not_found', `The ${service} has no ${request.method} ${request.url.slice(0, 200)}.`);
   });
   app.setErrorHandler((error, request, reply) => {
     const answer = toApiError(error);
-    // The gateway hangs up when its client does. A call that ends that way has not failed.
+    // The gateway disconnects when its client does. Such a call has not failed.
     const hungUp = request.raw.socket?.destroyed;
     if (answer.status >= 500 && !hungUp) request.log.error({ err: error, requestId: request.id }, 'a call failed');
     if (answer.retryAfterSeconds !== undefined) reply.header('retry-after', answer.retryAfterSeconds);
@@ -133,7 +133,7 @@ function requestIdIn(header: string | string[] | undefined): string {
   }
 }
 
-/** Adds the route of a call. `handle` gets what the declaration says; anything else never reaches it. */
+/** Adds the route of a call. `handle` receives only requests that match the declaration. */
 export function answerCall<C extends InternalCall>(
   app: FastifyInstance,
   call: C,
@@ -168,14 +168,14 @@ export function answerCall<C extends InternalCall>(
   });
 }
 
-/** A text that cannot be an id is the id of nothing. */
+/** An invalid id is an id of nothing. */
 function paramsOf({ service, params }: InternalCall, given: unknown): unknown {
   const result = params?.safeParse(given);
   if (result?.success === false) throw new ApiError('not_found', `The ${service} has nothing of that name.`);
   return result?.data;
 }
 
-/** Only a service can have sent it, so the client is not at fault. */
+/** Only a service can send this header, so an invalid one is not the client's error. */
 function callerOf(request: FastifyRequest): Caller {
   const { headers } = request;
   const parsed = callerSchema.safeParse(JSON.parse(String(headers[callerHeader] ?? 'null')));

@@ -5,7 +5,7 @@ const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 const list = (values: readonly unknown[]) => JSON.stringify(values);
 
 test.each<[string, string, string?]>([
-  ['as deep as it may be', nested(100)],
+  ['at the maximum depth', nested(100)],
   ['deeper', nested(101), 'The body is nested deeper than 100 levels.'],
   ['deep and without an end', '['.repeat(500_000), 'The body is nested deeper than 100 levels.'],
   ['many values', list(Array(20_000).fill(1))],
@@ -14,7 +14,7 @@ test.each<[string, string, string?]>([
   ['too many objects', `[${'{},'.repeat(mostContainers - 1)}{}]`, 'The body has more than 10000 objects and lists.'],
   ['brackets, commas and quotes in a text', list(['[{,'.repeat(100_000), '"[\\"'.repeat(1_000), '\\'])],
   ['after a text that ends with a backslash', `${list(['\\'])}${nested(101)}`, 'The body is nested deeper'],
-  ['no JSON at all', ']]]}}}"'],
+  ['a body that is not JSON', ']]]}}}"'],
 ])('%s', (_, text, problem) => {
   for (const body of [text, Buffer.from(text)]) {
     const check = () => checkJsonShape(body);

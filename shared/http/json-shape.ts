@@ -1,10 +1,10 @@
 import { ApiError } from './errors.ts';
 
-/** Deeper than anything that a client of ours says. */
+/** Maximum nesting. Deeper than any request of our clients. */
 const mostLevels = 100;
-/** A conversation of 200 messages with 50 parts each. */
+/** Maximum number of objects and lists. Enough for a conversation of 200 messages with 50 parts each. */
 export const mostContainers = 10_000;
-/** An export of 10,000 named pages, twice over. */
+/** Maximum number of values. Enough for an export of 10,000 named pages, twice over. */
 const mostValues = 20_000;
 
 const code = (character: string): number => character.charCodeAt(0);
@@ -15,8 +15,8 @@ const opening = new Set([code('{'), code('[')]);
 const closing = new Set([code('}'), code(']')]);
 
 /**
- * Throws `too_large` when a body of JSON would take long to parse and to check: a megabyte may hold half a million lists or wrong fields, which
- * keep a process from everybody's requests for seconds. Reads the text once and keeps nothing of it; whether it is JSON shows later.
+ * Throws `too_large` for a JSON body that would take long to parse and validate: a megabyte may contain half a million lists or wrong fields, which
+ * block a process for seconds. Scans the text once and keeps nothing; syntax errors are found later, by the parser.
  */
 export function checkJsonShape(text: string | Buffer): void {
   const codeAt = typeof text === 'string' ? (at: number) => text.charCodeAt(at) : (at: number) => text[at] ?? 0;

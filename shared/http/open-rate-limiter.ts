@@ -5,7 +5,8 @@ import { memoryRateLimiter } from './rate-limit-memory.ts';
 import { redisAddressOf, type redisSettings } from './redis-settings.ts';
 
 /**
- * The rate limiter that the settings name. `copies` says how many processes share the counts. Resolves also when Redis is away.
+ * Opens the rate limiter that the settings configure. `copies` returns the number of processes that share the counts. Resolves even when Redis is
+ * down.
  * @throws when the file of authorities cannot be read
  */
 export async function openRateLimiter(
@@ -14,7 +15,7 @@ export async function openRateLimiter(
 ): Promise<RateLimiter> {
   const address = redisAddressOf(config);
   if (address === undefined) return memoryRateLimiter();
-  // Loaded when needed: the client costs each process time and memory.
+  // Imported only when needed, because the client costs each process time and memory.
   const { redisRateLimiter } = await import('./rate-limit-redis.ts');
   return await redisRateLimiter({ ...address, copies, logger });
 }

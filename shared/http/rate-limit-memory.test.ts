@@ -5,7 +5,7 @@ import { rateLimitHeaders } from './rate-limit.ts';
 
 rateLimiterContract('in memory', async () => memoryRateLimiter());
 
-test('of more keys than it counts, it forgets those that asked longest ago', async () => {
+test('evicts the least recently used keys when a limit has too many', async () => {
   const limiter = memoryRateLimiter();
   const perDay = { name: 'addresses', requests: 10, windowSeconds: 86_400 };
   await limiter.take(perDay, 'asks once');
@@ -19,7 +19,7 @@ test('of more keys than it counts, it forgets those that asked longest ago', asy
 
 const limit = { name: 'starts', requests: 2, windowSeconds: 3600 };
 
-test('the headers name every limit, and how long to wait when one refused', () => {
+test('the headers name every limit, and the time to wait after a refusal', () => {
   expect(rateLimitHeaders([{ limit, outcome: { allowed: true, remaining: 1, resetSeconds: 10 } }])).toEqual({
     'ratelimit-policy': '"starts";q=2;w=3600',
     ratelimit: '"starts";r=1;t=10',

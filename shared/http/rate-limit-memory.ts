@@ -2,14 +2,14 @@ import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { RateLimit, RateLimiter, RateLimitOutcome } from './rate-limit.ts';
 
 /**
- * How many keys one limit counts. Anybody may have a million addresses of IPv6, and a count takes half a kilobyte for as long as its window,
+ * Maximum number of keys that one limit counts. A client may have a million IPv6 addresses, and each count takes half a kilobyte during its window,
  * up to a day.
  */
 export const mostCounted = 100_000;
 
 /**
- * Counts in this process alone: for an installation with one gateway, and while the shared counts are away. A limit that counts
- * `mostCounted` keys forgets the one that asked longest ago for each further one.
+ * Counts in this process only: for an installation with one gateway, and while the shared counts are down. A limit with `mostCounted` keys evicts the
+ * least recently used one for each further key.
  */
 export function memoryRateLimiter(): RateLimiter {
   const counterOf = counters(boundedCounter);
@@ -23,9 +23,9 @@ export function memoryRateLimiter(): RateLimiter {
 
 function boundedCounter(keyPrefix: string, duration: number): Pick<RateLimiterMemory, 'penalty'> {
   const counter = new RateLimiterMemory({ keyPrefix, points: 1, duration });
-  /** The one that asked last at the end. */
+  /** Sorted by last use, the most recent at the end. */
   const counted = new Set<string>();
-  /** Goes on where it stopped: a new iterator would pass by all that was deleted. */
+  /** The iterator is kept, because a new one would skip over all deleted entries. */
   const oldestFirst = counted.values();
   return {
     async penalty(key: string, points?: number) {
@@ -42,8 +42,8 @@ function boundedCounter(keyPrefix: string, duration: number): Pick<RateLimiterMe
 }
 
 /**
- * One counter of the library for each name and window of limits, made when it is first needed. How many requests are allowed is decided
- * beside it (`outcomeOf`): the numbers differ between plans, and a count outlives a change of them.
+ * One counter of the library for each name and window of limits, made when first needed. The number of allowed requests is checked outside of it
+ * (`outcomeOf`), because it differs between plans, and a count outlives a change of plan.
  */
 export function counters<C>(make: (name: string, windowSeconds: number) => C): (limit: RateLimit) => C {
   const known = new Map<string, C>();
@@ -55,7 +55,7 @@ export function counters<C>(make: (name: string, windowSeconds: number) => C): (
   };
 }
 
-/** What a count means for the request that made it. Pure. */
+/** The outcome for the request that was counted. Pure. */
 export const outcomeOf = (
   { requests }: RateLimit,
   { consumedPoints, msBeforeNext }: RateLimiterRes,
@@ -65,7 +65,7 @@ export const outcomeOf = (
   resetSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
 });
 
-/** What is left of a limit after something was counted. Pure. */
+/** The remainder of a limit after counting. Pure. */
 export const leftAfter = (limit: RateLimit, count: RateLimiterRes): RateLimitOutcome => ({
   ...outcomeOf(limit, count),
   allowed: count.consumedPoints < limit.requests,

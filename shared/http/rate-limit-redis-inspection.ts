@@ -9,7 +9,7 @@ const oldestRedis = [6, 2];
 const openWithinMs = 5_000;
 const pings = 21;
 
-/** Whether Redis can keep the counts of requests, and for how long it will. */
+/** Checks whether Redis can keep the counts of requests, and for how long it will. */
 export async function inspectRedis(address: RedisAddress): Promise<Finding[]> {
   const redis = redisClient(address);
   let connectionError: Error | undefined;
@@ -65,7 +65,7 @@ async function findingsAbout(redis: Redis, url: string): Promise<Finding[]> {
     findings.push(
       fault(
         'It is a node of a Redis Cluster, which counts only a part of the keys.',
-        'Use a Redis that is no cluster.',
+        'Use a Redis that is not a cluster.',
       ),
     );
   }
@@ -101,7 +101,7 @@ function diskFindings({ rdb_last_bgsave_status: saved, aof_enabled: log, aof_las
 
 type Info = Readonly<Record<string, string | undefined>>;
 
-/** The answer to INFO: lines `name:value`. */
+/** Parses the response to INFO: lines `name:value`. */
 const fieldsOf = (info: string): Info =>
   Object.fromEntries(
     info.split('\r\n').flatMap((line) => {
@@ -110,7 +110,7 @@ const fieldsOf = (info: string): Info =>
     }),
   );
 
-/** The median in ms: a single late answer says more of a busy moment of this machine than of where Redis runs. */
+/** The median in ms, because a single late response may be caused by a busy moment of this machine and not by the location of Redis. */
 async function usualPing(redis: Redis): Promise<number> {
   const took: number[] = [];
   for (let ping = 0; ping < pings; ping += 1) {

@@ -48,7 +48,7 @@ describeWithServers(['redis-server'], 'rate limits in Redis', () => {
 
   rateLimiterContract('in Redis', () => redisRateLimiter({ url: redis.url, copies: () => 1, logger }));
 
-  test('several processes share a count, and a restart of all forgets nothing', async () => {
+  test('several processes share a count, and a restart of all of them keeps it', async () => {
     const limit = hour('shared', 100);
     const both = await Promise.all([open(), open()]);
     const outcomes = await Promise.all(both.map((limiter) => takeAll(limiter, limit, 60)));
@@ -64,7 +64,7 @@ describeWithServers(['redis-server'], 'rate limits in Redis', () => {
   } as const;
 
   test.each(['killed', 'stopped'] as const)(
-    'Redis is %s under load: each counts alone with its part, and both find back',
+    'Redis is %s under load: each process counts alone with its part, and both return to shared counts',
     async (how) => {
       const [lose, regain] = outages[how];
       const limit = hour(`outage-${how}`, 90);
@@ -79,7 +79,7 @@ describeWithServers(['redis-server'], 'rate limits in Redis', () => {
           return limiter.problem();
         })
         .toMatch(/^Redis is away \(.+\)\. Until it answers, this gateway counts alone, with 1\/3 of each limit\.$/);
-      // What was counted alone before belongs to the part.
+      // Requests that were counted alone before count against the part.
       expect(count(await takeAll(limiter, limit, 60))).toBeLessThanOrEqual(30);
       expect(count(await takeAll(limiter, limit, 5))).toBe(0);
       expect(await limiter.take(hour(`one-${how}`, 2), 'acme')).toMatchObject({ allowed: true });
@@ -94,18 +94,18 @@ describeWithServers(['redis-server'], 'rate limits in Redis', () => {
     },
   );
 
-  test('that this process is held up itself is not the fault of Redis', async () => {
+  test('a pause of this process is not attributed to Redis', async () => {
     const limiter = await open();
     for (let held = 0; held < 3; held += 1) {
       const taken = limiter.take(hour('held-up', 10), 'acme');
-      // What is to be sent to Redis waits, too.
+      // Commands to Redis wait too.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * answerWithinMs);
       expect(await taken).toMatchObject({ allowed: true, remaining: 9 - held });
       expect(limiter.problem()).toBeUndefined();
     }
   });
 
-  test('a primary that became a replica answers, but counts nothing: it is away until it takes writes', async () => {
+  test('a primary that became a replica responds but cannot count, so it counts as down until it takes writes', async () => {
     const demoted = await startRedis();
     const limiter = await open({ url: demoted.url });
     const operator = new Redis(demoted.url);
@@ -114,7 +114,7 @@ describeWithServers(['redis-server'], 'rate limits in Redis', () => {
     await operator.replicaof('127.0.0.1', '1');
     expect(count(await takeAll(limiter, hour('demoted', 2), 5))).toBe(2);
     expect(limiter.problem()).toContain('READONLY');
-    // Each probe that fails connects anew: the address may have another server behind it by then.
+    // Each failed probe reconnects, because the address may lead to another server by then.
     await expect.poll(connections).toBeGreaterThan(before + 1);
     expect(limiter.problem()).toContain('READONLY');
     expect(logged.map(({ msg }) => msg).filter((msg) => msg.includes('answers again'))).toEqual([]);
@@ -126,7 +126,7 @@ describeWithServers(['redis-server'], 'rate limits in Redis', () => {
     await demoted.stop();
   });
 
-  test('what is no count under one key is the trouble of that key alone, and is replaced', async () => {
+  test('an invalid value under one key affects only that key, and is replaced', async () => {
     const limiter = await open({ copies: () => 2 });
     const operator = new Redis(redis.url);
     const limit = hour('no-count', 10);
@@ -144,7 +144,7 @@ describeWithServers(['redis-server'], 'rate limits in Redis', () => {
     operator.disconnect();
   });
 
-  test('a Redis that takes writes but no counts is away until it counts again', async () => {
+  test('a Redis that takes writes but no counts is down until it counts again', async () => {
     const operator = new Redis(redis.url);
     const account = (...rules: string[]) => operator.call('ACL', 'SETUSER', 'counting', ...rules);
     await account('on', '>password', '~bindery:*', '+@all');
@@ -154,7 +154,7 @@ describeWithServers(['redis-server'], 'rate limits in Redis', () => {
     await takeAll(limiter, hour('no-scripts', 2), 1);
     expect(limiter.problem()).toContain('NOPERM');
     const before = await connections();
-    // A probe that fails connects anew.
+    // A failed probe reconnects.
     await expect.poll(connections).toBeGreaterThan(before + 1);
     expect(logged.map(({ msg }) => msg).filter((msg) => msg.includes('answers again'))).toEqual([]);
     await account('+@all');
@@ -162,7 +162,7 @@ describeWithServers(['redis-server'], 'rate limits in Redis', () => {
     operator.disconnect();
   });
 
-  test('a Redis that answers later than a request waits is away until it is quick', async () => {
+  test('a Redis that responds later than a request waits is down until it is fast', async () => {
     const slow = await slowProxy(redis.port);
     const limiter = await open({ url: `redis://127.0.0.1:${slow.port}` });
     slow.delayMs = 2 * answerWithinMs;
@@ -177,7 +177,7 @@ describeWithServers(['redis-server'], 'rate limits in Redis', () => {
     await slow.close();
   });
 
-  test('without Redis at its start, a gateway counts alone until there is one', async () => {
+  test('without Redis at its start, a gateway counts alone until Redis is available', async () => {
     const late = await startRedis();
     await late.kill();
     const limiter = await open({ url: late.url });

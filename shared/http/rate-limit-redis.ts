@@ -12,15 +12,15 @@ export type RedisRateLimiterOptions = {
   url: string;
   username?: string | undefined;
   password?: string | undefined;
-  /** Certificates (PEM) of the authorities to trust instead of those that Node knows. */
+  /** Certificates (PEM) of the authorities that are trusted instead of Node's own. */
   authorities?: string | undefined;
-  /** How many processes share the counts, this one included. While Redis is away, each counts alone with its part of every limit. */
+  /** Number of processes that share the counts, including this one. While Redis is down, each counts alone with its part of every limit. */
   copies: () => number;
   logger: Logger;
 };
 
 const keyPrefix = 'bindery:limit';
-/** The rest of 200 ms is for everything else about a request. */
+/** Timeout of one command. A limit may take 200 ms in total, and the rest is for everything else. */
 export const answerWithinMs = 120;
 const late = () => new Error(`no answer within ${answerWithinMs} ms`);
 const openWithinMs = 2_000;
@@ -29,9 +29,9 @@ const probeWithinMs = 1_000;
 const longestReconnectPauseMs = 1_000;
 
 /**
- * Counts in Redis, so all gateways share the counts and a restart of one forgets nothing. The first answer that is late or an error opens a
- * circuit: from then on nobody waits for Redis, and this process counts alone with its part of each limit, until Redis answers again. Resolves
- * also when Redis is away.
+ * Counts in Redis, so that all gateways share the counts and a restart of one keeps them. The first late response or error opens a circuit breaker:
+ * from then on no request waits for Redis, and this process counts alone with its part of each limit, until Redis responds again. Resolves even when
+ * Redis is down.
  */
 export async function redisRateLimiter(options: RedisRateLimiterOptions): Promise<RateLimiter> {
   const { copies, logger } = options;
@@ -50,7 +50,7 @@ export async function redisRateLimiter(options: RedisRateLimiterOptions): Promis
     requests: Math.max(1, Math.floor(limit.requests / Math.max(1, copies()))),
   });
 
-  /** The count in Redis; undefined when it is away. */
+  /** The count in Redis; undefined when Redis is down. */
   async function count(limit: RateLimit, key: string, amount: number): Promise<RateLimiterRes | undefined> {
     if (circuit.problem() !== undefined) return undefined;
     const counter = counterOf(limit);
@@ -63,7 +63,7 @@ export async function redisRateLimiter(options: RedisRateLimiterOptions): Promis
     }
   }
 
-  /** Removes a value that cannot be counted on. This request counts here; the next one is the first of a new count. */
+  /** Removes a value that cannot be counted. This request is counted in memory; the next one starts a new count. */
   function startAnew(counter: RateLimiterRedis, { name }: RateLimit, key: string, error: unknown): void {
     logger.warn({ limit: name, key, problem: messageOf(error) }, 'a count in Redis cannot be read: it starts anew');
     counter.delete(key).catch(circuit.open);
@@ -91,7 +91,7 @@ export async function redisRateLimiter(options: RedisRateLimiterOptions): Promis
   };
 }
 
-/** Whether Redis is well, but has something else than a count under one key: the trouble of that key alone. Pure. */
+/** True if Redis works, but the value under one key is not a count, which affects only that key. Pure. */
 const isNoCount = (error: unknown): boolean =>
   /WRONGTYPE|value is not an integer|increment or decrement would overflow/.test(messageOf(error));
 
@@ -99,14 +99,14 @@ const waitingSteps = 6;
 const stepMs = answerWithinMs / waitingSteps;
 
 /**
- * The answer of Redis, or `late`. Only the time that this process waits counts: while it is held up, it neither sends what it asks nor reads
- * what has come, and gateways that count alone then would let too much pass.
+ * Resolves with the response of Redis, or rejects with `late`. Only time in which this process runs counts: while it is paused, it neither sends
+ * commands nor reads responses, and gateways that count alone because of that would allow too many requests.
  */
 async function inTime<T>(answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {
     const wait = (steps: number): void => {
-      // However late a step ends, it counts as one.
+      // Each step counts once, however late it ends.
       timer = setTimeout(() => (steps > 1 ? wait(steps - 1) : setImmediate(() => reject(late()))), stepMs);
     };
     wait(waitingSteps);
@@ -120,7 +120,7 @@ async function inTime<T>(answer: Promise<T>): Promise<T> {
 
 export type RedisAddress = Pick<RedisRateLimiterOptions, 'url' | 'username' | 'password' | 'authorities'>;
 
-/** Not connected yet. */
+/** A client that is not connected yet. */
 export function redisClient({ url, username, password, authorities }: RedisAddress): Redis {
   const redis = new Redis(url, {
     ...(username === undefined ? {} : { username }),
@@ -130,9 +130,9 @@ export function redisClient({ url, username, password, authorities }: RedisAddre
     connectTimeout: openWithinMs,
     keepAlive: 10_000,
     noDelay: true,
-    // Counts of requests that came together go together.
+    // Counts of simultaneous requests are sent together.
     enableAutoPipelining: true,
-    // A request that Redis did not count in time was counted here, and must not be counted there later as well.
+    // A request that Redis did not count in time was counted in memory, and must not be counted in Redis later as well.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
@@ -142,22 +142,22 @@ export function redisClient({ url, username, password, authorities }: RedisAddre
 }
 
 /**
- * Whether Redis can be asked. Once open, it is closed by the first probe that succeeds. A probe is a count like any other (`count`), and has
- * no more time: a primary that became a replica, one that is full, and one that refuses scripts still answer to PING, and one that is slow
- * would be away again with the next request. A probe without any answer ends the connection: the server behind it may be gone for good,
- * which TCP alone notices after a quarter of an hour, and the address may have a new primary behind it.
+ * Circuit breaker for Redis. Once open, it is closed by the first successful probe. A probe is a count like any other (`count`), with the same
+ * timeout: a primary that became a replica, one that is full, and one that refuses scripts still respond to PING, and a slow one would be down again
+ * with the next request. A probe without any response ends the connection: the server may be gone for good, which TCP notices only after a quarter of
+ * an hour, and the address may lead to a new primary.
  */
 function circuitTo(redis: Redis, count: () => Promise<unknown>, logger: Logger) {
   const closed = new AbortController();
   let problem: string | undefined;
-  /** Says more than what a command fails with, `Connection is closed.` */
+  /** More specific than the error of a command, `Connection is closed.` */
   let connectionError: string | undefined;
   redis.on('error', (error: Error) => {
     connectionError = error.message;
     if (problem !== undefined) problem = error.message;
   });
 
-  /** Resolves when Redis answers. */
+  /** Resolves when Redis responds. */
   async function probe(): Promise<void> {
     for (let connectingMs = 0; ; ) {
       await delay(probeEveryMs, undefined, { signal: closed.signal, ref: false });
@@ -177,7 +177,7 @@ function circuitTo(redis: Redis, count: () => Promise<unknown>, logger: Logger) 
         problem = late().message;
       } catch {
         connectingMs = 0;
-        // Of a connection that we ended, the client says that it cannot be written to. What led to that says more.
+        // After our disconnect, the client reports only that it cannot write. The earlier error is more specific.
         problem = connectionError ?? problem;
         redis.disconnect(true);
       }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import type { RateLimiter } from './rate-limit.ts';
 
-/** What every adapter of rate limits must do. `open` gives one that counts from nothing. */
+/** Contract suite for adapters of rate limits. `open` returns one without counts. */
 export function rateLimiterContract(name: string, open: () => Promise<RateLimiter>): void {
   describe(`rate limits: ${name}`, () => {
     let limiter: RateLimiter;
@@ -13,7 +13,7 @@ export function rateLimiterContract(name: string, open: () => Promise<RateLimite
 
     const limit = (requests: number, windowSeconds = 3_600) => ({ name: randomBase62(8), requests, windowSeconds });
 
-    test('what is over the limit is refused, by key and by limit', async () => {
+    test('requests over the limit are refused, by key and by limit', async () => {
       const starts = limit(2);
       expect(await limiter.take(starts, 'acme')).toEqual({ allowed: true, remaining: 1, resetSeconds: 3_600 });
       expect(await limiter.take(starts, 'acme')).toMatchObject({ allowed: true, remaining: 0 });
@@ -24,20 +24,20 @@ export function rateLimiterContract(name: string, open: () => Promise<RateLimite
       expect(await limiter.take(limit(2), 'acme')).toMatchObject({ allowed: true, remaining: 1 });
     });
 
-    test('of many at once exactly as many pass as may', async () => {
+    test('exactly the allowed number of simultaneous requests passes', async () => {
       const questions = limit(200);
       const outcomes = await Promise.all(Array.from({ length: 300 }, () => limiter.take(questions, 'acme')));
       expect(outcomes.filter(({ allowed }) => allowed)).toHaveLength(200);
     });
 
-    test('when the number changes, as with another plan, the count goes on', async () => {
+    test('when the limit changes, as with another plan, the count continues', async () => {
       const free = limit(2);
       for (let taken = 0; taken < 3; taken += 1) await limiter.take(free, 'acme');
       expect(await limiter.take({ ...free, requests: 10 }, 'acme')).toMatchObject({ allowed: true, remaining: 6 });
       expect(await limiter.take({ ...free, requests: 1 }, 'acme')).toMatchObject({ allowed: false, remaining: 0 });
     });
 
-    test('when the window is over, the count starts anew', async () => {
+    test('when the window is over, the count starts again', async () => {
       const brief = limit(1, 1);
       await limiter.take(brief, 'acme');
       expect(await limiter.take(brief, 'acme')).toMatchObject({ allowed: false, resetSeconds: 1 });
@@ -66,6 +66,6 @@ export function rateLimiterContract(name: string, open: () => Promise<RateLimite
       }
     });
 
-    test('all is well', () => expect(limiter.problem()).toBeUndefined());
+    test('reports no problem', () => expect(limiter.problem()).toBeUndefined());
   });
 }

@@ -9,7 +9,7 @@ test.each([
   ['2001:db8::1', '2001:db8:0:0::/64'],
   ['::1', '0:0:0:0::/64'],
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  // As some proxies name a client: with its port, which is another one each time.
+  // Some proxies append the client's port, which changes each time.
   ['192.0.2.7:50123', '192.0.2.7'],
   ['[2001:db8:1:2::9]:50123', '2001:db8:1:2::/64'],
   ['[::ffff:c000:207]', '192.0.2.7'],

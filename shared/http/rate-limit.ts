@@ -1,38 +1,35 @@
 import { addressRange, isIpv4, withoutPort } from './address-ranges.ts';
 
 /**
- * Counts requests against limits. What an adapter guarantees: `take` never hangs (200 ms at most, else a local count decides) and never
- * rejects. Of any number of requests that come at once, exactly as many are allowed as the limit says. A window starts with the first request
- * of a key; when the limit's number changes within it, the count goes on.
+ * Counts requests against limits. Guarantees of every adapter: `take` never hangs (200 ms at most, otherwise a local count decides) and never
+ * rejects. It allows exactly as many requests as the limit says, however many arrive at once. A window starts with the first request of a key; if the
+ * limit's number changes within it, the count continues.
  */
 export type RateLimiter = {
   take(limit: RateLimit, key: string): Promise<RateLimitOutcome>;
   /**
-   * Counts `amount` at once, of what is known only afterwards; 0 looks. It is counted also beyond the limit: `allowed` says whether anything
-   * is left.
+   * Counts `amount` at once, for a cost that is known only afterwards; 0 only reads the count. It is counted even beyond the limit: `allowed` is true
+   * if something is left.
    */
   spend(limit: RateLimit, key: string, amount: number): Promise<RateLimitOutcome>;
-  /** Why counts are not shared for now, as a sentence for operators; undefined when they are, or never were to be. */
+  /** Reason why counts are currently not shared, as a sentence for operators; undefined if they are, or are not meant to be. */
   problem(): string | undefined;
   close(): Promise<void>;
 };
 
-/** At most `requests` in `windowSeconds`. `name` tells limits apart, in headers as well as in keys. */
+/** At most `requests` in `windowSeconds`. `name` identifies the limit, in headers and in keys. */
 export type RateLimit = { name: string; requests: number; windowSeconds: number };
 
 export type RateLimitOutcome = {
   allowed: boolean;
   remaining: number;
-  /** Seconds until the window is over. */
+  /** Seconds until the window ends. */
   resetSeconds: number;
 };
 
 export type CountedLimit = { limit: RateLimit; outcome: RateLimitOutcome };
 
-/**
- * `RateLimit` and `RateLimit-Policy` as draft-ietf-httpapi-ratelimit-headers has them, and `Retry-After` when a limit refused.
- * Pure.
- */
+/** `RateLimit` and `RateLimit-Policy` by draft-ietf-httpapi-ratelimit-headers, and `Retry-After` if a limit refused. Pure. */
 export function rateLimitHeaders(counted: readonly CountedLimit[]): Record<string, string> {
   if (counted.length === 0) return {};
   const refused = counted.filter(({ outcome }) => !outcome.allowed);
@@ -50,8 +47,8 @@ export function rateLimitHeaders(counted: readonly CountedLimit[]): Record<strin
 }
 
 /**
- * What counts as one address, however it is written: an IPv4 address, or the /64 of an IPv6 address, which is what one connection is given.
- * Pure.
+ * The key under which an address counts, in any notation: an IPv4 address, or the /64 of an IPv6 address, which is the prefix that one connection is
+ * assigned. Pure.
  */
 export function addressGroup(address: string): string {
   const [plain = ''] = withoutPort(address).split('%');

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type ConfigOf, secretSetting, setting, textOfFile } from '#shared/runtime/config.ts';
 import type { RedisAddress } from './rate-limit-redis.ts';
 
-/** Redis, which copies of a service share. */
+/** Redis that the copies of a service share. */
 export const redisSettings = {
   redisUrl: setting(
     'BINDERY_REDIS_URL',
@@ -26,7 +26,7 @@ function isRedisUrl(text: string): boolean {
   return url !== null && /^rediss?:$/.test(url.protocol) && url.host !== '' && url.username + url.password === '';
 }
 
-/** The Redis that the settings name, if any. Throws `ConfigError` when the file of authorities cannot be read. */
+/** The configured Redis; undefined if there is none. Throws `ConfigError` if the file of authorities cannot be read. */
 export function redisAddressOf(config: ConfigOf<typeof redisSettings>): RedisAddress | undefined {
   const { redisUrl: url, redisUsername: username, redisPassword: password, redisAuthoritiesFile: file } = config;
   if (url === undefined) return undefined;

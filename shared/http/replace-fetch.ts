@@ -1,9 +1,9 @@
 let isReplaced: Promise<void> | undefined;
 
 /**
- * Gives this process the `fetch` of the package undici. That of Node 24 ends the process with an assertion when a server closes a connection
- * whose answer is read slowly (https://github.com/nodejs/undici/pull/5474), whoever asked: one slow reader of a streamed answer would end all.
- * Loads when it is called, and does its work once. HTTP/2 stays off, as in Node.
+ * Replaces this process's `fetch` by that of the package undici. In Node 24 an assertion ends the process when a server closes a connection whose
+ * response is read slowly (https://github.com/nodejs/undici/pull/5474), so that one slow reader of a streamed answer would end all requests. The
+ * package is imported on the first call, and replaced once. HTTP/2 stays off, as in Node.
  */
 export function replaceFetch(): Promise<void> {
   isReplaced ??= replace();

@@ -34,10 +34,10 @@ async function start(
     ends.push(() => socket.destroy());
     socket.write(head);
     const ended = async () => {
-      await withDeadline(closed, 8_000, () => new Error(`The connection goes on: ${text}`));
+      await withDeadline(closed, 8_000, () => new Error(`The connection remains open: ${text}`));
       return text;
     };
-    /** Sends a byte every few milliseconds until it is cut off. */
+    /** Sends a byte every few milliseconds until the connection ends. */
     const trickle = (byte = 'x') => {
       const timer = setInterval(() => socket.write(byte), 5);
       const stop = () => clearInterval(timer);
@@ -69,14 +69,14 @@ describe('a body', () => {
     expect(await client.ended()).toMatch(timedOut);
   });
 
-  test('that nobody reads is answered with 408, too', async () => {
+  test('without a reader is answered with 408 too', async () => {
     const open = await start({ bodyWithinMs: 100 }, () => {});
     const client = await open(put);
     client.trickle();
     expect(await client.ended()).toMatch(timedOut);
   });
 
-  test('whose answer was sent before it arrived holds the connection no longer', async () => {
+  test('whose response was sent before it arrived no longer keeps the connection', async () => {
     const open = await start({ bodyWithinMs: 100 }, (_request, response) => response.end('early'));
     const client = await open(put);
     client.trickle();
@@ -86,7 +86,7 @@ describe('a body', () => {
   test.each([
     ['is being sent', (response: ServerResponse) => response.write('begins'), /^HTTP\/1\.1 200 OK(?![^]*408)/],
     ['is still being made', () => {}, /^$/],
-  ])('behind another request whose answer %s does not answer that', async (_name, handle, seen) => {
+  ])('behind another request whose response %s is not answered in its place', async (_name, handle, seen) => {
     const open = await start({ bodyWithinMs: 100 }, (request, response) => {
       if (request.method === 'GET') handle(response);
       else read(request, response);
@@ -96,21 +96,21 @@ describe('a body', () => {
     expect(await client.ended()).toMatch(seen);
   });
 
-  test('that is slow behind a request with a whole answer is answered with 408', async () => {
+  test('that is slow behind a request with a complete response is answered with 408', async () => {
     const open = await start({ bodyWithinMs: 100 }, read);
     const client = await open(`${put.replace('100000', '3')}abc${put}`);
     client.trickle();
     expect(await client.ended()).toMatch(/^HTTP\/1\.1 200 OK[^]*whole(?=HTTP\/1\.1 408)/);
   });
 
-  test('while whose answer is being sent ends both', async () => {
+  test('during whose response it is still slow ends both', async () => {
     const open = await start({ bodyWithinMs: 100 }, (_request, response) => response.write('begins'));
     const client = await open(put);
     client.trickle();
     expect(await client.ended()).toMatch(/^HTTP\/1\.1 200 OK(?![^]*408)/);
   });
 
-  test('of a later request on the same connection has as long, and a connection may have many', async () => {
+  test('of a later request on the same connection has the same time, and a connection may have many', async () => {
     const open = await start({ bodyWithinMs: 100 }, read);
     const client = await open('');
     for (let count = 1; count <= 20; count += 1) {
@@ -122,11 +122,11 @@ describe('a body', () => {
     expect(await client.ended()).toMatch(/408 Request Timeout/);
   });
 
-  test('that has arrived is read, although the process was busy when its time was over', async () => {
+  test('that has arrived is read, although the process was busy at its deadline', async () => {
     const open = await start({ bodyWithinMs: 50 }, (request, response) => {
       read(request, response);
       request.once('data', () => {
-        // Long enough for the timer to be due before the rest is read.
+        // Blocks until the timer is due before the rest is read.
         for (const until = performance.now() + 150; performance.now() < until; );
       });
     });
@@ -144,14 +144,14 @@ describe('an upload', () => {
     read(request, response);
   };
 
-  test('lives as long as it moves', async () => {
+  test('stays open while it makes progress', async () => {
     const open = await start({ bodyWithinMs: 50, leastOfUpload: { bytes: 5, inMs: 200 } }, (request, response) => {
       const isUpload = request.method === 'PUT';
       (isUpload ? upload : read)(request, response);
     });
     const client = await open(chunked.replace('POST', 'PUT'));
     const stop = client.trickle('1\r\nx\r\n');
-    // Longer than four times what another body may take.
+    // Longer than four times the deadline of another body.
     for (let count = 0; count < 4; count += 1) {
       const other = await open(put.replace('PUT', 'POST'));
       expect(await other.ended()).toMatch(timedOut);
@@ -161,14 +161,14 @@ describe('an upload', () => {
     await expect.poll(() => client.text()).toMatch(/^HTTP\/1\.1 200 OK[^]*whole/);
   });
 
-  test('that all but stands still ends', async () => {
+  test('that almost stops is ended', async () => {
     const open = await start({ leastOfUpload: { bytes: 10_000, inMs: 200 } }, upload);
     const client = await open(put);
     client.trickle();
     expect(await client.ended()).toMatch(/^HTTP\/1\.1 408 [^]*Less than 10 KB of the upload arrived in 0\.2 seconds/);
   });
 
-  test('that we do not take lives', async () => {
+  test('that the server does not read stays open', async () => {
     const { promise, resolve } = Promise.withResolvers<IncomingMessage>();
     const open = await start({ bodyWithinMs: 50, leastOfUpload: { bytes: 10_000, inMs: 100 } }, (request, response) => {
       if (request.method !== 'PUT') return read(request, response);
@@ -185,7 +185,7 @@ describe('an upload', () => {
   });
 });
 
-test('headers that arrive byte by byte end, and a connection that says nothing', async () => {
+test('headers that arrive byte by byte end, and so does an idle connection', async () => {
   const open = await start({}, read, { ...headerTimeouts, headersTimeout: 100, connectionsCheckingInterval: 20 });
   const slow = await open('GET / HTTP/1.1\r\nHost: x\r\nX-A: ');
   slow.trickle();

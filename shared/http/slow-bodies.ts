@@ -5,11 +5,12 @@ import { ApiError } from './errors.ts';
 import { endStalledConnections } from './stalled-connections.ts';
 
 /**
- * How long a client may take to send what it asks. Who sends a byte a minute would hold a connection, and what is kept for it, for as long as
- * it likes. So each server gives the headers of a request ten seconds, and its body ten seconds more. An upload goes on as long as it moves.
+ * Time that a client may take to send a request. A client that sends a byte a minute would otherwise hold a connection, and its memory, without
+ * limit. So each server allows ten seconds for the headers of a request, and ten seconds more for its body. An upload continues while it makes
+ * progress.
  */
 
-/** For `http.createServer`, of every server. Bodies have no time here: Node's would count that of uploads, too. */
+/** Options for `http.createServer`, for every server. They have no limit for bodies, because Node's would apply to uploads too. */
 export const headerTimeouts = {
   headersTimeout: 10_000,
   requestTimeout: 0,
@@ -19,28 +20,28 @@ export const headerTimeouts = {
 const bodyWithinMs = 10_000;
 
 export type SlowClients = {
-  /** A connection on which nothing moves for so long ends: see `endStalledConnections`. */
+  /** Idle timeout of a connection: see `endStalledConnections`. */
   stalledAfterMs: number;
-  /** For the whole body of a request that is no upload, and for the rest of a body whose answer is already sent. */
+  /** Deadline for the whole body of a request that is not an upload, and for the rest of a body after the response was sent. */
   bodyWithinMs?: number;
-  /** What an upload sends in each stretch of time at least, while we take it. */
+  /** Minimum rate of an upload while the server reads it. */
   leastOfUpload?: { bytes: number; inMs: number };
 };
 
-/** A line that is a hundred times slower than the slowest of mobile networks sends more. */
+/** A connection that is a hundred times slower than the slowest mobile networks sends more. */
 const usualLeast = { bytes: 32 * 1024, inMs: 30_000 };
 
-/** Ends connections whose clients are too slow, or go away without a word. A body that is too slow is answered with 408 and a sentence. */
+/** Ends connections whose clients are too slow or disappear. A body that is too slow is answered with 408 and a sentence. */
 export function endSlowClients(server: Server, options: SlowClients): void {
   const { stalledAfterMs, leastOfUpload = usualLeast } = options;
   const withinMs = options.bodyWithinMs ?? bodyWithinMs;
   const refuse = (socket: Socket, sentence: string): void => {
     const [first, ...further] = underWay.get(socket) ?? [];
-    // Of an answer that has begun nothing can be made but an end. What a client sends behind other requests has its answer behind theirs.
+    // A response that has begun can only be ended. A request behind others would get its response only after theirs.
     if (first?.headersSent === true || further.length > 0) socket.destroy();
     else answerAndClose(socket, new ApiError('request_timeout', sentence));
   };
-  /** Answers that are not sent whole, in the order of their requests. */
+  /** Incomplete responses, in the order of their requests. */
   const underWay = new WeakMap<Socket, Set<ServerResponse>>();
   endStalledConnections(server, stalledAfterMs, (socket) =>
     refuse(socket, `The body stopped arriving for ${stalledAfterMs / 1_000} seconds. Send it again.`),
@@ -76,7 +77,7 @@ export function endSlowClients(server: Server, options: SlowClients): void {
         const { bytes, inMs } = leastOfUpload;
         refuse(
           socket,
-          `Less than ${Math.round(bytes / 1024)} KB of the upload arrived in ${inMs / 1_000} seconds. Send it again, over a faster line.`,
+          `Less than ${Math.round(bytes / 1024)} KB of the upload arrived in ${inMs / 1_000} seconds. Send it again, over a faster connection.`,
         );
       };
       return watchRate(request, leastOfUpload, slow);
@@ -89,8 +90,8 @@ const starts = new WeakMap<IncomingMessage, () => Upload>();
 const uploads = new WeakMap<IncomingMessage, Upload>();
 
 /**
- * From here on the body of a request may take as long as it moves. To be called when it is known that the sender may send one; a server
- * without `endSlowClients` has no limits.
+ * From here on the body of a request has no deadline, only a minimum rate. Call it when the sender is known to be allowed to send an upload. Without
+ * `endSlowClients` a server has no limits.
  */
 export function takesUpload(request: IncomingMessage): void {
   const start = starts.get(request);
@@ -98,7 +99,7 @@ export function takesUpload(request: IncomingMessage): void {
   uploads.set(request, start());
 }
 
-/** Calls `slow` after a stretch of time in which too little came, unless it is us who did not take more. */
+/** Calls `slow` after an interval in which too little arrived, unless the server was not reading. */
 function watchRate(
   request: IncomingMessage,
   { bytes, inMs }: NonNullable<SlowClients['leastOfUpload']>,
@@ -107,7 +108,7 @@ function watchRate(
   const { socket } = request;
   let before = socket.bytesRead;
   let stood = false;
-  // Where nobody reads, what arrived waits: then the stretch says nothing about the client.
+  // Received data waits without a reader; then the interval does not measure the client.
   const look = setInterval(() => {
     stood ||= request.readableLength >= request.readableHighWaterMark;
   }, inMs / 10).unref();
@@ -126,10 +127,10 @@ function watchRate(
   };
 }
 
-/** A process that was busy or paused hears of its timers before it reads what came meanwhile: such a body arrives faster than this. */
+/** After a pause, a process runs its timers before it reads the data that arrived meanwhile. Such a body arrives faster than this. */
 const stillArriving = { bytes: 4 * 1024, inMs: 50 };
 
-/** Calls `late` unless the body is whole, or becomes whole from what is still coming at the speed of a usual client. */
+/** Calls `late` unless the body is complete, or is still arriving at the rate of a usual client. */
 function unlessArriving(request: IncomingMessage, late: () => void, before = -stillArriving.bytes): void {
   const { bytesRead } = request.socket;
   if (isOver(request)) return;

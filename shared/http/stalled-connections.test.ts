@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { endStalledConnections } from './stalled-connections.ts';
 
-test('a request that is on its way when the server closes is answered, on a new connection and on one that was used', async () => {
+test('a request that is in flight when the server closes is answered, on a new connection and on a used one', async () => {
   const server = createServer((_request, response) => void response.end('whole'));
   endStalledConnections(server, 60_000);
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -23,7 +23,7 @@ test('a request that is on its way when the server closes is answered, on a new 
   await closed;
 });
 
-test('a server that closes ends connections on which nothing was asked, and answers what is under way', async () => {
+test('a server that closes ends connections without a request, and completes responses in flight', async () => {
   let answer = (): void => {};
   const isAsked = Promise.withResolvers<void>();
   const server = createServer((_request, response) => {
@@ -49,7 +49,7 @@ test('a server that closes ends connections on which nothing was asked, and answ
 });
 
 test.each(['before', 'after'])(
-  'a connection whose answer has its head %s the server closes, and its end later, ends with the answer',
+  'a connection whose response has its head %s the server closes, and its end later, ends with the response',
   async (when) => {
     let response: ServerResponse | undefined;
     const isAsked = Promise.withResolvers<void>();
@@ -58,7 +58,7 @@ test.each(['before', 'after'])(
       if (when === 'before') asked.flushHeaders();
       isAsked.resolve();
     });
-    // As long as proxies keep theirs.
+    // Keep-alive timeout as long as that of proxies.
     server.keepAliveTimeout = 3_600_000;
     endStalledConnections(server, 3_600_000);
     await once(server.listen(0, '127.0.0.1'), 'listening');

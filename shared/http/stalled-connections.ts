@@ -1,16 +1,15 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What is under way on a connection. */
+/** The request and response in flight on a connection. */
 type Exchange = { request: IncomingMessage; response: ServerResponse };
 
 /**
- * Ends connections on which nothing has moved for `afterMs` and whose client is to go on: a body that stops arriving, an answer that its
- * client stops reading, a connection between requests. Where the next step is ours it may take longer: a request that is being worked on, a
- * body that we are not taking yet, an answer that we have no more of yet.
- * `refuse` answers a body that stopped, and closes the connection. When the server closes, connections on which nothing was asked yet end, too, and
- * others as soon as what was asked is answered: browsers open some in advance and keep all of them, and Node would wait for these. A request that is
- * on its way in that moment is still answered.
+ * Ends connections that were idle for `afterMs` because of the client: a body that stops arriving, a response that its client stops reading, a
+ * connection between requests. If the server must act next, it may take longer: a request in progress, a body that it does not read yet, a response
+ * that it has not produced yet. `refuse` answers a body that stopped, and closes the connection. When the server closes, connections without a
+ * request end too, and others as soon as their requests are answered: browsers open some in advance and keep all of them, and Node would wait for
+ * these. A request that is in flight at that moment is still answered.
  */
 export function endStalledConnections(
   server: Server,
@@ -18,13 +17,13 @@ export function endStalledConnections(
   refuse: (socket: Socket) => void = (socket) => socket.destroy(),
 ): void {
   const exchanges = new WeakMap<Socket, Exchange>();
-  // Sets the timer of each socket. It starts again with every byte in either direction, also while a long write goes on.
+  // Sets the timer of each socket. Every byte in either direction restarts it, even during a long write.
   server.setTimeout(afterMs, (socket: Socket) => {
     const { request, response } = exchanges.get(socket) ?? {};
     const isIdle = request === undefined || response === undefined || response.writableFinished;
     if (isIdle || response.writableLength > 0 || socket.writableLength > 0) socket.destroy();
     else if (response.headersSent || request.complete) socket.setTimeout(afterMs);
-    // When the buffer is full, it is us who take no more.
+    // A full buffer means that the server is not reading.
     else if (request.readableLength >= request.readableHighWaterMark) socket.setTimeout(afterMs);
     else refuse(socket);
   });
@@ -38,7 +37,7 @@ export function endStalledConnections(
     exchanges.set(request.socket, { request, response });
     if (isClosing) response.shouldKeepAlive = false;
   });
-  // Node calls it when a server closes: once, so that what is busy then would stay, and it counts connections without a request as busy.
+  // Node calls it once when a server closes, so connections that are busy then would stay; and it counts connections without a request as busy.
   const closeIdle = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => {
     if (isClosing) return;
@@ -55,5 +54,5 @@ export function endStalledConnections(
   };
 }
 
-/** Longer than a request takes from its client to us. */
+/** Longer than a request takes from its client to the server. */
 const onItsWayMs = 250;

@@ -3,8 +3,8 @@ const maxNameBytes = 255;
 const mostCharactersOnAverage = 320;
 
 /**
- * Why a path must not be in an archive, as the end of a sentence that starts with the path; undefined when it may. A path is relative and
- * `/`-separated, and each name is plain text. The same rule holds for writing and reading, so every bundle can be read back.
+ * Reason why a path is not allowed in an archive, as the end of a sentence that starts with the path; undefined if it is allowed. A path is relative
+ * and `/`-separated, and each name is plain text. The same rule applies to writing and reading, so every bundle can be read back.
  */
 export function archivePathProblem(path: string): string | undefined {
   if (path === '') return 'is empty';
@@ -23,25 +23,25 @@ export function archivePathProblem(path: string): string | undefined {
 }
 
 /**
- * Gives the same for two names that are one name on a file system without case or with Unicode normalization. Capital letters come between,
- * because some systems compare those: `ſ` is `S` there, and `ß` is `SS`.
+ * Returns the same for two names that are equal on a case-insensitive file system, or one with Unicode normalization. Upper case is an intermediate
+ * step, because some systems compare upper-case names: there `ſ` equals `S`, and `ß` equals `SS`.
  */
 export const portableName = (path: string): string =>
   isAscii.test(path)
     ? path.toLowerCase()
     : path.normalize('NFD').replace(invisible, '').toUpperCase().toLowerCase().normalize('NFC');
 
-/** Most names are, and need none of the rest. */
+/** Fast path: most names are ASCII. */
 const isAscii = /^[\u0000-\u007f]*$/;
 
-/** Characters that some systems leave out when they compare names. */
+/** Characters that some systems ignore when they compare names. */
 const invisible = /\p{Default_Ignorable_Code_Point}/gu;
 
 /** The order of files in a bundle. */
 export const byPath = (a: { path: string }, b: { path: string }): number =>
   a.path < b.path ? -1 : Number(a.path > b.path);
 
-/** Kinds of tar-stream, as the sentence calls them. */
+/** Entry types of tar-stream, as named in error messages. */
 const kindNames: Readonly<Record<string, string>> = {
   link: 'a hard link',
   symlink: 'a symbolic link',
@@ -52,17 +52,17 @@ const kindNames: Readonly<Record<string, string>> = {
 
 export type ArchiveEntryHeader = {
   name: string;
-  /** null for types that tar-stream does not know. */
+  /** Null for types that tar-stream does not know. */
   type: string | null;
   size: number;
-  /** What the PAX header said. */
+  /** Keys of the PAX header. */
   pax?: unknown;
 };
 
 /**
- * Checks entries in their order. `portable` also refuses different names of files with the same `portableName`: on some systems such an
- * archive unpacks to fewer files. Folders may differ so, because there they become one, and nothing is lost. `entries` bounds
- * what is remembered: so many folders, and names of 320 characters on average.
+ * Checks entries in their order. `portable` also refuses different file names with the same `portableName`, because some systems would unpack such an
+ * archive to fewer files. Folder names may differ in this way: they become one folder there, and nothing is lost. `entries` bounds memory: that many
+ * folders, and names of 320 characters on average.
  */
 export function archiveNames(options: { portable: boolean; entries: number }) {
   /** Spellings by `sameName`. */
@@ -73,7 +73,7 @@ export function archiveNames(options: { portable: boolean; entries: number }) {
   const mostCharacters = options.entries * mostCharactersOnAverage;
   let characters = 0;
 
-  /** False if it was known, and then all folders above it are, too. */
+  /** Returns false if the folder was known; then all its parents are known too. */
   function rememberFolder(folder: string, path: string): boolean {
     const key = sameName(folder);
     const file = files.get(key);
@@ -94,7 +94,7 @@ export function archiveNames(options: { portable: boolean; entries: number }) {
   }
 
   return {
-    /** The path of a regular file, undefined for a folder. Throws `ArchiveRefused` for everything else. */
+    /** Returns the path of a regular file; undefined for a folder. Throws `ArchiveRefused` for any other entry. */
     fileOf(header: ArchiveEntryHeader): string | undefined {
       const { type, size } = header;
       const isFolder = type === 'directory';
@@ -103,12 +103,12 @@ export function archiveNames(options: { portable: boolean; entries: number }) {
         const kind = kindNames[type ?? ''] ?? 'an entry of an unknown kind';
         throw new ArchiveRefused(`${name} is ${kind}: an archive may have only regular files and folders`);
       }
-      // tar programs disagree on whether bytes follow a folder's header: one could see entries that another does not.
+      // tar programs disagree on whether bytes follow a folder's header: one program could see entries that another does not.
       if (isFolder && size > 0) throw new ArchiveRefused(`${name} is a folder with bytes of its own`);
       if (Object.keys(header.pax ?? {}).some((key) => key.startsWith('GNU.sparse.'))) {
         throw new ArchiveRefused(`${name} is stored as a sparse file: pack it without --sparse`);
       }
-      // `tar -C project .` writes "./" in front of every name.
+      // `tar -C project .` writes "./" before every name.
       const path = header.name.replace(/^(\.\/)+/, '').replace(isFolder ? /\/+$/ : /$^/, '');
       if (isFolder && (path === '' || path === '.')) return undefined;
       const problem = archivePathProblem(path);
@@ -117,7 +117,7 @@ export function archiveNames(options: { portable: boolean; entries: number }) {
       if (characters > mostCharacters) {
         throw new ArchiveRefused(`the names in the archive have more than ${mostCharacters} characters together`);
       }
-      // From the deepest folder up: with many files in deep folders, each folder is looked at once.
+      // Goes up from the deepest folder, so that each folder is checked once even with many files in deep folders.
       let slash = isFolder ? path.length : path.lastIndexOf('/');
       while (slash > 0 && rememberFolder(path.slice(0, slash), path)) slash = path.lastIndexOf('/', slash - 1);
       if (!isFolder) rememberFile(path);
@@ -126,7 +126,7 @@ export function archiveNames(options: { portable: boolean; entries: number }) {
   };
 }
 
-/** A name can have megabytes, and sentences about it are read by people. */
+/** Limits names in error messages, because a name can have megabytes. */
 const mostQuoted = 300;
 const quoted = (path: string) =>
   path.length <= mostQuoted
@@ -138,7 +138,7 @@ function collision(path: string, earlier: string): string {
   return `${quoted(path)} and ${quoted(earlier)} are the same name on some file systems`;
 }
 
-/** An archive that is not accepted. The message is for its sender and names the entry at fault, if there is one. */
+/** The archive is not accepted. The message is for its sender, and names the entry that caused it, if there is one. */
 export class ArchiveRefused extends Error {
   override name = 'ArchiveRefused';
 }

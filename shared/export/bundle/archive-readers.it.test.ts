@@ -75,7 +75,7 @@ async function missing(command: string, ...args: string[]): Promise<boolean> {
   );
 }
 
-describe('a joined bundle is read whole, with nothing to complain about, by', () => {
+describe('a joined bundle is read completely, and without warnings, by', () => {
   test.for(readers)('%s', async ([name, command, args], { skip }) => {
     skip(await missing(command, '--help'), `${name} is not on this machine (${command} on PATH)`);
     const target = join(folder, command);
@@ -110,7 +110,7 @@ describe('a joined bundle is read whole, with nothing to complain about, by', ()
     expect(found.sort()).toEqual(expected);
   });
 
-  test('DecompressionStream, which refuses anything behind the gzip member', async () => {
+  test('DecompressionStream, which refuses bytes after the gzip member', async () => {
     const packed = new Blob([await readFile(bundle)]).stream().pipeThrough(new DecompressionStream('gzip'));
     const raw = new Uint8Array(await new Response(packed).arrayBuffer());
     expect(raw.length % 512).toBe(0);

@@ -1,13 +1,16 @@
 import { archivePathProblem, portableName } from './archive-names.ts';
 
-/** Below the top folder, which has up to 64 more; systems with the shortest limit take 1,024 with the folder it is unpacked to. */
+/**
+ * Maximum length of a path below the top folder, which has up to 64 more bytes. The systems with the shortest limit allow 1,024 including the folder
+ * to which a bundle is unpacked.
+ */
 const maxPathBytes = 512;
-/** Names that Windows gives to devices, whatever follows the first dot. */
+/** Names that Windows reserves for devices, whatever follows the first dot. */
 const deviceName = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])[ ]*(?:\..*)?$/i;
 
 /**
- * Why a file of a bundle must not be called so, as the end of a sentence that starts with the path; undefined when every system can have
- * such a file. `path` is below the top folder.
+ * Reason why a file of a bundle must not have this name, as the end of a sentence that starts with the path; undefined if every system can have such
+ * a file. `path` is below the top folder.
  */
 export function bundlePathProblem(path: string): string | undefined {
   const problem = archivePathProblem(path);
@@ -22,28 +25,28 @@ export function bundlePathProblem(path: string): string | undefined {
   return undefined;
 }
 
-/** Where our own files are. */
+/** Folder of our own files. */
 const ownFolder = '_bindery';
-/** Pages work at any address only if this is the one that we make. */
+/** Pages work at any address only if this file is the one that Bindery generates. */
 export const notFoundFile = '404.html';
 
 /**
- * The names of one bundle, so that no two files are one file on any system: not by case, not by Unicode form, and not as a file and a
- * folder. Names are given to who asks first; `404.html` and `_bindery/` are ours from the start.
+ * Assigns the names of one bundle, so that no two files are equal on any system: not by case, not by Unicode form, and not as a file and a folder.
+ * The first request for a name gets it; `404.html` and `_bindery/` are reserved.
  */
 export function bundleNames() {
   const files = new Map<string, string>([[portableName(notFoundFile), notFoundFile]]);
-  /** With a file in each. */
+  /** Folders by portable name, each with one file in it. */
   const folders = new Map<string, string>();
 
   function conflict(path: string): string | undefined {
     const key = portableName(path);
     const other = files.get(key);
-    if (other === notFoundFile) return 'is what hosts show for addresses without a page, and Bindery makes it';
+    if (other === notFoundFile) return 'is the page that hosts show for unknown addresses, and Bindery generates it';
     if (other !== undefined)
       return other === path ? 'is taken' : `has the same name as ${JSON.stringify(other)} on many systems`;
     if (key === ownFolder || key.startsWith(`${ownFolder}/`))
-      return `is in ${ownFolder}/, which has the files that pages need`;
+      return `is in ${ownFolder}/, which is reserved for the files that pages need`;
     const inside = folders.get(key);
     if (inside !== undefined) return `has the name of the folder of ${JSON.stringify(inside)}`;
     const parent = parentsOf(key).find((folder) => files.has(folder));
@@ -51,7 +54,9 @@ export function bundleNames() {
   }
 
   return {
-    /** Takes the names together. Gives why not, as the end of a sentence that starts with the first name which cannot be had. */
+    /**
+     * Takes all of the names or none. Returns the first name that cannot be taken and the reason, as the end of a sentence that starts with the name.
+     */
     take(...paths: string[]): { path: string; problem: string } | undefined {
       for (const path of paths) {
         const problem = bundlePathProblem(path) ?? conflict(path);

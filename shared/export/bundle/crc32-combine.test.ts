@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { crc32Combine } from './crc32-combine.ts';
 
-test('combining the CRCs of two parts gives the CRC of the whole, wherever it is cut', () => {
+test('combining the CRCs of two parts gives the CRC of the whole, for any cut', () => {
   for (let round = 0; round < 300; round++) {
     const whole = randomBytes(Math.floor(Math.random() * 5000));
     const cut = Math.floor(Math.random() * (whole.length + 1));
@@ -20,8 +20,8 @@ test('many parts fold from the left, empty ones change nothing', () => {
   expect(folded).toBe(crc32(Buffer.concat(parts)));
 });
 
-test('lengths above 4 GiB are not cut to 32 bits', () => {
-  // x^(8n) applied twice over half the length must be the same as once over the whole.
+test('lengths above 4 GiB are not truncated to 32 bits', () => {
+  // Applying x^(8n) twice for half the length must equal applying it once for the whole.
   const half = 3 * 2 ** 31;
   const zeros = crc32(Buffer.alloc(0));
   const start = crc32(Buffer.from('bindery'));
@@ -29,7 +29,7 @@ test('lengths above 4 GiB are not cut to 32 bits', () => {
   expect(crc32Combine(start, zeros, 2 ** 32 + 5)).not.toBe(crc32Combine(start, zeros, 5));
 });
 
-test('a length that is no count of bytes is refused', () => {
+test('a length that is not a number of bytes is refused', () => {
   expect(() => crc32Combine(1, 2, -1)).toThrow('whole number of bytes');
   expect(() => crc32Combine(1, 2, 0.5)).toThrow(RangeError);
 });

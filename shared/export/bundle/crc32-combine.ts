@@ -11,7 +11,7 @@ const one = 0x80000000;
 /** `powersOfX[k]` is x^(2^k) modulo the polynomial. x has order 2^32 - 1, so the table repeats after 32 entries. */
 const powersOfX: readonly number[] = squares();
 
-/** CRC-32 of two byte strings in a row, from the CRC of each and the length of the second in bytes. */
+/** CRC-32 of two consecutive byte strings, from the CRC of each and the length of the second in bytes. */
 export function crc32Combine(first: number, second: number, secondLength: number): number {
   if (!Number.isSafeInteger(secondLength) || secondLength < 0) {
     throw new RangeError(`the length of the second part must be a whole number of bytes, not ${secondLength}`);
@@ -21,7 +21,8 @@ export function crc32Combine(first: number, second: number, secondLength: number
 
 function xToThePowerOfBytes(length: number): number {
   let product = one;
-  // Lengths may pass 2^32, where bit operators would cut them: halve by division. A byte is 2^3 bits, so start at x^(2^3).
+  // Lengths may exceed 2^32, where bit operators would truncate them, so they are halved by division. A byte is 2^3 bits, so the loop starts at
+  // x^(2^3).
   for (let rest = length, k = 3; rest > 0; rest = Math.floor(rest / 2), k++) {
     if (rest % 2 === 1) product = multiply(powersOfX[k % 32] ?? x, product);
   }

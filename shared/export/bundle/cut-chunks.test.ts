@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { cutChunks, pageChunkLimits } from './cut-chunks.ts';
 
-/** mulberry32: the same numbers in every run. */
+/** mulberry32, which gives the same numbers in every run. */
 function random(seed: number): () => number {
   let state = seed;
   return () => {
@@ -45,7 +45,7 @@ test('an item that is too large is alone', () => {
   expect(chunks.map(paths)).toEqual(['a', 'b', 'c']);
 });
 
-test('the order in which pages are given does not matter', () => {
+test('the order of the given pages does not matter', () => {
   const pages = site(300, 3, 5000);
   expect(cutChunks([...pages].reverse(), pageChunkLimits)).toEqual(cutChunks(pages, pageChunkLimits));
 });

@@ -4,17 +4,17 @@ import { byPath } from './archive-names.ts';
 export type ChunkLimits = { minItems: number; maxItems: number; maxBytes: number };
 
 /**
- * Pages of a chunk: 50 to 200 ms of work. While a large export uses the pool, a small one waits about that long in each phase. With four
- * times as many pages it waited 3 to 5 times as long. The price: a large export alone takes a tenth longer.
+ * Limits for a chunk of pages, which then takes 50 to 200 ms. While a large export uses the pool, a small one waits about that time in each phase;
+ * with four times as many pages it waited 3 to 5 times longer. The cost: a large export alone takes a tenth longer.
  */
 export const pageChunkLimits: ChunkLimits = { minItems: 8, maxItems: 32, maxBytes: 256_000 };
-/** Files of a chunk that are only copied. */
+/** Limits for a chunk of files that are only copied. */
 export const assetChunkLimits: ChunkLimits = { minItems: 64, maxItems: 256, maxBytes: 8_000_000 };
 
 /**
- * Cuts items, sorted by path, into runs. A run ends at the item whose path has the smallest hash among the allowed places. So an item that
- * comes or goes moves only the ends beside it; with fixed sizes it would move all that follow. When items are so large that few fit, a run has
- * at least a quarter of those that fit. An item larger than `maxBytes` is a run of its own. Pure.
+ * Cuts items, sorted by path, into runs. A run ends at the item whose path has the smallest hash among the allowed places, so that an added or
+ * removed item moves only the adjacent ends; with fixed sizes it would move all later ones. If items are so large that few fit, a run has at least a
+ * quarter of those that fit. An item larger than `maxBytes` is a run of its own. Pure.
  */
 export function cutChunks<T extends { path: string; sizeBytes: number }>(
   items: readonly T[],

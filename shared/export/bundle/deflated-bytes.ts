@@ -10,30 +10,34 @@ import {
   type ZlibOptions,
 } from 'node:zlib';
 
-/*
- * Raw deflate data that ends with a full flush on a byte boundary and has no last block: pieces of it can stand one behind the other.
- */
+/* Raw deflate data that ends with a full flush on a byte boundary and has no last block, so that pieces can be concatenated. */
 
-/** Bytes are deflated in pieces of this size, so that a stream can deflate several at once. It is fixed, so that the output depends on the bytes alone. */
+/**
+ * Size of the pieces in which bytes are deflated, so that a stream can deflate several at once. It is fixed, so that the output depends only on the
+ * bytes.
+ */
 export const pieceBytes = 256 * 1024;
-/** How far deflate looks back: a piece may refer to the end of the one before. */
+/** Window of deflate: a piece may refer to the end of the previous one. */
 export const windowBytes = 32 * 1024;
 
 const deflate = promisify<InputType, ZlibOptions, Buffer>(deflateRaw);
 const inflate = promisify<InputType, ZlibOptions, Buffer>(inflateRaw);
 
-/** What a chunk usually has, and the event loop can wait for: some 20 ms. Handing it to other threads costs more than a fifth of that. */
+/**
+ * Size up to which bytes are deflated and inflated on the event loop, for some 20 ms. Chunks are usually smaller, and other threads cost more than a
+ * fifth of that time.
+ */
 const waitedBytes = 2 * 1024 * 1024;
 
 /** Level 4 takes half to two thirds of the time of level 6, and 5 % more bytes. */
 const deflateOptions = { level: 4, memLevel: 9, chunkSize: pieceBytes / 2, finishFlush: constants.Z_FULL_FLUSH };
 
-/** Off the event loop. `before`: what comes before it in the output. */
+/** Deflates a piece off the event loop. `before` are the bytes before it in the output. */
 export function deflatePiece(piece: Uint8Array, before: Uint8Array): Promise<Buffer> {
   return deflate(piece, after(before));
 }
 
-/** Deflates bytes that are in memory, with nothing before them; many of them off the event loop. */
+/** Deflates bytes in memory, with no bytes before them; large ones off the event loop. */
 export async function deflateWhole(raw: Uint8Array): Promise<Buffer> {
   const pieces = Array.from({ length: Math.ceil(raw.length / pieceBytes) }, (_, number) => {
     const at = number * pieceBytes;
@@ -51,16 +55,16 @@ const after = (before: Uint8Array): ZlibOptions => ({
   dictionary: before.length === 0 ? undefined : before,
 });
 
-/** No deflate data is of more bytes than this many times its own. */
+/** Maximum ratio of inflated to deflated bytes. */
 const mostRatio = 1_100;
 
 /**
- * The bytes again; many of them off the event loop. The data may be made to deceive: rejects unless it is whole pieces of just so many bytes, which end at
- * a byte and have no last block, so that what is put behind it is read as it is.
+ * Inflates the bytes; large data off the event loop. The data is untrusted: rejects unless it consists of whole pieces with exactly this many
+ * bytes, ends at a byte boundary and has no last block, so that data appended to it is read correctly.
  */
 export async function inflatePieces(deflated: Uint8Array, rawLength: number): Promise<Buffer> {
-  if (rawLength > deflated.length * mostRatio) throw new Error('the deflate data is too short for its bytes');
-  // A last block of its own, with bytes that are not known before the data is.
+  if (rawLength > deflated.length * mostRatio) throw new Error('the deflate data is too short for its length');
+  // Appends a last block whose bytes the author of the data cannot predict.
   const probe = hash('sha256', deflated, 'buffer');
   const length = Buffer.alloc(4);
   length.writeUInt16LE(probe.length, 0);
@@ -68,7 +72,7 @@ export async function inflatePieces(deflated: Uint8Array, rawLength: number): Pr
   const input = Buffer.concat([deflated, Buffer.from([1]), length, probe]);
   const whole = rawLength + probe.length;
   const options = { maxOutputLength: whole, chunkSize: Math.max(constants.Z_MIN_CHUNK, whole + 1), info: true };
-  // With `info`, which the types do not know, there is also what was read.
+  // With `info`, which is missing in the types, the result also has the number of bytes read.
   const { buffer, engine } = (rawLength <= waitedBytes
     ? inflateRawSync(input, options)
     : await inflate(input, options)) as unknown as { buffer: Buffer; engine: { bytesWritten: number } };

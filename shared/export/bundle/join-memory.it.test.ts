@@ -19,7 +19,7 @@ test('joining 500 MB of segments takes memory of a few chunks', async () => {
   const segments = Array.from({ length: perSegment }, (_, index) => ({
     ...summary,
     key: String(index),
-    // Fresh memory for every segment: what is kept would add up.
+    // Allocates new memory for every segment, so that retained memory would add up.
     open: async () => {
       peak = Math.max(peak, process.memoryUsage().rss);
       return Readable.from([Buffer.from(bytes)]);

@@ -43,7 +43,7 @@ test('the same segments give the same bytes, and the digest is known before the 
   });
 });
 
-test('segments without files and a bundle without segments are whole archives', async () => {
+test('segments without files and a bundle without segments are complete archives', async () => {
   const [one] = await threeSegments();
   const empty = await source('empty', []);
   expect(empty.rawLength).toBe(0);
@@ -73,7 +73,7 @@ test.each([
   );
 });
 
-test('an error of the store passes as it is, also from a segment that was opened ahead', async () => {
+test('an error of the store is passed on unchanged, even from a segment that was opened ahead', async () => {
   const [one, two, three] = await threeSegments();
   const gone = new Error('the store is gone');
   const failing = new Readable({ read() {} });

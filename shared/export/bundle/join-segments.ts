@@ -5,20 +5,20 @@ import { crc32Combine } from './crc32-combine.ts';
 import type { SegmentSummary } from './segment-writer.ts';
 import { tarTrailer } from './tar-header.ts';
 
-/** A stored segment, with what its sidecar says. */
+/** A stored segment, with the values of its sidecar. */
 export type SegmentSource = Pick<SegmentSummary, 'sha256' | 'crc32' | 'rawLength' | 'sizeBytes'> & {
-  /** Names it in errors. */
+  /** Key of the segment, for errors. */
   key: string;
-  /** Its bytes, whole or as a stream. Undefined when there is no such segment. */
+  /** Returns its bytes, whole or as a stream; undefined if there is no such segment. */
   open(): Promise<Readable | Uint8Array | undefined>;
 };
 
-/** Magic, deflate, no flags, no time, no hint, operating system unknown (RFC 1952): the same in every run. */
+/** Header of gzip: magic, deflate, no flags, no time, no hint, operating system unknown (RFC 1952). It is the same in every run. */
 const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 
 /**
- * Last block of the deflate data: the end of the tar archive, stored. Segments end on a byte boundary (full flush), so its three header
- * bits are the low bits of a byte of their own: final, stored; then length and its complement (RFC 1951, 3.2.4).
+ * Last block of the deflate data: the end of the tar archive, stored. Segments end on a byte boundary (full flush), so its three header bits are the
+ * low bits of a byte of their own: final, stored; then length and its complement (RFC 1951, 3.2.4).
  */
 const lastBlock = Buffer.concat([
   Buffer.from([
@@ -32,13 +32,13 @@ const lastBlock = Buffer.concat([
 ]);
 
 const gzipTrailerBytes = 8;
-/** Segments are small, and each costs a round trip to the store. So the next ones are opened while one is read. */
+/** Number of segments that are opened while one is read, because segments are small and each costs a round trip to the store. */
 const openAhead = 4;
 
 /**
- * The bundle: the segments in their order and the end of the tar archive, as one gzip member, joined without decompressing. The stream fails
- * with `SegmentDamaged` when a segment is missing or its sidecar says other bytes, and with the store's own errors. What came out before a
- * failure is no bundle: store only the whole.
+ * Joins segments, in their order and with the end of the tar archive, to a bundle of one gzip member, without decompressing them. The stream fails
+ * with `SegmentDamaged` if a segment is missing or does not match its sidecar, and with the store's own errors. The output before a failure is not a
+ * bundle: store only a complete one.
  */
 export function joinSegments(segments: readonly SegmentSource[]): Readable {
   return Readable.from(bundleBytes(segments), { objectMode: false, highWaterMark: 256 * 1024 });
@@ -65,7 +65,7 @@ async function* bundleBytes(segments: readonly SegmentSource[]): AsyncGenerator<
 function open(segment: SegmentSource): ReturnType<SegmentSource['open']> {
   const opening = segment.open();
   opening.then(
-    // Nobody listens before its turn. The stream keeps the error and throws it when it is read.
+    // The error has no listener before the segment's turn. The stream keeps it and throws it when it is read.
     (body) => body instanceof Readable && body.on('error', () => {}),
     () => {},
   );
@@ -110,8 +110,8 @@ function gzipTrailer(segments: readonly SegmentSource[]): Buffer {
 }
 
 /**
- * SHA-256 (64 hex digits) and size of the bundle of these segments: metadata that must be known before the upload. Reads every segment once and
- * fails as `joinSegments` does. It holds a bundle of at most `keptBytes` and gives its bytes, so that they need not be read again.
+ * SHA-256 (64 hex digits) and size of the bundle of these segments, which are metadata needed before the upload. Reads every segment once, and fails
+ * like `joinSegments`. A bundle of at most `keptBytes` is held in memory and returned, so that it need not be read again.
  */
 export async function digestBundle(
   segments: readonly SegmentSource[],
@@ -129,10 +129,10 @@ export async function digestBundle(
   return { sha256: digest.digest('hex'), sizeBytes, ...(isKept && { bytes }) };
 }
 
-/** A segment is missing or not what its sidecar says. It has to be rendered again; the bundle was not made. */
+/** A segment is missing or does not match its sidecar. It must be rendered again; the bundle was not made. */
 export class SegmentDamaged extends Error {
   override name = 'SegmentDamaged';
-  /** Of the segment, as given to the join. */
+  /** Key of the segment, as given to the join. */
   readonly key: string;
   /** Place in the bundle, from 0. */
   readonly index: number;

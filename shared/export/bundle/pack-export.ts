@@ -8,11 +8,11 @@ import {
 } from './segment-writer.ts';
 
 /*
- * Which files a segment of an export has, in which order and under which names. It belongs to this folder because the renderer version is
- * made from it: a change here changes bundles.
+ * Files of an export's segments, with their order and names. This code is in this folder because the renderer version is computed from it: a change
+ * here changes bundles.
  */
 
-/** Path in the archive of a file of an export: the domain is the one top folder. */
+/** Path in the archive of a file of an export. The domain is the only top folder. */
 export const archivePath = (domain: string, path: string): string => `${domain}/${path}`;
 
 /** Packs rendered files in memory, in the order in which they were rendered. */
@@ -23,12 +23,12 @@ export function packRendered(
   return packSegment(files.map(({ path, body }) => ({ path: archivePath(domain, path), body })));
 }
 
-/** A file of the project as it was published, or with the bytes that take its place. */
+/** A published file of the project, or the bytes that replace it. */
 export type StoredFile = { path: string; sha256: string; sizeBytes: number; body?: Uint8Array };
 
 /**
- * Copies files of the project into a segment, in the order of the plan and in the memory of a few blocks. `open` gives the bytes of a file,
- * `upload` takes those of the segment. Rejects when a file is gone or damaged, and with the reason of `upload` when that failed first.
+ * Copies files of the project into a segment, in the order of the plan, with the memory of a few blocks. `open` returns the bytes of a file, and
+ * `upload` receives those of the segment. Rejects if a file is missing or damaged, and with the reason of `upload` if that failed first.
  */
 export async function packStored(
   domain: string,
@@ -56,8 +56,8 @@ export async function packStored(
 }
 
 /**
- * Packs what `fill` adds, while `upload` takes the bytes of the segment: in the memory of a few blocks. Rejects with what `fill` throws, or
- * with the reason of `upload` when that failed first.
+ * Packs the files that `fill` adds, while `upload` receives the bytes of the segment, with the memory of a few blocks. Rejects with the error of
+ * `fill`, or with the reason of `upload` if that failed first.
  */
 export async function packTo(
   upload: (segment: Readable) => Promise<void>,
@@ -76,7 +76,7 @@ export async function packTo(
     if (uploadError !== undefined) throw uploadError;
     return summary;
   } catch (error) {
-    // When the upload failed first, that is the reason. It may have ended the stream and not said why yet.
+    // If the upload failed first, its error is the cause. It may have destroyed the stream before it rejects.
     const failedFirst = uploadError !== undefined || writer.output.destroyed;
     writer.output.destroy();
     await uploaded;

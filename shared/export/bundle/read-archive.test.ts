@@ -12,7 +12,7 @@ import { tarHeader, tarPadding } from './tar-header.ts';
 const MiB = 1024 * 1024;
 const budgets = { packedBytes: 50 * MiB, unpackedBytes: 100 * MiB, entries: 1000, ratio: 200 };
 
-/** A `.tar.gz` with these entries, packed by another hand than ours. */
+/** A `.tar.gz` with these entries, packed by other code than ours. */
 async function archive(...entries: (Partial<Header> & { name: string; body?: string | Buffer })[]): Promise<Buffer> {
   const tar = pack();
   for (const { body = '', ...header } of entries) tar.entry({ mtime: new Date(0), ...header }, body);
@@ -38,7 +38,7 @@ const refused = (packed: Buffer | Readable, options = {}) =>
   );
 
 describe('an archive of a project or of a bundle', () => {
-  test('gives its regular files in order, without the folders and without a leading ./', async () => {
+  test('yields its regular files in order, without the folders and without a leading ./', async () => {
     const packed = await archive(
       { name: './', type: 'directory' },
       { name: './docs.json', body: '{}' },
@@ -52,13 +52,13 @@ describe('an archive of a project or of a bundle', () => {
     expect(files['größe.mdx']?.length).toBe(200_000);
   });
 
-  test('reads back what the join makes', async () => {
+  test('reads a joined bundle', async () => {
     const { bytes, ...summary } = await packSegment([{ path: 'acme/日本.html', body: Buffer.from('本') }]);
     const bundle = joinSegments([{ ...summary, key: 'one', open: async () => Readable.from([bytes]) }]);
     expect(await read(bundle, { portableNames: true })).toEqual({ 'acme/日本.html': '本' });
   });
 
-  test('bodies may be left, whole or half read', async () => {
+  test('bodies may be unread, read or half read', async () => {
     const packed = await archive(
       { name: 'a', body: 'a'.repeat(300_000) },
       { name: 'b', body: 'b'.repeat(300_000) },
@@ -96,12 +96,12 @@ describe('refused is', () => {
     expect(await refused(packed)).toContain(message);
   });
 
-  test('a name that is innocent but for its PAX header', async () => {
+  test('a valid name with an invalid one in its PAX header', async () => {
     // tar-stream writes a PAX header for a name outside ASCII, and calls the entry itself "PaxHeader".
     expect(await refused(await archive({ name: '../größe', body: 'x' }))).toContain('"../größe" climbs');
   });
 
-  test('a name twice, a file that is also a folder, and on request names that are one on other systems', async () => {
+  test('a duplicate name, a file that is also a folder, and on request names that are equal on other systems', async () => {
     const two = (a: string, b: string) => archive({ name: a, body: '1' }, { name: b, body: '2' });
     expect(await refused(await two('a', 'a'))).toBe('"a" is in the archive more than once');
     expect(await refused(await two('a', 'a/b'))).toBe('"a" is a file, and a folder for "a/b"');
@@ -136,7 +136,7 @@ describe('refused is', () => {
     expect(await refused(packed)).toBe('"folder" is a folder with bytes of its own');
   });
 
-  test('whatever is too much', async () => {
+  test('archives that exceed a budget', async () => {
     const zeros = await archive({ name: 'zeros', body: Buffer.alloc(40 * MiB) });
     expect(await refused(zeros)).toBe('the archive unpacks to more than 200 times its size');
     expect(await refused(zeros, { ratio: 5000, unpackedBytes: 30 * MiB })).toContain(
@@ -147,14 +147,14 @@ describe('refused is', () => {
     expect(await refused(many, { entries: 10 })).toBe('the archive has more than 10 entries');
   });
 
-  test('what is cut anywhere, changed, or no archive at all', async () => {
+  test('archives that are cut at any place or changed, and other files', async () => {
     const packed = await archive({ name: 'a', body: Buffer.from(Array.from({ length: 3000 }, (_, n) => n * n)) });
     for (let length = 1; length < packed.length; length += 17) {
       expect(await refused(packed.subarray(0, length)), `cut at ${length}`).toContain('ends too early');
     }
     expect(await refused(Buffer.alloc(0))).toBe('the archive is empty: send a .tar.gz');
     expect(await refused(Buffer.from('PK\x03\x04 a zip file'))).toContain('not packed with gzip');
-    expect(await refused(gzipSync('x'.repeat(2000)))).toContain('no tar archive');
+    expect(await refused(gzipSync('x'.repeat(2000)))).toContain('not a tar archive');
     const header = tarHeader('a', 5000);
     expect(await refused(gzipSync(Buffer.concat([header, Buffer.alloc(1000)])))).toContain('ends too early');
     const changed = Buffer.from(packed);
@@ -162,7 +162,7 @@ describe('refused is', () => {
     expect(await refused(changed)).toContain('damaged');
   });
 
-  test('an error of the source is not called a bad archive, and reaches who reads a body', async () => {
+  test('an error of the source is not reported as a bad archive, and reaches the reader of a body', async () => {
     const packed = await archive(
       { name: 'a', body: 'a'.repeat(1000) },
       { name: 'b', body: Buffer.alloc(100_000, 'xyz') },
@@ -192,7 +192,7 @@ describe('refused is', () => {
   }, 30_000);
 });
 
-describe('an archive that was made to do harm is refused whole', () => {
+describe('a malicious archive is refused as a whole', () => {
   test.each([
     ['names that climb', [{ name: '../evil' }, { name: '/etc/evil' }, { name: '..\\evil' }], 'climbs out'],
     ['a link to write through', [{ name: 'out', type: 'symlink', linkname: '/tmp' }, { name: 'out/evil' }], 'symbolic'],

@@ -4,21 +4,20 @@ import { type Extract, extract, type ExtractEvents } from 'tar-stream';
 import { asError } from '#shared/runtime/failures.ts';
 import { type ArchiveEntryHeader, archiveNames, ArchiveRefused } from './archive-names.ts';
 
-/** A regular file of an archive. What is not read of `body` is skipped when the next file is asked for. */
+/** A regular file of an archive. Unread bytes of `body` are skipped when the next file is requested. */
 export type ArchiveFile = { path: string; size: number; body: Readable };
 
 export type ReadArchiveOptions = {
-  /** Refuse names that differ only in case or Unicode normalization; for bundles, which are unpacked anywhere. */
+  /** Refuses names that differ only in case or Unicode normalization; for bundles, which are unpacked on any system. */
   portableNames?: boolean;
-  /** Refuse bytes after the first gzip member: some readers take them, others silently leave them out. */
+  /** Refuses bytes after the first gzip member: some readers accept them, others silently ignore them. */
   oneMember?: boolean;
 };
 
 /**
- * The one reader of archives that others made: docs projects and bundles, as `.tar.gz`. Gives regular files with clean relative paths, in
- * the order of the archive, in bounded memory. Folders are skipped, and a leading `./` is dropped. Fails with `ArchiveRefused` when it finds
- * anything else; some files came out before that, so keep nothing of an archive that fails. Fails with the error of `packed` when that
- * fails. Stopping early destroys `packed`.
+ * Reads untrusted archives: docs projects and bundles, as `.tar.gz`. Yields regular files with clean relative paths, in the order of the archive, in
+ * bounded memory. Folders are skipped, and a leading `./` is dropped. Fails with `ArchiveRefused` for any other entry; files were yielded before
+ * that, so discard everything of an archive that fails. Fails with the error of `packed` if that fails. Stopping early destroys `packed`.
  */
 export async function* readArchive(
   packed: Readable,
@@ -61,40 +60,40 @@ function counting(count: (bytes: number) => void): Transform {
   });
 }
 
-/** Errors of zlib and tar-stream are about the archive; other errors pass as they are. */
+/** Errors of zlib and tar-stream are about the archive; other errors are passed on unchanged. */
 function archiveError(error: Error, isEmpty: boolean): Error {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (code === 'Z_BUF_ERROR' && isEmpty) return new ArchiveRefused('the archive is empty: send a .tar.gz');
   if (code === 'Z_BUF_ERROR' || error.message === 'Unexpected end of data') {
-    return new ArchiveRefused('the archive ends too early: it was cut on its way', { cause: error });
+    return new ArchiveRefused('the archive ends too early: it was cut during the transfer', { cause: error });
   }
   if (code === 'ERR_TRAILING_JUNK_AFTER_STREAM_END') {
-    return new ArchiveRefused('the archive has more than one gzip member, or bytes behind its end', { cause: error });
+    return new ArchiveRefused('the archive has more than one gzip member, or bytes after its end', { cause: error });
   }
   if (error.message === 'incorrect header check') {
     return new ArchiveRefused('the archive is not packed with gzip: send a .tar.gz', { cause: error });
   }
   if (code.startsWith('Z_') || /^(Invalid|Header exceeds)/.test(error.message)) {
-    return new ArchiveRefused(`the archive is damaged or no tar archive: ${error.message}`, { cause: error });
+    return new ArchiveRefused(`the archive is damaged or not a tar archive: ${error.message}`, { cause: error });
   }
   return error;
 }
 
-/** What reading an archive may cost. */
+/** Limits on the cost of reading an archive. */
 export type ArchiveBudgets = {
   packedBytes: number;
-  /** Of the tar archive, with its headers. */
+  /** Bytes of the tar archive, with its headers. */
   unpackedBytes: number;
-  /** Entries of any kind; also folders that are only part of names. */
+  /** Entries of any kind, including folders that only occur in names. */
   entries: number;
-  /** Unpacked by packed bytes, looked at from 16 MiB on; text packs 3 to 30 times, zeros 1,000 times. */
+  /** Ratio of unpacked to packed bytes, checked from 16 MiB on. Text has 3 to 30, zeros have 1,000. */
   ratio: number;
 };
 
-/** Below this a high ratio harms nobody, and small projects with similar pages have one. */
+/** Below this a high ratio is harmless, and small projects with similar pages have one. */
 const ratioFromBytes = 16 * 1024 * 1024;
 
-/** Counts against the budgets; each call throws `ArchiveRefused` when one is used up. */
+/** Counts against the budgets; each call throws `ArchiveRefused` if one is exceeded. */
 function archiveMeter(budgets: ArchiveBudgets) {
   let packed = 0;
   let unpacked = 0;
@@ -131,9 +130,9 @@ type Entry = ExtractEvents['entry'][1];
 type TarEntry = { header: ArchiveEntryHeader; body: Readable };
 
 /**
- * The entries of a tar archive, one at a time. tar-stream's own iterator never ends when a body is given up half read, so its events are
- * used: a body may be read whole, in part or not at all, and `next` skips the rest. The one who feeds `sink` calls `end`, with the error
- * if the archive could not be read; `next` and the body that is being read then fail with it.
+ * The entries of a tar archive, one at a time. tar-stream's own iterator never ends if a body is abandoned half read, so its events are used: a body
+ * may be read completely, in part or not at all, and `next` skips the rest. The writer of `sink` calls `end`, with the error if the archive could not
+ * be read; `next` and the body in progress then fail with it.
  */
 type TarEntries = {
   sink: Extract;
@@ -150,7 +149,7 @@ function tarEntries(): TarEntries {
 
   function settle(): void {
     if (ended === undefined) return;
-    arriving.promise.catch(() => {}); // Nobody may ask for a further entry.
+    arriving.promise.catch(() => {}); // A further entry may never be requested.
     if (ended.error === undefined) arriving.resolve(undefined);
     else arriving.reject(ended.error);
   }
@@ -183,7 +182,7 @@ function tarEntries(): TarEntries {
   };
 }
 
-/** A stream over tar-stream's own, because destroying that one would destroy the whole archive. */
+/** A stream around tar-stream's own, because destroying that one would destroy the whole archive. */
 function bodyOf(entry: Entry): Readable {
   const body = new Readable({
     read() {
@@ -196,7 +195,7 @@ function bodyOf(entry: Entry): Readable {
   entry.on('end', () => {
     if (!body.destroyed) body.push(null);
   });
-  // Errors reach the body through `end`. Nobody may be reading it then.
+  // Errors reach the body through `end`. The body may have no reader then.
   entry.on('error', () => {});
   body.on('error', () => {});
   return body;

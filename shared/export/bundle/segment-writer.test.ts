@@ -14,7 +14,7 @@ const files = [
   { path: 'acme/empty', body: Buffer.alloc(0) },
 ];
 
-test('a segment ends with a full flush on a byte boundary and is described as it is', async () => {
+test('a segment ends with a full flush on a byte boundary and is described correctly', async () => {
   const segment = await packSegment(files);
   expect(segment.bytes.subarray(-4)).toEqual(Buffer.from([0, 0, 0xff, 0xff]));
   const raw = inflate(segment.bytes);
@@ -44,13 +44,13 @@ test.each([
   expect(Buffer.concat(chunks).equals(bytes)).toBe(true);
 });
 
-test('paths that no archive may have are refused, and so is a path twice', async () => {
+test('paths that are not allowed in an archive are refused, and so are duplicate paths', async () => {
   await expect(packSegment([{ path: '../x', body: '' }])).rejects.toThrow('"../x" climbs out of its folder');
   const twice = { path: 'acme/x', body: Buffer.from('') };
   await expect(packSegment([twice, twice])).rejects.toThrow('acme/x is already in this segment');
 });
 
-test('a text is packed as its UTF-8', async () => {
+test('a text is packed as UTF-8', async () => {
   for (const body of [
     '',
     'plain',
@@ -66,7 +66,7 @@ test('a text is packed as its UTF-8', async () => {
   }
 });
 
-test('adding fails when the reader has given up', async () => {
+test('adding fails when the reader has destroyed the output', async () => {
   const writer = segmentWriter();
   writer.output.destroy();
   const adding = async () => {
@@ -76,14 +76,14 @@ test('adding fails when the reader has given up', async () => {
   await expect(writer.finish()).rejects.toThrow('Premature close');
 });
 
-test('adding waits for the reader: memory stays at a few blocks', async () => {
+test('adding waits for the reader, so that memory stays at a few blocks', async () => {
   const writer = segmentWriter();
   let added = 0;
   const adding = (async () => {
     for (; added < 100; added++) await writer.add(`acme/${added}`, randomBytes(100_000));
     return writer.finish();
   })();
-  // Nobody reads: the pipe fills up, and adding stops long before the end.
+  // Without a reader the pipe fills up, and adding stops long before the end.
   for (let turn = 0, before = -1; added !== before || turn < 50; turn++) {
     before = added;
     await new Promise(setImmediate);
@@ -93,7 +93,7 @@ test('adding waits for the reader: memory stays at a few blocks', async () => {
   expect((await adding).sizeBytes).toBe(bytes.length);
 });
 
-test('a file added as a stream gives the same bytes, and one of another size than announced is refused', async () => {
+test('a file added as a stream gives the same bytes, and one with another size than announced is refused', async () => {
   const whole = await packSegment(files);
   const writer = segmentWriter();
   const bytes = buffer(writer.output);
@@ -110,7 +110,7 @@ test('a file added as a stream gives the same bytes, and one of another size tha
   );
 });
 
-test('bytes that were deflated before are packed as they are, wherever they come', async () => {
+test('bytes that were deflated before are packed unchanged, wherever they come', async () => {
   const parts = [1, 300_000, 0, 70_000, 5].map((length, at) =>
     Buffer.from(`part ${at} of words, `.repeat(Math.ceil(length / 16)).slice(0, length)),
   );

@@ -8,24 +8,23 @@ import { tarHeader, tarPadding } from './tar-header.ts';
 
 const piecesAtOnce = 4;
 
-/** Bytes that were deflated before (`deflateWhole`): they are packed as they are. */
+/** Bytes that were deflated before (`deflateWhole`), which are packed unchanged. */
 export type DeflatedBytes = { raw: Uint8Array; deflated: Uint8Array };
 
 export type SegmentWriter = {
-  /** The packed bytes. Somebody must read them in the meantime: `add` and `finish` wait for the reader. */
+  /** The packed bytes. They must be read meanwhile, because `add` and `finish` wait for the reader. */
   output: Readable;
-  /** Adds a file; wait for each call before the next. Rejects for paths that no archive may have and after `output` was destroyed. */
+  /** Adds a file; wait for each call before the next. Rejects for paths that are not allowed in an archive, and after `output` was destroyed. */
   add(path: string, body: Uint8Array): Promise<void>;
-  /** The same for a file that is too large for memory. Its size must be known before; a body of another size rejects. Gives its SHA-256. */
+  /** Adds a file that is too large for memory. Its size must be known in advance; a body of another size rejects. Returns its SHA-256. */
   addStream(path: string, size: number, body: AsyncIterable<Uint8Array | DeflatedBytes>): Promise<string>;
-  /** Ends the segment. To give up instead, destroy `output`. */
+  /** Ends the segment. To abandon it instead, destroy `output`. */
   finish(): Promise<SegmentSummary>;
 };
 
 /**
- * Packs files into a segment: tar entries as raw deflate data, ended by a full flush on a byte boundary and without a last block, so that
- * segments can be joined as they are. The same files in the same order give the same bytes. Compresses off the event loop, in memory of
- * a few pieces.
+ * Packs files into a segment: tar entries as raw deflate data, ended by a full flush on a byte boundary and without a last block, so that segments
+ * can be concatenated. The same files in the same order give the same bytes. Compresses off the event loop, with the memory of a few pieces.
  */
 export function segmentWriter(): SegmentWriter {
   const contents = segmentContents();
@@ -40,9 +39,9 @@ export function segmentWriter(): SegmentWriter {
   const deflating: Promise<Buffer>[] = [];
   const output = new PassThrough({ highWaterMark: windowBytes });
   const closed = finished(output);
-  closed.catch(() => {}); // Whoever adds or finishes next throws it.
+  closed.catch(() => {}); // Thrown by the next `add` or `finish`.
 
-  /** Gives the oldest piece to the reader. */
+  /** Passes the oldest piece to the reader. */
   async function passOn(): Promise<void> {
     const bytes = await deflating[0];
     void deflating.shift();
@@ -62,7 +61,7 @@ export function segmentWriter(): SegmentWriter {
   async function append(raw: Uint8Array, deflated: Promise<Buffer> | Buffer): Promise<void> {
     crc = crc32(raw, crc);
     rawLength += raw.length;
-    // A copy: a part keeps all of a text in memory.
+    // Copied, because a slice would keep the whole text in memory.
     before = Buffer.from(raw.subarray(-windowBytes));
     const turn = Promise.resolve(deflated);
     turn.catch(() => {}); // Thrown when its turn comes.
@@ -119,20 +118,21 @@ export function segmentWriter(): SegmentWriter {
   };
 }
 
-/** What a segment has so far. */
+/** The contents of a segment so far. */
 function segmentContents() {
   const files: SegmentFile[] = [];
   const paths = new Set<string>();
   return {
     files,
-    /** The header of a file that comes next. Throws for paths that no archive may have, and for one that is there. */
+    /** The header of the next file. Throws for a path that is not allowed in an archive, and for a duplicate. */
     header(path: string, size: number): Uint8Array {
-      if (paths.has(path)) throw new Error(`${path} is already in this segment: each path may be in a bundle once`);
+      if (paths.has(path))
+        throw new Error(`${path} is already in this segment: each path may be in a bundle only once`);
       const header = tarHeader(path, size);
       paths.add(path);
       return header;
     },
-    /** The file is in. Gives its SHA-256. */
+    /** Records an added file. Returns its SHA-256. */
     added(path: string, size: number, sha256: string): string {
       files.push({ path, size, sha256 });
       return sha256;
@@ -140,12 +140,12 @@ function segmentContents() {
   };
 }
 
-/** A file to pack: its path in the archive (with the top folder) and its bytes, or its text. */
+/** A file to pack: its path in the archive (with the top folder) and its bytes or text. */
 export type FileToPack = { path: string; body: string | Uint8Array };
 
 /**
- * Packs files into one segment in memory: for chunks, which are a few hundred kilobytes. The same bytes as those of a `segmentWriter`,
- * in half of its time. Texts are written to their place in the segment at once. Rejects as that does.
+ * Packs files into one segment in memory: for chunks, which have a few hundred kilobytes. The bytes are those of a `segmentWriter`, in half of the
+ * time. Texts are written directly to their place in the segment. Rejects like `segmentWriter`.
  */
 export async function packSegment(files: readonly FileToPack[]): Promise<SegmentSummary & { bytes: Buffer }> {
   const contents = segmentContents();
@@ -180,16 +180,16 @@ export async function packSegment(files: readonly FileToPack[]): Promise<Segment
 /** One file inside a segment: its path in the archive, size in bytes, SHA-256 of its bytes as 64 hex digits. */
 type SegmentFile = { path: string; size: number; sha256: string };
 
-/** What is known about a segment once it is packed: the base of its sidecar. */
+/** Description of a packed segment, the base of its sidecar. */
 export type SegmentSummary = {
-  /** Of the packed bytes, 64 hex digits. */
+  /** SHA-256 of the packed bytes, 64 hex digits. */
   sha256: string;
-  /** Of the unpacked tar bytes, unsigned. */
+  /** CRC-32 of the unpacked tar bytes, unsigned. */
   crc32: number;
-  /** Unpacked tar bytes. */
+  /** Number of unpacked tar bytes. */
   rawLength: number;
-  /** Packed bytes. */
+  /** Number of packed bytes. */
   sizeBytes: number;
-  /** In the order they were added. */
+  /** Files in the order in which they were added. */
   files: SegmentFile[];
 };

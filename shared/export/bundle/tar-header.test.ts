@@ -7,7 +7,7 @@ const text = (header: Uint8Array, from: number, length: number) =>
     .toString()
     .replace(/\0.*$/s, '');
 
-test('a header is one block that says nothing about when, where and by whom it was made', () => {
+test('a header is one block without time, place and user', () => {
   const header = tarHeader('acme/index.html', 1234);
   expect(header.length).toBe(512);
   expect([text(header, 0, 100), text(header, 100, 8), text(header, 108, 8), text(header, 116, 8)]).toEqual([
@@ -22,7 +22,7 @@ test('a header is one block that says nothing about when, where and by whom it w
   expect(Buffer.from(header).equals(tarHeader('acme/index.html', 1234))).toBe(true);
 });
 
-test('long paths are cut at a slash into the two fields of ustar', () => {
+test('long paths are split at a slash into the two fields of ustar', () => {
   const folder = 'f'.repeat(120);
   const header = tarHeader(`${folder}/page.html`, 0);
   expect(header.length).toBe(512);
@@ -42,6 +42,6 @@ test('padding fills the last block', () => {
   expect([0, 1, 511, 512, 513].map((size) => tarPadding(size).length)).toEqual([0, 511, 1, 0, 511]);
 });
 
-test('sizes that ustar cannot say are refused', () => {
+test('sizes that ustar cannot represent are refused', () => {
   expect(() => tarHeader('acme/x', 8 * 2 ** 30)).toThrow('smaller than 8 GiB');
 });

@@ -12,9 +12,9 @@ const prefixBytes = 155;
 export const tarTrailer: Uint8Array = new Uint8Array(2 * blockBytes);
 
 /**
- * The header before a file's bytes in a tar archive. The same path and size give the same bytes: mode 0644, owner 0, one fixed time. A path
- * that plain ustar cannot hold gets a PAX header. Busybox skips those, so the ustar fields hold the UTF-8 bytes if they fit, and a GNU long
- * name comes first if they do not. Throws for a path that is not allowed in our archives.
+ * The header before a file's bytes in a tar archive. The same path and size give the same bytes: mode 0644, owner 0, one fixed time. A path that
+ * plain ustar cannot hold gets a PAX header. Busybox skips those, so the ustar fields contain the UTF-8 bytes if they fit, and a GNU long name
+ * precedes them otherwise. Throws for a path that is not allowed in our archives.
  */
 export function tarHeader(path: string, size: number): Uint8Array {
   const problem = archivePathProblem(path);
@@ -40,7 +40,7 @@ export function tarPadding(size: number): Uint8Array {
   return new Uint8Array(rest === 0 ? 0 : blockBytes - rest);
 }
 
-/** Undefined when the path does not fit the two fields of ustar; cut at the first slash that leaves a short enough name. */
+/** Splits at the first slash that leaves a short enough name. Undefined if the path does not fit the two fields of ustar. */
 function splitPath(path: Buffer): { prefix: Buffer; name: Buffer } | undefined {
   if (path.length <= nameBytes) return { prefix: Buffer.alloc(0), name: path };
   const slash = path.indexOf('/', path.length - nameBytes - 1);

@@ -37,7 +37,7 @@ function manifestOf(files: { path: string; body: Buffer }[]) {
 const problemsOf = async (files: { path: string; body: Buffer }[]) =>
   (await verifyBundle(Readable.from([await bundle(files)]))).problems;
 
-test('a whole bundle has no problems, and its size and digest are said', async () => {
+test('a complete bundle has no problems, and the report has its size and digest', async () => {
   const bytes = await bundle([...pages, config, manifestOf(pages)]);
   expect(await verifyBundle(Readable.from([bytes.subarray(0, 100), bytes.subarray(100)]))).toEqual({
     files: 5,
@@ -52,21 +52,21 @@ test('the settings may be edited after the export', async () => {
   expect(await problemsOf([...pages, file('_bindery/config.js', 'edited'), manifestOf(pages)])).toEqual([]);
 });
 
-test('every file that is missing, changed or strange is named', async () => {
+test('every file that is missing, changed or unlisted is named', async () => {
   const changed = file('index.html', '<h1>Jello</h1>');
   const shorter = file('guides/größe.html', 'x');
   expect(await problemsOf([changed, shorter, file('extra.html', ''), manifestOf(pages)])).toEqual([
-    'index.html has other bytes than its SHA-256 in the manifest says',
+    'index.html does not match its SHA-256 in the manifest',
     'guides/größe.html has 1 bytes instead of 100000',
     'empty is missing',
     'extra.html is not in the manifest',
   ]);
 });
 
-test('a bundle without a manifest, with a broken one or with two top folders is none', async () => {
+test('a bundle without a manifest, with a broken one or with two top folders is invalid', async () => {
   expect(await problemsOf(pages)).toEqual(['the bundle has no _bindery/manifest.json']);
   expect(await problemsOf([file('_bindery/manifest.json', '{"files":')])).toEqual([
-    expect.stringContaining('_bindery/manifest.json is no manifest'),
+    expect.stringContaining('_bindery/manifest.json is not a manifest'),
   ]);
   const other = { path: 'other/x', body: Buffer.from('') };
   expect(await problemsOf([...pages, other, manifestOf([...pages, { ...other, path: 'acme/x' }])])).toEqual([
@@ -74,10 +74,13 @@ test('a bundle without a manifest, with a broken one or with two top folders is 
   ]);
 });
 
-test('an archive that is cut or hostile is one problem', async () => {
+test('an archive that is cut or malicious is one problem', async () => {
   const bytes = await bundle([...pages, manifestOf(pages)]);
   const cut = await verifyBundle(Readable.from([bytes.subarray(0, 5000)]));
-  expect(cut).toMatchObject({ sha256: undefined, problems: ['the archive ends too early: it was cut on its way'] });
+  expect(cut).toMatchObject({
+    sha256: undefined,
+    problems: ['the archive ends too early: it was cut during the transfer'],
+  });
   const twice = Buffer.concat([bytes, gzipSync(Buffer.alloc(1024))]);
   expect((await verifyBundle(Readable.from([twice]))).problems).toEqual([
     expect.stringContaining('more than one gzip member'),

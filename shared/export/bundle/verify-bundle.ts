@@ -7,30 +7,30 @@ import { ArchiveRefused } from './archive-names.ts';
 import { type ArchiveBudgets, readArchive } from './read-archive.ts';
 
 export type BundleReport = {
-  /** How many files it has, the manifest included. */
+  /** Number of files, including the manifest. */
   files: number;
   /** Size of the archive as read. */
   sizeBytes: number;
-  /** SHA-256 of the archive, 64 hex digits; undefined when it could not be read to its end. */
+  /** SHA-256 of the archive, 64 hex digits; undefined if it could not be read completely. */
   sha256: string | undefined;
-  /** SHA-256 of its manifest; undefined when it has none. */
+  /** SHA-256 of its manifest; undefined if it has none. */
   manifestSha256: string | undefined;
-  /** Sentences, at most 100; none when the files are exactly those that the manifest lists. */
+  /** Sentences, at most 100; none if the files are exactly those that the manifest lists. */
   problems: string[];
 };
 
-/** People verify their own bundles, so these budgets refuse only what no real bundle reaches. */
+/** Users verify their own bundles, so these budgets refuse only sizes that no real bundle reaches. */
 const generousBudgets: ArchiveBudgets = { packedBytes: 1e11, unpackedBytes: 1e12, entries: 5_000_000, ratio: Infinity };
-/** A larger one is no manifest. */
+/** Maximum size of a manifest. */
 export const maxManifestBytes = 512 * 1024 * 1024;
 const maxProblems = 100;
 
-/** What was found under a path below the top folder. */
+/** Size and digest of a file in the bundle. */
 export type FoundFile = { size: number; sha256: string };
 
 /**
- * Checks a bundle (`.tar.gz`) against its own manifest in one pass; memory grows with the number of files, not with their sizes. It
- * rejects only when `packed` cannot be read.
+ * Checks a bundle (`.tar.gz`) against its own manifest in one pass; memory grows with the number of files, not with their sizes. Rejects only if
+ * `packed` cannot be read.
  */
 export async function verifyBundle(packed: Readable, budgets: ArchiveBudgets = generousBudgets): Promise<BundleReport> {
   const whole = createHash('sha256');
@@ -42,7 +42,7 @@ export async function verifyBundle(packed: Readable, budgets: ArchiveBudgets = g
       done(null, chunk);
     },
   });
-  pipeline(packed, metered, () => {}); // An error comes out of `metered`.
+  pipeline(packed, metered, () => {}); // Errors are passed to the reader of `metered`.
   const found = new Map<string, FoundFile>();
   const tops = new Set<string>();
   let manifest: Buffer | undefined;
@@ -75,10 +75,11 @@ export async function verifyBundle(packed: Readable, budgets: ArchiveBudgets = g
   return report(problems, whole.digest('hex'));
 }
 
-/** What is not as the manifest with these bytes says, as sentences. `found`: all files of the bundle, by path below the top folder. Pure. */
+/** Differences from the manifest with these bytes, as sentences. `found` has all files of the bundle, by path below the top folder. Pure. */
 export function compareWithManifest(found: ReadonlyMap<string, FoundFile>, bytes: Buffer): string[] {
   const parsed = bundleManifestSchema.safeParse(jsonOf(bytes));
-  if (!parsed.success) return [`${manifestPath} is no manifest: ${parsed.error.issues[0]?.message ?? 'it is no JSON'}`];
+  if (!parsed.success)
+    return [`${manifestPath} is not a manifest: ${parsed.error.issues[0]?.message ?? 'it is not JSON'}`];
   const problems: string[] = [];
   const listed = new Set<string>(unlistedPaths);
   for (const { path, size, sha256 } of parsed.data.files) {
@@ -86,13 +87,13 @@ export function compareWithManifest(found: ReadonlyMap<string, FoundFile>, bytes
     const file = found.get(path);
     if (file === undefined) problems.push(`${path} is missing`);
     else if (file.size !== size) problems.push(`${path} has ${file.size} bytes instead of ${size}`);
-    else if (file.sha256 !== sha256) problems.push(`${path} has other bytes than its SHA-256 in the manifest says`);
+    else if (file.sha256 !== sha256) problems.push(`${path} does not match its SHA-256 in the manifest`);
   }
   for (const path of found.keys()) if (!listed.has(path)) problems.push(`${path} is not in the manifest`);
   return problems;
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined for bytes that are not JSON. */
 function jsonOf(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
@@ -107,13 +108,13 @@ async function digestOf(body: Readable): Promise<string> {
   return digest.digest('hex');
 }
 
-/** Where the manifest is, below the bundle's one top folder. */
+/** Path of the manifest, below the bundle's only top folder. */
 export const manifestPath = '_bindery/manifest.json';
 
-/** Files that the manifest does not list: itself, and the one that may be edited after the export. */
+/** Files that the manifest does not list: itself, and the file that may be edited after the export. */
 const unlistedPaths: readonly string[] = [manifestPath, '_bindery/config.js'];
 
-/** The part of a manifest that verifying needs. Paths are below the top folder. */
+/** The part of a manifest that is needed for verification. Paths are below the top folder. */
 const bundleManifestSchema = z.looseObject({
   files: z.array(z.object({ path: z.string(), size: z.int().min(0), sha256: z.string() })),
 });

@@ -41,6 +41,8 @@ const read = process.env.BINDERY_WORDS?.split(',') ?? [
   'shared/docs/reference',
   'shared/docs/sandbox',
   'shared/embedding',
+  'shared/export',
+  'shared/http',
   'shared/messaging',
   'shared/runtime',
   'shared/search',
