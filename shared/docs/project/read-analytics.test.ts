@@ -41,7 +41,10 @@ test.each([
     { gtm: { tagId: 'GTM-1' } },
     /^"integrations.gtm" has no effect: a tag manager loads scripts of other sites, and pages run none\. Name .*"ga4"/,
   ],
-  [{ ga4: { measurementId: 'UA-1' } }, /^"integrations.ga4" has no effect: "measurementId" is "UA-1", which that service does not/],
+  [
+    { ga4: { measurementId: 'UA-1' } },
+    /^"integrations.ga4" has no effect: "measurementId" is "UA-1", which that service does not/,
+  ],
   [{ ga4: {} }, /^"integrations.ga4" has no effect: it needs "measurementId"\.$/],
   [{ constructor: {} }, /^"integrations.constructor" has no effect: pages run/],
   [{ umami: { url: 'https://umami.acme.com' } }, /^"integrations.umami" has no effect: it needs "websiteId"\.$/],
