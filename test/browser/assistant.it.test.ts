@@ -183,12 +183,12 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
   });
 
   test.each([
-    [400, 'could not read this question'],
-    [401, 'its key is not accepted'],
-    [403, 'its key is not accepted'],
+    [400, 'could not process this question'],
+    [401, 'the key of this site was rejected'],
+    [403, 'the key of this site was rejected'],
     [404, 'does not know this site'],
     [429, 'too many questions'],
-    [503, 'does not answer right now'],
+    [503, 'is not available right now'],
   ])('says in a sentence what %i means', async (status, sentence) => {
     const { platform } = await scripted((response) => response.writeHead(status).end('{}'));
     const { opened } = await site(platform);
@@ -199,10 +199,10 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
   test('says that a key is wrong, that the server is away, and that the reader is offline', async () => {
     const wrong = await site({ ...(await platform()), assistantKey: unusedKey });
     await wrong.opened.locator('.assistant-entry').click();
-    expect(await ask(wrong.opened, 'Why?')).toContain('its key is not accepted');
+    expect(await ask(wrong.opened, 'Why?')).toContain('the key of this site was rejected');
     const { opened, context } = await site({ serverUrl: 'http://127.0.0.1:9', assistantKey: unusedKey });
     await opened.locator('.assistant-entry').click();
-    expect(await ask(opened, 'Why?')).toContain('does not answer right now');
+    expect(await ask(opened, 'Why?')).toContain('is not available right now');
     await context.setOffline(true);
     expect(await ask(opened, 'And now?')).toContain('You are offline.');
   });
@@ -294,7 +294,7 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
     expect(await lastTurn(opened).locator('*').count()).toBeLessThan(5000);
   });
 
-  test('says that an answer broke off, and keeps what came', async () => {
+  test('reports that an answer was interrupted, and keeps its beginning', async () => {
     const answering = Promise.withResolvers<ServerResponse>();
     const { platform } = await scripted((response) => {
       response.write(start + delta('**Half** an answ'));
@@ -308,7 +308,7 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
     (await answering.promise).destroy();
     const shown = await asked;
     expect(shown).toContain('Half an answ');
-    expect(shown).toContain('The answer broke off.');
+    expect(shown).toContain('The answer was interrupted.');
   });
 
   test('is a sheet on phones: the rest of the page takes no part, and a source leads to its page', async () => {

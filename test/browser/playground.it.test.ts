@@ -350,7 +350,7 @@ describe.skipIf(findServer('chromium') === undefined)(
     test('says what it cannot tell apart when a server does not allow the page', async () => {
       const opened = await tried('closed.html');
       await opened.getByRole('button', { name: 'Send' }).click();
-      await opened.getByText('does not allow pages of null to read its answers (CORS)').first().waitFor();
+      await opened.getByText('does not allow pages of null to read its responses (CORS)').first().waitFor();
       await keepPicture(opened, 'playground-refused');
     });
 
@@ -396,7 +396,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       expect(await servers.locator('option').count()).toBe(2);
       await servers.selectOption('1');
       await send.click();
-      await opened.locator('.playground-problem', { hasText: 'The value of a would lead to another path' }).waitFor();
+      await opened.locator('.playground-problem', { hasText: 'The value of a would change the path' }).waitFor();
       expect(await opened.title()).toContain('Hostile');
       expect(await opened.locator('dialog.playground :is(img, script)').count()).toBe(0);
       expect(problems).toEqual([]);
@@ -406,7 +406,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       ['deep', 'Only the beginning is shown.'],
       ['exact', '"id": 12345678901234567890'],
       ['latin', 'caf\u00e9'],
-      ['broken', 'The browser got no answer that this page may read.'],
+      ['broken', 'The browser got no response that this page may read.'],
       ['moved', `→ ${server}/v1/odd/exact`],
     ])('shows an answer that is %s', async (kind, shown) => {
       const opened = await tried('odd.html');
@@ -424,7 +424,7 @@ describe.skipIf(findServer('chromium') === undefined)(
         await opened.locator('.playground-fields').getByLabel('X-API-Key').fill('secret-key');
         api.received.length = other.received.length = 0;
         await opened.getByRole('button', { name: 'Send' }).click();
-        const said = `which is not followed: your key and what you entered stay with ${server}.`;
+        const said = `It is not followed, so that your key and your entries are sent only to ${server}.`;
         await opened.locator('.playground-problem', { hasText: said }).waitFor();
         await opened.locator('.playground-problem', { hasText: 'the header Location has the address' }).waitFor();
         await keepPicture(opened, `playground-redirected-${status}`);

@@ -126,7 +126,7 @@ describeWithServers(['chromium'], 'the search in the bundle', () => {
     const opened = await context.newPage();
     await opened.goto(`file://${folder()}/index.html`);
     await ask(opened, 'keys');
-    await opened.locator('.search-note', { hasText: 'does not answer' }).waitFor();
+    await opened.locator('.search-note', { hasText: 'is not available' }).waitFor();
   });
 });
 
@@ -319,9 +319,9 @@ describeWithServers(['chromium'], 'the search of the platform', () => {
   });
 
   test.each([
-    ['is not reachable', 'does not answer right now', 'abort'],
+    ['is not reachable', 'is not available right now', 'abort'],
     ['has had too many requests', 'too many searches', 429],
-    ['refuses the key', 'its key is not accepted', 401],
+    ['refuses the key', 'the key of this site was rejected', 401],
   ] as const)('searches the bundle when the platform %s, and says so', async (_, sentence, answer) => {
     const { opened, context } = await start();
     await context.route('**/discovery/**', (route) =>

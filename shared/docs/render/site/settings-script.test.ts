@@ -79,7 +79,7 @@ describe('the settings of a site', () => {
       expect(config.features).toEqual({ search: 'off', assistant: false, analytics: false, playground: false });
       expect(said.join()).toContain('features must be an object');
     }
-    expect(used([good]).said.join()).toContain('mistake');
+    expect(used([good]).said.join()).toContain('syntax error');
   });
 
   test.each([undefined, null, 'x', 7, { features: 7 }])('that are not an object (%j) leave everything off', (found) => {

@@ -2,11 +2,11 @@
 /** @typedef {{ url: string, title: string, referrer: string, id: string }} Visit */
 /** @typedef {{ to: string, body: string, type: string }} Beacon */
 var jsonType = 'application/json';
-/** Needs no question beforehand, and the services read it as JSON. */
+/** This type needs no CORS preflight, and the services parse it as JSON. */
 var plainType = 'text/plain';
 var formType = 'application/x-www-form-urlencoded';
 
-/** What each service is sent, as its interface is documented. @type {Record<string, (settings: ServiceSettings, visit: Visit) => Beacon>} */
+/** The request to each service, by the documentation of its API. @type {Record<string, (settings: ServiceSettings, visit: Visit) => Beacon>} */
 var beacons = {
   amplitude: (settings, visit) => ({
     to: 'https://api2.amplitude.com/2/httpapi',
@@ -28,7 +28,7 @@ var beacons = {
       new URLSearchParams({
         v: '2',
         tid: settings.measurementId,
-        // Two numbers with a dot, as Google writes the identifier of a reader.
+        // Two numbers with a dot, the format of Google's client ids.
         cid: parseInt(visit.id.slice(0, 8), 16) + '.' + parseInt(visit.id.slice(8, 16), 16),
         sid: String(parseInt(visit.id.slice(16, 24), 16)),
         sct: '1',
@@ -135,14 +135,14 @@ var beacons = {
   }),
 };
 
-/** A server as people name it: with or without https. Throws when it is none. @param {string} server */
+/** Address of a server with or without https in front. Throws if it is invalid. @param {string} server */
 function addressOf(server) {
   if (!/^[^\s?#@]+$/.test(server)) throw new TypeError();
   var address = new URL(/^https?:\/\//.test(server) ? server : 'https://' + server);
   return address.origin + address.pathname.replace(/\/+$/, '');
 }
 
-/** Where the reader is, without what an address may say about a reader. */
+/** Address of the page, without parameters that may identify a reader. */
 function visitedUrl() {
   var url = new URL(location.href);
   var kept = Array.from(url.searchParams).filter((parameter) => /^(utm_[a-z]+|ref|source)$/.test(parameter[0]));
@@ -150,7 +150,7 @@ function visitedUrl() {
   return url.origin + url.pathname + (query && '?' + query);
 }
 
-/** The page that led here, without what its address may say about a reader. One of the site itself says nothing new. */
+/** Address of the referring page, without parameters that may identify a reader. Empty for pages of this site. */
 function cameFrom() {
   try {
     var from = new URL(document.referrer);
@@ -166,7 +166,7 @@ function newVisit() {
     url: visitedUrl(),
     title: document.title,
     referrer: cameFrom(),
-    // Of this visit to one page: whoever reads two pages is two to those who need an identifier.
+    // The identifier covers one view of one page: a reader of two pages counts as two visitors in services that need an identifier.
     id: Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(''),
   };
 }
@@ -184,7 +184,7 @@ function countVisit() {
       console.warn('_bindery/config.js: analytics.' + name + ' cannot be used.');
       return;
     }
-    // Blocked, or away: that is nothing for a reader to know.
+    // A failure, such as a blocked request, does not concern the reader.
     fetch(beacon.to, {
       method: 'POST',
       headers: { 'content-type': beacon.type },
@@ -195,7 +195,7 @@ function countVisit() {
     }).catch(function () {});
   });
 }
-/** Readers who do not want to be counted are not, and where consent is asked for only those who gave it are. */
+/** Readers who object to tracking are not counted. If consent is configured, only readers who gave it are counted. */
 function mayCount() {
   var reader = /** @type {{ doNotTrack?: string, globalPrivacyControl?: boolean }} */ (navigator);
   if (reader.doNotTrack === '1' || reader.globalPrivacyControl) return false;
@@ -209,7 +209,7 @@ function mayCount() {
   }
 }
 if (mayCount()) {
-  // A page that a browser prepares has no reader yet.
+  // A prerendered page has no reader yet.
   if (/** @type {{ prerendering?: boolean }} */ (document).prerendering)
     document.addEventListener('prerenderingchange', countVisit, { once: true });
   else countVisit();

@@ -26,7 +26,7 @@ function load() {
   return loaded;
 }
 
-/** A colour of the page in a form that Mermaid reads. @param {string} name */
+/** A colour of the page in a format that Mermaid parses. @param {string} name */
 function color(name) {
   var canvas = make('canvas');
   canvas.width = canvas.height = 1;
@@ -54,10 +54,10 @@ function settings() {
     startOnLoad: false,
     securityLevel: 'strict',
     suppressErrorRendering: true,
-    // Labels are text: no HTML of an author gets into the page.
+    // Labels are text, so that HTML of an author does not get into the page.
     htmlLabels: false,
     flowchart: { htmlLabels: false },
-    // What a diagram may not change.
+    // Settings that a diagram may not change.
     secure: ['secure', 'securityLevel', 'startOnLoad', 'suppressErrorRendering', 'maxTextSize', 'maxEdges'].concat([
       'htmlLabels',
       'themeCSS',
@@ -101,12 +101,12 @@ function settings() {
 }
 
 /**
- * Draws `source` in a place out of sight. The policy of the page allows no style elements, so the style sheet of a drawing is kept out of
- * it and adopted: by the page while texts are measured, and later by the drawing alone.
+ * Draws `source` off screen. The policy of the page allows no style elements, so the style sheet of a drawing is adopted: by the page while texts are
+ * measured, and later only by the drawing.
  */
 /** @param {string} source @returns {Promise<{ svg: SVGSVGElement, sheet: CSSStyleSheet }>} */
 function drawing(source) {
-  // What a diagram before said of itself stays otherwise when it was wrong, and nothing is drawn any more.
+  // After a failed diagram, its directives would otherwise stay and prevent all others from being drawn.
   mermaid.mermaidAPI.reset();
   mermaid.initialize(settings());
   // oxlint-disable-next-line typescript/unbound-method -- it is called on its node, and put back
@@ -119,7 +119,7 @@ function drawing(source) {
   Node.prototype.insertBefore = function (node, next) {
     if (!(/** @type {any} */ (node instanceof HTMLStyleElement)) || !place.contains(this))
       return /** @type {any} */ (insertBefore.call(this, node, next));
-    // Nothing may be loaded from afar.
+    // External resources may not be loaded.
     sheet.replaceSync(node.textContent.replace(/url\(\s*["']?(?!#)[^)]*\)/gi, 'none'));
     document.adoptedStyleSheets = before.concat(sheet);
     return node;
@@ -145,7 +145,7 @@ function drawing(source) {
   );
 }
 
-/** Leaves shapes, texts and links to other sites. Mermaid has cleaned the drawing, too. @param {SVGSVGElement} svg */
+/** Keeps only shapes, texts and links to other sites. Mermaid also sanitizes the drawing. @param {SVGSVGElement} svg */
 function clean(svg) {
   svg
     .querySelectorAll('script, style, foreignObject, iframe, object, embed, animate, set')
@@ -167,7 +167,7 @@ function clean(svg) {
   });
 }
 
-/** Texts in shapes that an author coloured stay readable in light and dark. @param {ShadowRoot} shadow */
+/** Keeps the text in shapes readable whose colour an author set, in light and dark. @param {ShadowRoot} shadow */
 function readable(shadow) {
   shadow.querySelectorAll('.node').forEach(function (node) {
     var shape = /** @type {HTMLElement} */ (node.querySelector('[style*="fill"]:not(text):not(tspan)'));
@@ -180,7 +180,7 @@ function readable(shadow) {
   });
 }
 
-/** In a tree of its own, so that its style sheet reaches nothing else. */
+/** Puts a drawing into a shadow tree, so that its style sheet applies to nothing else. */
 /** @param {{ svg: SVGSVGElement, sheet: CSSStyleSheet }} made @param {number} scale */
 function hostOf(made, scale) {
   var host = make('div', 'diagram');
@@ -191,7 +191,7 @@ function hostOf(made, scale) {
   svg.style.cssText = 'display: block; margin: 0 auto; height: auto';
   svg.style.width = width * scale + 'px';
   svg.style.maxWidth = scale > 1 ? 'none' : '100%';
-  // Smaller than this nobody can read it: it scrolls.
+  // A smaller drawing would be unreadable, so it scrolls instead.
   svg.style.minWidth = width * scale * 0.6 + 'px';
   if (!svg.querySelector('a')) svg.setAttribute('role', 'img');
   var title = svg.querySelector('title');
@@ -217,7 +217,7 @@ function draw(figure) {
 /** @param {HTMLElement} figure @param {{ svg: SVGSVGElement, sheet: CSSStyleSheet }} made */
 function show(figure, made) {
   var old = figure.querySelector('.diagram');
-  // What is below it moves as little as can be.
+  // Reserves the height, so that content below shifts as little as possible.
   if (!old) figure.style.minHeight = Math.min(figure.offsetHeight, 420) + 'px';
   var host = hostOf(made, 1);
   if (old) old.replaceWith(host);

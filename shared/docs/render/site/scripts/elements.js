@@ -14,11 +14,11 @@ function drawn(markup) {
 function siteRoot() {
   return document.documentElement.dataset.root || './';
 }
-/** Where the files are that pages load. A documentation host names them by their version, so that an open page goes on with its own. */
+/** Folder of the files that pages load. A documentation host adds the version, so that an open page continues with its own files. */
 function filesRoot() {
   return document.documentElement.dataset.files || siteRoot();
 }
-/** The address of a page, from the page that is open: on a documentation host it has no extension. @param {string} path */
+/** The address of a page, relative to the current page. On a documentation host it has no extension. @param {string} path */
 function pageAddress(path) {
   var end = document.documentElement.dataset.pageEnd;
   return siteRoot() + path.split('/').map(encodeURIComponent).join('/') + (end === undefined ? '.html' : end);

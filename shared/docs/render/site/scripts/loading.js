@@ -1,6 +1,6 @@
 /** @type {Record<string, Promise<void>>} */
 var asked = {};
-/** Loads a script below `_bindery/` once; one that could not be loaded is tried again. @param {string} name @param {string} [from] where the site's files are @returns {Promise<void>} */
+/** Loads a script below `_bindery/` once. A failed load can be repeated. @param {string} name @param {string} [from] where the site's files are @returns {Promise<void>} */
 function load(name, from) {
   if (asked[name] === undefined)
     asked[name] = new Promise(function (resolve, reject) {

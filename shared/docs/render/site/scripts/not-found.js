@@ -1,5 +1,5 @@
-// A server shows this page under any address, so where the site starts has to be found: the nearest folder upwards that has our theme. A
-// documentation host says it.
+// A server shows this page under any address, so the root of the site must be found: the nearest folder above that has our theme. A documentation
+// host states it.
 (function () {
   var known = document.documentElement.dataset.root;
   var folders = (known || location.pathname).split('/').slice(0, -1);

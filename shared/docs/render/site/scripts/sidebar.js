@@ -1,4 +1,4 @@
-/** Builds the sidebar; stands in one function with `elements`. */
+/** Builds the sidebar. It shares a function with `elements`. */
 (function () {
   /** @typedef {import('../page-globals.ts').SidebarEntry} SidebarEntry */
   var navigation = window.binderyNavigation;
@@ -136,7 +136,7 @@
   flush();
   place.replaceChildren(made);
 
-  // On small screens the drawer has what the header has no room for.
+  // On small screens, the drawer contains parts that do not fit into the header.
   var sidebar = place.closest('.sidebar');
   var header = document.querySelector('.navbar-row');
   var narrow = matchMedia('(max-width: 767px)');

@@ -1,5 +1,5 @@
-// Before the first paint and the style sheets: which of light and dark, that scripts run, and fonts on their way.
-// From a folder browsers refuse to load fonts ahead.
+// Runs before the first paint and the style sheets: sets the appearance, marks that scripts run, and preloads fonts. From a folder browsers refuse to
+// preload fonts.
 (function () {
   var root = document.documentElement;
   root.classList.add('js');

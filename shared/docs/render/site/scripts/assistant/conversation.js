@@ -1,11 +1,11 @@
-// What was said, kept over the pages of a visit, and the reader's random id, by which a thread belongs to them.
+// The conversation, kept across the pages of a visit, and the reader's random id, which owns the thread.
 /** @typedef {keyof import('../../page-globals.ts').AssistantTexts} AssistantWord */
 /** @typedef {{ type: 'code' | 'textSelection', value: string, path: string }} AskedSelection */
 /** @typedef {{ question: string, selection?: AskedSelection, text: string, sources: AnswerSource[], messageId: string, rating?: 'up' | 'down', problem?: AssistantWord }} ConversationTurn */
 /** @typedef {{ threadId: string, threadKey: string, turns: ConversationTurn[] }} Conversation */
 var mostTurns = 30;
 var mostKeptText = 300000;
-/** A host may have several sites, and a thread belongs to its platform: another one must not learn its key. */
+/** A host may have several sites, and a thread belongs to one platform: another one must not learn its key. */
 var conversationName = 'bindery-assistant:' + config.domain + '@' + config.serverUrl;
 
 /** @returns {Conversation} */
@@ -33,7 +33,7 @@ function keptConversation() {
     return newConversation();
   }
 }
-/** Keeps the newest turns, as many as there is room for. @param {Conversation} conversation */
+/** Stores the newest turns that fit. @param {Conversation} conversation */
 function keepConversation(conversation) {
   var turns = conversation.turns.slice(-mostTurns);
   var text = '';
@@ -46,7 +46,7 @@ function keepConversation(conversation) {
   } catch (_) {}
 }
 
-/** Used when the browser keeps nothing. @type {string} */
+/** Used if the browser has no storage. @type {string} */
 var ownReaderId;
 function readerId() {
   try {

@@ -1,8 +1,8 @@
-// Draws Markdown as it grows: blocks that did not change stay, so nothing flickers and what is selected stays so. Only our own elements are made.
+// Draws Markdown while it grows. Unchanged blocks stay, so that nothing flickers and selections persist. Only our own elements are made.
 var mostNodes = 4000;
 /** @typedef {{ key: string, node: MarkdownNode, drawn: HTMLElement, count: number }} DrawnBlock */
 
-/** What draws a text, and all of it again when it grew. It says whether there was room for everything. @param {HTMLElement} into @param {(code: string, button: HTMLElement) => void} copyCode @returns {(text: string, isGrowing: boolean) => boolean} */
+/** Returns a function that draws a text, and draws it again when it has grown. The function returns false if not everything fits. @param {HTMLElement} into @param {(code: string, button: HTMLElement) => void} copyCode @returns {(text: string, isGrowing: boolean) => boolean} */
 function markdownView(into, copyCode) {
   /** @type {DrawnBlock[]} */
   var kept = [];
@@ -14,7 +14,7 @@ function markdownView(into, copyCode) {
     var old = kept[same];
     var grown = blocks[same];
     if (old && grown && same === blocks.length - 1 && old.node.kind === 'code' && grown.kind === 'code') {
-      // A block of code keeps where it is scrolled to.
+      // The scroll position of a code block stays.
       var code = old.drawn.querySelector('code');
       if (code.textContent !== grown.text) code.textContent = grown.text;
       kept[same] = { key: grown.key, node: grown, drawn: old.drawn, count: old.count };
@@ -26,7 +26,7 @@ function markdownView(into, copyCode) {
       if (room.left <= 0) return false;
       var drawn = drawnBlock(blocks[at], room);
       used = mostNodes - room.left;
-      // The last block is drawn again: it may have been drawn without its end.
+      // The last block is drawn again, because it may have been incomplete.
       kept.push({ key: room.isGrowing ? undefined : blocks[at].key, node: blocks[at], drawn: drawn, count: 1 });
       kept[at].count = used - kept.slice(0, at).reduce((sum, block) => sum + block.count, 0);
       into.append(drawn);
@@ -48,7 +48,7 @@ function drawnBlock(block, room) {
     drawBlocks(quote, block.children, room);
     return quote;
   }
-  // The page has the headings above these.
+  // The levels above are used by headings of the page.
   var level = /** @type {'h3'} */ ('h' + Math.min(6, (block.level || 1) + 2));
   var made = make(block.kind === 'heading' ? level : 'p');
   made.dir = 'auto';
@@ -133,7 +133,7 @@ function drawInline(into, nodes, room) {
     into.append(made);
   }
 }
-/** A link, or plain text where the address is none that we follow. @param {string} to @returns {HTMLElement} */
+/** A link, or plain text if the address is not allowed. @param {string} to @returns {HTMLElement} */
 function answerLink(to) {
   var target = linkTarget(to, root.dataset.root, config.siteUrl);
   if (!target) return make('span');

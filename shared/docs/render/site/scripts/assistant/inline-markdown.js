@@ -1,4 +1,4 @@
-// What stands inside a line of Markdown: marks, code and links. Each character is read once; marks that do not close are text.
+// Parses a line of Markdown: marks, code and links. Each character is read once. Marks that are not closed are text.
 /** @typedef {{ kind: string, text?: string, to?: string, children?: InlineNode[] }} InlineNode */
 var ordinaryText = /[^\\`<h![\]*_~\n]+/y;
 var bareAddress = /https?:\/\/[^\s<>"'`|\\]{1,1000}/iy;
@@ -11,12 +11,12 @@ function matchAt(form, text, at) {
   return form.exec(text);
 }
 
-/** `isGrowing`: marks at the end that are still open count as closed, and half an address is not shown. @param {string} text @param {boolean} isGrowing @returns {InlineNode[]} */
+/** `isGrowing`: open marks at the end count as closed, and incomplete addresses are not shown. @param {string} text @param {boolean} isGrowing @returns {InlineNode[]} */
 function inlineNodes(text, isGrowing) {
-  /** Marks that are open, around each other. @type {{ kind: string, sign: string, children: InlineNode[] }[]} */
+  /** Open marks, outermost first. @type {{ kind: string, sign: string, children: InlineNode[] }[]} */
   var frames = [{ kind: '', sign: '', children: [] }];
   var plain = '';
-  /** Lengths of runs of backticks that nothing closes. @type {Record<number, boolean>} */
+  /** Lengths of runs of backticks without a closing run. @type {Record<number, boolean>} */
   var unclosed = {};
   function innermost() {
     return frames[frames.length - 1];
@@ -36,7 +36,7 @@ function inlineNodes(text, isGrowing) {
     if (frames.length > deepestMark) plain += sign;
     else frames.push({ kind: kind, sign: sign, children: [] });
   }
-  /** The innermost mark was none. @param {boolean} [isShown] */
+  /** Converts the innermost mark back to text. @param {boolean} [isShown] */
   function giveUp(isShown) {
     flush();
     var frame = frames.pop();
@@ -48,7 +48,7 @@ function inlineNodes(text, isGrowing) {
     for (var at = frames.length - 1; at > 0; at--) if (isWanted(frames[at])) return at;
     return -1;
   }
-  /** Closes a mark, and all inside it that did not close. @param {number} at @param {InlineNode} node */
+  /** Closes a mark, and drops the unclosed marks inside it. @param {number} at @param {InlineNode} node */
   function close(at, node) {
     while (frames.length > at + 1) giveUp();
     flush();
@@ -151,7 +151,7 @@ function inlineNodes(text, isGrowing) {
       close(found, { kind: frames[found].kind });
     }
     if (size === 0) return end;
-    // A mark at the end of what has come says nothing yet.
+    // A mark at the end of a growing text may still change.
     if (isGrowing && end === text.length) return end;
     if (!isMark || !canOpen) plain += sign.repeat(size);
     else {
@@ -171,7 +171,7 @@ function inlineNodes(text, isGrowing) {
     var address = text[from + 1] === '(' ? matchAt(linkAddress, text, from + 1) : null;
     if (address) {
       close(frame, { kind: 'link', to: address[1] !== undefined ? address[1] : address[2] });
-      // No link stands in a link.
+      // Links cannot be nested.
       frames.forEach((one) => {
         if (one.kind === 'link') one.kind = '';
       });

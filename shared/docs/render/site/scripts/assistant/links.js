@@ -1,9 +1,8 @@
-// Where links of an answer lead: pages of this site, seen from the page that is open, or other sites by http and https. Nothing else is a link.
+// Resolves links of an answer: pages of this site, relative to the current page, or other sites by http and https. Other addresses are not linked.
 var fileEndings = /\.(pdf|zip|json|ya?ml|txt|xml|csv|png|jpe?g|gif|svg|webp|mp4|mp3)$/i;
 /** @param {string} written @param {string} top where the site begins, as `data-root` has it @param {string} siteUrl @returns {{ href: string, isOwn: boolean } | undefined} */
 function linkTarget(written, top, siteUrl) {
   // Browsers drop some of these characters, and read others as slashes.
-  // oxlint-disable-next-line no-control-regex
   if (written.length > 2000 || /[\0-\x20\x7f\\]/.test(written)) return undefined;
   var path = siteUrl && written.indexOf(siteUrl + '/') === 0 ? written.slice(siteUrl.length) : written;
   if (/^https?:\/\//i.test(path)) return elsewhere(path);

@@ -1,4 +1,4 @@
-// Markdown of an answer as a tree of few kinds, in time that grows with its length. There is no HTML in it: what is no Markdown is text.
+// Parses the Markdown of an answer to a tree of few kinds, in linear time. HTML is shown as text.
 /** @typedef {{ kind: string, text?: string, level?: number, children?: MarkdownNode[], items?: MarkdownNode[][], isLoose?: boolean, start?: number, rows?: string[][], aligned?: string[], key?: string }} MarkdownNode */
 var deepestBlock = 6;
 var deepestMark = 16;
@@ -10,8 +10,8 @@ var listMarker = /^( *)([-*+]|\d{1,9}[.)])(?:( +)|$)/;
 var tableLine = /^ {0,3}\|? *:?-+:? *(?:\| *:?-+:? *)*\|? *$/;
 
 /**
- * The blocks of a text, each with a key that says whether it changed. Of a text that still grows, the end is left out as long as it could
- * become something else.
+ * The blocks of a text, each with a key that changes with its content. The end of a growing text is left out while it could still become something
+ * else.
  * @param {string} text @param {boolean} isGrowing @returns {MarkdownNode[]}
  */
 function markdownBlocks(text, isGrowing) {
@@ -30,7 +30,7 @@ function markdownBlocks(text, isGrowing) {
   }
   return blocksOf(lines, 0);
 }
-/** Whether the last line is a row of a table whose head is there. @param {string[]} lines */
+/** True if the last line is a row of a table with a head. @param {string[]} lines */
 function isTableEnd(lines) {
   for (var at = lines.length - 1; at > 0 && lines[at].indexOf('|') >= 0; at--)
     if (isTableAt(lines, at - 1)) return true;
@@ -97,7 +97,7 @@ function blockAt(lines, at, depth) {
 function startsBlock(line) {
   return [blockFence, blockHeading, blockRule, blockQuote, listMarker].some((form) => form.test(line));
 }
-/** A year at the start of a line begins no list. @param {string} line */
+/** A line that begins with a year does not begin a list. @param {string} line */
 function interruptsText(line) {
   return startsBlock(line) && (!listMarker.test(line) || /^ *([-*+]|1[.)]) +\S/.test(line) || blockRule.test(line));
 }
@@ -141,7 +141,7 @@ function listAt(lines, at, depth) {
         for (; at < next; at++) own.push('');
       }
       var indent = indentOf(lines[at]);
-      // Models often indent the lists in a list by two.
+      // Models often indent nested lists by two spaces.
       if (indent >= inner || indent >= base + 2) own.push(lines[at++].slice(Math.min(indent, inner)));
       else if (startsBlock(lines[at])) break;
       else own.push(lines[at++]);

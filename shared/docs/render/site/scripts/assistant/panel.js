@@ -1,11 +1,11 @@
-// The panel: beside the page where there is room, else a sheet over it.
+// The panel: beside the page on wide screens, otherwise a sheet over it.
 /** @type {Conversation} */
 var conversation = keptConversation();
 /** @type {AskedSelection} */
 var selection;
-/** The request that is under way. @type {AbortController} */
+/** The request in flight. @type {AbortController} */
 var request;
-/** Where the focus was before the panel opened. @type {HTMLElement} */
+/** The element with the focus before the panel opened. @type {HTMLElement} */
 var openedFrom;
 var panel = make('dialog', 'assistant-panel');
 var log = make('div', 'assistant-log');
@@ -27,7 +27,7 @@ function buildPanel() {
     signButton('icon-button', 'x', panelWords.close, closePanel),
   );
   log.setAttribute('role', 'log');
-  // Only whole answers are read out, by `told`.
+  // Only complete answers are announced, by `told`.
   log.setAttribute('aria-live', 'off');
   log.setAttribute('aria-label', panelWords.title);
   log.tabIndex = 0;
@@ -63,7 +63,7 @@ function buildPanel() {
     event.preventDefault();
     closePanel();
   });
-  // On a phone the page that a link leads to is under the panel.
+  // On a phone, the panel covers the page that a link opens.
   log.addEventListener('click', function (event) {
     var link = /** @type {Element} */ (event.target).closest('a');
     if (link && !link.target && !beside.matches && !event.ctrlKey && !event.metaKey) closePanel();
@@ -77,7 +77,7 @@ function buildPanel() {
   showTurns();
 }
 function fitField() {
-  // An empty field has no text that could say it.
+  // An empty field has no text to determine the direction.
   field.dir = field.value ? 'auto' : '';
   field.style.height = 'auto';
   field.style.height = field.scrollHeight + 'px';
@@ -137,7 +137,7 @@ async function askQuestion(written) {
   showSelection();
   await answerTurn(turn);
 }
-/** Asks for the answer to a question, which becomes the last one. @param {ConversationTurn} turn */
+/** Requests the answer to a question, which becomes the last one. @param {ConversationTurn} turn */
 async function answerTurn(turn) {
   turn.text = turn.messageId = '';
   turn.sources = [];
@@ -172,7 +172,7 @@ async function answerTurn(turn) {
   });
   cancelAnimationFrame(frame);
   turn.problem = isTooLong ? 'tooLong' : problem;
-  // Another conversation has begun meanwhile.
+  // A new conversation has begun in the meantime.
   if (asked !== conversation) return;
   request = undefined;
   showSending();
@@ -214,12 +214,12 @@ function beginAnew() {
   field.focus();
 }
 
-/** Opens the panel in the way that there is room for. */
+/** Opens the panel in the form that fits the screen. */
 function placePanel() {
   panel.close();
   panel.classList.toggle('is-beside', beside.matches);
   root.classList.toggle('has-assistant', beside.matches);
-  // To `show` it would take the focus, also when the panel is only there again.
+  // `show` would take the focus, even if the panel is only restored.
   if (beside.matches) panel.setAttribute('open', '');
   else panel.showModal();
 }

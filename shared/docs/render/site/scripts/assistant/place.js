@@ -1,4 +1,4 @@
-// What the page knows of itself and of the platform.
+// Facts about the page and the platform.
 var root = document.documentElement;
 var config = window.binderyConfig;
 var texts = window.binderyTexts;

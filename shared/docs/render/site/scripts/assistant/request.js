@@ -1,6 +1,6 @@
-// Asks the platform, with the public key of the site and nothing else.
+// Sends requests to the platform, authenticated only by the public key of the site.
 var mostStreamBytes = 2000000;
-/** The platform says at least every fifteen seconds that it is there. */
+/** The platform sends a sign of life at least every fifteen seconds. */
 var silenceMs = 45000;
 var mostHistory = 20;
 
@@ -19,7 +19,7 @@ function postToPlatform(path, body, conversation, signal) {
   });
 }
 
-/** The body of a question. The platform knows what was said in a thread; without one it is told. @param {Conversation} conversation @param {ConversationTurn} turn */
+/** The body of a question. The platform has the history of a thread; without a thread the body contains it. @param {Conversation} conversation @param {ConversationTurn} turn */
 function questionBody(conversation, turn) {
   /** @type {object[]} */
   var messages = [];
@@ -47,7 +47,7 @@ function questionBody(conversation, turn) {
 }
 
 /**
- * Asks, and reads the answer as it comes; `onText` is called when there is more of it. Resolves with what went wrong, if anything did.
+ * Asks the question and reads the streamed answer; `onText` is called whenever the answer grows. Resolves with the problem, if there was one.
  * @param {Conversation} conversation @param {ConversationTurn} turn @param {AbortController} request @param {(answer: StreamedAnswer) => void} onText @returns {Promise<AssistantWord | undefined>}
  */
 async function askPlatformAbout(conversation, turn, request, onText) {
@@ -67,7 +67,7 @@ async function askPlatformAbout(conversation, turn, request, onText) {
     var path = 'v2/assistant/{domain}/message';
     var response = await postToPlatform(path, questionBody(conversation, turn), conversation, request.signal);
     if (response.status === 404 && conversation.threadId) {
-      // The thread is gone, or another reader's: the same question begins a new one.
+      // The thread no longer exists, or belongs to another reader. The same question begins a new thread.
       conversation.threadId = conversation.threadKey = '';
       response = await postToPlatform(path, questionBody(conversation, turn), conversation, request.signal);
     }
@@ -89,7 +89,7 @@ async function askPlatformAbout(conversation, turn, request, onText) {
     return navigator.onLine === false ? 'offline' : 'unavailable';
   } finally {
     clearTimeout(silence);
-    // What nobody reads is not sent any further.
+    // Stops the stream, because the rest is not read.
     request.abort();
   }
 }

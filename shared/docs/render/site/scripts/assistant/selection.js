@@ -1,10 +1,10 @@
-// A button beside what a reader selects, to ask about it.
+// A button beside a selected text, to ask about it.
 var about = make('button', 'assistant-about');
 about.type = 'button';
 about.hidden = true;
 about.append(drawn(icons.sparkles), make('span', '', panelWords.askSelection));
 document.body.append(about);
-// To press it must not undo the selection.
+// Pressing the button must not clear the selection.
 about.addEventListener('pointerdown', (event) => event.preventDefault());
 about.addEventListener('click', function () {
   var found = selectedText();
@@ -40,5 +40,5 @@ function showSoon() {
   settling = setTimeout(showBeside, 250);
 }
 document.addEventListener('selectionchange', showSoon);
-// It was a selection that had this loaded.
+// This script is loaded because of a selection.
 showSoon();

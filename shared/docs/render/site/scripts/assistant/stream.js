@@ -1,4 +1,4 @@
-// Reads an answer as it comes: events in pieces of any size, and what their chunks say. Chunks of unknown kinds are passed over.
+// Reads a streamed answer: events in pieces of any size, and their chunks. Chunks of unknown kinds are skipped.
 /** @typedef {{ title: string, url: string }} AnswerSource */
 /** @typedef {{ text: string, sources: AnswerSource[], messageId: string, threadId: string, isFinished: boolean, isBroken: boolean, isTooLong: boolean }} StreamedAnswer */
 var mostAnswerText = 60000;
@@ -18,9 +18,9 @@ function newAnswer() {
   };
 }
 
-/** Server-sent events: gets their data, one after the other. Throws when one is too long to be kept. @param {(data: string) => void} onEvent */
+/** Parses server-sent events and passes on their data in order. Throws if one is too long. @param {(data: string) => void} onEvent */
 function eventReader(onEvent) {
-  /** The line that has not ended yet, in the pieces that came. @type {string[]} */
+  /** The pieces of the current line, which has not ended yet. @type {string[]} */
   var pieces = [];
   var length = 0;
   /** @type {string[]} */
@@ -39,7 +39,7 @@ function eventReader(onEvent) {
   return {
     /** @param {string} text */
     feed: function (text) {
-      // The second half of a line end that was cut in two.
+      // The second half of a CRLF that was split.
       var from = wasReturn && text[0] === '\n' ? 1 : 0;
       if (text !== '') wasReturn = text[text.length - 1] === '\r';
       var parts = text.slice(from).split(/\r\n|\n|\r/);
@@ -55,7 +55,7 @@ function eventReader(onEvent) {
   };
 }
 
-/** Takes in one event. @param {StreamedAnswer} answer @param {string} data */
+/** Applies one event to the answer. @param {StreamedAnswer} answer @param {string} data */
 function takeEvent(answer, data) {
   if (data === '[DONE]') {
     answer.isFinished = true;

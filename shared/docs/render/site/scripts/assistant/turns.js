@@ -1,7 +1,7 @@
 // A question and its answer as the reader sees them.
 /** @typedef {{ element: HTMLElement, show(answer: { text: string, sources: AnswerSource[] }): boolean, end(): void }} TurnView */
 
-/** A button with a drawing and a name. @param {string} className @param {keyof typeof icons} sign @param {string} name @param {() => void} run */
+/** A button with an icon and a label. @param {string} className @param {keyof typeof icons} sign @param {string} name @param {() => void} run */
 function signButton(className, sign, name, run) {
   var button = make('button', className);
   button.type = 'button';
@@ -26,7 +26,7 @@ function copyOfAnswer(text, button) {
     navigator.clipboard.writeText(text).then(told, () => {});
     return;
   }
-  // In the panel: on phones the rest of the page takes no part.
+  // The field is inside the panel, because the rest of the page is inert on phones.
   var area = make('textarea', 'sr-only');
   area.value = text;
   button.after(area);

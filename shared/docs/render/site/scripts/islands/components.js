@@ -1,7 +1,7 @@
-// The components of pages inside of components that run: the same elements and classes, without what only a page's own content has.
-/** React, once it is there. @type {any} */
+// Built-in components for islands: the same elements and classes as in static content, without parts that only static content has.
+/** React, once it is loaded. @type {any} */
 var React = undefined;
-/** @type {Record<string, string>} Drawings that the page's components name. */
+/** @type {Record<string, string>} Drawings of the icons in the page's islands. */
 var drawings = {};
 /** @param {any} type @param {any} [props] @param {...any} children @returns {any} */
 function el(type, props, ...children) {
@@ -13,7 +13,7 @@ function sign(markup, name) {
   if (name) svg.classList.add(name);
   return el('span', { style: { display: 'contents' }, dangerouslySetInnerHTML: { __html: svg.outerHTML } });
 }
-/** What `icon` of a component says: a name, an address of a picture, a text, or elements. @param {any} icon @param {string} name */
+/** The icon of a component: a name, an address of a picture, a text, or elements. @param {any} icon @param {string} name */
 function iconOf(icon, name) {
   if (typeof icon !== 'string') return icon ? el('span', { className: 'icon ' + name }, icon) : null;
   if (Object.prototype.hasOwnProperty.call(drawings, icon)) return sign(drawings[icon], name);
@@ -180,7 +180,7 @@ function Field(props) {
     el('div', null, props.children),
   );
 }
-/** An element around the children. @param {string} type @param {string} className @returns {(props: any) => any} */
+/** A component that wraps its children in an element. @param {string} type @param {string} className @returns {(props: any) => any} */
 function around(type, className) {
   return function (props) {
     return el(type, { className: props.className ? className + ' ' + props.className : className }, props.children);

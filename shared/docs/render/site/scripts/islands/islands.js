@@ -6,7 +6,7 @@ var codeAddress = own.dataset.islands;
 var sentence = window.binderyTexts.islandNotRun;
 /** @type {Code} */
 var code;
-/** Addresses in the code that lead to pages and files of the site. @type {Record<string, string>} */
+/** Addresses in the code that are pages and files of the site. @type {Record<string, string>} */
 var links = {};
 /** @type {Record<string, Module>} */
 var made = {};
@@ -26,7 +26,7 @@ function script(address) {
 
 /** @type {Promise<void>} */
 var loading;
-/** React and the page's components, once one of them is needed. */
+/** Loads React and the page's components when the first island needs them. */
 function load() {
   if (loading === undefined) {
     /** @type {any} */ (window).binderyIslands = function (/** @type {Code} */ given) {
@@ -41,7 +41,7 @@ function load() {
   return loading;
 }
 
-/** What React and the page's components are needed for is there. */
+/** Initializes the host after React and the page's components are loaded. */
 function begin() {
   var react = /** @type {any} */ (window).binderyReact;
   React = react.React;
@@ -53,7 +53,7 @@ function begin() {
   Boundary = boundary();
 }
 
-/** An address relative to the page's file, as the page has it: a server may show the file `guides/index.html` at `/guides`. @param {string} written */
+/** An address relative to the page's file, resolved for the current address: a server may show the file `guides/index.html` at `/guides`. @param {string} written */
 function besidePage(written) {
   var page = document.documentElement.dataset;
   if (/^(#|[a-z][a-z0-9+.-]*:)/i.test(written)) return written;
@@ -64,7 +64,7 @@ function besidePage(written) {
   return new URL(written, file).href;
 }
 
-/** An element of a component: addresses lead where those of the page lead. @param {any} type @param {any} [props] @param {...any} children @returns {any} */
+/** An element of a component. Its addresses are resolved like those of the page. @param {any} type @param {any} [props] @param {...any} children @returns {any} */
 function element(type, props, ...children) {
   var given = props;
   if (typeof type === 'string' && props)
@@ -79,7 +79,7 @@ function element(type, props, ...children) {
   return React.createElement(type, given, ...children);
 }
 
-/** What the code of the page's components is given. @type {any} */
+/** The object that the code of the page's components gets. @type {any} */
 var host = {
   element: element,
   nothing: Nothing,
@@ -94,7 +94,7 @@ var host = {
 /** A file of the page's components; it runs once. @param {string} path @returns {Module} */
 function module(path) {
   if (made[path] === undefined) {
-    // Files may import each other in a circle.
+    // Files may have circular imports.
     made[path] = { exports: {}, islands: {} };
     if (!code.modules[path]) throw new Error('The file ' + path + ' cannot run in a browser.');
     var run = code.modules[path](host);
@@ -104,7 +104,7 @@ function module(path) {
   return made[path];
 }
 
-/** Content of the page inside of a component: it moves there with all that works in it. @param {any} props */
+/** Content of the page inside of a component. Its nodes are moved, so that they keep working. @param {any} props */
 function Content(props) {
   var place = React.useRef(null);
   React.useLayoutEffect(function () {
@@ -112,7 +112,7 @@ function Content(props) {
     var slots = props.slots;
     if (slots.length === 0) return undefined;
     var first = slots[0];
-    // A second place for the same content gets a copy.
+    // A second use of the same content gets a copy.
     var isTaken = first.dataset.taken !== undefined;
     /** @type {Node[]} */
     var nodes = isTaken ? Array.from(props.copy.cloneNode(true).childNodes) : Array.from(first.childNodes);
@@ -129,7 +129,7 @@ function Content(props) {
 
 /** @type {any} */
 var Boundary;
-/** Catches what a component throws. @returns {any} */
+/** Catches errors of a component. @returns {any} */
 function boundary() {
   return class extends React.Component {
     constructor(/** @type {any} */ props) {
@@ -148,7 +148,7 @@ function boundary() {
   };
 }
 
-/** Says once that an island does not run. What it shows at first is there. @param {HTMLElement} island */
+/** Shows once that an island does not run. Its initial state stays. @param {HTMLElement} island */
 function fail(island) {
   if (island.querySelector(':scope > .island-problem')) return;
   var isInline = island.localName === 'span';
@@ -182,7 +182,7 @@ function run(island) {
   /** @type {any} */
   var root;
   function failed() {
-    // React is not done with it yet.
+    // React has not finished with the root yet.
     setTimeout(function () {
       root.unmount();
       live.remove();
@@ -190,7 +190,7 @@ function run(island) {
       fail(island);
     });
   }
-  /** What was there goes before effects of the component measure anything. @returns {any} */
+  /** Removes the initial nodes before effects of the component measure the layout. @returns {any} */
   function Arrival() {
     React.useInsertionEffect(function () {
       first.forEach(function (node) {
@@ -230,7 +230,7 @@ async function start(island) {
   }
 }
 
-// The box of an island is no box: what is in it is seen.
+// An island generates no box, so a visible part of it is observed.
 /** @type {Map<Element, HTMLElement>} */
 var watched = new Map();
 var observer = new IntersectionObserver(
@@ -251,11 +251,11 @@ document.querySelectorAll('.island').forEach(function (/** @type {HTMLElement} *
     return one.getClientRects().length > 0;
   });
   if (part === undefined) {
-    // Nothing of it is seen yet: a mark stands where it will be.
+    // The island has no visible part yet, so a marker at its place is observed.
     part = make('span');
     island.prepend(part);
   }
-  // Of islands in each other the inner one may have the part already.
+  // With nested islands, the inner one may already use the part.
   if (watched.has(part)) part = island.insertBefore(make('span'), island.firstChild);
   watched.set(part, island);
   observer.observe(part);

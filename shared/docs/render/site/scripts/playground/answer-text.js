@@ -1,7 +1,7 @@
-// The text of an answer as a reader sees it: JSON in lines, with colours, and never more than a browser can lay out.
+// The text of a response for display: indented, coloured JSON, limited to what a browser can lay out.
 var mostShown = 300000;
 var mostLines = 10000;
-/** Deeper lines begin no further to the right. */
+/** Limit of the indentation of nested lines. */
 var deepestIndent = 40;
 /** @param {string} text @returns {{ text: string, isWhole: boolean }} */
 function shownText(text) {
@@ -14,7 +14,7 @@ function shownText(text) {
   return { text: text.slice(0, at), isWhole: false };
 }
 var jsonParts = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{},:]|[^\s"[\]{},:]+/g;
-/** Whole JSON in lines. All that is in it stays as it was sent: values that are read would lose digits and names. @param {string} text */
+/** Indents complete JSON. The tokens stay unchanged; parsed values would lose digits and duplicate names. @param {string} text */
 function indentedJson(text) {
   var parts = text.match(jsonParts);
   var made = '';
@@ -49,7 +49,7 @@ var jsonTokens = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\
 function colourJson(place, text) {
   var from = 0;
   var made = document.createDocumentFragment();
-  // Each colour is an element: more of them would take seconds.
+  // Each colour is an element, and more of them would take seconds.
   var most = 20000;
   for (var found = jsonTokens.exec(text); found && most > 0; found = jsonTokens.exec(text), most -= 1) {
     made.append(text.slice(from, found.index));

@@ -1,7 +1,7 @@
-// The answer: status, time, size, headers and body. Nothing of it runs: it is text, a picture or a file.
+// The response: status, time, size, headers and body. The body never runs: it is shown as text, as a picture, or offered as a file.
 var mostBytes = 20e6;
 /** @typedef {{ response: Response, bytes: Uint8Array<ArrayBuffer>, isWhole: boolean, milliseconds: number }} ApiAnswer */
-/** Reads up to 20 MB, and keeps what came when reading ends early. @param {Response} response @returns {Promise<{ bytes: Uint8Array<ArrayBuffer>, isWhole: boolean }>} */
+/** Reads up to 20 MB. If reading ends early, the received bytes are kept. @param {Response} response @returns {Promise<{ bytes: Uint8Array<ArrayBuffer>, isWhole: boolean }>} */
 async function bodyOf(response) {
   /** @type {Uint8Array[]} */
   var chunks = [];
@@ -20,7 +20,7 @@ async function bodyOf(response) {
         }
       }
     } catch (error) {
-      // What broke off before anything of it came is no answer.
+      // A connection that fails before the first byte is an error.
       if (length === 0) throw error;
       isWhole = false;
     }
@@ -103,7 +103,7 @@ function bodyElements(answer) {
   else block.code.textContent = shown.text;
   return [...note, block.element, download];
 }
-/** Undefined for what is no text. @param {Uint8Array} bytes @param {string} type */
+/** Undefined if the bytes are not text. @param {Uint8Array} bytes @param {string} type */
 function textOf(bytes, type) {
   var isText = /^\s*text\/|json|xml|javascript|yaml|urlencoded|graphql/i.test(type);
   var charset = /;\s*charset="?([\w.:-]+)/i.exec(type);
@@ -126,7 +126,7 @@ function downloadLink(bytes, mimeType, address) {
   var button = make('button', 'playground-quiet', words.download);
   button.type = 'button';
   button.addEventListener('click', function () {
-    // No page opens from it: the browser is told to save a file of bytes.
+    // The type keeps the browser from opening the file as a page.
     var url = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }));
     var link = make('a');
     link.href = url;
@@ -148,7 +148,7 @@ function decodeURIComponentOr(text) {
     return text;
   }
 }
-/** A block of code with a button that copies it. */
+/** A code block with a copy button. */
 function codeBlock() {
   var element = make('div', 'playground-block');
   var pre = make('pre');
@@ -177,7 +177,7 @@ function copyText(text, near, copied) {
     navigator.clipboard.writeText(text).then(copied, function () {});
     return;
   }
-  // Inside of the dialog: what is outside cannot be chosen while it is open.
+  // The field is inside the dialog, because elements outside of it cannot be selected while it is open.
   var area = make('textarea', 'sr-only');
   area.value = text;
   near.append(area);

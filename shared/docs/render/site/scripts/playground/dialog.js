@@ -1,4 +1,4 @@
-// The dialog around it all. It stays in the page when it is closed, and so does what was entered, as long as the page does.
+// The dialog of the form. When it is closed it stays in the page with the entered values.
 var deadlineSeconds = 60;
 /** @type {HTMLDialogElement} */
 var dialogOfForm;
@@ -149,7 +149,7 @@ function playgroundDialog(form) {
         if (hadFocus) send.focus();
       });
   });
-  // In fields of several lines the key Enter ends a line.
+  // In multi-line fields, Enter ends a line.
   element.addEventListener('keydown', function (event) {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
@@ -162,13 +162,13 @@ function playgroundDialog(form) {
 function answerLine(made) {
   return words.response + ': ' + made.response.status + ' ' + made.response.statusText;
 }
-/** Browsers take headers and bodies along to wherever a server redirects. What has none of them is followed. @param {BuiltRequest} request */
+/** True for a request with credentials, headers or a body. Browsers resend these to the target of a redirect, so redirects are followed only without them. @param {BuiltRequest} request */
 function isSecret(request) {
   return (
     request.hasCredentials || request.headers.length > 0 || hasBody(request) || !/^(GET|HEAD)$/.test(request.method)
   );
 }
-/** Straight to the server: without cookies, without a referrer, from no cache. @param {BuiltRequest} request @param {AbortSignal} signal @returns {Promise<ApiAnswer>} */
+/** Sends the request directly to the server, without cookies, referrer and cache. @param {BuiltRequest} request @param {AbortSignal} signal @returns {Promise<ApiAnswer>} */
 async function sendRequest(request, signal) {
   var headers = new Headers(request.headers.filter((header) => header[0].toLowerCase() !== 'content-type'));
   var sent = request.hidden.body ? {} : sentBody(request);

@@ -1,13 +1,13 @@
 // Inputs, each with its label.
 /** @typedef {{ field: FormField, element: HTMLElement, text: () => string, files: () => File[] }} FieldInput */
 var inputCount = 0;
-/** An element with a name of its own. @template {HTMLElement} E @param {E} input @returns {E} */
+/** Gives an element a unique id. @template {HTMLElement} E @param {E} input @returns {E} */
 function numbered(input) {
   inputCount += 1;
   input.id = 'bindery-input-' + inputCount;
   return input;
 }
-/** Readers type values, not texts. @template {HTMLInputElement | HTMLTextAreaElement} E @param {E} input @returns {E} */
+/** Disables text corrections, because readers type values. @template {HTMLInputElement | HTMLTextAreaElement} E @param {E} input @returns {E} */
 function plainInput(input) {
   input.autocomplete = 'off';
   input.spellcheck = false;
@@ -94,7 +94,7 @@ function fieldInput(field, prefill) {
     files: () => (isFile ? Array.prototype.slice.call(/** @type {any} */ (input).files) : []),
   };
 }
-/** Values of which any number can be sent. @param {FormField} field @param {string} start @returns {FieldInput} */
+/** A field with choices. Readers can send any number of them. @param {FormField} field @param {string} start @returns {FieldInput} */
 function listOfChoices(field, start) {
   var element = make('fieldset', 'playground-field');
   var legend = make('legend', 'playground-label');

@@ -1,11 +1,11 @@
-// Sections of the form, and what is entered in them.
+// Sections of the form, and their values.
 /** @param {string} title @param {HTMLElement[]} content */
 function section(title, content) {
   var made = make('section', 'playground-section');
   made.append(make('h3', '', title), ...content);
   return made;
 }
-/** Shows one of several parts, by a choice where there are several. @param {string} title @param {[name: string, content: HTMLElement][]} parts */
+/** Shows one of several parts, with a list to choose from if there are several. @param {string} title @param {[name: string, content: HTMLElement][]} parts */
 function oneOfParts(title, parts) {
   var element = make('div');
   /** @type {[string, string][]} */
@@ -57,7 +57,7 @@ function serverPart(form) {
     }
     if (serverUrl(address()) || Object.keys(variables).length > 0) addresses.push(address);
     else {
-      // A relative one, of a site that does not say where it is.
+      // The server has a relative address, and the site does not state its own.
       var own = textInput('url');
       own.placeholder = 'https://api.example.com';
       isAsked = true;
@@ -111,7 +111,7 @@ function bodyPart(form) {
   var read = [];
   var parts = form.bodies.map(function (body) {
     var content = make('div');
-    // Where there are several, the choice says which it is.
+    // With several bodies, the list states the type.
     var facts = [...(form.bodies.length > 1 ? [] : [body.mimeType]), ...(body.required ? [words.required] : [])];
     if (body.fields) {
       var inputs = body.fields.map((field) => fieldInput(field, form.prefill === true));

@@ -1,4 +1,4 @@
-// The request, from what is entered. What cannot be sent is among its problems.
+// Builds the request from the entered values. Values that cannot be sent are reported in `problems`.
 /** @typedef {import('../../playground-form.ts').FormCredential} FormCredential */
 /** @typedef {import('../../playground-form.ts').FormBody} FormBody */
 /** @typedef {{ body: FormBody, text: string, files: File[], values: [FormField, string, File[]][] }} EnteredBody */
@@ -13,7 +13,7 @@ function filledIn(text, values) {
     return Object.prototype.hasOwnProperty.call(values, name) ? values[name] : written;
   });
 }
-/** Of a server, by http or https; undefined for what is none. @param {string} written @returns {URL | undefined} */
+/** Address of a server, by http or https; undefined if it is invalid. @param {string} written @returns {URL | undefined} */
 function serverUrl(written) {
   try {
     var isWhole = /^[a-z][a-z\d+.-]*:/i.test(written);
@@ -25,7 +25,7 @@ function serverUrl(written) {
     return undefined;
   }
 }
-/** What a reader entered in a field as a value; undefined: nothing is sent. @param {FormField} field @param {string} text @param {string[]} problems @returns {any} */
+/** The entered text of a field as a value; undefined if nothing is sent. @param {FormField} field @param {string} text @param {string[]} problems @returns {any} */
 function enteredValue(field, text, problems) {
   if (text.trim() === '') return undefined;
   if (field.kind === 'list') return text.split(/\r?\n/).filter((line) => line.trim() !== '');
@@ -37,7 +37,7 @@ function enteredValue(field, text, problems) {
     return undefined;
   }
 }
-/** Browsers do not let a page send these. */
+/** Headers that browsers do not let a page send. */
 var unsent =
   /^(accept-charset|accept-encoding|access-control-request-.*|connection|content-length|cookie2?|date|dnt|expect|host|keep-alive|origin|referer|set-cookie|te|trailer|transfer-encoding|upgrade|user-agent|via|proxy-.*|sec-.*)$/i;
 /** @param {PlaygroundForm} form @param {Entered} entered @returns {BuiltRequest} */
@@ -127,7 +127,7 @@ function wholeUrl(path, server, inPath, query, problems) {
       last.push(name);
       return inPath.get(name);
     });
-  // A browser takes these for steps in the path: the request would go elsewhere.
+  // Browsers resolve such segments as relative steps, which would change the path.
   if (below.split(/[/?]/).some((step) => /^(\.|%2e){1,2}$/i.test(step)))
     problems.push(filledIn(words.badValue, { name: last.join(', ') || path }));
   var search = [base.search.slice(1), ...query].filter(Boolean).join('&');
@@ -174,7 +174,7 @@ function formParts(given, problems) {
   var mimeType = field.mimeType || (field.kind === 'object' ? 'application/json' : undefined);
   return items.map((item) => ({ name: field.name, text: shown(item), mimeType: mimeType }));
 }
-/** What is sent as the body, and its media type. The parts of a form are written here: browsers give every part with a type a file name. */
+/** The body of the request, and its media type. The parts of a form are written here, because browsers add a file name to every part with a type. */
 /** @param {BuiltRequest} request @returns {{ body?: BodyInit, mimeType?: string }} */
 function sentBody(request) {
   if (!request.parts) return { body: request.file || request.text, mimeType: request.mimeType };

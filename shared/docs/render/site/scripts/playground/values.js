@@ -1,11 +1,11 @@
-// Values of parameters as OpenAPI has them written: by place, style and explode.
+// Serializes values of parameters by OpenAPI: place, style and explode.
 /** @typedef {import('../../playground-form.ts').PlaygroundForm} PlaygroundForm */
 /** @typedef {import('../../playground-form.ts').FormField} FormField */
 /** @param {any} value */
 function shown(value) {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
 }
-/** Reserved characters stay, but those that end a query. @param {string} text */
+/** Keeps reserved characters, except those that end a query. @param {string} text */
 function withReserved(text) {
   return encodeURI(text).replace(/[#&+]/g, encodeURIComponent);
 }
@@ -38,7 +38,7 @@ function queryParts(name, value, field) {
         .join(separator),
   ];
 }
-/** Items of a list; names and values of an object in turn. @param {any} value @returns {any[]} */
+/** Items of a list; alternating names and values of an object. @param {any} value @returns {any[]} */
 function flat(value) {
   return Array.isArray(value) ? value : Object.keys(value).flatMap((key) => [key, value[key]]);
 }

@@ -1,4 +1,4 @@
-// The dialog: a field that drives a list of results, by keyboard first.
+// The search dialog: a field that controls a list of results, operated mainly by keyboard.
 var root = document.documentElement;
 var texts = window.binderyTexts;
 var recentName = 'bindery-searches:' + config.domain;
@@ -14,11 +14,11 @@ var options = [];
 var active = -1;
 var everywhere = false;
 var isScrolled = false;
-/** Rises with every change of the question: answers to earlier ones are thrown away. */
+/** Increases with every change of the query. Answers to earlier queries are discarded. */
 var turn = 0;
 /** @type {ReturnType<typeof setTimeout>} */
 var debounce;
-/** Until then the platform is not asked again, in milliseconds of `Date.now()`. */
+/** Backoff: the platform is not queried before this time, in milliseconds of `Date.now()`. */
 var awayUntil = 0;
 
 function buildDialog() {
@@ -76,14 +76,14 @@ function activate(at, isMoved) {
 
 /** @param {KeyboardEvent} event */
 function onKey(event) {
-  // Writing a Chinese or Japanese word takes these keys, too.
+  // Input methods for Chinese and Japanese use these keys, too.
   if (event.isComposing) return;
   var step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (step && options.length > 0) {
     event.preventDefault();
     activate((active + step + options.length) % options.length, true);
   } else if (event.key === 'Escape') {
-    // A field of this type would only become empty.
+    // Otherwise Escape would only clear a field of this type.
     event.preventDefault();
     dialog.close();
   } else if (event.key === 'Enter' && event.target === input && options[active]) {
@@ -173,7 +173,7 @@ function rememberSearch(query) {
 }
 
 function clear() {
-  // To set or ask where it is, the browser has to lay out everything.
+  // Reading or setting the scroll position forces a layout.
   if (isScrolled) list.scrollTop = 0;
   isScrolled = false;
   options = [];
@@ -229,7 +229,7 @@ function show(query, answer, problem) {
   setNote([problem, none].filter(Boolean).join(' '));
   announced.textContent = count > 0 ? counted(count) : none;
   var first = answer.pages[0];
-  // Enter leads to what was found: to a section, when nothing above it has the words.
+  // Enter opens the first result, or its section if neither the page's title nor its text has the words.
   var isBelow = first && first.sections.length > 0 && !first.text && rangesOf(first.title, answer.words).length === 0;
   if (count > 0) activate(isBelow ? 1 : 0, false);
   input.setAttribute('aria-expanded', String(options.length > 0));

@@ -1,12 +1,12 @@
-// The index of the bundle, searched in the reader's browser. It is the text itself, and a search reads all of it: browsers find a word in a
-// megabyte within a millisecond, so there is nothing to build or to load beside the text, and parts of words and languages without spaces
-// are found as they are. Ranked as the platform ranks (BM25F times the share of the question that is covered).
+// Search in the bundle's index, in the reader's browser. The index is the plain text, and a search scans all of it: browsers find a word in a
+// megabyte within a millisecond. So there is no index structure to build or load, and parts of words and languages without spaces are found. Results
+// are ranked as on the platform (BM25F times the covered share of the query).
 /** @typedef {import('../../page-globals.ts').SearchIndex} SearchIndex */
 /** @typedef {import('../../page-globals.ts').SearchSections} SearchSections */
 /** @typedef {{ page: number, at: number, score: number }} Match */
 /** @typedef {{ title: number, path: number, heading: number, text: number }} Weights */
 
-/** Texts of one field in one string. `starts` has where each begins. */
+/** Texts of one field in one string. `starts` has the position of each text. */
 /** @typedef {{ folded: string, original: string, starts: number[], average: number }} Field */
 /** @param {string[]} texts @returns {Field} */
 function fieldOf(texts) {
@@ -22,7 +22,7 @@ function fieldOf(texts) {
   var original = texts.join('\n');
   return {
     folded: whole,
-    // Only then do positions in both mean the same.
+    // Positions in both strings correspond only if their lengths are equal.
     original: original.length === whole.length ? original : whole,
     starts: starts,
     average: Math.max(1, length / Math.max(1, texts.length)),
@@ -35,11 +35,12 @@ function isWordAt(text, at) {
   if (code < 128) return (code > 96 && code < 123) || (code > 47 && code < 58) || (code > 64 && code < 91);
   return wordCharacter.test(text.charAt(at));
 }
-/** What an English word may end with and be the same word. */
+/** Endings with which an English word counts as the same word. */
 var inflection = /^(?:s|es|ed|ing|ings|er|ers|or|ors|e|y|ies|ied|ion|ions|ation|ations|ment|ments|able|ly|ization)?$/;
 
 /**
- * How often each text has a word, by number of the text: 1 for the word itself, less for the beginning of another.
+ * Counts a word in each text; `found` gets the number of the text and the count: 1 for each occurrence of the word, 0.9 for
+ * another form of it, less if it only begins another word.
  * @param {Field} field @param {QueryWord} word @param {(item: number, count: number) => void} found
  */
 function countIn(field, word, found) {
@@ -54,7 +55,7 @@ function countIn(field, word, found) {
       continue;
     }
     if (at > 0 && isWordAt(text, at - 1)) {
-      // "Page" in "retrievalPageSize" begins a word, too.
+      // A capital inside a name begins a word, such as "Page" in "retrievalPageSize".
       var before = field.original.charAt(at - 1);
       var first = field.original.charAt(at);
       if (!(first >= 'A' && first <= 'Z' && before >= 'a' && before <= 'z')) continue;
@@ -68,7 +69,7 @@ function countIn(field, word, found) {
   }
 }
 
-/** Differences of one letter, or two of letters next to each other. @param {string} a @param {string} b @param {number} most */
+/** Edit distance: differences of one letter, and of two swapped neighbours. @param {string} a @param {string} b @param {number} most */
 function distance(a, b, most) {
   if (Math.abs(a.length - b.length) > most) return most + 1;
   /** @type {number[]} */
@@ -96,11 +97,11 @@ function distance(a, b, most) {
 
 /** @type {Weights} */
 var weights = { title: 5, path: 3.5, heading: 2, text: 1 };
-/** How much a longer field counts less. @type {Weights} */
+/** Influence of the length of a field on the weight of a match. @type {Weights} */
 var lengthPenalty = { title: 0.9, path: 0.6, heading: 0.6, text: 0.55 };
 var saturation = 8.5;
 var coverageExponent = 0.4;
-/** What the next best sections of a page add to each. */
+/** Shares of the scores of a page's next best sections that are added to each section. */
 var supportShares = [0.34, 0.17];
 
 /** @param {SearchIndex} index */
@@ -136,7 +137,7 @@ function searchEngine(index) {
     vocabulary = undefined;
   }
 
-  /** Words of the texts that look like one that no text has. @param {QueryWord} word @returns {QueryWord[]} */
+  /** Words of the texts that are similar to an unknown word. @param {QueryWord} word @returns {QueryWord[]} */
   function similarTo(word) {
     var most = word.text.length > 7 ? 2 : 1;
     if (word.unspaced)
@@ -157,7 +158,7 @@ function searchEngine(index) {
     vocabulary.forEach(function (count, text) {
       if (text[0] !== word.text[0] && text[1] !== word.text[1]) return;
       var away = distance(word.text, text, most);
-      // An unfinished word is compared with beginnings.
+      // An unfinished word is compared with prefixes.
       if (away > most && word.last && text.length > word.text.length)
         away = distance(word.text, text.slice(0, word.text.length), most) + 0.5;
       if (away <= most) near.push([text, away, count]);
@@ -167,7 +168,7 @@ function searchEngine(index) {
   }
 
   /**
-   * The best sections, best first, of the pages that `isShown` lets through; and the words that were searched, for marking.
+   * The best sections of the pages that `isShown` accepts, best first, and the words that were searched, for marking.
    * @param {string} query @param {string} [language] @param {(page: number) => boolean} [isShown]
    * @returns {{ matches: Match[], words: QueryWord[] }}
    */

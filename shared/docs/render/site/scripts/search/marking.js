@@ -1,8 +1,8 @@
-// Where the words of a question stand in a text, and the piece of it that shows most of them.
+// Finds the words of a query in a text, and the excerpt with most of them.
 /** @param {string} text @param {QueryWord[]} words @returns {[from: number, to: number][]} */
 function rangesOf(text, words) {
   var folded = text.toLowerCase();
-  /** Where each folded character came from; undefined: from the same place. @type {number[]} */
+  /** Original position of each folded character; undefined if the positions are equal. @type {number[]} */
   var places;
   if (!/^[\0-\x7f]*$/.test(text)) {
     folded = '';
@@ -71,7 +71,7 @@ function snippet(text, words) {
       best = range[0];
     }
   });
-  // A phone shows the first forty characters or so.
+  // A phone shows about the first forty characters.
   if (best < 40) best = 0;
   var start = best === 0 ? 0 : plain.indexOf(' ', best - 24) + 1;
   if (start > best || start <= 0) start = best === 0 ? 0 : best;

@@ -1,14 +1,14 @@
-// Who answers a question: the platform, or the index of the bundle. Both give pages with their sections, best first.
+// Sources of search results: the platform, or the index of the bundle. Both return pages with their sections, best first.
 /** @typedef {{ anchor: string, heading: string, text: string }} FoundSection */
 /** @typedef {{ path: string, title: string, trail: string, text: string, sections: FoundSection[] }} FoundPage */
 /** @typedef {{ pages: FoundPage[], words: QueryWord[], isWhole: boolean }} Answer */
 var config = window.binderyConfig;
 var place = document.documentElement.dataset;
 var mostPages = 8;
-/** Of the first page; the others have fewer. */
+/** Limit of the sections of the first page; other pages have fewer. */
 var mostSections = 3;
 
-/** Adds a section to its page, as far as there is room. @param {FoundPage[]} pages @param {Omit<FoundPage, 'sections' | 'text'>} page @param {FoundSection} section */
+/** Adds a section to its page, up to the limits. @param {FoundPage[]} pages @param {Omit<FoundPage, 'sections' | 'text'>} page @param {FoundSection} section */
 function addFound(pages, page, section) {
   var known = pages.find((one) => one.path === page.path);
   if (!known) {
@@ -30,7 +30,7 @@ var opening;
 var engine;
 /** @type {Record<number, true>} */
 var partsThere = {};
-/** Parts that can have what the reader looks for. @param {boolean} everywhere */
+/** Parts that may have results for the reader. @param {boolean} everywhere */
 function partsFor(everywhere) {
   var index = window.binderySearchIndex;
   var first = 0;
@@ -43,25 +43,25 @@ function partsFor(everywhere) {
     })
     .filter((part) => part.isWanted);
 }
-/** Pages of the reader's language and version, and those that belong to all. @param {[language: string, version: string]} scope */
+/** True for pages of the reader's language and version, and for those that belong to all. @param {[language: string, version: string]} scope */
 function isNear(scope) {
   return (
     (!scope[0] || !place.language || scope[0] === place.language) &&
     (!scope[1] || !place.version || scope[1] === place.version)
   );
 }
-/** What is known of the pages, before their texts. A documentation host has the index of its newest version alone. */
+/** Loads the facts about pages, without their texts. A documentation host has the index only of its newest version. */
 async function openPages() {
   await load('search-index.js', siteRoot());
   engine = searchEngine(window.binderySearchIndex);
   window.binderySearchPart = function (number, sections) {
-    // Of a version that came since.
+    // The part belongs to a newer version of the site.
     if (sections.length !== window.binderySearchIndex.parts[number]) return;
     partsThere[number] = true;
     engine.add(partsFor(true)[number].first, sections);
   };
 }
-/** Loads the index; `arrived` is called for each part of the texts that comes. @param {boolean} everywhere @param {() => void} arrived */
+/** Loads the index; `arrived` is called for each part of the texts that is loaded. @param {boolean} everywhere @param {() => void} arrived */
 async function openIndex(everywhere, arrived) {
   if (opening === undefined) opening = openPages();
   try {
@@ -78,7 +78,7 @@ async function openIndex(everywhere, arrived) {
     }),
   );
 }
-/** What the parts that have arrived know. @param {string} query @param {boolean} everywhere @returns {Answer} */
+/** Results from the parts that are loaded. @param {string} query @param {boolean} everywhere @returns {Answer} */
 function askIndex(query, everywhere) {
   var index = window.binderySearchIndex;
   var found = engine.find(query, root.lang, (page) => everywhere || isNear(index.scopes[index.pages[page][3]]));
@@ -100,7 +100,7 @@ function askIndex(query, everywhere) {
 /** @typedef {{ content: string, path: string, metadata: { title: string, heading: string, url: string } }} Passage */
 var longestTitle = 300;
 var longestPassage = 4000;
-/** A platform may answer anything. What leads out of the site is none of its pages. @param {any} value @returns {value is Passage} */
+/** True for a valid passage whose address is a page of the site. Answers of the platform are not trusted. @param {any} value @returns {value is Passage} */
 function isPassage(value) {
   var about = value && value.metadata;
   return (
@@ -109,7 +109,7 @@ function isPassage(value) {
     /** @type {Passage} */ (value).path.split('/').every((name) => !/^\.{0,2}$/.test(name))
   );
 }
-/** The id that an address points at, whatever stands there. @param {string} hash */
+/** The id in the hash of an address; the hash may be invalid. @param {string} hash */
 function idIn(hash) {
   try {
     return decodeURIComponent(hash.slice(1));
@@ -119,9 +119,9 @@ function idIn(hash) {
 }
 
 var withinMs = 6000;
-/** The request to the platform that is under way. @type {AbortController} */
+/** The request to the platform in flight. @type {AbortController} */
 var underWay;
-/** Rejects with the status of a refusal, or with none when there is no answer. @param {string} query @param {boolean} everywhere @returns {Promise<Answer>} */
+/** Queries the platform. Rejects with the status of a refusal, or without a status if there is no answer. @param {string} query @param {boolean} everywhere @returns {Promise<Answer>} */
 function askPlatform(query, everywhere) {
   if (underWay) underWay.abort();
   var request = (underWay = new AbortController());
@@ -164,7 +164,7 @@ function askPlatform(query, everywhere) {
     })
     .finally(() => clearTimeout(timer));
 }
-/** Titles of the groups around a page, as far as the sidebar has it. @param {string} path */
+/** Titles of the groups that contain a page, from the sidebar. @param {string} path */
 function trailOf(path) {
   /** @param {import('../../page-globals.ts').SidebarEntry[]} entries @param {string[]} above @returns {string[]} */
   function inside(entries, above) {

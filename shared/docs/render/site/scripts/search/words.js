@@ -1,10 +1,10 @@
-// Words of questions and texts: in lower case without accents, and by the segmenter of the browser where a language has no spaces.
+// Splits queries and texts into words: in lower case without accents, and by the browser's segmenter for languages without spaces.
 /** @typedef {{ text: string, stem: string, unspaced: boolean, last: boolean }} QueryWord */
 var unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}]/u;
 var unspacedRuns =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}ー\p{M}]+|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}ー]+/gu;
-/** They carry no topic, so they count only where there is nothing else. English, as the names of things are in most documentation. */
+/** Stop words carry no topic, so they count only in a query without other words. They are English, like the terms in most documentation. */
 var stopWords = new Set(
   (
     'a an the this that these those it its is are was were be been being am do does did doing have has had having ' +
@@ -22,12 +22,12 @@ function fold(text) {
     .normalize('NFC')
     .toLowerCase();
 }
-/** Without the ending of an English word, where enough is left. @param {string} word */
+/** The stem of an English word: without its ending, if enough is left. @param {string} word */
 function stemOf(word) {
   if (!/^[a-z]{4,}$/.test(word)) return word;
   var endings = /(?:ization|isation|ational|ations?|ingly|ments?|ions?|ings?|ables?|ers?|ors?|ies|ied|ed|es|s|ly|e|y)$/;
   var cut = word.replace(endings, '');
-  // A doubled letter stands before an ending, as in "running".
+  // The letter before an ending may be doubled, as in "running".
   if (cut.length > 4 && /([bdgmnprt])\1$/.test(cut) && cut !== word) cut = cut.slice(0, -1);
   return cut.length >= 4 ? cut : word.replace(/(?<=..)s$/, '');
 }
@@ -38,7 +38,7 @@ function segmented(run, language) {
   if (Segmenter) {
     /** @type {{ segment: string, isWordLike: boolean }[]} */
     var parts = Array.from(new Segmenter(language || 'und', { granularity: 'word' }).segment(run));
-    // A character alone says little; it is the beginning of a name more often than a word.
+    // A single character is more often the beginning of a name than a word.
     return parts
       .filter((part) => part.isWordLike)
       .reduce(function (words, part) {
@@ -50,13 +50,13 @@ function segmented(run, language) {
   }
   return pairsOf(run);
 }
-/** Neighbouring characters. @param {string} run */
+/** Pairs of adjacent characters. @param {string} run */
 function pairsOf(run) {
   var characters = Array.from(run);
   if (characters.length < 3) return [run];
   return characters.slice(1).map((character, at) => characters[at] + character);
 }
-/** The words of a question, each once. The last one may be unfinished. @param {string} query @param {string} [language] @returns {QueryWord[]} */
+/** The words of a query, each once. The last one may be unfinished. @param {string} query @param {string} [language] @returns {QueryWord[]} */
 function wordsOf(query, language) {
   var folded = fold(query.slice(0, 300));
   /** @type {QueryWord[]} */

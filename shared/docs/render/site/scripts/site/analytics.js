@@ -1,3 +1,3 @@
-// Visits are counted where config.js names a service.
+// Visits are counted if config.js names a service.
 if (config.features.analytics && Object.keys(config.analytics).length > 0 && /^https?:/.test(location.protocol))
   load('analytics.js').catch(() => {});

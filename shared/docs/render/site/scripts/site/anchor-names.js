@@ -1,5 +1,5 @@
-// What an address points at: readers come with the anchors of other sluggers, and with those that pages had before.
-/** Letters and digits of an anchor, which all sluggers agree about. @param {string} anchor */
+// Resolves the anchor of the address: links may have anchors of other sluggers, or anchors that pages had earlier.
+/** Letters and digits of an anchor. All sluggers keep them. @param {string} anchor */
 function anchorKey(anchor) {
   return anchor
     .normalize('NFKC')
@@ -7,7 +7,8 @@ function anchorKey(anchor) {
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, '');
 }
 /**
- * The element with that id, or the only one of the content with the same letters and digits, as `AnchorNames` finds them for links inside a page.
+ * The element with this id, or the only one of the content with the same letters and digits. `AnchorNames` resolves links inside a page in the same
+ * way.
  * @param {string} anchor @returns {HTMLElement | null | undefined}
  */
 function elementNamed(anchor) {
@@ -22,7 +23,7 @@ function onlyNamed(name) {
   var named = all('.mdx-content [id], .aside-content [id]');
   var alike = named.filter((element) => anchorKey(element.id) === key);
   if (alike.length > 0) return alike.length === 1 ? alike[0] : undefined;
-  // A field of an answer, without its status.
+  // A field of a response, named without its status.
   return named.find(function (element) {
     var field = /^response-2\d\d-(.+)$/.exec(element.id);
     return field !== null && anchorKey('response' + field[1]) === key;

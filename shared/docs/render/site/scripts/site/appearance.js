@@ -1,4 +1,4 @@
-// Light and dark.
+// The switch between light and dark.
 all('.theme-switch').forEach(function (button) {
   button.addEventListener('click', function () {
     var dark = root.classList.toggle('dark');

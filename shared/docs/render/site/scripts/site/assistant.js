@@ -1,5 +1,5 @@
 (function () {
-  // The ways to the assistant, where it is on: a button, Ctrl-I, and what a reader selects. The panel loads when it is first opened.
+  // Entries of the assistant, if it is on: a button, Ctrl-I, and selected text. The panel is loaded when it is first opened.
   if (!config.features.assistant) return;
   var words = texts.assistant;
   /** @param {import('../../page-globals.ts').AssistantRequest} asked */

@@ -1,4 +1,4 @@
-// Changelogs: by tag.
+// Filters changelogs by tag.
 var updates = all('.update[data-tags]');
 if (updates.length > 1) {
   var tags = updates

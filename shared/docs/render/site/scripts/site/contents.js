@@ -1,4 +1,4 @@
-// On this page: where the reader is.
+// Marks the current section in the table of contents.
 /** @type {HTMLAnchorElement[]} */
 var entries = all('.table-of-contents .toc a');
 var targets = entries

@@ -1,4 +1,4 @@
-// Copying.
+// Copy buttons.
 /** @param {string} text @param {HTMLElement} button @param {() => void} [done] */
 function copy(text, button, done) {
   function told() {

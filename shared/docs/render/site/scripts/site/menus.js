@@ -1,4 +1,4 @@
-// Menus close when the reader turns elsewhere.
+// A menu closes on a click outside of it.
 document.addEventListener('click', function (event) {
   all('.switcher[open]').forEach(function (menuOpen) {
     // @ts-expect-error a click is on an element
@@ -12,7 +12,8 @@ document.addEventListener('keydown', function (event) {
     menuOpen.querySelector('summary').focus();
   });
 });
-// The menu of a page. What cannot work here stays hidden: the assistant where it is off, other sites behind walls, or when nobody knows where this page is.
+// The menu of a page. Entries that cannot work stay hidden: the assistant if it is off, and other sites if they are unreachable or the address of the
+// page is unknown.
 all('.page-menu').forEach(function (menu) {
   /** @type {HTMLLinkElement} */
   var alternate = document.querySelector('link[rel="alternate"][type="text/markdown"]');
@@ -20,7 +21,7 @@ all('.page-menu').forEach(function (menu) {
   function close() {
     if (menu.open) menu.open = false;
   }
-  /** Its Markdown, or from a folder, where a script may read no files, its words. */
+  /** The Markdown of the page. In a folder scripts may not read files, so the visible text is used. */
   function markdown() {
     var shown = all('.page-header h1, .mdx-content')
       .map(function (part, at) {
@@ -77,6 +78,6 @@ all('.page-menu').forEach(function (menu) {
       );
     item.hidden = isWalled || (item.hidden && !isServed);
   });
-  // A menu of which nothing works is none.
+  // A menu without working entries is hidden.
   if (!menu.querySelector('li:not([hidden])')) menu.hidden = true;
 });

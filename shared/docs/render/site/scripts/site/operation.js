@@ -1,4 +1,4 @@
-// The operation of the page: its address to copy, or the form that sends requests, where config.js allows that.
+// The operation of the page: its address to copy, or the form that sends requests, if config.js allows that.
 all('.page-header .copy-endpoint').forEach(function (button) {
   button.hidden = false;
   button.addEventListener('click', function () {

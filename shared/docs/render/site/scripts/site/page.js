@@ -7,7 +7,7 @@ var texts = window.binderyTexts;
 function all(selector, inside) {
   return Array.prototype.slice.call((inside || document).querySelectorAll(selector));
 }
-/** The id that an address points at. Readers type anything. @param {string} hash */
+/** The id in the hash of an address; the hash may be invalid. @param {string} hash */
 function idIn(hash) {
   try {
     return decodeURIComponent(hash.slice(1));

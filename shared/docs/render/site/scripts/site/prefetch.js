@@ -1,4 +1,4 @@
-// Next pages are on their way before they are asked for, where there is a server.
+// With a server, prefetches the page of a link under the pointer, and adds the canonical address that config.js states.
 if (/^https?:/.test(location.protocol)) {
   /** @type {Record<string, true>} */
   var fetched = {};

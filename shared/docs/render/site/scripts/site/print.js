@@ -1,4 +1,4 @@
-// Print: everything is open, and nothing is dark.
+// Print: all content is expanded, and the appearance is light.
 var wasDark = false;
 addEventListener('beforeprint', function () {
   wasDark = wasDark || root.classList.contains('dark');

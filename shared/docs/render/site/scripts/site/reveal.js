@@ -1,4 +1,4 @@
-// An address with an anchor opens what it points into.
+// Opens the elements that contain the target of the address's anchor.
 function reveal() {
   var id = idIn(location.hash);
   var target = elementNamed(id);
@@ -22,7 +22,7 @@ function reveal() {
 }
 addEventListener('hashchange', reveal);
 if (location.hash) reveal();
-// Only what a reader opens becomes the address: browsers also report those that are open from the start, and would scroll to them.
+// Only a reader's click changes the address: browsers also report elements that are open initially, and would scroll to them.
 all('details.accordion > summary').forEach(function (summary) {
   summary.addEventListener('click', function () {
     var accordion = summary.parentElement;

@@ -1,5 +1,5 @@
 (function () {
-  // Opens the search, where config.js switches it on. What it takes is loaded when somebody is about to use it.
+  // Opens the search, if config.js switches it on. Its files are loaded when the reader is about to use it.
   /** @type {HTMLElement} */
   var entry = document.querySelector('.search-entry');
   if (!entry || config.features.search === 'off') return;
@@ -9,7 +9,7 @@
   async function openSearch() {
     if (isOpening) return;
     isOpening = true;
-    // Readers type at once: what comes before the dialog is there is kept for it.
+    // Keys that are typed before the dialog has loaded are kept for it.
     var typed = '';
     /** @param {KeyboardEvent} event */
     function keep(event) {

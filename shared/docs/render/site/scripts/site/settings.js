@@ -1,4 +1,4 @@
-// What config.js says, as far as it can be used: people edit that file. What is wrong is said once, in the console.
+// Validates config.js, because people edit that file. All problems are reported in one console message.
 /** @typedef {import('../../page-globals.ts').SiteConfig} SiteConfig */
 /** @param {any} [found] @returns {SiteConfig} */
 function usableConfig(found) {
@@ -9,7 +9,7 @@ function usableConfig(found) {
     return value && typeof value === 'object' && !Array.isArray(value);
   }
   var given = isObject(found) ? found : {};
-  if (given !== found) wrong.push('The file is missing, or has a mistake in its writing.');
+  if (given !== found) wrong.push('The file is missing or has a syntax error.');
   var wanted = isObject(given.features) ? given.features : {};
   if (given.features !== undefined && wanted !== given.features) wrong.push('features must be an object.');
   /** @param {string} name @param {RegExp} form @param {string} expected */

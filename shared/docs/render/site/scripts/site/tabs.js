@@ -1,4 +1,4 @@
-// Tabs: the choice holds for all with the same title, here and on other pages.
+// Tabs. A choice applies to all sets with a tab of the same title, here and on other pages.
 var KEY = 'bindery-tabs';
 /** @returns {string[]} */
 function chosenTitles() {
@@ -50,7 +50,7 @@ function choose(set, position, focus) {
     });
     remember(localStorage, KEY, JSON.stringify([title].concat(titles).slice(0, 20)));
   }
-  // What the reader looks at stays where it is, although tabs above it may have changed their height.
+  // Keeps the clicked tab at its place on the screen, although sets above it may have changed their height.
   window.scrollBy(0, button.getBoundingClientRect().top - before);
   if (focus) button.focus();
 }

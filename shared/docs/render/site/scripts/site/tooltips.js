@@ -1,4 +1,4 @@
-// A tooltip opens where there is room for it: what leaves the content's box is not shown.
+// A tooltip opens to the side with enough space, because overflow of the content's box is hidden.
 all('.tooltip').forEach(function (tooltip) {
   var tip = tooltip.querySelector('.tooltip-content');
   var box = tooltip.closest('.content-box, .page-aside');

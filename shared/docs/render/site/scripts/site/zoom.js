@@ -1,4 +1,4 @@
-// Pictures open on click.
+// Pictures open enlarged on click.
 if (typeof HTMLDialogElement === 'function') {
   all('.mdx-content img').forEach(function (image) {
     if (
