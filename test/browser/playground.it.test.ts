@@ -426,7 +426,7 @@ describe.skipIf(findServer('chromium') === undefined)(
         await opened.getByRole('button', { name: 'Send' }).click();
         const said = `It is not followed, so that your key and your entries are sent only to ${server}.`;
         await opened.locator('.playground-problem', { hasText: said }).waitFor();
-        await opened.locator('.playground-problem', { hasText: 'the header Location has the address' }).waitFor();
+        await opened.locator('.playground-problem', { hasText: 'the Location header has the address' }).waitFor();
         await keepPicture(opened, `playground-redirected-${status}`);
         expect(api.received).toMatchObject([
           { headers: { 'x-api-key': 'secret-key' }, body: '{\n  "card": "4111"\n}' },

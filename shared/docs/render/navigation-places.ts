@@ -128,7 +128,7 @@ export function navigationPlaces(
       });
     };
     const sidebar = { id, links, entries: entriesOf(nodes, []) };
-    // One without pages is of a division that nobody sees, and its name is the division's title.
+    // A sidebar without pages belongs to a hidden division, and its file name would reveal the division's title.
     if (ordered.size > 0) sidebars.push(sidebar);
     else withoutPages ??= sidebar;
     const order = [...ordered];

@@ -24,7 +24,7 @@ export function rendererVersion(): Promise<string> {
   return known;
 }
 
-/** The same for the files as they are now, where `rendererVersion` answers for those that this process began with. */
+/** The renderer version of the current files. `rendererVersion` stands for the files at the start of this process. */
 export async function currentRendererVersion(): Promise<string> {
   const hash = createHash('sha256');
   const roots = new Set<string>();

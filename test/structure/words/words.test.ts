@@ -39,6 +39,7 @@ const read = process.env.BINDERY_WORDS?.split(',') ?? [
   'shared/docs/icons',
   'shared/docs/project',
   'shared/docs/reference',
+  'shared/docs/render',
   'shared/docs/sandbox',
   'shared/embedding',
   'shared/export',

@@ -60,7 +60,7 @@ export function highlight(code: string, written: string): Runs {
       if (piece.length > maxLineLength && !piece.includes('\n')) runs.add(from + piece.length, plain);
       else runs.addAll(coloured(piece, language), from);
       from += piece.length + 1;
-      // The line end between two pieces.
+      // A line break between two pieces.
       runs.add(Math.min(from, code.length), plain);
     }
   }
@@ -72,7 +72,7 @@ function coloured(code: string, language: string): Runs {
   return own === undefined ? classifiedRuns(code, tokenize(code, language), language) : own(code);
 }
 
-/** Pieces that may be coloured at once, without the line ends between them. A long line is a piece of its own. */
+/** Splits code into pieces that may be coloured at once, without the line breaks between them. A long line is a piece of its own. */
 function piecesOf(code: string, mostCharacters: number): string[] {
   const pieces: string[] = [];
   let begins = 0;

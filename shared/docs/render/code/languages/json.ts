@@ -1,7 +1,7 @@
 import { after, lexer } from '../lexer.ts';
 import { plain } from '../runs.ts';
 
-/** JSON, also with comments. */
+/** JSON with or without comments. */
 export const jsonLexer = lexer({
   code: [
     ['"', /"(?:\\.|[^"\\\n])*"?/, (cursor) => (after(cursor) === 0x3a ? 'tk' : 'te')],

@@ -11,7 +11,7 @@ const attributes: Rule[] = [
   ['A-Za-z_:@#*(\\[', /[A-Za-z_:@#*([][\w:.@()[\]*-]*/, 'tf'],
 ];
 
-/** HTML and XML, also with values in braces. */
+/** HTML and XML. Attribute values may be in braces. */
 export const markupLexer = lexer({
   text: [
     ['<', /<!--[^]*?(?:-->|$(?![^]))/, 'tm'],
