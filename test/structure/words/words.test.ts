@@ -14,6 +14,7 @@ import { problemsIn } from './plain-english.ts';
 
 const read = process.env.BINDERY_WORDS?.split(',') ?? [
   'ARCHITECTURE.md',
+  'CHANGELOG.md',
   'CONTRIBUTING.md',
   'README.md',
   'SECURITY.md',
