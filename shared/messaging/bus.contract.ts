@@ -251,7 +251,7 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
         expect((await changes.next()).done).toBe(true);
       });
 
-      test('refuses for good what is too large, and goes on', async () => {
+      test('refuses documents that are too large permanently, and continues', async () => {
         const { jobList } = bus.projector.generations.blue;
         const huge = { entries: [{ jobId: 'x'.repeat(1_100_000) }] };
         await expect(jobList.put('huge.2026-01-01.0', huge as never, { expectedRevision: 0 })).rejects.toThrow(Poison);

@@ -64,7 +64,7 @@ test('a missing beginning is a hole, however long', () => {
   ]);
 });
 
-test('a hole that was closed by numbering the rest anew shows in the chain', () => {
+test('a hole that was closed by renumbering the rest shows in the chain', () => {
   const messages = history().slice(1);
   messages.forEach((message, index) => {
     change(message, (commit) => void (commit.revision = index + 1), true);

@@ -10,7 +10,7 @@ const settings = {
   name: setting('X_NAME', z.string().min(1), 'name of the thing'),
 };
 
-test('defaults fill what is absent or empty', () => {
+test('defaults replace absent and empty values', () => {
   expect(loadConfig(settings, { X_NAME: 'a', X_PORT: '' })).toEqual({ port: 8080, name: 'a' });
 });
 

@@ -20,7 +20,7 @@ function appWith(metrics: Metrics, isPublic = false) {
 
 const scrape = async (app: ReturnType<typeof appWith>) => (await app.inject('/metrics')).body;
 
-test('requests are measured by the declared route, never by what a client wrote', async () => {
+test("requests are measured by the declared route, never by a client's path", async () => {
   const app = appWith(serviceMetrics('test'));
   await Promise.all(
     ['/things/acme', '/things/globex?x=1', '/broken', '/no/such', '/neither', '/readyz'].map((url) => app.inject(url)),

@@ -5,7 +5,7 @@ import { collectedTraceId, newTraceparent, traceparentOf, traceRequests, tracing
 const parent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 const tracing = tracingOf('test');
 
-test('without a collector a trace is passed on as it came', async () => {
+test('without a collector a trace is passed on unchanged', async () => {
   expect(tracing.start('work', { parent }).traceparent).toBe(parent);
   expect(await tracing.inSpan('work', { parent }, async (span) => span.traceparent)).toBe(parent);
 });

@@ -356,7 +356,7 @@ export async function storedVersion(
   signal?: AbortSignal,
 ): Promise<StoredVersion | undefined> {
   const answer = await call(
-    `say what is searched of ${scope.domain}`,
+    `read the searched version of ${scope.domain}`,
     storeWithinMs,
     (client, deadline) =>
       client.get<VersionDocument>(
@@ -384,7 +384,7 @@ export async function storeVersion(
       : { if_seq_no: before.sequence, if_primary_term: before.term };
   const target = { index: alias, id: versionId(scope), routing: routingOf(scope), require_alias: true };
   await call(
-    `store what is searched of ${scope.domain}`,
+    `store the searched version of ${scope.domain}`,
     storeWithinMs,
     (client, deadline) => client.index({ ...target, ...guard, document, refresh: true }, deadline),
     signal,

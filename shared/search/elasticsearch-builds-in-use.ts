@@ -134,7 +134,7 @@ type Stored = { state: State; sequence: number | undefined; term: number | undef
 
 async function stored({ call, alias }: ElasticsearchWriter, scope: SearchScope, signal?: AbortSignal): Promise<Stored> {
   const answer = await call(
-    `say which builds ${scope.domain} has`,
+    `read the builds of ${scope.domain}`,
     storeWithinMs,
     (client, deadline) =>
       client.get<BuildsDocument>(
@@ -170,7 +170,7 @@ async function change(
     const document: BuildsDocument = { organization, domain, kind: 'builds', ...next };
     try {
       await writer.call(
-        `store which builds ${domain} has`,
+        `store the builds of ${domain}`,
         storeWithinMs,
         (client, deadline) =>
           isEmpty && isThere
@@ -197,7 +197,7 @@ async function searchedBuilds(
   const { organization, domain } = scope;
   const filter = [{ term: { organization } }, { term: { domain } }, { term: { kind: 'searched' } }];
   const answer = await call(
-    `list what is searched of ${domain}`,
+    `list the searched versions of ${domain}`,
     storeWithinMs,
     (client, deadline) =>
       client.search<VersionDocument>(

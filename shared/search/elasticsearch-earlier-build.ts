@@ -85,7 +85,7 @@ async function* all<T extends TakenDocument | PagesDocument>(
   const atOnce = documentsAtOnce[kind];
   for (let after: estypes.SortResults | undefined; ; ) {
     const answer = await call(
-      `list what is stored of ${version.contentVersion}`,
+      `list the documents of ${version.contentVersion}`,
       readWithinMs,
       (client, deadline) =>
         client.search<T>(

@@ -94,13 +94,13 @@ async function clusterFindings(ask: Ask, { replicas }: ElasticsearchSettings): P
   const state = `The cluster of ${nodes} data ${nodes === 1 ? 'node' : 'nodes'} is ${status.toLowerCase()}`;
   if (status.toLowerCase() === 'red')
     findings.push(
-      fault(`${state}: parts of an index are gone.`, 'Ask GET _cluster/allocation/explain for the reason.'),
+      fault(`${state}: parts of an index are lost.`, 'Ask GET _cluster/allocation/explain for the reason.'),
     );
   else if (status.toLowerCase() === 'yellow')
     findings.push(
       warning(
         `${state}: copies of shards are missing.`,
-        'Add a node, or set number_of_replicas of its indexes to what the nodes can hold.',
+        'Add a node, or set number_of_replicas of its indexes to a number that the nodes can hold.',
       ),
     );
   else findings.push(good(`${state}.`));
@@ -114,7 +114,7 @@ async function clusterFindings(ask: Ask, { replicas }: ElasticsearchSettings): P
   } else if (replicas === 0 && nodes > 1) {
     findings.push(
       warning(
-        'BINDERY_ELASTICSEARCH_REPLICAS is 0: with one node a part of the index is gone.',
+        'BINDERY_ELASTICSEARCH_REPLICAS is 0: if one node fails, a part of the index is lost.',
         'Set it to 1 before the index is created.',
       ),
     );

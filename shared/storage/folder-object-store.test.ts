@@ -123,7 +123,7 @@ test('an object that was cut is listed, and so are the others', async () => {
   expect(Object.fromEntries(sizes)).toEqual({ 'cut/one': 50, 'cut/two': 100 });
 });
 
-test('a folder that cannot be written is unavailable, and the reason is said', async () => {
+test('a folder that cannot be written is unavailable, and the error names the reason', async () => {
   await writeFile(join(folder, 'a-file'), '');
   const settings = { folder: join(folder, 'a-file', 'objects'), publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 };
   const broken = folderObjectStore(settings);

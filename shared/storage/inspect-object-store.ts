@@ -62,7 +62,7 @@ async function followed(store: ObjectStore, key: string, body: Buffer): Promise<
     if (answer.ok && body.equals(got)) return good(`A signed link to ${origin} works from here.`);
     return fault(
       `A signed link to ${origin} was answered with ${answer.status}.`,
-      'Set BINDERY_S3_PUBLIC_ENDPOINT to the address under which clients reach the store, with the host name that it is asked by.',
+      'Set BINDERY_S3_PUBLIC_ENDPOINT to the address under which clients reach the store, with the host name of their requests.',
     );
   } catch (error) {
     return warning(

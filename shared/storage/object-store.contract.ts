@@ -152,7 +152,7 @@ export function objectStoreContract(
         expect((await store.head(key))?.metadata).toEqual({ by: 'first' });
       });
 
-      test('of many at once exactly one wins', async () => {
+      test('one of many at the same time wins', async () => {
         for (let round = 0; round < 5; round++) {
           const key = nextKey();
           const won = await Promise.all(
@@ -208,7 +208,7 @@ export function objectStoreContract(
         await store.remove(key);
       }, 60_000);
 
-      test.each([0, 3, 20])('that fail after %i MB leave the key as it was', async (mebibytes) => {
+      test.each([0, 3, 20])('that fail after %i MB leave the key unchanged', async (mebibytes) => {
         const key = nextKey();
         await store.put(key, text('before'));
         const fail = () => {
@@ -273,7 +273,7 @@ export function objectStoreContract(
 
       beforeAll(() => store.put(key, text('0123456789')));
 
-      test('give the object to anyone, under the name and type that were asked for, also in part', async () => {
+      test('give the object to anyone, under the requested name and type, also in part', async () => {
         now = new Date();
         const { url, expiresAt } = await store.presign(key, options);
         expect(Math.abs(expiresAt.getTime() - now.getTime() - 3_600_000)).toBeLessThanOrEqual(1000);

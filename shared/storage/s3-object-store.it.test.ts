@@ -83,7 +83,7 @@ describeWithServers(['versitygw'], 'with a real gateway', () => {
       await behind.close();
     });
 
-    test('says what is wrong with a bucket or a key, and does not call that unavailable', async () => {
+    test('names the problem of a bucket or a key, which does not count as unavailable', async () => {
       const noBucket = s3ObjectStore({ ...settingsFor(gateway), bucket: 'no-such-bucket' });
       await expect(noBucket.check()).rejects.toThrow(/refused to open the bucket no-such-bucket: .*404/);
       await expect(noBucket.get('a')).rejects.toThrow(/refused to send a: .*NoSuchBucket/);
@@ -95,7 +95,7 @@ describeWithServers(['versitygw'], 'with a real gateway', () => {
     });
   });
 
-  describe('a store that is gone', () => {
+  describe('an unreachable store', () => {
     const timeoutMs = 1000;
     let gateway: VersityGateway;
     let store: ObjectStore;
@@ -147,7 +147,7 @@ describeWithServers(['versitygw'], 'with a real gateway', () => {
       expect(performance.now() - began).toBeLessThan(withinMs);
     }
 
-    test('and hangs: every call ends within its deadline, also downloads and uploads under way; then it goes on', async () => {
+    test('and hangs: every call ends within its deadline, also downloads and uploads in progress; then it continues', async () => {
       const download = await store.getStream('big');
       const half = new Readable({ read() {} });
       half.push(Buffer.alloc(17_000_000));
@@ -165,7 +165,7 @@ describeWithServers(['versitygw'], 'with a real gateway', () => {
       expect((await store.get('again'))?.length).toBe(1);
     }, 90_000);
 
-    test('and dead: a download under way fails, every call says so at once', async () => {
+    test('and dead: a download in progress fails, and every call rejects at once', async () => {
       const download = await store.getStream('big');
       await gateway.kill();
       await expect(download?.toArray()).rejects.toThrow(ObjectStoreUnavailable);

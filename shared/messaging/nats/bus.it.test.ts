@@ -40,7 +40,7 @@ describeWithServers(['nats-server'], 'the bus over a real nats-server, each user
   });
   afterAll(() => stand.stop());
 
-  test('a user may not do what the table does not give it', async () => {
+  test('a user has only the rights of the table', async () => {
     await expect(projector.directory.append(directoryCommit('five', 'no'), { sequence: 0 })).rejects.toThrow(
       /no right to publish/,
     );
@@ -72,7 +72,7 @@ describeWithServers(['nats-server'], 'the bus over a real nats-server, each user
     await client.close();
   });
 
-  test('a killed server comes back with all that was acknowledged, and everyone goes on', async () => {
+  test('a killed server comes back with all acknowledged messages, and all clients continue', async () => {
     const before = await gateway.directory.append(directoryCommit('six', 's1'), { sequence: 0 });
     const reader = await projector.projectionReaders.directory('blue');
     await stand.server.kill('SIGKILL');

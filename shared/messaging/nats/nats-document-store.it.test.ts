@@ -143,7 +143,7 @@ describeWithServers(['nats-server'], 'watches', () => {
 });
 
 /** Each of these tests waits for the server to expire a marker, so they run concurrently. */
-describeWithServers(['nats-server'], 'what was removed', () => {
+describeWithServers(['nats-server'], 'removals', () => {
   test.concurrent('a key stays removed when the server dies after its marker has ended', async () => {
     const bus = await startTestBus();
     const { activeJobs, put, messageCount, connection, restart } = await openActiveJobs(bus);

@@ -192,7 +192,7 @@ describeWithServers(['nats-server'], 'the rights of each user, as a real nats-se
     expect(await bus.generations.blue.directoryKeys.keys()).toEqual([]);
   });
 
-  test('what a writer of a stream may write is stored', async () => {
+  test('messages that a writer may write to a stream are stored', async () => {
     for (const { name, subjects, writers } of streamRows) {
       for (const user of writers) {
         const connection = await connectAs(user);
@@ -273,7 +273,7 @@ describeWithServers(['nats-server'], 'the rights of each user, as a real nats-se
       expect(await unheardOf(connection, subjects)).toEqual(refusedIn(subscribeRows));
     });
 
-    test('has what an older program of its name needs while it still runs', async () => {
+    test('has the rights of an older program of its name, which may still run', async () => {
       expect(await refusedOf(connection, olderPrograms[user] ?? [])).toEqual([]);
     });
   });

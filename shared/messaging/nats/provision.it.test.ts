@@ -166,7 +166,7 @@ describeWithServers(['nats-server'], 'streams, buckets and consumers that anothe
     expect((await consumer.next({ expires: 1_000 }))?.string()).toBe('2');
   });
 
-  describe('a provisioner that died while it made a consumer anew', () => {
+  describe('a provisioner that died while it recreated a consumer', () => {
     const keeper: DurableRow = { ...onLog, name: `${onLog.name}-place` };
     const keepPlace = (sequence: number) =>
       jsm.consumers.add(onLog.stream, { ...durableSettings(keeper), ...beginAt(sequence) });
@@ -241,7 +241,7 @@ describeWithServers(['nats-server'], 'streams, buckets and consumers that anothe
   const streams: Record<string, Partial<StreamConfig>> = {
     'another age and window': { max_age: 3_600_000_000_000, duplicate_window: 1_000_000_000 },
     'a limit of each subject': { max_msgs_per_subject: 3 },
-    'what is republished': { republish: { src: 'facts.*.*', dest: 'seen.{{wildcard(1)}}' } },
+    'a republished subject': { republish: { src: 'facts.*.*', dest: 'seen.{{wildcard(1)}}' } },
     'no direct reads': { allow_direct: false },
     'another subject beside': { subjects: ['facts.*.*', 'facts.later.*.*.*'] },
   };
@@ -253,7 +253,7 @@ describeWithServers(['nats-server'], 'streams, buckets and consumers that anothe
     expect(await read(onLog, 2)).toEqual(['1', '2']);
   });
 
-  test('a stream that the server does not change ends the start with a sentence, and stays as it was', async () => {
+  test('a stream that the server does not change stops the start with a sentence, and is unchanged', async () => {
     await jsm.streams.delete('TASKS');
     await jsm.streams.add({ name: 'TASKS', subjects: ['tasks.>'] });
     await expect(provisioned()).rejects.toThrow(

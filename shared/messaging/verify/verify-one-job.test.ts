@@ -73,7 +73,7 @@ test('one job that is archived is found by its id alone, and the archive is not 
   expect(listed).toEqual([]);
 });
 
-test('one job whose archived history was cut is found, and said to be unreadable', async () => {
+test('one job whose archived history was cut is found, and reported as unreadable', async () => {
   const { audit } = auditOf({ archive: { [archivedJobKey('acme', jobId)]: cut } });
   const [report] = await verifyLogs(audit, { job: jobId });
   expect(report?.problems).toMatchObject([{ problem: 'unreadable', message: expect.stringContaining('it was cut') }]);
