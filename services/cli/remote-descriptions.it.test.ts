@@ -204,7 +204,7 @@ describe('fetching is bounded', () => {
   test.each([
     ['/page', answering('<html>', { 'content-type': 'text/html; charset=utf-8' }), 'the answer is text/html'],
     ['/other', answering('{"a": 1}'), 'the answer is no API description: it does not say "openapi"'],
-    ['/broken', answering('{"openapi": "3.0.0"'), 'the answer is no API description: it is no valid JSON'],
+    ['/broken', answering('{"openapi": "3.0.0"'), 'the answer is no API description: it is not valid JSON'],
     [
       '/bomb',
       answering(`openapi: 3.0.0\na: &a [x]\nb: ${'[*a, '.repeat(300)}${']'.repeat(300)}\n`),

@@ -45,7 +45,7 @@ export function pageEntry(
   };
 }
 
-/** Quoted words count, too: who writes them does not want the opposite. */
+/** Reads true and false, including quoted ones, because an author who quotes them does not mean the opposite. */
 const truthOf = (value: JsonValue | undefined): boolean | undefined => {
   const text = textOf(value)?.toLowerCase();
   return text === 'true' ? true : text === 'false' ? false : undefined;

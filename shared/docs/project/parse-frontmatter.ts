@@ -35,7 +35,7 @@ type Block = Omit<Frontmatter, 'groupsUnreadable'>;
 
 const noBlock = (body: string): Block => ({ data: {}, raw: '', broken: false, body, diagnostics: [] });
 
-/** How a block in any language begins the entry: on a line of its own or in braces, quoted or not, with a tag or without. */
+/** Matches the key in any frontmatter language: at the start of a line or in braces, quoted or not, with or without a tag. */
 const groupsKey = /(?:^[ \t]*|[{,?]\s*)(?:[!&]\S*[ \t]+)?["']?groups["']?\s*[:=]/im;
 
 function losesGroups({ data, raw, broken, diagnostics }: Block): boolean {

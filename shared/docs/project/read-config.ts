@@ -98,7 +98,7 @@ export async function resolveReferences(project: NamedFiles, file: string): Prom
       );
     if (typeof reference !== 'string') throw refuse('is not a text');
     if (/^[a-z][a-z0-9+.-]*:|^\/\/|[#\\]/i.test(reference))
-      throw refuse(`is ${quoted(reference)}, which is no file of this project`);
+      throw refuse(`is ${quoted(reference)}, which is not a file of this project`);
     const path = resolvePath(reference, from);
     if (path === undefined) throw refuse(`climbs out of the project with ${quoted(reference)}`);
     if (!known.has(path)) throw refuse(`names ${quoted(reference)}, which does not exist`);

@@ -208,7 +208,7 @@ const closedPage = (file: string): Diagnostic => ({
   file,
 });
 
-/** The navigation and the redirects are for everyone, and a link has no page that could be kept from some. */
+/** Everyone sees the navigation and the redirects, and a link has no page that could be restricted to groups. */
 const closedLink = (file: string): Diagnostic => ({
   severity: 'warning',
   code: 'link-of-groups',

@@ -81,13 +81,13 @@ describe('fonts of docs.json', () => {
   });
 
   it.each([
-    ['../../etc/passwd', 'is no file of the project'],
-    ['/..%2f..%2fetc/passwd', 'is no file of the project'],
+    ['../../etc/passwd', 'is not a file of the project'],
+    ['/..%2f..%2fetc/passwd', 'is not a file of the project'],
     ['javascript:alert(1)', 'bundles load nothing from elsewhere'],
     ['data:font/woff2;base64,AAAA', 'bundles load nothing from elsewhere'],
     ['\\\\server\\a.woff2', 'bundles load nothing from elsewhere'],
-    ['page.ttf', 'is no font'],
-    ['empty.woff2', 'is no font'],
+    ['page.ttf', 'is not a font'],
+    ['empty.woff2', 'is not a font'],
     ['huge.woff2', 'is larger than 8 MB'],
   ])('have no file where the source is %j', async (source, problem) => {
     const { fonts, messages } = await read({ family: 'A', source });

@@ -85,7 +85,7 @@ async function fontFile(source: string, family: string, carried: ProjectFiles, w
   const path = url.kind === 'path' ? resolvePath(`/${decoded(url.path).replace(/^(\.?\/)+/, '')}`, '') : undefined;
   const file = carried.files.find((one) => one.path === path);
   if (!file) {
-    warn('bad-font', `${named}${quoted(source)} is no file of the project. Name one that is there.`);
+    warn('bad-font', `${named}${quoted(source)} is not a file of the project. Name an existing file.`);
     return undefined;
   }
   if (file.sizeBytes > maxFontBytes) {
@@ -95,7 +95,7 @@ async function fontFile(source: string, family: string, carried: ProjectFiles, w
   }
   const kind = fontKind(await carried.read(file.path, sniffedBytes));
   if (kind) return { path: file.path, ...kind };
-  const message = `${named}${quoted(file.path)} is no font in the format woff2, woff, ttf or otf. Save it as .woff2.`;
+  const message = `${named}${quoted(file.path)} is not a font in the format woff2, woff, ttf or otf. Save it as .woff2.`;
   warn('bad-font', message);
   return undefined;
 }

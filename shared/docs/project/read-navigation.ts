@@ -149,7 +149,7 @@ export function readNavigation(
     const named = entry.trim();
     if (isExternalHref(named)) {
       if (isSafeHref(named)) return [{ kind: 'link', title: named.replace(/^https?:\/\//, ''), href: named }];
-      const message = `The navigation names ${quoted(named)}, which is no address that a page may link to. Remove it.`;
+      const message = `The navigation names ${quoted(named)}, which is not an address that a page may link to. Remove it.`;
       warn('bad-link', message);
       return [];
     }
@@ -157,7 +157,7 @@ export function readNavigation(
     const target = path === '' && named.startsWith('/') ? 'index' : path.replace(/\.mdx?$/, '');
     const problem = archivePathProblem(target);
     if (problem || !isSafeHref(target)) {
-      const why = problem ?? 'is no path';
+      const why = problem ?? 'is not a path';
       const message = `The navigation names the page ${quoted(named)}, which ${why}. Name a file of this project.`;
       warn('bad-navigation-entry', message);
       return [];
@@ -210,7 +210,7 @@ export function readNavigation(
     const children = contentOf(node, title, inner);
     let href = textOf(node['href']);
     if (href !== undefined && !isSafeHref(href)) {
-      const message = `"href" of the ${division} ${quoted(title)} is ${quoted(href)}, which is no address that a page may link to.`;
+      const message = `"href" of the ${division} ${quoted(title)} is ${quoted(href)}, which is not an address that a page may link to.`;
       warn('bad-link', message);
       href = undefined;
     }

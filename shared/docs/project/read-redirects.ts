@@ -30,7 +30,7 @@ export function readRedirects(
     if (source === '' || /[?#\\\p{Cc}]|^\/\//u.test(source))
       refuse('bad-redirect', source, 'its source must be a path without "?" and "#"');
     else if (!isTarget(destination))
-      refuse('bad-redirect', source, `${quoted(destination)} is no path and no address with https`);
+      refuse('bad-redirect', source, `${quoted(destination)} is neither a path nor an address with https`);
     else if (bySource.has(source)) refuse('duplicate-redirect', source, 'there is another one before it');
     else if (isPage(source.slice(1) || 'index')) refuse('redirect-hides-page', source, 'there is a page at this path');
     else {

@@ -54,7 +54,7 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
   const href = (value: JsonValue | undefined, field: string): string | undefined => {
     const text = textOf(value);
     if (text === undefined || isSafeHref(text)) return text;
-    const message = `"${field}" is ${quoted(text)}, which is no address that a page may link to. Use https, mailto or a path.`;
+    const message = `"${field}" is ${quoted(text)}, which is not an address that a page may link to. Use https, mailto or a path.`;
     warn('bad-link', message);
     return undefined;
   };

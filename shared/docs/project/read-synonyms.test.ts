@@ -51,7 +51,7 @@ it('reports each group or expression without effect, with the reason', () => {
     `"search.synonyms[2]" has "---", which has no letter or digit${left}`,
     expect.stringContaining(`which has invisible characters${left}`),
     expect.stringContaining(`which has invisible characters${left}`),
-    `"search.synonyms[2]" has "7", which is no text${left}`,
+    `"search.synonyms[2]" has "7", which is not text${left}`,
     '"search.synonyms[3]" has fewer than two expressions that the search can tell apart, so it has no effect. Add another one.',
   ]);
 });

@@ -63,7 +63,7 @@ function readGroup(group: JsonValue, name: string, warn: (message: string) => vo
   const expressions = new Map<string, string>();
   for (const value of group.slice(0, mostExpressions)) {
     const text = typeof value === 'string' ? value.trim().replaceAll(/\s+/g, ' ') : undefined;
-    const problem = text === undefined ? 'is no text' : problemOf(text);
+    const problem = text === undefined ? 'is not text' : problemOf(text);
     if (text === undefined || problem !== undefined) {
       warn(
         `${name} has ${quoted(typeof value === 'string' ? value : JSON.stringify(value))}, which ${problem}; it is left out.`,

@@ -117,8 +117,8 @@ securityDefinitions: { none: }
 
   test.each([
     ['says its version', 'does not say', 'a: 1'],
-    ['is an object', 'is no object', '- 1'],
-    ['is YAML', 'is no valid YAML', 'a: [1'],
+    ['is an object', 'is not an object', '- 1'],
+    ['is YAML', 'is not valid YAML', 'a: [1'],
     ['has few values, aliases counted', 'more than a million values', `openapi: 3.1.0\n${bomb.join('\n')}\n`],
     [
       'has few characters, aliases counted',
@@ -136,7 +136,7 @@ securityDefinitions: { none: }
 
   test('in JSON are refused too if a parser would not return', () => {
     expect(() => parse(`{"openapi":"3.1.0","a":${'['.repeat(200_000)}`, 'a.json')).toThrow('nested deeper');
-    expect(() => parse('{"openapi":', 'a.json')).toThrow('is no valid JSON');
+    expect(() => parse('{"openapi":', 'a.json')).toThrow('is not valid JSON');
     expect(() => parseSpecification(new Uint8Array(17 * 1024 * 1024), 'a.json')).toThrow('larger than 16 MB');
   });
 });

@@ -46,7 +46,7 @@ export function parseSpecification(bytes: Uint8Array, file: string): JsonObject 
   if (bytes.byteLength > maxSpecificationBytes) throw new SpecificationRefused('is larger than 16 MB; split it');
   const { text } = decodeSource(bytes, file);
   const parsed = plainCopy(parse(text, file));
-  if (!isJsonObject(parsed)) throw new SpecificationRefused('is no object');
+  if (!isJsonObject(parsed)) throw new SpecificationRefused('is not an object');
   if (textOf(parsed['swagger'])?.startsWith('2') === true) return fromSwagger(parsed);
   if (/^3(?:\.|$)/.test(textOf(parsed['openapi']) ?? '')) return parsed;
   if (/^[23]\b/.test(textOf(parsed['asyncapi']) ?? '')) return parsed;
@@ -92,7 +92,7 @@ function parse(text: string, file: string): unknown {
       error instanceof YAMLException
         ? `${error.reason}${error.mark === undefined ? '' : ` (line ${error.mark.line + 1})`}`
         : messageOf(error);
-    throw new SpecificationRefused(`is no valid ${isJson ? 'JSON' : 'YAML'}: ${why.slice(0, 200)}`);
+    throw new SpecificationRefused(`is not valid ${isJson ? 'JSON' : 'YAML'}: ${why.slice(0, 200)}`);
   }
 }
 

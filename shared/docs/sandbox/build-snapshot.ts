@@ -19,7 +19,7 @@ const bundle = await rolldown({
   cwd: dirname(entry),
   external: /^node:/,
   plugins: [{ name: 'for-snapshots', transform: forSnapshots }],
-  // A busy machine makes the build slow, and a slow build is no problem.
+  // The bundler's warning about slow plugins is off, because the build is slow on a busy machine, which does no harm.
   checks: { bundlerTimings: false },
   onLog(level, log) {
     if (level === 'warn') throw new Error(log.message);

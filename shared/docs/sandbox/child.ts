@@ -122,7 +122,7 @@ export function startChild(options: StartOptions, onMessage: (message: FromChild
     // Kills everything that the guard leaves behind: the child, if the guard was killed; or a child whose wrapper was killed before it had tied the
     // two together.
     killGroup(child.pid);
-    // A process that got away from the group may hold the pipes, and without their end the child would never count as ended.
+    // A process that left the group may still hold the pipes open, and `close` would then never be emitted.
     const letGo = setTimeout(() => {
       for (const pipe of child.stdio) pipe?.destroy();
     }, lastWordsMs);
@@ -234,7 +234,7 @@ function isKnownToNode(option: string): boolean {
 /** Folders may be symbolic links. The result keeps the slash at the end of a folder. */
 const realPath = (path: string): string => realpathSync(path) + (path.endsWith('/') ? '/' : '');
 
-/** Time for which the output of a child is still read after its end. All of it is in the pipes by then. */
+/** Grace period for reading the output of an ended child, which is already in the pipes. */
 const lastWordsMs = 1_000;
 
 /** Honest children write to standard error only to explain why they end. */

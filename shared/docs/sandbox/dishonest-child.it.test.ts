@@ -11,7 +11,7 @@ import { withSnapshot } from './child-snapshot.ts';
 import { Misfit } from './frames.ts';
 import { afterwards, breaks, dishonesties } from './test-children/dishonesty.ts';
 
-/** The confinement on a machine that has no means for it. */
+/** The confinement on a machine without any kernel mechanism. */
 const bare = probeConfinement('');
 const entry = new URL('./test-children/dishonest-child.ts', import.meta.url);
 const mustWork = {

@@ -119,7 +119,7 @@ function removeParts(document: JsonObject, { groups, leftOut }: DescriptionReade
   return { removed, pointers };
 }
 
-/** The callbacks of all operations, and those that operations refer to. */
+/** The callbacks of all operations, including shared ones in components, each with the prefix of its JSON pointers. */
 function callbacksOf(document: JsonObject): [place: string, callbacks: JsonObject][] {
   const { pathItems, callbacks } = objectOf(document['components']);
   const items = [
