@@ -7,7 +7,7 @@ import type { Repairs } from './repairs.ts';
 /** `end` is the offset after the last line. Without `program` the lines are left out. */
 type ReadModule = { end: number; program?: Program };
 
-/** A paragraph that begins with the word "import" is not code. */
+/** Matches the start of code. A paragraph that only begins with the word "import" does not match. */
 const isCode =
   /^(?:import\s+(?:["']|[\w{*$].*\bfrom\s*["'])|import\s*\{|export\s+(?:default\b|const\s+[\w{[$]|let\s+[\w{[$]|var\s+[\w{[$]|(?:async\s+)?function\b|class\s+\w|\{|\*\s*from))/;
 const mostLines = 2_000;
