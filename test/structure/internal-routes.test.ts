@@ -133,7 +133,9 @@ describe.each(Object.keys(apps) as InternalCall['service'][])('%s', (service) =>
     const declared = calls.filter((call) => call.service === service).map(({ method, path }) => `${method} ${path}`);
     const health = ['livez', 'readyz', 'metrics'].flatMap((name) => [`GET /${name}`, `HEAD /${name}`]);
     expect(routesOf(app).toSorted()).toEqual([...declared, ...health].toSorted());
-    expect(() => apps[service]().get('/internal/secret', async () => 'x')).toThrow('GET /internal/secret is not a declared call');
+    expect(() => apps[service]().get('/internal/secret', async () => 'x')).toThrow(
+      'GET /internal/secret is not a declared call',
+    );
     expect(() => apps[service]().get('/secret', async () => 'x')).toThrow('GET /secret is not a declared call');
   });
 });
