@@ -138,7 +138,7 @@ describeWithServers(['nats-server'], 'jobs that ended long ago', () => {
   });
 
   test('it leaves the read models, and a rebuild gives the same', async () => {
-    // The projector of a day later: it looks when it begins to lead.
+    // A projector with a clock one day ahead: it checks when it takes the lease.
     await stopProjector();
     startProjector(await harness.bus.connect('projector'), 3);
     const key = jobStatusKey(organization, jobId);
@@ -147,7 +147,7 @@ describeWithServers(['nats-server'], 'jobs that ended long ago', () => {
     const listed = async () =>
       (await listJobs({ bus: harness.gateway }, organization, { domain: undefined, limit: 20 })).jobs;
     await vi.waitFor(async () => expect(await listed()).toEqual([]), 60_000);
-    // No trace stays for good.
+    // The streams keep no trace of the job.
     const { server, passwords } = harness.bus;
     const connection = await connect({
       servers: server.url,

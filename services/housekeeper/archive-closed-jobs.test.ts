@@ -27,7 +27,7 @@ const young = {
   completedAt: '2026-05-30T10:01:00.000Z',
 } as const;
 
-/** What archives jobs of two commits, which `store` makes. */
+/** A context for archiving jobs of two commits, which `store` makes. */
 async function house() {
   const folder = await mkdtemp(join(tmpdir(), 'bindery-archive-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -49,7 +49,7 @@ test('a history that a newer program wrote stays in the log, and the others are 
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const bus = memoryBus();
   const objectStore = testObjectStore(folder);
-  // More than are archived at a time.
+  // More jobs than are archived concurrently.
   const jobIds = Array.from({ length: 20 }, (_, n) => `se_${String(n).padStart(22, '0')}`);
   for (const jobId of jobIds) {
     const state = exportState({ jobId, phase: 'completed', completedAt: '2026-03-01T10:01:00.000Z' });

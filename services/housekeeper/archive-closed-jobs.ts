@@ -8,15 +8,16 @@ import { eachInParallel } from '#shared/runtime/in-parallel.ts';
 import type { HousekeeperContext } from './context.ts';
 
 const jobsAtOnce = 8;
-/** A job that was looked at longer ago, and stayed in the log, is looked at again for its next message. */
+/** Size of the cache of subjects that were checked. A job that was evicted and stays in the log is checked again at its next message. */
 const mostRemembered = 10_000;
 const mostNamed = 20;
 
 /**
- * Moves the histories of jobs that ended long ago from the log, where each costs the servers memory, to the object store. A history is
- * verified, stored and read back before it is taken out of the log, so a reader always finds it in one of the two. The log is read from its
- * oldest message to the first one that is too young, so a round costs what there is to archive. The chore can be stopped anywhere and repeated. A broken history, or one of a newer version, stays where
- * it is for auditors, or for the next version; the others go on, and the chore rejects in the end.
+ * Moves the histories of jobs that ended long ago from the log, where each costs the servers memory, to the object store. A history is verified,
+ * stored and read back before it is purged from the log, so a reader always finds it in one of the two. The log is read from its oldest message to
+ * the first one that is too young, so the cost of a round depends on the jobs to archive. The chore can be stopped anywhere and repeated. A broken
+ * history, or one of a newer version, stays in the log for auditors, or for the next version; the others are archived, and the chore rejects in the
+ * end.
  */
 export async function archiveClosedJobs(
   context: HousekeeperContext,
@@ -47,7 +48,7 @@ export async function archiveClosedJobs(
   return archivedCount;
 }
 
-/** Each subject at its first message. */
+/** Yields each subject once, at its first message. */
 async function* jobsOf(subjects: AsyncIterable<string>): AsyncGenerator<string> {
   const seen = new LRUCache<string, true>({ max: mostRemembered });
   for await (const subject of subjects) {
@@ -57,7 +58,7 @@ async function* jobsOf(subjects: AsyncIterable<string>): AsyncGenerator<string> 
   }
 }
 
-/** Something is wrong with this history; the others go on. */
+/** A fault of this history alone; the others are archived. */
 class NotArchived extends Error {
   override name = 'NotArchived';
 }
@@ -72,7 +73,7 @@ async function archiveJob(
   if (last === undefined) return false;
   const { state } = last.commit.data;
   if (state.completedAt === undefined || Date.parse(state.completedAt) >= endedBefore) return false;
-  // All who follow the log must have seen all of it. The read models are the slowest, and say how far they are.
+  // All projections must have read the whole history. The read models are the slowest, and record their revision.
   const seen = await bus.readModels.jobStatus.get(jobStatusKey(state.organization, state.jobId));
   if (seen === undefined || seen.document.revision < last.commit.revision) return false;
   const { commitId, hash, anchor, lost } = seen.document;
@@ -97,13 +98,13 @@ async function archiveJob(
   const metadata = headOf(state, state.completedAt);
   await objectStore.putIfAbsent(key, body, { contentType: 'application/json', metadata, signal });
   const readBack = await objectStore.get(key, { signal });
-  // An object of a try before may have been stored before the history had an anchor.
+  // An earlier attempt may have stored the object before the history had an anchor.
   if (historyIn(readBack) !== historyIn(body)) throw new NotArchived(`the object ${key} has something else`);
   await bus.exports.purge(subject, { sequence: last.sequence });
   return true;
 }
 
-/** The subject and messages of a stored history, as text; undefined when there is none. */
+/** The subject and messages of a stored history, as text; undefined if it cannot be read. */
 function historyIn(stored: Uint8Array | undefined): string | undefined {
   try {
     const { subject, messages } = JSON.parse(Buffer.from(stored ?? '').toString()) as Partial<ArchivedJob>;
@@ -113,7 +114,7 @@ function historyIn(stored: Uint8Array | undefined): string | undefined {
   }
 }
 
-/** What `jobsInArchive` reads later, without the whole object. */
+/** Metadata that `jobsInArchive` reads later, without the whole object. */
 function headOf({ domain, contentVersion, planHash, options }: ExportJobState, endedAt: string) {
   return {
     'ended-at': endedAt,

@@ -3,13 +3,13 @@ import { callTokenSetting, serviceSettings } from '#shared/runtime/common-settin
 import { objectStoreSettings } from '#shared/storage/open-object-store.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 
-/** What is kept, and how long. */
+/** Retention times and related settings. */
 export const retentionSettings = {
   ...objectStoreSettings,
   keepObjectsDays: setting(
     'BINDERY_KEEP_OBJECTS_DAYS',
     wholeNumber(2, 36_500).default(90),
-    'plans, segments, bundles and contents are kept for so many days after the end of the last job that needs them',
+    'retention of plans, segments, bundles and contents, in days after the end of the last job that needs them',
   ),
 };
 
@@ -30,12 +30,12 @@ export const housekeeperSettings = {
   archiveAfterDays: setting(
     'BINDERY_ARCHIVE_AFTER_DAYS',
     wholeNumber(1, 36_500).default(30),
-    'the history of an export job moves from the log to the object store so many days after its end',
+    'days from the end of an export job until its history moves from the log to the object store',
   ),
   sweepUploadsHours: setting(
     'BINDERY_SWEEP_UPLOADS_HOURS',
     wholeNumber(1, 8_760).default(24),
-    'an upload that is unfinished for so many hours is given up, and its parts are removed',
+    'hours after which an unfinished upload is aborted and its parts are removed',
   ),
 };
 

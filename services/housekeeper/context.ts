@@ -5,16 +5,16 @@ import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import type { KeptJobs } from './kept-jobs.ts';
 
-/** What all chores work with. */
+/** Dependencies of all chores. */
 export type HousekeeperContext = {
   bus: Pick<BusParts, 'exports' | 'content' | 'directory'> & { readModels: Pick<BusParts['readModels'], 'jobStatus'> };
   objectStore: ObjectStore;
   clock: Clock;
   logger: Logger;
   keptJobs: KeptJobs;
-  /** Ends a content version; does nothing when it came into use or was ended just then. Rejects when the publisher cannot be asked. */
+  /** Ends a content version; does nothing if it came into use or was ended meanwhile. Rejects when the publisher cannot be reached. */
   endContent: (content: ContentId, signal: AbortSignal) => Promise<void>;
   keepObjectsMs: number;
-  /** Say what would be removed, but remove nothing. */
+  /** In a dry run, removals are reported but nothing is removed. */
   dryRun: boolean;
 };

@@ -11,9 +11,9 @@ import type { HousekeeperContext } from './context.ts';
 import type { ContentId } from '#shared/contracts/identifiers.ts';
 
 /**
- * Has the publisher end the content versions that are not needed, and answers with them. Their objects are removed in the next round, when
- * the content log says that they ended: a job that began meanwhile is seen by then. An organization whose versions cannot be judged or ended
- * keeps them and does not hold up the others; in the end the chore rejects, or their names are in `notJudged`.
+ * Asks the publisher to end the content versions that are not needed, and returns them. Their objects are removed in the next round, when the content
+ * log shows the end: a job that began meanwhile is seen by then. An organization whose versions cannot be judged or ended keeps them, and the others
+ * are processed; in the end the chore rejects, or their names are in `notJudged`.
  */
 export async function endContents(
   context: HousekeeperContext,
@@ -56,7 +56,7 @@ async function endContentsOf(
     if (last !== undefined && old.length > 0) unused.set(last.commit.data.state.domain, new Set(old));
   }
   if (unused.size === 0) return all;
-  // All domains of an organization together, because each reading goes through all of its jobs.
+  // All domains of an organization are checked together, because each check reads all of its jobs.
   for await (const job of keptJobs(organization, since, signal)) {
     unused.get(job.domain)?.delete(job.contentVersion);
   }
@@ -81,7 +81,7 @@ export function unusedVersions(state: ContentState, since: Date): string[] {
     .map(({ contentVersion }) => contentVersion);
 }
 
-/** Ends content versions through the publisher, which alone decides on content; as a service, not for a key. */
+/** Ends content versions through the publisher, which alone decides on content. The actor is the service, not a key. */
 export function endContentBy(options: ServiceAddress & { random: RandomDigits }): HousekeeperContext['endContent'] {
   return async ({ organization, domain, contentVersion }, signal) => {
     const caller: Caller = {
@@ -89,7 +89,7 @@ export function endContentBy(options: ServiceAddress & { random: RandomDigits })
       organization,
       domain,
       actor: { kind: 'service', id: 'housekeeper' },
-      // There is no request behind this: no key, no plan, no address.
+      // The housekeeper acts without a request, so there is no key, plan or address.
       organizationPlan: 'free',
       groupTrust: 'claimed',
       trustedGroups: [],
@@ -104,7 +104,7 @@ export function endContentBy(options: ServiceAddress & { random: RandomDigits })
       });
       await answer.json();
     } catch (error) {
-      // A caller made it the latest, labelled it or deleted it just now.
+      // A caller made the version the latest, labelled it or deleted it meanwhile.
       if (!(error instanceof ApiError && (error.code === 'in_use' || error.code === 'not_found'))) throw error;
     }
   };

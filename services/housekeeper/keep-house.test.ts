@@ -8,7 +8,7 @@ beforeEach(() => {
   outcomes = [];
 });
 
-/** Runs until `stop` aborts, which it does after so many rounds; what was done, in order. */
+/** Runs until `stop` aborts, which happens after `rounds` rounds; returns the chores in order. */
 async function keep(chores: Record<string, () => Promise<void>>, rounds: number, stop = new AbortController()) {
   const done: string[] = [];
   let waits = 0;

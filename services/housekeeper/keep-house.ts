@@ -10,15 +10,15 @@ type House = {
   logger: Logger;
   chores: readonly Chore[];
   everyMs: number;
-  /** From 0 to 1. */
+  /** A number from 0 to 1. */
   random: () => number;
-  /** Hears of each chore whether it was done. */
+  /** Called with the outcome of each chore. */
   onOutcome: (chore: string, outcome: ChoreOutcome) => void;
   /** Rejects when `signal` aborts. */
   wait: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
-/** Does the chores round by round. Rejects with the reason of `signal` when that aborts. */
+/** Runs the chores in rounds. Rejects with the reason of `signal` when that aborts. */
 export async function keepHouse(
   { chores, everyMs, logger, random, onOutcome, wait }: House,
   signal: AbortSignal,
@@ -46,15 +46,15 @@ const firstJitterMs = 60_000;
 const jitterShare = 0.1;
 
 /**
- * How long to wait before a round, the first being 1. Installations that started together on one host or one object store must not sweep
- * together: `random`, from 0 to 1, moves the first round by up to a minute, and later ones by up to a tenth either way. Pure.
+ * Delay before a round, counted from 1. Installations that started together on one host or one object store must not sweep at the same time:
+ * `random`, from 0 to 1, adds a jitter of up to a minute to the first round, and of up to a tenth either way to later ones. Pure.
  */
 export function roundDelayMs(round: number, everyMs: number, random: number): number {
   if (round === 1) return firstAfterMs + random * firstJitterMs;
   return everyMs * (1 + jitterShare * (2 * random - 1));
 }
 
-/** All that is done in a round, in this order. A new chore is a file of its own and a line here. */
+/** All chores of a round, in order. A new chore is a file of its own and a line here. */
 export function choresOf(
   context: HousekeeperContext,
   { archiveAfterMs, sweepUploadsAfterMs }: { archiveAfterMs: number; sweepUploadsAfterMs: number },
@@ -68,7 +68,7 @@ export function choresOf(
 }
 
 /**
- * One thing that housekeeping does in each round. It can be stopped anywhere and repeated: what it has not done yet, the next round does.
- * It rejects with the reason when it could not be finished.
+ * One task of housekeeping in each round. It can be stopped anywhere and repeated: the next round does the rest. It rejects with the reason if it
+ * could not be finished.
  */
 type Chore = { name: string; run: (signal: AbortSignal) => Promise<unknown> };

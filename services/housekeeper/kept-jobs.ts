@@ -6,32 +6,32 @@ import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectEntry, ObjectStore } from '#shared/storage/object-store.ts';
 
-/** What an export job needs of the object store for as long as it is kept. */
+/** The objects that an export job needs while it is kept. */
 export type KeptJob = {
   domain: string;
   contentVersion: string;
-  /** Once it is planned. */
+  /** Present once the job is planned. */
   planHash?: string | undefined;
-  /** Key of the object with the pages that the request named, if it named any. */
+  /** Key of the object with the requested pages, if the request named any. */
   selectionKey?: string | undefined;
 };
 
 /**
- * The jobs of an organization that are kept: those that have not ended, or not before `endedSince`. They are read from the log and the
- * archive, never from a read model: what a job here does not name is deleted. Rejects when it cannot tell.
+ * The kept jobs of an organization: those that have not ended, or not before `endedSince`. They are read from the log and the archive, never from a
+ * read model, because objects that no kept job names are deleted. Rejects if it cannot tell.
  */
 export type KeptJobs = (
   organization: string,
   endedSince: Date,
   signal: AbortSignal,
-  /** A sequence of the log: only jobs that changed after it, for one who has seen all before. */
+  /** A sequence of the log: yields only jobs that changed after it, for a caller that has seen all earlier ones. */
   after?: number,
 ) => AsyncIterable<KeptJob>;
 
 type JobLog = Pick<BusParts['exports'], 'subjects' | 'last' | 'after'>;
 type Archive = Pick<ObjectStore, 'list' | 'head'>;
 
-/** The kept jobs, first of the log, then of the archive: a job that moves from one to the other meanwhile is not missed. */
+/** The kept jobs, first of the log, then of the archive, so that a job that moves meanwhile is not missed. */
 export function keptJobsIn(log: JobLog, archive: Archive): KeptJobs {
   return async function* (organization, endedSince, signal, after) {
     if (after !== undefined) return yield* jobsAfter(log, organization, endedSince, signal, after);
@@ -58,7 +58,7 @@ async function* jobsAfter(
 const readsAtOnce = 16;
 const batchSize = 1_000;
 
-/** The kept jobs in the log, by the last commit of each. The leader of the stream is asked: a replica may be behind. */
+/** The kept jobs in the log, by the last commit of each. The leader of the stream is asked, because a replica may be behind. */
 export function jobsInLog(log: JobLog): KeptJobs {
   return async function* (organization, endedSince, signal) {
     const subjects = await log.subjects(exportLogSubject(organization, '*'));
@@ -76,17 +76,17 @@ export function jobsInLog(log: JobLog): KeptJobs {
   };
 }
 
-/** Undefined when the job ended too long ago. Pure. */
+/** Undefined if the job ended too long ago. Pure. */
 export function keptJob(state: ExportJobState, endedSince: Date): KeptJob | undefined {
   const { domain, contentVersion, planHash, options, completedAt } = state;
   if (completedAt !== undefined && Date.parse(completedAt) < endedSince.getTime()) return undefined;
   return { domain, contentVersion, planHash, selectionKey: options.selectionKey };
 }
 
-/** An object is younger than the end of its job, but the two times come from two clocks. */
+/** The object of an archived job is newer than the job's end, but the two times come from different clocks. */
 const clockMarginMs = dayMs;
 
-/** The kept jobs in the archive. Only the metadata of what was archived since `endedSince` is read. */
+/** The kept jobs in the archive. Reads only the metadata of objects that were archived since `endedSince`. */
 export function jobsInArchive(archive: Archive): KeptJobs {
   return async function* (organization, endedSince, signal) {
     const archivedSince = endedSince.getTime() - clockMarginMs;

@@ -10,7 +10,7 @@ import { keptJobsIn } from './kept-jobs.ts';
 
 export { housekeeperSettings as settings } from './config.ts';
 
-/** Removes what is not needed any more, while it has the lease; until then it waits for the lease as a spare. */
+/** Removes objects and versions that are no longer needed, while it holds the lease; until then it waits as a spare. */
 export function start(config: HousekeeperConfig): Promise<Running> {
   return startService('housekeeper', config, async (service) => {
     const { bus, objectStore, logger, instance, metrics, random } = service;

@@ -15,9 +15,9 @@ import type { HousekeeperContext } from './context.ts';
 import type { KeptJob } from './kept-jobs.ts';
 
 /**
- * Marks what is needed now: by the kept jobs, and by the content versions in the log. Jobs that were marked before are not read again unless
- * they have changed since, so marking again costs what has happened meanwhile. Plans and site models that are marked already are not
- * read again, because their keys are hashes of what they say.
+ * Marks the objects that are needed by the kept jobs and by the content versions in the log. Jobs that were marked before are read again only if they
+ * have changed since, so marking again costs only the changes. Plans and site models that are marked already are not read again, because their keys
+ * are hashes of their contents.
  */
 export async function markOrganization(
   context: HousekeeperContext,
@@ -38,9 +38,9 @@ export async function markOrganization(
       marks.allBlobs = true;
     }
   }
-  // Before the jobs are read: what comes meanwhile is read next time.
+  // The sequence is taken before the jobs are read: later changes are read next time.
   const upTo = await context.bus.exports.newestSequence();
-  // A log that was restored from a copy begins again at lower sequences: then all are read.
+  // A log that was restored from a copy continues at lower sequences: then all jobs are read.
   const after = (marks.jobsUpTo ?? Infinity) <= upTo ? marks.jobsUpTo : undefined;
   for await (const job of context.keptJobs(organization, endedSince, signal, after)) {
     const { planHash } = job;
@@ -49,7 +49,7 @@ export async function markOrganization(
     const isNewContent = !marks.units.has(contentUnit(content));
     markJob(marks, organization, job);
     if (isNewPlan) await markPlan(context, organization, planHash, marks, signal);
-    // When its content ended and the objects are gone, nothing is left to keep for this job.
+    // If the content ended and its objects are gone, this job needs nothing more.
     if (isNewContent) await markContent(context, content, marks, signal);
   }
   marks.jobsUpTo = upTo;
@@ -66,7 +66,7 @@ async function markPlan(
   if (stored !== undefined) markSegments(marks, organization, Buffer.from(stored).toString());
 }
 
-/** False when there is no such site model. Of one that is damaged it is not known which files it names. */
+/** False if the site model does not exist. A damaged one does not tell which files it names. */
 async function markContent(
   { objectStore, logger }: HousekeeperContext,
   content: ContentId,
@@ -95,8 +95,8 @@ function isJson(text: string): boolean {
 }
 
 /**
- * The kinds of objects that garbage collection removes: first parts of their keys, in the order in which they are swept. An object goes
- * before the objects that it names, so that a sweep that is stopped leaves nothing that names what is gone.
+ * The kinds of objects that garbage collection removes: first parts of their keys, in the order of sweeping. An object is removed before the objects
+ * that it names, so that a sweep that is stopped leaves no dangling names.
  */
 export const sweptKinds = ['plans', 'selections', 'bundles', 'segments', 'contents', 'blobs'] as const;
 
@@ -104,11 +104,11 @@ export type SweptKind = (typeof sweptKinds)[number];
 
 /** The objects of one organization that are needed. Marks are only ever added. */
 export type Marks = {
-  /** Keys of objects, and of what is kept as a whole: a segment with its sidecar, the folder of a content version. */
+  /** Keys of objects, and of units of several objects: a segment with its sidecar, the folder of a content version. */
   units: Set<string>;
-  /** A site model that is needed could not be read, so any file may be needed. */
+  /** True if a needed site model could not be read, so that any file may be needed. */
   allBlobs: boolean;
-  /** The jobs were marked as they were at this sequence of their log; absent: they were not yet. */
+  /** Sequence of the log up to which jobs are marked; absent before the first marking. */
   jobsUpTo?: number;
 };
 
@@ -118,22 +118,22 @@ export function isMarked(marks: Marks, key: string): boolean {
   return marks.units.has(unitOf(key)) || (marks.allBlobs && key.startsWith(blobPrefix));
 }
 
-/** Marks what the job itself names; its plan and its site model name more. */
+/** Marks the objects that the job itself names; its plan and its site model name more. */
 export function markJob({ units }: Marks, organization: string, job: KeptJob): void {
   units.add(contentUnit({ organization, domain: job.domain, contentVersion: job.contentVersion }));
   if (job.selectionKey !== undefined) units.add(job.selectionKey);
   if (job.planHash === undefined) return;
   units.add(planKey(organization, job.planHash));
-  // Even before its own bundler is done: another job with the same plan may have stored this bundle.
+  // Marked even before its own bundler is done: another job with the same plan may have stored this bundle.
   units.add(bundleKey(organization, job.domain, job.planHash));
 }
 
-/** The segments of a plan, given as its text. */
+/** Marks the segments of a plan, given as its text. */
 export function markSegments({ units }: Marks, organization: string, plan: string): void {
   for (const hash of hashesIn(plan)) units.add(segmentKey(organization, hash));
 }
 
-/** The files of a content version, given as the text of its site model. */
+/** Marks the files of a content version, given as the text of its site model. */
 export function markBlobs({ units }: Marks, organization: string, siteModel: string): void {
   for (const hash of hashesIn(siteModel)) units.add(blobKey(organization, hash));
 }

@@ -11,8 +11,8 @@ import { keptJobsIn } from './kept-jobs.ts';
 import { sweepObjects, type SweptObjects } from './sweep-objects.ts';
 
 /**
- * What a round would remove now and which content versions it would end; nothing happens. `notJudged`: organizations of which that is not known,
- * because their logs or archived histories cannot be read; a round removes nothing of theirs. Settings come from the environment.
+ * A dry run of a round: the objects that it would remove and the content versions that it would end. `notJudged`: organizations whose logs or
+ * archived histories cannot be read; a round removes nothing of theirs. Settings come from the environment.
  */
 export async function previewSweep(
   bus: BusOf<'housekeeper'>,

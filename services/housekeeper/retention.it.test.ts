@@ -72,7 +72,7 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
     await rm(uploadFolder, { recursive: true, force: true });
   });
 
-  /** As if it had been published so long ago. */
+  /** Publishes content with a time in the past. */
   async function publish(text: string, daysAgo: number): Promise<string> {
     const contentVersion = await harness.publish([{ path: 'index', text }], { assets: { 'a.svg': '<svg/>' } });
     const time = new Date(Date.now() - daysAgo * dayMs);
@@ -83,7 +83,7 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
     return contentVersion;
   }
 
-  /** The parts of a housekeeper whose clock is so many days ahead of the store's: the log gets older, objects by their own age. */
+  /** The parts of a housekeeper whose clock is `daysAhead` days ahead of the store's: by it the log is older, while objects keep their age. */
   async function house(daysAhead: number, objectStore: ObjectStore = objects.store) {
     const bus = await harness.bus.connect('housekeeper', `ahead-${daysAhead}`);
     const context = housekeeperContext({
@@ -108,13 +108,13 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
     const { jobId, bundle, planHash } = first.data.state;
     await objects.age('', 100);
 
-    // 1. The job is kept, so are its objects and its content.
+    // 1. The job is kept, and so are its objects and its content.
     const today = await house(0);
     expect(await sweepObjects(today, never)).toEqual(new Map());
     await endContents(today, never);
     expect(await versions()).toEqual([old, current]);
 
-    // 2. It is not kept any more. The publisher's log says that its content ended, and who ended it.
+    // 2. It is no longer kept. The publisher's log records the end of its content and the actor.
     const later = await house(91);
     const swept = await sweepObjects(later, never);
     expect(swept.get(organization)).toMatchObject({ plans: { objects: 1 }, bundles: { objects: 1 } });
@@ -133,13 +133,13 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
       message: expect.stringContaining('Replay the job'),
     });
 
-    // 4. The objects of the content go in the next round.
+    // 4. The objects of the content are removed in the next round.
     expect((await sweepObjects(later, never)).get(organization)).toMatchObject({ contents: { objects: 1 } });
     expect(await isThere(blobKey(organization, sha256Of('# Old')))).toBe(false);
     expect(await isThere(blobKey(organization, sha256Of('<svg/>')))).toBe(true);
     expect(await sweepObjects(later, never)).toEqual(new Map());
 
-    // 5. All is there to export what is published.
+    // 5. Everything that the published content needs is still there.
     const second = await harness.until(await harness.request(current), ended);
     expect(second.data.state.phase).toBe('completed');
     expect([bundle?.key, planHash]).not.toContain(second.data.state.bundle?.key);
@@ -159,7 +159,7 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
         second ??= await harness.until(await harness.request(contentVersion), ended);
       },
     };
-    // By this clock the new job, too, ended too long ago: what keeps the bundle is that it was stored again.
+    // By this clock the new job also ended too long ago: the bundle is kept because it was stored again.
     await sweepObjects(await house(91, listing), never);
     expect(second?.data.state).toMatchObject({ phase: 'completed', bundle: { key } });
     expect(await isThere(key)).toBe(true);

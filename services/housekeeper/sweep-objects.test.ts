@@ -49,7 +49,7 @@ const house = (changes: Partial<HousekeeperContext> = {}) =>
 const sweep = (changes?: Partial<HousekeeperContext>) => sweepObjects(house(changes), never);
 const put = (...keys: string[]) => Promise.all(keys.map((key) => store.put(key, Buffer.from(key))));
 
-/** A content version with one file of its own and one that all have. */
+/** A content version with one file of its own and one that all share. */
 async function publish(name: string, organization = 'acme'): Promise<string> {
   const contentVersion = cv(name);
   const own = sha256Of(`file of ${name}`);
@@ -70,7 +70,7 @@ async function append(event: ContentEvent): Promise<void> {
 const endContent = (contentVersion: string) =>
   append({ type: 'ContentDeleted', version: 1, data: { organization: 'acme', domain: 'docs', contentVersion } });
 
-/** A job with a plan of one segment and a closing one, all stored; gives the keys of what it needs. */
+/** A job with a plan of one segment and a closing one, all stored; returns the keys that it needs. */
 async function job(name: string, contentVersion: string, state: Partial<ExportJobState>): Promise<string[]> {
   const planHash = sha256Of(`plan of ${name}`);
   const segments = [sha256Of(`segment of ${name}`), sha256Of(`closing of ${name}`)];
@@ -124,7 +124,7 @@ test('jobs are read once, however many batches of objects there are', async () =
   for (const name of ['a', 'b']) await job(`ended ${name}`, content, { completedAt: daysAgo(91) });
   await objects.age('', 200);
   const reads = vi.spyOn(bus.exports, 'last');
-  // Four kinds of objects, so the jobs are asked for at least five times.
+  // There are four kinds of objects, so the jobs are requested at least five times.
   expect(Object.keys((await sweep()).get('acme') ?? {})).toHaveLength(4);
   expect(reads).toHaveBeenCalledTimes(jobCount + 2);
 });

@@ -6,13 +6,13 @@ import type { ObjectEntry } from '#shared/storage/object-store.ts';
 import type { HousekeeperContext } from './context.ts';
 import { isMarked, markOrganization, type Marks, noMarks, type SweptKind, sweptKinds } from './mark-objects.ts';
 
-/** How many objects of each kind were removed, and of what size; a kind of which none were is left out. */
+/** Number and size of the removed objects by kind; kinds without removals are left out. */
 export type SweptObjects = Partial<Record<SweptKind, { objects: number; bytes: number }>>;
 
 /**
- * Collects the garbage of the object store by mark and sweep: removes the objects that no kept job and no content version needs, one
- * organization after the other. An organization that cannot be judged keeps all its objects and does not hold up the others; in the end
- * the chore rejects, or their names are in `notJudged`.
+ * Collects the garbage of the object store by mark and sweep: removes the objects that no kept job and no content version needs, one organization
+ * after the other. An organization that cannot be judged keeps all its objects, and the others are swept; in the end the chore rejects, or their
+ * names are in `notJudged`.
  */
 export async function sweepObjects(
   context: HousekeeperContext,
@@ -43,7 +43,7 @@ export async function sweepObjects(
   return sweptBy;
 }
 
-/** Every organization that may have objects, sorted; from the logs that are kept for good. */
+/** Every organization that may have objects, sorted. It is read from the logs that are kept for good. */
 async function organizationsOf({ bus }: HousekeeperContext): Promise<string[]> {
   const subjects = [
     ...(await bus.directory.subjects(directoryLogSubject('*'))),
@@ -53,9 +53,9 @@ async function organizationsOf({ bus }: HousekeeperContext): Promise<string[]> {
 }
 
 type SweepLimits = {
-  /** By the object store's clock: what was stored or stored again since then stays. */
+  /** By the object store's clock: objects that were stored again since then stay. */
   storedBefore: Date;
-  /** By the log's clock: jobs that ended before need nothing. */
+  /** By the log's clock: jobs that ended before need no objects. */
   endedSince: Date;
 };
 
@@ -65,10 +65,9 @@ const callsAtOnce = 8;
 /**
  * Sweeps one organization, in the memory of its marks and one batch of keys.
  *
- * Other services work meanwhile, so the order matters. Candidates are listed first. Then everything is marked again, which shows what a
- * new job has taken up. Then the age of each candidate is read once more right before it is removed: a service that relies on an object
- * that exists already stores it again when it is old (`isStoredRecently`), which shows in its age. Segments are an exception: a missing
- * one is rendered again.
+ * Other services work meanwhile, so the order matters. Candidates are listed first. Then everything is marked again, which finds objects that new
+ * jobs have started to use. Then the age of each candidate is read once more right before its removal: a service that relies on an existing object
+ * stores it again if it is old (`isStoredRecently`), which shows in its age. Segments are an exception: a missing one is rendered again.
  */
 async function sweepOrganization(
   context: HousekeeperContext,
@@ -93,7 +92,7 @@ async function sweepOrganization(
   return swept;
 }
 
-/** What is old and not marked so far, in batches. */
+/** Old objects that are not marked, in batches. */
 async function* candidatesOf(
   { objectStore }: HousekeeperContext,
   organization: string,
@@ -113,7 +112,7 @@ async function* candidatesOf(
   if (batch.length > 0) yield batch;
 }
 
-/** A sidecar says that there is nothing to render, so it goes before its segment. */
+/** A sidecar says that its segment need not be rendered, so it is removed before its segment. */
 function removalOrder(entries: readonly ObjectEntry[]): ObjectEntry[][] {
   const isSidecar = ({ key }: ObjectEntry) => key.startsWith(segmentPrefix) && key.endsWith('.json');
   return [entries.filter(isSidecar), entries.filter((entry) => !isSidecar(entry))];
@@ -133,7 +132,7 @@ async function removeIfOld(
   return true;
 }
 
-/** An object counts as young when the store does not say how old it is. */
+/** An object without a known age counts as young. */
 function isOlder(modifiedAt: Date, than: Date): boolean {
   return modifiedAt.getTime() > 0 && modifiedAt < than;
 }
@@ -143,14 +142,14 @@ function countSwept(swept: SweptObjects, kind: SweptKind, bytes: number): void {
   swept[kind] = { objects: before.objects + 1, bytes: before.bytes + bytes };
 }
 
-/** Gives up the uploads that were begun so long ago and never finished: a store without lifecycle rules would keep their parts forever. */
+/** Aborts unfinished uploads that began longer ago than `sweepAfterMs`: a store without lifecycle rules would keep their parts forever. */
 export async function sweepUploads(context: HousekeeperContext, sweepAfterMs: number): Promise<void> {
   const now = await storeTime(context);
   const swept = await context.objectStore.sweepUnfinishedUploads(new Date(now.getTime() - sweepAfterMs));
   if (swept > 0) context.logger.info({ uploads: swept }, 'unfinished uploads were given up');
 }
 
-/** The time by the object store's clock, which the ages of objects and uploads count by: if our clock is ahead it would make them older. */
+/** The time by the object store's clock, which gives the ages of objects and uploads: if our clock is ahead it would make them older. */
 async function storeTime({ objectStore, clock }: HousekeeperContext): Promise<Date> {
   const skewMs = await objectStore.clockSkewMs();
   return new Date(clock.now().getTime() + skewMs);

@@ -40,14 +40,14 @@ describeWithServers(['versitygw'], 'housekeeping on S3', () => {
     await gateway?.stop();
   });
 
-  /** A store that has come as far as our clock: what was put a moment ago is days old. */
+  /** A store whose clock agrees with ours, so that new objects are days old. */
   const aged = () => ({ ...store, clockSkewMs: async () => 0 });
 
   test("unfinished uploads end after a day by the store's clock, however wrong ours is", async () => {
     const unfinished = new Readable({ read() {} });
     unfinished.push(Buffer.alloc(17 * 1024 * 1024));
     const storing = store.putStream('bundles/acme/docs/x.tar.gz', unfinished);
-    storing.catch(() => {}); // Looked at below.
+    storing.catch(() => {}); // The rejection is checked below.
     const swept = vi.fn();
     const sweep = (objectStore: ObjectStore) =>
       sweepUploads(

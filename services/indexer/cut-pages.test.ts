@@ -15,7 +15,7 @@ const page = (file: string, source: string) => ({
   variables: {},
 });
 
-/** Children that read pages, but fail as `fault` says. */
+/** Children that read pages, and fail where `fault` returns an error. */
 function testPool(fault: (request: CutRequest) => Error | undefined = () => undefined) {
   const asked: string[] = [];
   const pool = localChildren((request) => {

@@ -9,17 +9,17 @@ import type { CutPage, CutRequest, CutResponse, PageToRead } from './read-page.t
 type Asked = Pick<RunOptions<unknown>, 'affinity' | 'signal'>;
 type Context = { pool: Pick<ChildPool, 'run'>; logger: Logger };
 
-/** Of processor time. */
+/** Limit of processor time. */
 const pageDeadlineMs = 20_000;
-/** A group takes a hundredth of that, and what takes longer is done a second time. */
+/** A group of pages usually takes a hundredth of that; a slower one is repeated page by page. */
 const togetherDeadlineMs = pageDeadlineMs / 4;
 
 /** The child processes that read pages. Their parser is native code. */
 export const pageReader = { entry: new URL('./read-page-child.ts', import.meta.url), addons: true };
 
 /**
- * Reads pages in child processes, in their order: all by one request, and one by one when that does not work, because of a page or of the machine.
- * Undefined, and said in the log, where a page cannot be read. Rejects only with the reason of `signal`.
+ * Reads pages in child processes, in order: all by one request, and one by one if that fails, because of a page or of the machine. Undefined, with a
+ * line in the log, for a page that cannot be read. Rejects only with the reason of `signal`.
  */
 export async function cutPages(
   context: Context,
@@ -60,8 +60,8 @@ async function cutTogether(
 }
 
 /**
- * A page whose child was killed or died is tried again in a fresh process, with the slower parser unless it was for want of memory. A page that fails by
- * itself fails the same every time.
+ * Retries a page whose child was killed or died in a new process, with the slower parser unless memory ran out. A page that fails without that fails
+ * the same every time.
  */
 async function cutAlone({ pool }: Context, page: PageToRead, options: Asked): Promise<CutResponse[number]> {
   let { parser } = page;
@@ -78,7 +78,7 @@ async function cutAlone({ pool }: Context, page: PageToRead, options: Asked): Pr
   }
 }
 
-/** What several pages depend on is in it once. */
+/** A request contains the shared dependencies of its pages once. */
 function requestOf(pages: readonly PageToRead[]): CutRequest {
   return {
     pages: pages.map((page) => ({ ...page, dependencies: Object.keys(page.dependencies) })),

@@ -17,7 +17,7 @@ afterAll(() => pool.close());
 const { signal } = new AbortController();
 const page = (file: string, source: string, title = file) => ({ file, source, title, dependencies: {}, variables: {} });
 
-/** The passages that are found of an organization's pages, and what the log says of the others. */
+/** The passages found for an organization's pages, and the log lines about the others. */
 async function cut(organization: string, pages: Parameters<typeof cutPages>[2]) {
   const said: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line: string) => void said.push(line) });

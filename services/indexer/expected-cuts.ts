@@ -5,11 +5,11 @@ import { mostLinkCharacters, mostLinks, mostTargetCharacters } from './page-link
 import { anchorCharacters, type CutResponse, headingCharacters, mostPassages, passageCharacters } from './read-page.ts';
 
 /*
- * What a child that reads pages may say of them. The texts of its own pages are what it says they are; what bounds an index bounds them: a passage
- * of a page that is longer, or more of them, would make the index of the whole site slow.
+ * Limits of a child's answer about pages. It decides the texts of its own pages, but must keep to the limits of an index: longer or more passages of
+ * a page would slow down the index of the whole site.
  */
 
-/** The rest of a text stays with its last passage, and a cut may fall into the middle of a line. */
+/** Factor for the rest of a text, which stays with its last passage, and for cuts in the middle of a line. */
 const mostPassageCharacters = 3 * passageCharacters;
 const mostMarkdown = 32 * 1024 * 1024;
 const mostReason = 2_000;

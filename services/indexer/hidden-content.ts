@@ -6,7 +6,7 @@ import { type StaticElement, StaticNodes, type StaticProps } from '#shared/docs/
 /** Classes that hide in every mode; `hidden dark:block` is visible in dark mode. */
 const hidingClasses = new Set(['hidden', 'invisible', 'sr-only', 'opacity-0', 'text-transparent']);
 
-/** What the author hides from readers: the search does not find, and the assistant does not tell, what the page does not show. */
+/** True for elements that their author hides from readers: search and assistant ignore text that the page does not show. */
 export function isHidden(properties: Properties): boolean {
   if (properties.hidden === true || properties.hidden === '') return true;
   const classes = Array.isArray(properties.className) ? properties.className.map(String) : [];
@@ -17,11 +17,14 @@ export function isHidden(properties: Properties): boolean {
   );
 }
 
-/** A page without what it hides. What has nothing hidden in it stays the same object. */
+/** A page without its hidden elements. A tree without any stays the same object. */
 export const withoutHidden = (tree: Root): Root =>
   withElements(tree, (element) => (isHiddenElement(element.props) ? undefined : element));
 
-/** A page as people read it: with what is for humans alone, without what is for agents alone and texts to hand to a model. A page that has neither stays the same object. */
+/**
+ * A page as people read it: with parts for humans alone, without parts for agents alone and prompts for a model. A page without such parts stays the
+ * same object.
+ */
 export const asPeopleRead = (tree: Root): Root =>
   withElements(tree, (element) => {
     const reader = element.name === 'Visibility' ? element.props.get('for') : undefined;
@@ -30,7 +33,7 @@ export const asPeopleRead = (tree: Root): Root =>
     return { ...element, props: new Map([...element.props].filter(([name]) => name !== 'for')) };
   });
 
-/** An element as it is to be, or none. */
+/** Returns the changed element, or undefined to remove it. */
 type Change = (element: StaticElement) => StaticElement | undefined;
 
 function withElements(tree: Root, change: Change): Root {
@@ -71,7 +74,7 @@ function isHiddenElement(props: StaticProps): boolean {
   });
 }
 
-/** Content may be given as a prop, too. */
+/** Content may also be passed as a prop. */
 function changedProps(props: StaticProps, change: Change): StaticProps {
   let changed: Map<string, ReturnType<StaticProps['get']>> | undefined;
   for (const [name, value] of props) {

@@ -7,9 +7,9 @@ import { openStoredContent } from './stored-content.ts';
 export type IndexingContext = ReadingContext & { objectStore: ObjectStore; searchIndex: SearchIndex };
 
 /**
- * Fills the search index with the pages of a content version that readers may search. Answers the number of passages. `from`: the version that was searched
- * before; pages that are the same in it are taken over. A page that cannot be read is found by its title and description. Throws `ContentBroken` when no
- * later try can work.
+ * Fills the search index with the pages of a content version that readers may search. Returns the number of passages. `from`: the version that was
+ * searched before; unchanged pages are copied from it. A page that cannot be read is found by its title and description. Throws `ContentBroken` if a
+ * retry cannot succeed.
  */
 export async function indexContent(
   context: IndexingContext,
@@ -35,7 +35,7 @@ export async function indexContent(
   }
 }
 
-/** Takes a version out of the search, and out of the store the Markdown that earlier indexers put there. */
+/** Removes a version from the search, and the Markdown that earlier indexers stored for it. */
 export async function removeContent(
   context: Pick<IndexingContext, 'objectStore' | 'searchIndex'>,
   scope: SearchScope,

@@ -248,7 +248,7 @@ describe.each(['while the service runs', 'when the service starts'])('%s', (when
     const whole = await readFile(indexFile());
     const pageCount = whole.length / pageBytes;
     for (const [damage, harm] of [...harms, ...Array.from({ length: pageCount }, zeroedPage)]) {
-      // So what was damaged before is in the way of what is put aside now.
+      // An earlier damaged file occupies the name under which this one is moved away.
       await mkdir(`${indexFile()}.damaged`, { recursive: true });
       expect(await paths(version('1'), 'turquoise')).toEqual(['guides/keys']);
       await harm(indexFile());
@@ -269,7 +269,7 @@ describe.each(['while the service runs', 'when the service starts'])('%s', (when
     await append(published(version('2')));
     await bus.memoryReaders.indexerContent.idle();
     expect(await paths(version('2'), 'ultramarine')).toEqual(['index']);
-    // Root may write what is for reading only; the owner has to be able to.
+    // Root may write to read-only files, so the test checks that the owner may write.
     expect((await stat(indexFile(version('2')))).mode & 0o600).toBe(0o600);
   });
 });
@@ -321,7 +321,7 @@ test('promoting an older version makes it the searched one; deleting takes a ver
   await bus.memoryReaders.indexerContent.idle();
   await append(published(version('2')));
   await bus.memoryReaders.indexerContent.idle();
-  // Of an earlier indexer.
+  // Stored by an earlier indexer.
   await objectStore.put(pageMarkdownKey(scope(version('2')), 'guides/keys'), Buffer.from('# API keys'));
   await append({ type: 'ContentPromoted', version: 1, data: { organization, domain, contentVersion: version('1') } });
   await bus.memoryReaders.indexerContent.idle();

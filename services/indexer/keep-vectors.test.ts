@@ -16,10 +16,10 @@ const domain = 'docs';
 
 let folder: string;
 let index: SearchIndex;
-/** What is searched, by organization. */
+/** The searched versions, by organization. */
 let searched: Map<string, string>;
 let sent: string[];
-/** What is wrong with the embedder; it sees the texts of a call. */
+/** Simulates a failure of the embedder; it gets the texts of a call. */
 let trouble: ((texts: readonly string[]) => Error | undefined) | undefined;
 let time: number;
 let logged: string;
@@ -37,7 +37,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Nothing of the pages is in it. */
+/** The log must not contain texts of pages. */
 function checkLog(): void {
   expect(logged).not.toContain('parked');
 }
@@ -74,7 +74,7 @@ const pageOf = (path: string, ...texts: string[]): SearchPage => ({
   passages: texts.map((text, at) => ({ anchor: `a${at}`, heading: '', text })),
 });
 
-/** As the indexer does it: from here on the version is searched by words. */
+/** Publishes as the indexer does: from then on the version is searched by words. */
 async function publish(organization: string, contentVersion: string, ...pages: SearchPage[]): Promise<void> {
   const build = await index.startBuild({ organization, domain, contentVersion }, { from: searched.get(organization) });
   await build.add(pages);

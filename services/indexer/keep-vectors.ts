@@ -12,26 +12,29 @@ export type VectorContext = {
   searchIndex: Pick<Required<SearchIndex>, 'startVectors'>;
   embedder: Embedder;
   logger: Logger;
-  /** Milliseconds that only grow. */
+  /** Monotonic time in milliseconds. */
   now?: () => number;
 };
 
 const minuteMs = 60_000;
-/** How long until the next round when all is well. */
+/** Pause between rounds without failures. */
 const everyMs = 10_000;
-/** Texts of one domain before the next domain has its turn. What was made until then is searched. */
+/** Texts of one domain before the next domain has its turn. Their vectors are searched from then on. */
 const textsPerTurn = 512;
 const callWithinMs = 60_000;
-/** How long a version is taken for complete without another look: it might be built again. */
+/** Time for which a version counts as complete without another check, because it may be rebuilt. */
 const trustMs = 5 * minuteMs;
 const unavailableRetry: RetryPolicy = { firstPauseMs: 5_000, longestPauseMs: 5 * minuteMs };
 const domainRetry: RetryPolicy = { firstPauseMs: 20_000, longestPauseMs: 30 * minuteMs };
-/** Somebody has to change the key, the model or the budget. */
+/** Pause after a refusal, which lasts until somebody changes the key, the model or the budget. */
 const refusedPauseMs = 15 * minuteMs;
-/** When none of so many texts is taken, it is not because of the texts. */
+/** If the embedder refuses this many texts in a row, the model is at fault and not the texts. */
 const tooManyRefused = 8;
 
-/** Gives what is searched vectors, until `signal` aborts. Only one indexer does, so that no text is paid for twice. Rejects only with the signal's reason. */
+/**
+ * Makes vectors for searched versions until `signal` aborts. Only one indexer does this, so that no text is paid for twice. Rejects only with the
+ * signal's reason.
+ */
 export async function keepVectors(context: VectorContext, signal: AbortSignal): Promise<void> {
   const keeper = vectorKeeper(context);
   while (!signal.aborted) {
@@ -42,18 +45,18 @@ export async function keepVectors(context: VectorContext, signal: AbortSignal): 
 
 type Turn = {
   scope: SearchScope;
-  /** When it had its last turn, by number. */
+  /** Number of its last turn. */
   turn: number;
   failures: number;
   notBefore: number;
-  /** What was found to be complete, or was given what earlier versions had. */
+  /** The version that is complete, and the time until which that is trusted; `seen` is the version that got the vectors of earlier ones. */
   complete?: { contentVersion: string; until: number };
   seen?: string;
 };
 
 /**
- * Passages are searched by their words from the moment that they are indexed; vectors follow. Domains take turns. A domain with which something is wrong waits for
- * itself; when the embedder fails, all wait, and the domain at which it failed is the last one to be tried again.
+ * Passages are searched by words as soon as they are indexed; vectors follow. Domains take turns. A domain with a fault of its own backs off alone;
+ * if the embedder fails, all domains back off, and the one at which it failed is retried last.
  */
 export function vectorKeeper(context: VectorContext) {
   const { bus, searchIndex, embedder, logger, now = () => performance.now() } = context;
@@ -61,7 +64,7 @@ export function vectorKeeper(context: VectorContext) {
   let turns = 0;
   let failures = 0;
 
-  /** One turn for each domain after the other, until none lacks a vector or the embedder fails. Answers how long to wait, in milliseconds. */
+  /** Gives domains their turns until no vectors are missing or the embedder fails. Returns the pause until the next round, in milliseconds. */
   async function round(signal: AbortSignal): Promise<number> {
     try {
       for (;;) {
@@ -85,7 +88,7 @@ export function vectorKeeper(context: VectorContext) {
         logger.warn({ reason: error.message, pauseMs }, 'passages get their vectors later');
         return pauseMs;
       }
-      logger.warn({ err: error }, 'it could not be looked for passages without vectors');
+      logger.warn({ err: error }, 'passages without vectors could not be searched for');
       return everyMs;
     }
   }
@@ -103,7 +106,7 @@ export function vectorKeeper(context: VectorContext) {
   const isDue = ({ scope, notBefore, complete }: Turn): boolean =>
     now() >= notBefore && !(complete?.contentVersion === scope.contentVersion && now() < complete.until);
 
-  /** Rejects when the embedder fails; any other failure is this domain's alone. */
+  /** Rejects when the embedder fails; any other failure concerns this domain alone. */
   async function takeTurn(domain: Turn, signal: AbortSignal): Promise<void> {
     turns += 1;
     domain.turn = turns;
@@ -120,7 +123,7 @@ export function vectorKeeper(context: VectorContext) {
     }
   }
 
-  /** Answers whether no text is left. */
+  /** Returns true if no text is left. */
   async function giveVectors(domain: Turn, signal: AbortSignal): Promise<boolean> {
     const { scope } = domain;
     const build = await searchIndex.startVectors(scope, embedder.name, signal);
@@ -135,7 +138,7 @@ export function vectorKeeper(context: VectorContext) {
           failures = 0;
         }
       } finally {
-        // What was paid for counts, and what earlier versions had: once for each version.
+        // Vectors that were paid for are kept, and those of earlier versions are copied once for each version.
         if ((given > 0 || domain.seen !== scope.contentVersion) && !signal.aborted) await build.commit();
         domain.seen = scope.contentVersion;
       }
@@ -147,7 +150,7 @@ export function vectorKeeper(context: VectorContext) {
     }
   }
 
-  /** Answers how many texts have been dealt with. */
+  /** Returns the number of texts that were handled. */
   async function embedCall(
     build: VectorBuild,
     call: readonly { digest: string; text: string }[],
@@ -169,9 +172,8 @@ export function vectorKeeper(context: VectorContext) {
     }
     const refused = vectors.filter((vector) => vector === undefined).length;
     if (refused === call.length && refused >= tooManyRefused)
-      throw new EmbedderRefused(`The embedder "${embedder.name}" takes none of ${refused} texts.`);
-    if (refused > 0)
-      logger.warn({ texts: refused }, 'the embedder does not take some texts; they are searched by words');
+      throw new EmbedderRefused(`The embedder "${embedder.name}" refuses all of ${refused} texts.`);
+    if (refused > 0) logger.warn({ texts: refused }, 'the embedder refuses some texts; they are searched by words');
     await build.add(new Map(call.map(({ digest }, at) => [digest, vectors[at]])));
     return call.length;
   }

@@ -15,7 +15,7 @@ import { keepIndexesWhole } from './repair-indexes.ts';
 
 export { indexerSettings as settings } from './config.ts';
 
-/** When the service stops, content that is being indexed gets so long to end; then another indexer starts again. */
+/** Grace period for indexing in flight at shutdown. After it, another indexer starts the content again. */
 const drainMs = 3_000;
 
 /** Makes published content searchable. */
@@ -47,7 +47,7 @@ export function start(config: IndexerConfig): Promise<Running> {
   });
 }
 
-/** Gives passages vectors while this indexer has the lease, where there is an embedder. Rejects never, and ends when the service stops. */
+/** Makes vectors for passages while this indexer has the lease, if there is an embedder. Never rejects, and ends when the service stops. */
 async function embed(config: IndexerConfig, service: Service<'indexer'>, searchIndex: SearchIndex): Promise<void> {
   const { bus, instance: holder, logger, metrics, stopping } = service;
   const embedder = await openEmbedder(config, metrics);

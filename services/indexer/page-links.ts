@@ -2,17 +2,17 @@ import type { Element, Nodes, Properties } from 'hast';
 import { classifyUrl } from '#shared/docs/project/url-policy.ts';
 import { toText } from '#shared/docs/render/content/content-tree.ts';
 
-/** A link that a page shows: `/`-rooted path of its target, as its author wrote it, and the words that are shown for it. */
+/** A link on a page: the `/`-rooted path of its target, as its author wrote it, and its text. */
 export type WrittenLink = { target: string; text: string };
 
-/** Of more links a page is a list, and says little about what it lists. */
+/** Limit of links of a page. A page with more is a list, and its links say little about their targets. */
 export const mostLinks = 500;
-/** Longer ones are sentences and paragraphs, no names. */
+/** Longer link texts are sentences and paragraphs, not names. */
 export const mostLinkCharacters = 100;
-/** Programs on the way of a longer address refuse it. */
+/** Programs and proxies refuse longer addresses. */
 export const mostTargetCharacters = 2_000;
 
-/** The links of a page to others of its site, in their order. `file` is its path in the project. */
+/** The links of a page to others of its site, in order. `file` is its path in the project. */
 export function linksOf(
   content: readonly Nodes[],
   file: string,
@@ -39,12 +39,12 @@ function linkOf({ properties, children }: Element, file: string): WrittenLink | 
   if (url.kind !== 'path' || url.path === '') return undefined;
   const text = toText(children).replace(/\s+/g, ' ').trim();
   if (text === '' || text.length > mostLinkCharacters) return undefined;
-  // A relative one to a source file means its page, as in an export.
+  // A relative link to a source file leads to its page, as in an export.
   const target = rooted(url.path.startsWith('/') ? url.path : url.path.replace(/\.md$/i, ''), file);
   return target.length > mostTargetCharacters ? undefined : { target, text };
 }
 
-/** From the top or from the folder of the page's file, with a slash in front. */
+/** A path from the root of the site, with a leading slash. It may be relative to the folder of the page's file. */
 function rooted(path: string, file: string): string {
   const parts = path.startsWith('/') ? [] : file.split('/').slice(0, -1);
   for (const part of path.split('/')) {

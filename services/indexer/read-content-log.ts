@@ -15,14 +15,14 @@ type IndexerContext = IndexingContext & {
   random: RandomDigits;
 };
 
-/** However long the search engine was away, content is indexed this soon after it is back. */
+/** Backoff of indexing. Its upper bound limits the delay after an outage of the search engine. */
 const indexingRetry: RetryPolicy = { firstPauseMs: 2_000, longestPauseMs: 15_000 };
-/** A commit that fails this often, for ten minutes or so, becomes a dead letter, so that an operator sees it. An engine that is away does not count. */
+/** A commit that fails this often, over about ten minutes, becomes a dead letter, so that an operator sees it. Outages of the engine do not count. */
 const mostDeliveries = 40;
 
 /**
- * Keeps the search index where the content log is, until `stop` aborts. The commit in hand then is finished, or given back when `abandon`
- * aborts. A dead letter does not stop what is published later: each commit is handled by the latest state.
+ * Keeps the search index up to date with the content log, until `stop` aborts. The commit in flight is then finished, or returned when `abandon`
+ * aborts. A dead letter does not stop later publications: each commit is handled with the latest state.
  */
 export async function readContentLog(context: IndexerContext, stop: AbortSignal, abandon: AbortSignal): Promise<void> {
   const { bus, logger } = context;
@@ -41,7 +41,7 @@ export async function readContentLog(context: IndexerContext, stop: AbortSignal,
   });
 }
 
-/** Brings the search index to where the domain's content is after this commit. The same commit again changes nothing. */
+/** Updates the search index to the domain's content after this commit. Idempotent. */
 async function handleCommit(context: IndexerContext, commit: ContentCommit, signal: AbortSignal): Promise<void> {
   const { organization, domain } = commit.data.state;
   const current = await context.bus.content.last(contentLogSubject(organization, domain), { fromLeader: true });

@@ -15,14 +15,14 @@ export type PageToRead = {
   /** Path in the project. */
   file: string;
   source: Uint8Array | string;
-  /** Text of what it may import, by path in the project. */
+  /** Text of possible imports, by path in the project. */
   dependencies: Readonly<Record<string, string>>;
   title: string;
   description?: string | undefined;
   /** `variables` and `styling.latex` of the site's settings. */
   variables: Record<string, string>;
   latex?: boolean | undefined;
-  /** Of a page that describes an operation, a schema or a channel; `hasDescription`: it says itself what it is about. */
+  /** Only for a page that describes an operation, a schema or a channel. `hasDescription`: it has a description of its own. */
   reference?: (PageReferenceInput & { hasDescription: boolean }) | undefined;
   parser?: ParseOptions['parser'];
 };
@@ -30,7 +30,7 @@ export type PageToRead = {
 /** The visible text under one heading; `anchor` and `heading` are empty before the first. */
 export type PageSection = { anchor: string; heading: string; text: string };
 
-/** A page, ready for the index. `peoplesMarkdown`: absent where it is the same. */
+/** A page, ready for the index. `peoplesMarkdown` is absent if it equals the Markdown. */
 export type CutPage = {
   passages: PageSection[];
   links: WrittenLink[];
@@ -38,13 +38,13 @@ export type CutPage = {
   peoplesMarkdown?: string | undefined;
 };
 
-/** What the child is asked: pages with the paths of what they may import, and the texts of that. */
+/** A request to the child: pages with the paths of their possible imports, and the texts of these. */
 export type CutRequest = {
   pages: (Omit<PageToRead, 'dependencies'> & { dependencies: readonly string[] })[];
   texts: Readonly<Record<string, string>>;
 };
 
-/** What it answers, page by page. `failed`: a sentence on what is wrong with the page. */
+/** The child's response, page by page. `failed`: a sentence about the page's error. */
 export type CutResponse = (CutPage | { failed: string })[];
 
 /** Reads pages and cuts them into passages. */
@@ -61,8 +61,8 @@ export function readAndCut({ pages, texts }: CutRequest): CutResponse {
 }
 
 /**
- * What readers see of a page, by section, its links and its Markdown. It takes the same steps as an export, so that anchors are those of the site,
- * and snippets and variables are included. Throws `PageFailed` for a page that breaks a limit.
+ * The visible text of a page by section, its links and its Markdown. The steps are those of an export, so that anchors are those of the site, and
+ * snippets and variables are included. Throws `PageFailed` for a page that breaks a limit.
  */
 export function readPage(page: PageToRead) {
   const { file, source, dependencies, title, description, variables, latex, reference, parser } = page;
@@ -76,7 +76,7 @@ export function readPage(page: PageToRead) {
   const sliceText = path === undefined ? undefined : dependencies[path];
   const complete = (tree: typeof evaluated.tree) =>
     withReference({ ...evaluated, tree }, sliceText, { ...rest, texts, parser });
-  // Anchors are those of the whole page, also where hidden headings have taken some.
+  // Anchors are those of the whole page, because hidden headings use up anchors too.
   const whole = complete(evaluated.tree);
   const visible = withoutHidden(evaluated.tree);
   const shown = visible === evaluated.tree ? whole : complete(visible);
@@ -91,19 +91,19 @@ export function readPage(page: PageToRead) {
 
 /** Long enough for a paragraph with its code, short enough that five do not fill a prompt. */
 export const passageCharacters = 1_200;
-/** A shorter rest makes no passage of its own and stays with the text before it. */
+/** A shorter rest stays with the text before it. */
 const scrapCharacters = 200;
-/** A heading stands with each passage below it. */
+/** Each passage repeats its heading, so its length is limited. */
 export const headingCharacters = 500;
-/** Programs on the way of a longer address refuse it: such a passage is found without its place in the page. */
+/** Programs and proxies refuse longer addresses: such a passage is found without its place in the page. */
 export const anchorCharacters = 2_000;
-/** Of a page, whose title and keywords stand with each of them. Its texts make 200 or so, further ones are headings. */
+/** Limit of passages of a page. Each passage repeats the title and keywords of its page. The texts of the largest page make about 200; further ones are headings. */
 export const mostPassages = 2_000;
 
 /**
- * Cuts sections into passages of about 1,200 characters: at empty lines if there are any, else at line ends, ends of sentences, words, and
- * in the end anywhere. Sections are never mixed, so each passage has one anchor. A heading without text is a passage, too: a reader may
- * look for its words. What authors make longer than anybody reads is cut: a long heading, and the end of a page of thousands of headings.
+ * Cuts sections into passages of about 1,200 characters: at empty lines if there are any, else at line ends, ends of sentences, words, and finally
+ * anywhere. Sections are never mixed, so each passage has one anchor. A heading without text is a passage too, because a reader may search for its
+ * words. Excessive content is cut: a long heading, and the end of a page with thousands of headings.
  */
 export function cutPassages(sections: readonly PageSection[]): PageSection[] {
   const passages = sections.slice(0, mostPassages).flatMap(({ anchor: id, heading: written, text }) => {
@@ -136,7 +136,7 @@ function cutText(text: string, separators: readonly RegExp[] = boundaries): stri
   );
 }
 
-/** Coarsest first; each matches the empty place after a boundary, so that nothing is lost by splitting. */
+/** Coarsest first; each matches the empty position after a boundary, so that splitting loses nothing. */
 const boundaries = [/(?<=\n\n)/, /(?<=\n)/, /(?<=[.!?]\s)|(?<=[。！？])/, /(?<=\s)/];
 
 const tidy = (text: string): string[] => (text.trim() === '' ? [] : [text.trim()]);

@@ -6,7 +6,7 @@ import { type Around, nameHere, top, within } from '#shared/docs/render/sanitize
 import { safeProperties } from '#shared/docs/render/sanitize/safe-attributes.ts';
 import { isHidden } from './hidden-content.ts';
 
-/** What is read of content by section, without what its author hides: the same as `writeContent` finds in the rest, which writes HTML as well. */
+/** Reads content by section, without its hidden parts. The text is the same that `writeContent` finds in the rest, which also writes HTML. */
 export function readSections(content: readonly Nodes[]): Section[] {
   const reader = new ContentReader();
   reader.nodes(content, top);
@@ -39,7 +39,7 @@ class ContentReader {
       this.nodes(children, around);
       return;
     }
-    // What of its style is left out when it is shown hides nothing.
+    // A style hides only if it is kept when the page is shown.
     if (isHidden(properties) && isHidden(safeProperties(element, name, undefined))) return;
     if (around.part !== undefined && around.part.enter(name, false) === undefined) return;
 

@@ -9,21 +9,24 @@ type RepairContext = IndexingContext & { bus: Pick<BusParts, 'content'> };
 
 const repairEveryMs = 20_000;
 
-/** Makes sure, at the start and every 20 seconds, that what the content log says is searched is in the index. Ends when `stop` aborts. Never rejects. */
+/**
+ * Checks at the start and every 20 seconds that the versions that the content log marks as searched are in the index. Ends when `stop` aborts. Never
+ * rejects.
+ */
 export async function keepIndexesWhole(context: RepairContext, stop: AbortSignal, abandon: AbortSignal): Promise<void> {
   while (!stop.aborted) {
     try {
       await repairIndexes(context, stop, abandon);
     } catch (error) {
-      if (!stop.aborted) context.logger.warn({ err: error }, 'search indexes could not be looked through');
+      if (!stop.aborted) context.logger.warn({ err: error }, 'search indexes could not be checked');
     }
     await wait(repairEveryMs, undefined, { signal: stop, ref: false }).catch(() => undefined);
   }
 }
 
 /**
- * Builds again, from the log, each searched version whose index is gone, was damaged, or has the shape of an earlier program. One that cannot be
- * built, or whose log cannot be read, holds up no other.
+ * Rebuilds from the log each searched version whose index is missing, damaged, or has the format of an earlier program. A version that cannot be
+ * built, or whose log cannot be read, does not delay the others.
  */
 export async function repairIndexes(context: RepairContext, stop: AbortSignal, abandon: AbortSignal): Promise<void> {
   const { bus, searchIndex, logger } = context;
@@ -41,7 +44,7 @@ export async function repairIndexes(context: RepairContext, stop: AbortSignal, a
   }
 }
 
-/** Undefined also when the log of the domain cannot be read: then it is not known. */
+/** Also undefined when the domain's log cannot be read. */
 export async function searchedVersion(
   { bus, logger }: Pick<RepairContext, 'bus' | 'logger'>,
   subject: string,
@@ -52,7 +55,7 @@ export async function searchedVersion(
     return { organization, domain, contentVersion: searched };
   } catch (error) {
     if (!(error instanceof Poison)) throw error;
-    logger.error({ err: error, subject }, 'it is not known which version is searched, so its index is not looked at');
+    logger.error({ err: error, subject }, 'the searched version is not known, so its index is not checked');
     return undefined;
   }
 }

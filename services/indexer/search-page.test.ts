@@ -97,6 +97,6 @@ test('what stands with each passage is short, however long its author made it', 
   expect(page.keywords.slice(0, 2)).toEqual(['GET /users', 'first']);
   expect(page.keywords.join('').length).toBeLessThanOrEqual(2_000);
   expect(page.passages[0]?.text.length).toBeLessThan(2_100);
-  // Who may see the page is never cut.
+  // The groups that may see the page are never cut.
   expect(groups).toEqual([long]);
 });

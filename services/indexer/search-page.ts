@@ -5,13 +5,13 @@ import type { PageSection } from './read-page.ts';
 /** Languages and versions that a reader sees without choosing one. */
 type DefaultDivisions = { languages: ReadonlySet<string>; versions: ReadonlySet<string> };
 
-/** Puts passages of other languages and versions behind equal ones of the default. */
+/** Score factor that ranks passages of other languages and versions behind equal ones of the default. */
 const otherDivisionShare = 0.6;
 
-/** Characters of what stands with every passage of a page, and of its description: frontmatter may have 64 KB, and is indexed as often as there are passages. */
+/** Length limits of the texts that every passage of a page repeats, and of its description: frontmatter may have 64 KB, and is indexed with each passage. */
 const mostOf = { title: 500, keywords: 2_000, description: 2_000, division: 200 };
 
-/** A page as the search index takes it. Its first passage begins with its description, which says what the page is about. */
+/** A page for the search index. Its first passage begins with its description, which states the topic of the page. */
 export function searchPage(
   page: PageEntry,
   passages: readonly PageSection[],
@@ -21,7 +21,7 @@ export function searchPage(
   const { path, groups, frontmatter } = page;
   const title = upTo(mostOf.title, page.title);
   const sidebarTitle = upTo(mostOf.title, page.sidebarTitle);
-  // Longer ones cannot be asked for.
+  // Longer values cannot be searched for.
   const [language, version, tag] = [page.language, page.version, page.tag].map((name) => upTo(mostOf.division, name));
   const operation = [frontmatter.openapi, frontmatter.api, frontmatter.asyncapi].filter(
     (value) => typeof value === 'string',
@@ -48,7 +48,7 @@ function upTo<T extends string | undefined>(most: number, text: T): T | string {
   return text === undefined || text.length <= most ? text : text.slice(0, most).toWellFormed();
 }
 
-/** The first of these texts, as many as have so few characters together. */
+/** The first of these texts, up to a total number of characters. */
 function upToTogether(most: number, texts: readonly string[]): string[] {
   let characters = 0;
   const end = texts.findIndex((text) => {

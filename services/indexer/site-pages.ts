@@ -17,21 +17,21 @@ import { defaultDivisions, searchPage } from './search-page.ts';
 export type SiteContent = {
   model: SiteModel;
   source(file: { path: string; sha256: string }, signal: AbortSignal): Promise<Uint8Array>;
-  /** A file on which pages depend, as text. */
+  /** A dependency of pages, as text. */
   text(file: { path: string; sha256: string }, signal: AbortSignal): Promise<string>;
 };
 
 export type ReadingContext = { pool: Pick<ChildPool, 'run'>; slots: number; logger: Logger };
 
-/** Counts up when what is made of a page for the search changes elsewhere than in the code that renders. */
+/** Incremented when the search text of a page changes in code outside the renderer. */
 const readingVersion = 5;
 /** Their passages are held in memory together. */
 const pagesAtOnce = 64;
 const objectsAtOnce = 16;
 
 /**
- * The pages of a site that readers may search, as the index takes them, some at a time; those alone that `isWanted` says, which is asked once for each.
- * A page that cannot be read has its title and description, and a key that is like no other.
+ * The pages of a site that readers may search, as the index takes them, in batches; only those that `isWanted` accepts, which is called once for
+ * each. A page that cannot be read has its title and description, and a unique key.
  */
 export async function* readSitePages(
   context: ReadingContext,
@@ -48,7 +48,7 @@ export async function* readSitePages(
     .filter(isWanted);
   for (let at = 0; at < pages.length; at += pagesAtOnce) {
     const batch = pages.slice(at, at + pagesAtOnce);
-    // While children work on some, another one is fetched.
+    // One group more than slots is in flight, so that it is fetched while children work.
     const cut = await inParallel(groupsOf(batch, site.sizeOf), context.slots + 1, (group) =>
       cutGroup(context, scope, content, site, group, signal),
     );
@@ -66,7 +66,7 @@ export async function* readSitePages(
   }
 }
 
-/** What pages need to know of their site. */
+/** Properties of the site that its pages need. */
 async function siteOf(model: SiteModel) {
   const { variables, styling, api } = model.settings;
   const files = new Map(
@@ -88,7 +88,7 @@ async function siteOf(model: SiteModel) {
     ]),
   );
 
-  /** The page that a link leads to; undefined when it leads to none. */
+  /** The page that a link leads to; undefined if there is none. */
   function pathOf(target: string): string | undefined {
     const path = pagePathOfAddress(decoded(target));
     const page = namedPage(path, paths);
@@ -97,7 +97,7 @@ async function siteOf(model: SiteModel) {
     return redirected === undefined || redirected.startsWith('https:') ? undefined : redirected.replace(/#.*$/s, '');
   }
 
-  /** The files that these import, and theirs. */
+  /** The imported files, with their own imports. */
   function dependenciesOf(page: Pick<PageEntry, 'dependencies'>) {
     const found = new Map<string, { path: string; sha256: string }>();
     const pending = [...page.dependencies];
@@ -115,7 +115,7 @@ async function siteOf(model: SiteModel) {
     pathOf,
     dependenciesOf,
     sizeOf: (path: string): number => files.get(path)?.sizeBytes ?? 0,
-    /** Digest of all that the page in the index is made from. */
+    /** Digest of all inputs of the page in the index. */
     keyOf: (page: PageEntry): string =>
       sha256Of(
         JSON.stringify([
@@ -131,7 +131,7 @@ async function siteOf(model: SiteModel) {
 const mostInGroup = 16;
 const mostBytesInGroup = 512 * 1024;
 
-/** Pages that one request can have: few, and small together with what they depend on. Only one alone may be larger. In their order. Pure. */
+/** Groups of pages for one request each: few pages, and small together with their dependencies, in order. Only a single page may be larger. Pure. */
 export function groupsOf<P extends Pick<PageEntry, 'sizeBytes' | 'dependencies'>>(
   pages: readonly P[],
   sizeOf: (dependency: string) => number,

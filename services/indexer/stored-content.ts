@@ -7,7 +7,7 @@ import { type ObjectStore, storeWithin } from '#shared/storage/object-store.ts';
 import { BrokenObject } from '#shared/storage/stored-json.ts';
 import type { SiteContent } from './site-pages.ts';
 
-/** The published content lacks something that it must have: no later try will find it. */
+/** The published content lacks a required object, so a retry cannot succeed. */
 class ContentBroken extends Poison {
   override name = 'ContentBroken';
 }
@@ -15,7 +15,7 @@ class ContentBroken extends Poison {
 const storeDeadlineMs = 30_000;
 const cachedCharacters = 16 * 1024 * 1024;
 
-/** A content version in the object store. Throws `ContentBroken` when there is no readable site model. */
+/** A content version in the object store. Throws `ContentBroken` if it has no readable site model. */
 export async function openStoredContent(
   objectStore: Pick<ObjectStore, 'get'>,
   scope: SearchScope,

@@ -12,7 +12,7 @@ import { type LeadingOrchestrator, leadingOrchestrator } from '../../test/suppor
 
 const ended = ({ data }: ExportCommit) => ['completed', 'failed', 'cancelled'].includes(data.state.phase);
 const isRendering = ({ data }: ExportCommit) => data.state.phase === 'rendering';
-/** More than the bus gives out of the facts before one is acknowledged. */
+/** More facts than the bus delivers before one is acknowledged. */
 const moreThanMayWait = 1_100;
 const factOf = (jobId: string, at: number) => ({
   ...{ version: 1 as const, id: `f${at}`, source: 'stranger', organization, jobId },
@@ -41,7 +41,7 @@ describeWithServers(['nats-server'], 'beside a job that is broken', () => {
   const activeJobs = () => orchestrator.activeJobs.keys();
   const keyOf = (jobId: string) => jobStatusKey(organization, jobId);
 
-  /** As if a backup had been restored, or an operator had purged the subject. */
+  /** Simulates a restored backup, or an operator who purged the subject. */
   async function loseLog(jobId: string): Promise<void> {
     const housekeeper = await harness.bus.connect('housekeeper');
     const subject = exportLogSubject(organization, jobId);
@@ -82,7 +82,7 @@ describeWithServers(['nats-server'], 'beside a job that is broken', () => {
     const msg = 'a job cannot be taken over: this program cannot read its log';
     await leader.whenSaid(msg);
     expect(leader.said).toContainEqual(expect.objectContaining({ jobId, msg }));
-    // A program that can read it finds it there.
+    // A program that can read the log finds the job there.
     expect(await activeJobs()).toEqual([keyOf(jobId)]);
   });
 
@@ -92,13 +92,13 @@ describeWithServers(['nats-server'], 'beside a job that is broken', () => {
     const jobId = await harness.request(contentVersion);
     await harness.until(jobId, isRendering);
     await loseLog(jobId);
-    // They report on its chunks.
+    // The workers report on its chunks.
     await Promise.all([harness.start('page-renderer'), harness.start('bundler')]);
     await expect.poll(activeJobs).toEqual([]);
     expect(leader.said).toContainEqual(expect.objectContaining({ jobId, msg: expect.stringContaining('is gone') }));
     const other = await harness.request(contentVersion);
     expect((await harness.until(other, ended)).data.state.phase).toBe('completed');
-    // Its facts are nobody's: none is left to come again.
+    // Facts without a job are not redelivered.
     const facts = await orchestrator.factReader();
     await expect.poll(async () => (await facts.position()).leftCount).toBe(0);
   });

@@ -6,12 +6,12 @@ export const orchestratorSettings = {
   taskLostAfterSeconds: setting(
     'BINDERY_TASK_LOST_AFTER_SECONDS',
     wholeNumber(1, 600).default(30),
-    'a task that no worker has in hand for so long, while one of them is free, is given out again as a new attempt',
+    'time after which an unclaimed task is redispatched as a new attempt, in seconds, if a worker is idle',
   ),
   exportDeadlineMinutes: setting(
     'BINDERY_EXPORT_DEADLINE_MINUTES',
     wholeNumber(1, 1440).default(60),
-    'an export that has not ended by then fails',
+    'deadline of an export, in minutes; an export that has not ended by then fails',
   ),
 };
 

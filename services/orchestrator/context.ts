@@ -5,7 +5,7 @@ import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { ExportMeasures } from './measure-exports.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
-/** What the orchestrator works with, whether it leads or not. */
+/** Dependencies of the orchestrator, as leader or spare. */
 export type OrchestratorContext = {
   bus: BusOf<'orchestrator'>;
   objectStore: ObjectStore;
@@ -21,7 +21,7 @@ export type OrchestratorContext = {
   bundlers: WorkerPool;
   measures: ExportMeasures;
   taskLostAfterMs: number;
-  /** When no renderer of a version has been there for so long while others are, its jobs are planned again. */
+  /** Time without a renderer of a version, while others are live, after which its jobs are planned again. */
   rendererGoneAfterMs: number;
   exportDeadlineMs: number;
 };

@@ -11,7 +11,7 @@ import { creditsFor, workerPool } from './worker-pool.ts';
 const rendererVersion = 'r-0123456789ab';
 const clock = { now: () => new Date('2026-03-01T10:00:00.000Z') };
 
-/** A dispatcher with four slots of renderers (a window of seven) and whatever jobs a test makes. */
+/** A dispatcher with four slots of renderers (a window of seven) and the jobs that a test makes. */
 function dispatching() {
   const bus = memoryBus();
   const renderers = workerPool(clock);
@@ -47,7 +47,7 @@ function dispatching() {
       dispatcher.changed(job);
       return job;
     },
-    /** The oldest task that is out is reported and committed. */
+    /** Reports and commits the oldest task in flight. */
     finishOne: async (out: string[]) => {
       const [jobId = '', unit = ''] = (out.shift() ?? '').split('.');
       const job = jobs.get(jobId);

@@ -16,16 +16,16 @@ import {
 import { creditsFor } from './worker-pool.ts';
 
 export type TaskDispatcher = {
-  /** Looks again at which work of the job can be handed out. */
+  /** Checks again which work of the job can be handed out. */
   changed(job: ActiveJob): void;
   ended(job: ActiveJob): void;
-  /** A worker reported the unit: its credit is free. */
+  /** A worker reported the unit, which frees its credit. */
   reported(jobId: string, unit: WorkUnit, attempt?: number): void;
-  /** No work of the job is waiting or in a worker's hand, so no more facts will come. */
+  /** True if no work of the job is waiting or in a worker's hand, so that no more facts will come. */
   isQuiet(jobId: string): boolean;
-  /** Hands out work while there are credits. Answers when all of it is in the queue. */
+  /** Hands out work while there are credits. Resolves when all of it is in the queue. */
   handOut(): Promise<void>;
-  /** Answers when nothing is being handed out. */
+  /** Resolves when nothing is being handed out. */
   settled(): Promise<void>;
   tasks: Pick<HandedOutTasks, 'countSilence' | 'remove' | 'inUseBy'>;
 };
@@ -36,11 +36,11 @@ type DispatchContext = Pick<OrchestratorContext, 'renderers' | 'bundlers' | 'log
 
 type Place = { group: WorkerGroup; queue: FairQueue<ActiveJob> };
 
-/** Hands out work with credits. Work without a credit waits in the log, not in the queue. A credit costs much the same however many jobs wait. */
+/** Hands out work with credits. Work without a credit waits in the log, not in the queue. The cost of a credit hardly depends on the number of waiting jobs. */
 export function taskDispatcher(context: DispatchContext): TaskDispatcher {
   const handedOut = handedOutTasks();
   const jobs = new Map<string, ActiveJob>();
-  /** Who waits, by group of workers: an organization without work for one group may wait for another. Empty ones are removed. */
+  /** Waiting jobs by group of workers: an organization without work for one group may wait for another. Empty places are removed. */
   const places = new Map<string, Place>();
   const placeOf = new Map<ActiveJob, Place>();
   let running: Promise<void> | undefined;
@@ -56,7 +56,7 @@ export function taskDispatcher(context: DispatchContext): TaskDispatcher {
     place(job);
   }
 
-  /** Lets the job wait where its work can be done, if it has any that is not handed out. */
+  /** Queues the job for the workers that can do its work, if any of it is not handed out. */
   function place(job: ActiveJob): void {
     const state = stateOf(job);
     const group = job.waiting.length > 0 ? groupOf(state) : undefined;
@@ -102,7 +102,7 @@ export function taskDispatcher(context: DispatchContext): TaskDispatcher {
       else await context.bus.tasks.submit(task);
       crashPoint('after-task-publish', 'orchestrator');
     } catch (error) {
-      // It may be in the queue all the same: the queue stores the same id once.
+      // The task may be in the queue all the same; the queue deduplicates by id.
       context.logger.warn({ err: error, taskId }, 'a task could not be handed out; it is tried again');
       handedOut.remove(taskId);
       if (jobs.get(jobId) === job) refresh(job);

@@ -6,7 +6,7 @@ type Job = WaitingJob & { id: string };
 const job = (id: string, organization: string): Job => ({ id, organization, servedAt: 0 });
 type Plans = Record<string, OrganizationPlan>;
 
-/** Which organizations are served while `waiting` says who has work, with one job each. */
+/** The organizations that are served while `waiting` returns those with work, with one job each. */
 function serve(turns: number, waiting: (turn: number) => Plans): string[] {
   const queue = fairQueue<Job>();
   const jobs = new Map<string, Job>();

@@ -4,40 +4,40 @@ import { type PriorityQueue, priorityQueue } from './priority-queue.ts';
 /** Work of an organization that waits for a turn. */
 export type WaitingJob = {
   readonly organization: string;
-  /** Kept by the queue: the last turn in which it was served; 0: never. */
+  /** Written by the queue: the last turn in which it was served; 0: never. */
   servedAt: number;
 };
 
 /**
- * Whose turn it is, for units of much the same size. A turn costs the logarithm of the number of organizations and of the jobs of one,
- * however many jobs wait.
+ * A queue that decides whose turn it is, for units of about the same size. The cost of a turn is logarithmic in the number of organizations and of
+ * the jobs of one, however many jobs wait.
  *
- * - A job at its last step goes first, the one that came there first: it is one unit of a job that had its turns.
+ * - A job at its last step goes first, in order of arrival: it is one unit of a job that had its turns.
  * - Organizations take turns by their shares. With equal shares they take turns unit by unit: with rounds of four, a small export would wait for
  *   four units of a large one at each of its phases.
- * - A new organization is served first, with as many units in a row as its share; of several the first one first. So small exports that arrive
- *   together end one after the other, each in the processes that it began; in turns all of them would end last.
+ * - A new organization is served first, with as many units in a row as its share; several new ones in order of arrival. So small exports that
+ *   arrive together end one after the other, each in the processes that it began; in turns all of them would end last.
  * - An organization without work leaves the round and saves nothing up.
  * - The jobs of one organization take turns, the oldest first.
  */
 export type FairQueue<J extends WaitingJob> = {
   readonly size: number;
-  /** The job has work for a turn. It may be in the queue already. */
+  /** Adds a job with work for a turn. It may be in the queue already. */
   put(job: J, organizationPlan: OrganizationPlan, options?: { lastStep?: boolean }): void;
-  /** The job has no more work. Does nothing when it is not in the queue. */
+  /** Removes a job without more work. Does nothing if it is not in the queue. */
   remove(job: J): void;
   /** The job whose turn it is. It stays in the queue and its turn counts. */
   next(): J | undefined;
 };
 
-/** How the plans of organizations share the pool. */
+/** Shares of the pool by plan. */
 const shareOf: Record<OrganizationPlan, number> = { free: 1, pro: 2, enterprise: 4 };
 
 type Member<J> = {
   share: number;
-  /** Units that it was served, divided by its share. Who has the least is next. */
+  /** Served units divided by its share. The member with the least is next. */
   virtualTime: number;
-  /** Its last turn. Of those with the same virtual time, who was served longest ago is next. */
+  /** Its last turn. Among members with equal virtual time, the one that was served longest ago is next. */
   turn: number;
   /** Units that it may still have in a row, as a newcomer. */
   unitsInARow: number;
@@ -48,16 +48,16 @@ type Member<J> = {
 export function fairQueue<J extends WaitingJob>(): FairQueue<J> {
   const lastSteps = new Set<J>();
   const members = new Map<string, Member<J>>();
-  /** New organizations, the first one first. */
+  /** New organizations, in order of arrival. */
   const newcomers = new Set<Member<J>>();
   const round = priorityQueue<Member<J>>((a, b) =>
     a.virtualTime === b.virtualTime ? a.turn < b.turn : a.virtualTime < b.virtualTime,
   );
-  /** Tells jobs apart that were never served. */
+  /** Order of jobs that were never served. */
   const ages = new Map<J, number>();
   const isBefore = (a: J, b: J): boolean =>
     a.servedAt === b.servedAt ? (ages.get(a) ?? 0) < (ages.get(b) ?? 0) : a.servedAt < b.servedAt;
-  /** That of the organization that was served last. A newcomer begins there when no other is in the round. */
+  /** Virtual time of the organization that was served last. A newcomer begins there if no other is in the round. */
   let lastVirtualTime = 0;
   let turn = 0;
   let age = 0;

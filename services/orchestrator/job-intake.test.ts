@@ -10,7 +10,7 @@ import { takeOver } from './job-intake.ts';
 const stateOf = (digit: string) =>
   exportState({ jobId: `se_${digit.repeat(22)}`, organization: 'acme', phase: 'rendering' });
 
-/** A bus with these active jobs, of which `away` may not be read. */
+/** A bus with these active jobs; reading a subject fails if `isAway` returns true for it. */
 async function busWith(states: ExportJobState[], isAway: (subject: string) => boolean): Promise<MemoryBus> {
   const bus = memoryBus();
   for (const state of states) {

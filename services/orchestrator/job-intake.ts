@@ -16,8 +16,8 @@ type Adds = Pick<JobRegistry, 'add'>;
 const readsAtOnce = 16;
 
 /**
- * Adds the jobs that were active under the leader before, each at its newest commit. Rejects when their index cannot be read, or when `signal`
- * aborts. No job waits for another: those that cannot be read yet come again when all others have been.
+ * Adds the jobs that were active under the earlier leader, each at its newest commit. Rejects when their index cannot be read, or when `signal`
+ * aborts. Jobs do not wait for each other: those that cannot be read yet are retried after all others.
  */
 export async function takeOver(context: IntakeContext, registry: Adds, signal: AbortSignal): Promise<void> {
   const keys = await context.bus.activeJobs.keys();
@@ -40,13 +40,13 @@ async function takeAll(
     const done = await inParallel(left, readsAtOnce, (key) => takeOne(context, registry, key, ended, signal));
     left = left.filter((_, at) => !done[at]);
   }
-  // No active job waits for those that have ended.
+  // Jobs that have ended are handled last, so that no active job waits for them.
   await inParallel(ended, readsAtOnce, (job) => leaveIndex(context, job));
 }
 
 /**
- * Says whether it is settled, and notes it in `ended` if it has ended. A job without a task in hand has no fact to come that would bring it
- * back, so it has to be tried again.
+ * Returns true if the job is settled, and adds it to `ended` if it has ended. A job without a task in flight gets no fact that would bring it back,
+ * so it must be retried.
  */
 async function takeOne(
   context: IntakeContext,
@@ -77,7 +77,7 @@ async function takeOne(
 
 const takeAgainAfterMs = 30_000;
 
-/** Brings a job back that left the registry although it goes on, after a pause. Never rejects. */
+/** Adds a job again, after a pause, that left the registry although it continues. Never rejects. */
 export async function takeAgain(
   context: IntakeContext,
   registry: Adds,
@@ -104,10 +104,10 @@ export async function admit(
   return registry.add(stored);
 }
 
-/** Commits are read one by one, and most are our own: one at a time would be slower than they come from thousands of jobs. */
+/** Commits that are read concurrently. Most are our own, and reading them one at a time would be slower than thousands of jobs write them. */
 const commitsAtOnce = 16;
 
-/** Learns of new jobs until `signal` aborts: each is in the index of active jobs before its request is acknowledged. */
+/** Reads new jobs until `signal` aborts: each is in the index of active jobs before its request is acknowledged. */
 export async function readRequests(
   context: OrchestratorContext,
   registry: JobRegistry,
@@ -138,7 +138,7 @@ async function takeRequest(
   const isRequest = commit.data.events.some(({ type }) => type === 'ExportRequested');
   const { organization, jobId } = commit.data.state;
   if (!isRequest || registry.jobs.has(jobId)) return;
-  // Another leader may have handled a request that comes again long ago.
+  // Another leader may have handled a redelivered request long ago.
   const stored = deliveryCount === 1 ? { commit, sequence } : await lastCommit(context, organization, jobId);
   if (stored !== undefined && isActive(stored.commit.data.state.phase)) await admit(context, registry, stored);
 }

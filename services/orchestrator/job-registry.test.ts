@@ -11,7 +11,7 @@ import { type ActiveJob, jobRegistry, stateOf } from './job-registry.ts';
 
 const fail = { type: 'Fail', error: 'It took too long.' } as const;
 
-/** A registry with one job, whose appends `append` stands in for. */
+/** A registry with one job, whose appends go to `append`. */
 async function withJob(
   append: (commit: ExportCommit) => void,
   changes: Partial<ExportJobState> = {},

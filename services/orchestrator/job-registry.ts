@@ -29,13 +29,13 @@ class LogGone extends Poison {
 export type ActiveJob = {
   organization: string;
   jobId: string;
-  /** The newest commit that we know. */
+  /** The newest known commit. */
   stored: StoredCommit<ExportCommit>;
   /** Work that may be handed out, in order. */
   waiting: WorkUnit[];
   /** The last turn in which it was served; 0: never. */
   servedAt: number;
-  /** Decisions on one job are made one after the other. */
+  /** Serializes the decisions on one job. */
   lastDecision: Promise<unknown>;
 };
 
@@ -62,24 +62,23 @@ export type JobRegistry = {
   /** Begins to work on a job, unless it is known already. It must be in the index of active jobs. */
   add(stored: StoredCommit<ExportCommit>): ActiveJob;
   /**
-   * Decides, appends, and acts on what the job's state is then. It waits while the bus is away. It rejects with `Unavailable` when what the
-   * decision must know cannot be read now, be it of this job alone: the job stays as it is, and other decisions on it go on, its end at the
-   * deadline among them. A job whose log is gone leaves the registry and the index of active jobs. A job that fails in any other way leaves
-   * the registry: see `setAside`.
+   * Decides, appends, and acts on the resulting state. Waits while the bus is away. Rejects with `Unavailable` if something that the decision needs
+   * cannot be read now, also for this job alone: the job stays unchanged, and other decisions on it continue, including its end at the deadline. A
+   * job whose log is gone leaves the registry and the index of active jobs. A job that fails in any other way leaves the registry: see `setAside`.
    */
   change(job: ActiveJob, command: ExportCommand, causationId: string): Promise<readonly ExportEvent[]>;
 };
 
 export type RegistryListener = {
   added: (job: ActiveJob) => void;
-  /** The job is at a new commit, or was just added. */
+  /** The job has a new commit, or was just added. */
   changed: (job: ActiveJob) => void;
   ended: (job: ActiveJob) => void;
-  /** The job failed and left the registry, although it goes on. It may have no task in hand, so nobody else may bring it back. */
+  /** The job failed and left the registry, although it continues. It may have no task in flight, so nothing else may bring it back. */
   setAside: (job: ActiveJob) => void;
 };
 
-/** The jobs that the leader works on. Every change of one goes through here. */
+/** The jobs that the leader works on. Every change of a job goes through this registry. */
 export function jobRegistry(context: OrchestratorContext, on: RegistryListener, signal: AbortSignal): JobRegistry {
   const { logger } = context;
   const jobs = new Map<string, ActiveJob>();
@@ -153,7 +152,7 @@ function traceWhole({ stored }: ActiveJob): void {
   span.end(error);
 }
 
-/** The events of one decision; none when the state already says so. Afterwards `job.stored` is the newest commit. */
+/** The events of one decision; empty if the state already contains it. Afterwards `job.stored` is the newest commit. */
 async function decideAndAppend(
   context: OrchestratorContext,
   job: ActiveJob,
@@ -177,7 +176,7 @@ async function decideAndAppend(
       causationId,
       correlationId,
       request: cancelRequestIn(command),
-      // All that is done for an export is under the request that asked for it.
+      // All work for an export belongs to the trace of the request for it.
       traceparent,
     },
   });
@@ -185,13 +184,13 @@ async function decideAndAppend(
   return handled.events;
 }
 
-/** Who cancelled an export is told by the fact; everything else is decided here. */
+/** A cancellation carries the request behind it in the fact; everything else is decided here. */
 function cancelRequestIn(command: ExportCommand): RequestBehind | undefined {
   if (command.type !== 'FoldFacts') return undefined;
   return command.facts.find((fact) => fact.type === 'CancelRequested')?.data.request;
 }
 
-/** The log of exports, which waits while the bus is away. */
+/** The log of exports with retries while the bus is away. */
 function patient({ bus, logger }: OrchestratorContext, { jobId }: ActiveJob, signal: AbortSignal) {
   const wait = <T>(call: () => Promise<T>): Promise<T> =>
     retryUnavailable(everySecond, signal, call, (error) =>
@@ -213,7 +212,7 @@ export async function lastCommit(
   return await bus.exports.last(exportLogSubject(organization, jobId), { fromLeader: true });
 }
 
-/** Looks up what a decision needs beside the state; few decisions need anything. Rejects with `Unavailable` when that cannot be read now. */
+/** Reads the inputs that a decision needs beside the state; most need none. Rejects with `Unavailable` if they cannot be read now. */
 async function knowledgeFor(
   context: Pick<OrchestratorContext, 'bus' | 'objectStore'>,
   state: ExportJobState,
@@ -222,7 +221,7 @@ async function knowledgeFor(
   const known: Knowledge = {};
   if (needsPlan(command) && state.planHash !== undefined) {
     const key = planKey(state.organization, state.planHash);
-    // Without a readable plan no page of the chunk is known, and the job fails instead of its facts coming again for ever.
+    // Without a readable plan the pages of the chunk are unknown, so the job fails; otherwise its facts would be redelivered forever.
     const plan = await getJson(context.objectStore, key, exportPlanSchema).catch((error: unknown) => {
       if (error instanceof BrokenObject) return undefined;
       throw error;
@@ -234,7 +233,7 @@ async function knowledgeFor(
   }
   const isEnding = command.type === 'FoldFacts' && command.facts.some(({ type }) => type === 'BundleJoined');
   if (isEnding && state.replayOf !== undefined) {
-    // An original that nobody can read is no reason to fail its replay: there is nothing to compare with.
+    // A replay does not fail because its original is unreadable; there is nothing to compare with.
     const last = await lastCommit(context, state.organization, state.replayOf).catch((error: unknown) => {
       if (error instanceof Poison) return undefined;
       throw error;

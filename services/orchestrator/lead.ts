@@ -12,7 +12,7 @@ import { type JobPlanner, jobPlanner } from './planner.ts';
 import { type PriorityQueue, priorityQueue } from './priority-queue.ts';
 import { readFacts } from './read-facts.ts';
 
-/** The work of the one orchestrator that leads, until `signal` aborts. Rejects when a part of it cannot go on; then the next leader takes over. */
+/** The work of the leading orchestrator, until `signal` aborts. Rejects when a part of it fails; then the next leader takes over. */
 export async function lead(context: OrchestratorContext, signal: AbortSignal): Promise<void> {
   const part = new AbortController();
   const working = AbortSignal.any([signal, part.signal]);
@@ -42,7 +42,7 @@ export async function lead(context: OrchestratorContext, signal: AbortSignal): P
   );
   const leadsNoMore = context.measures.leads(() => [...registry.jobs.values()].map(stateOf), dispatcher.tasks);
   try {
-    // The leader works meanwhile: a job that cannot be read yet holds up no other.
+    // The leader works meanwhile: a job that cannot be read yet does not delay others.
     const takingOver = takeOver(context, registry, working);
     takingOver.catch(() => part.abort());
     const parts = [
@@ -50,7 +50,7 @@ export async function lead(context: OrchestratorContext, signal: AbortSignal): P
       readFacts(context, registry, dispatcher, working),
       watchTime(context, { registry, dispatcher, planner, pinned, deadlines }, working),
     ];
-    // When one ends, the others are useless.
+    // When one part ends, the others are stopped.
     for (const running of parts) running.catch(() => {}).finally(() => part.abort());
     const outcomes = await Promise.allSettled([takingOver, ...parts]);
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
@@ -65,24 +65,24 @@ export async function lead(context: OrchestratorContext, signal: AbortSignal): P
 }
 
 const everyMs = 1_000;
-/** If this process pauses for longer, the rest does not count as silence of others. */
+/** Upper bound for a step of time. If this process pauses for longer, the rest does not count as silence of workers. */
 const longestStepMs = 2_000;
 
 /**
- * Once a second until `signal` aborts: gives up lost tasks, has jobs planned again whose renderers are gone, fails jobs over their deadline, and
- * uses free credits. It looks at no other job.
+ * Once a second until `signal` aborts: gives up lost tasks, replans jobs whose renderers are gone, fails jobs over their deadline, and uses free
+ * credits. It looks at no other job.
  */
 async function watchTime(
   context: OrchestratorContext,
   { registry, dispatcher, planner, pinned, deadlines }: Leading,
   signal: AbortSignal,
 ): Promise<void> {
-  /** No job waits for another one. The registry says why a change failed, unless it only cannot be decided now. */
+  /** The change is not awaited, so that jobs do not wait for each other. The registry logs why a change failed, unless it only cannot be decided now. */
   const change = (job: ActiveJob, command: ExportCommand): void => {
     registry.change(job, command, job.stored.commit.id).catch((error: unknown) => {
       if (!(error instanceof Unavailable)) return;
       context.logger.warn({ err: error, jobId: job.jobId, command: command.type }, 'a decision cannot be made yet');
-      // The lost work is handed out again, and is lost again unless somebody does it. The job may have ended meanwhile.
+      // The lost work is handed out again, and is lost again if no worker takes it. The job may have ended meanwhile.
       if (registry.jobs.get(job.jobId) === job) dispatcher.changed(job);
     });
   };
@@ -107,7 +107,7 @@ async function watchTime(
       for (let job = deadlines.first(); job !== undefined; job = deadlines.first()) {
         const late = overdue(job, now, context.exportDeadlineMs);
         if (late === undefined) break;
-        // Whether the job ends or leaves the registry, it is not looked at again.
+        // The job ends or leaves the registry, so its deadline need not be watched any more.
         deadlines.remove(job);
         change(job, late);
       }
@@ -123,7 +123,7 @@ type Leading = {
   dispatcher: TaskDispatcher;
   planner: JobPlanner;
   pinned: PinnedJobs;
-  /** The oldest job first. */
+  /** The job with the earliest deadline comes first. */
   deadlines: PriorityQueue<ActiveJob>;
 };
 
@@ -143,6 +143,6 @@ function overdue(job: ActiveJob, now: number, deadlineMs: number): ExportCommand
   const minutes = Math.round(deadlineMs / 60_000);
   return {
     type: 'Fail',
-    error: `The export did not end within ${minutes} minutes: ${reached}. What was rendered is kept for the next export.`,
+    error: `The export did not end within ${minutes} minutes: ${reached}. Rendered pages are kept for the next export.`,
   };
 }

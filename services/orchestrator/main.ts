@@ -10,10 +10,10 @@ import { workerPool } from './worker-pool.ts';
 
 export { orchestratorSettings as settings } from './config.ts';
 
-/** Longer than renderers take to start again, and short beside a deadline. */
+/** Longer than renderers take to restart, and short compared with a deadline. */
 const rendererGoneAfterMs = 30_000;
 
-/** Decides on exports while it has the lease; until then it waits for it as a spare. */
+/** Decides on exports while it has the lease; until then it waits as a spare. */
 export function start(config: OrchestratorConfig): Promise<Running> {
   return startService('orchestrator', config, async (service) => {
     const { objectStore, clock, instance, logger, metrics, stopping } = service;
@@ -30,7 +30,7 @@ export function start(config: OrchestratorConfig): Promise<Running> {
       rendererGoneAfterMs,
       exportDeadlineMs: config.exportDeadlineMinutes * 60_000,
     };
-    // A spare knows the workers, too, so that it can hand out at once when it leads.
+    // A spare also watches the workers, so that it can hand out tasks as soon as it leads.
     const unwatch = [
       bus.presence.watch('page-renderer', (report) => context.renderers.heard(report)),
       bus.presence.watch('bundler', (report) => context.bundlers.heard(report)),

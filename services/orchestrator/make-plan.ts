@@ -10,7 +10,7 @@ import { assetChunkLimits, cutChunks, pageChunkLimits } from '#shared/export/bun
 import { canonicalJson, sha256Of } from '#shared/runtime/canonical-json.ts';
 
 export type PlanInput = Pick<ExportJobState, 'organization' | 'domain' | 'contentVersion' | 'label' | 'options'> & {
-  /** Of that content version. */
+  /** The site model of that content version. */
   model: SiteModel;
   /** Page paths that the request named; undefined: all. */
   selection?: readonly string[] | undefined;
@@ -19,12 +19,12 @@ export type PlanInput = Pick<ExportJobState, 'organization' | 'domain' | 'conten
 
 export type MadePlan = { plan: ExportPlan; planHash: string; text: string };
 
-/** A slice and its hash take a quarter of a millisecond; the lease must be renewed meanwhile. */
+/** A slice and its hash take a quarter of a millisecond, and the lease must be renewed meanwhile. */
 const pagesBetweenPauses = 50;
 
 /**
- * The export plan: which pages and files, in which segments, under which keys. `text` is its canonical JSON, and `planHash` the
- * SHA-256 of that. The same input gives the same plan. It lets other work of the process run in between.
+ * The export plan: pages and files with their segments and keys. `text` is its canonical JSON, and `planHash` the SHA-256 of that. The same input
+ * gives the same plan. It yields to other work of the process.
  */
 export async function makePlan(input: PlanInput): Promise<MadePlan> {
   const { model, organization, domain, contentVersion, label, rendererVersion } = input;
@@ -87,7 +87,7 @@ async function pageChunks(
   return chunks;
 }
 
-/** Files of the project that the bundle has: images and other assets, style sheets, API specifications, and scripts where they are allowed. Pure. */
+/** Files of the project in the bundle: images and other assets, style sheets, API specifications, and scripts if they are allowed. Pure. */
 function exportedFiles({ model, files }: SiteIndex, allowTenantScripts: boolean): FileEntry[] {
   const scripts = new Set(model.scripts.map(({ path }) => path));
   return [...files.values()].filter(({ path }) => allowTenantScripts || !scripts.has(path));

@@ -4,7 +4,7 @@ import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { HandedOutTasks, WorkerGroup } from './outstanding-tasks.ts';
 import { creditsFor, type WorkerPool } from './worker-pool.ts';
 
-/** What an orchestrator says in `/metrics` of all exports together. A spare says 0: over several orchestrators the maximum counts. */
+/** Metrics of all exports together. A spare reports 0, so the maximum over several orchestrators counts. */
 export type ExportMeasures = {
   /** This process leads from now on, until the returned function is called. */
   leads(jobs: () => readonly ExportJobState[], tasks: Pick<HandedOutTasks, 'inUseBy'>): () => void;
@@ -18,7 +18,7 @@ const workerServices = ['page-renderer', 'bundler'] as const satisfies WorkerSer
 const activePhases = ['requested', 'rendering', 'closing', 'joining'] as const;
 const outcomes = ['completed', 'failed', 'cancelled'] as const;
 
-/** In seconds: a small site that was rendered before takes less than one, a cold one of many thousand pages minutes. */
+/** In seconds: a small site that was rendered before takes less than one, a new one of many thousand pages minutes. */
 const exportSeconds = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600];
 
 type Leading = Parameters<ExportMeasures['leads']>;
@@ -33,9 +33,7 @@ export function measureExports(
   const byService = (read: (service: WorkerService) => number) => () =>
     Object.fromEntries(workerServices.map((service) => [service, leading === undefined ? 0 : read(service)]));
 
-  metrics.gauge('bindery_orchestrator_leads', '1 in the one orchestrator that decides.', () =>
-    Number(leading !== undefined),
-  );
+  metrics.gauge('bindery_orchestrator_leads', '1 in the leading orchestrator.', () => Number(leading !== undefined));
   metrics.gauges('bindery_exports_active', 'Exports that have not ended.', 'phase', () => countByPhase(states()));
   metrics.gauges('bindery_exports_oldest_seconds', 'Age of the oldest export of each phase.', 'phase', () =>
     oldestByPhase(states(), clock.now()),
@@ -63,7 +61,7 @@ export function measureExports(
   );
   const countLost = metrics.counter(
     'bindery_tasks_lost_total',
-    'Tasks that no worker had in hand any more.',
+    'Lost tasks, which no worker had in hand.',
     'workers',
     workerServices,
   );

@@ -9,7 +9,7 @@ import {
 } from '#shared/aggregates/export-job/export-job.ts';
 import type { BundleTask, RenderTask } from '#shared/contracts/export-tasks.ts';
 
-/** Who may take a task: renderers of one version, or the bundlers. */
+/** Workers that may take a task: renderers of one version, or the bundlers. */
 export type WorkerGroup = { service: 'page-renderer'; rendererVersion: string } | { service: 'bundler' };
 
 export type HandedOut = { taskId: string; jobId: string; unit: WorkUnit; attempt: number; group: WorkerGroup };
@@ -23,28 +23,28 @@ const isOf = (service: WorkerGroup['service'], name: string): boolean =>
   (service === 'bundler') === (name === 'bundler');
 
 /**
- * Tasks that were handed out and whose outcome is not in the log yet. A task holds a credit of its group until a worker reports it;
- * it stays known until the report is committed, so that it is not handed out again in between. No question about a job or a group looks at the
- * tasks of others.
+ * Tasks that were handed out and whose outcome is not in the log yet. A task holds a credit of its group until a worker reports it; it stays known
+ * until the report is committed, so that it is not handed out again in between. Queries about a job or a group do not iterate over the tasks of
+ * others.
  */
 export type HandedOutTasks = {
   add(task: HandedOut): void;
-  /** The units of a job that are out, reported or not. */
+  /** The units of a job in flight, reported or not. */
   unitsOf(jobId: string): ReadonlySet<WorkUnit>;
-  /** Whether the job has a task that was handed out and not reported yet. */
+  /** True if the job has a task that was handed out and is not reported yet. */
   isOut(jobId: string): boolean;
   /** Credits in use of a group. */
   inUse(group: WorkerGroup): number;
   /** Credits in use of all groups of a service. */
   inUseBy(service: WorkerGroup['service']): number;
-  /** A worker reported the unit: its credit is free again. With `attempt`, only for that attempt. */
+  /** Frees the credit of a unit that a worker reported. With `attempt`, only for that attempt. */
   reported(jobId: string, unit: WorkUnit, attempt?: number): void;
-  /** After a commit: forgets the job's tasks that are not current any more. A report that changed nothing is forgotten, too. */
+  /** After a commit: forgets the job's tasks that are no longer current, and reports that changed nothing. */
   keepOnly(jobId: string, isCurrent: (task: HandedOut) => boolean): void;
   remove(taskId: string): void;
   /**
-   * Counts `elapsedMs` as silence for each task that no worker names although a worker of its group is free, and gives the tasks that reached
-   * `lostAfterMs`. While all workers are busy or silent, a task may wait in the queue without end.
+   * Counts `elapsedMs` as silence for each task that no worker names although a worker of its group is free, and returns the tasks that reached
+   * `lostAfterMs`. While all workers are busy or silent, a task may wait in the queue without a limit.
    */
   countSilence(
     elapsedMs: number,
@@ -118,7 +118,7 @@ export function handedOutTasks(): HandedOutTasks {
   };
 }
 
-/** The units that are left in the job's phase: repeated chunks first, so that few have lost attempts at a time. Pure. */
+/** The remaining units in the job's phase: repeated chunks first, so that few have lost attempts at a time. Pure. */
 export function openUnits(state: ExportJobState): WorkUnit[] {
   if (state.phase === 'closing') return [closingUnit];
   if (state.phase === 'joining') return [bundleUnit];
@@ -129,8 +129,8 @@ export function openUnits(state: ExportJobState): WorkUnit[] {
 }
 
 /**
- * The same attempt at the same work has the same id, so a task that is handed out twice around a change of leader is stored once. After a
- * lost segment or a new plan the same attempt is new work, which the queue must not take for the old one. Pure.
+ * The same attempt at the same work has the same id, so a task that is handed out twice around a change of leader is stored once. After a lost
+ * segment or a new plan the same attempt is new work, which the queue must not deduplicate. Pure.
  */
 export function taskIdOf(state: ExportJobState, unit: WorkUnit): string {
   const lost = state.lostSegments === undefined ? '' : `.${state.lostSegments}`;
@@ -146,7 +146,7 @@ export function groupOf(state: ExportJobState): WorkerGroup | undefined {
     : { service: 'page-renderer', rendererVersion: state.rendererVersion };
 }
 
-/** The task of a planned job's unit. Throws when the job has no plan. */
+/** The task of a planned job's unit. Throws if the job has no plan. */
 export function taskOf(
   state: ExportJobState,
   unit: WorkUnit,

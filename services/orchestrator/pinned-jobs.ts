@@ -4,17 +4,17 @@ import type { WorkerPool } from './worker-pool.ts';
 
 /** The jobs that wait for renderers, by the version that their plan is pinned to. */
 export type PinnedJobs = {
-  /** The job is at a new commit, or was just added. */
+  /** The job has a new commit, or was just added. */
   changed(job: ActiveJob): void;
   ended(job: ActiveJob): void;
   /**
-   * Counts `elapsedMs` for each version that has no live renderer while another has, and gives the jobs of those that reached `goneAfterMs`. They
-   * are given again each time, until they are pinned to another version.
+   * Counts `elapsedMs` for each version that has no live renderer while another has, and returns the jobs of those that reached `goneAfterMs`. They
+   * are returned each time until they are pinned to another version.
    */
   stranded(elapsedMs: number, goneAfterMs: number): ActiveJob[];
 };
 
-/** Looks at versions, of which there are a few, and at no job of one that lives. */
+/** Iterates over the few versions, but not over jobs of live versions. */
 export function pinnedJobs(renderers: Pick<WorkerPool, 'liveSlots'>): PinnedJobs {
   const versions = new Map<string, { jobs: Set<ActiveJob>; goneMs: number }>();
   const versionOf = new Map<ActiveJob, string>();

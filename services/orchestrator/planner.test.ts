@@ -5,7 +5,7 @@ import { exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { type ActiveJob, activeJob, type JobRegistry } from './job-registry.ts';
 import { jobPlanner } from './planner.ts';
 
-/** A planner over a store without contents, so that every plan ends as a failed job at once, but for those that `isAway` names. */
+/** A planner over a store without contents, so that every plan fails its job at once, except for keys for which `isAway` returns true. */
 function planning(isAway: (key: string) => boolean = () => false) {
   const stop = new AbortController();
   const planned: string[] = [];
@@ -36,7 +36,7 @@ test('an organization with a thousand requests does not delay the only one of an
   for (let at = 0; at < 1_000; at += 1) planner.changed(requested('many', at));
   planner.changed(requested('one', 1_000));
   await expect.poll(() => planned.length).toBe(1_001);
-  // Two plans were being made when it came, and the first organization has four turns in a row.
+  // Two plans were being made when it arrived, and the first organization has four turns in a row.
   expect(planned.indexOf('one')).toBeLessThanOrEqual(6);
 });
 

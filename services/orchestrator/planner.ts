@@ -16,22 +16,22 @@ const atOnce = 2;
 const againAfterMs = 1_000;
 
 export type JobPlanner = {
-  /** Plans the job if it still has to be. */
+  /** Plans the job if it has no plan. */
   changed(job: ActiveJob): void;
-  /** Plans a job again whose renderers are gone, for a version that has some. */
+  /** Replans a job whose renderers are gone, for a version that has live ones. */
   replan(job: ActiveJob): void;
   ended(job: ActiveJob): void;
-  /** Answers when no plan is being made. */
+  /** Resolves when no plan is being made. */
   settled(): Promise<void>;
 };
 
 /**
- * Plans requested jobs, two at a time, until `signal` aborts. Organizations take turns, so none waits for another's thousand requests, and a job
- * that cannot be planned yet waits outside.
+ * Plans requested jobs, two at a time, until `signal` aborts. Organizations take turns, so none waits for another's thousand requests, and a job that
+ * cannot be planned yet waits outside of the queue.
  */
 export function jobPlanner(context: OrchestratorContext, registry: () => JobRegistry, signal: AbortSignal): JobPlanner {
   const waiting = fairQueue<ActiveJob>();
-  /** Jobs that wait for their plan, inside or outside of the queue, or whose plan is being made. */
+  /** Jobs that wait for their plan, in the queue or outside, or whose plan is being made. */
   const underWay = new Set<ActiveJob>();
   const running = new Set<Promise<void>>();
 
@@ -101,8 +101,8 @@ const tracing = tracingOf('orchestrator');
 type PlanContext = Pick<OrchestratorContext, 'objectStore' | 'renderers' | 'rendererVersion' | 'logger'>;
 
 /**
- * Makes and stores the plan of a job. Returns the command `Plan` or, for one that has a plan, `Replan`; the command `Fail` with the reason; or
- * nothing, when the renderers of its plan have come back. Rejects with `Unavailable` when it should be tried again.
+ * Makes and stores the plan of a job. Returns the command `Plan` or, for a job with a plan, `Replan`; the command `Fail` with the reason; or nothing,
+ * if the renderers of its plan have come back. Rejects with `Unavailable` if it should be retried.
  */
 async function planJob(context: PlanContext, state: ExportJobState): Promise<ExportCommand | undefined> {
   const { rendererVersion: replacedVersion, jobId } = state;
@@ -117,7 +117,7 @@ async function planJob(context: PlanContext, state: ExportJobState): Promise<Exp
     const selection = await readSelection(context, state.options.selectionKey);
     if (typeof selection === 'string') return { type: 'Fail', error: selection };
     const { plan, planHash, text } = await makePlan({ ...state, model, selection, rendererVersion });
-    // Also when it exists: garbage collection goes by the age of objects that the log does not name yet.
+    // Stored again even if it exists, because garbage collection goes by the age of objects that the log does not name yet.
     await context.objectStore.put(planKey(state.organization, planHash), Buffer.from(text), {
       contentType: 'application/json',
     });
@@ -136,7 +136,7 @@ async function planJob(context: PlanContext, state: ExportJobState): Promise<Exp
   }
 }
 
-/** The model, or the sentence that the job fails with. */
+/** The site model, or the error with which the job fails. */
 async function readModel({ objectStore }: PlanContext, state: ExportJobState): Promise<SiteModel | string> {
   const { contentVersion } = state;
   const advice = 'Publish the documentation again and start a new export.';

@@ -18,7 +18,7 @@ const chunksOf = (count: number): PlanChunk[] =>
     paths: [`a-${at}`, `b-${at}`],
   }));
 
-/** A store that has whole segments of these chunks; it counts what it is asked for. */
+/** A store with complete segments of these chunks; it counts reads. */
 function storeOf(chunks: readonly PlanChunk[], sizeOf: (key: string) => number | undefined = () => bytes.length) {
   const sidecars = new Set(chunks.map(({ key }) => sidecarKey(organization, key)));
   const segments = new Set(chunks.map(({ key }) => segmentKey(organization, key)));

@@ -4,14 +4,15 @@ import { readSegmentDigest, storedSegment } from '#shared/export/export-objects.
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 
-/** An export without a change looks for all, and waits for the store. */
+/** Concurrent reads. An export without a change checks all chunks, and waits for the store. */
 const atOnce = 16;
-/** As many are looked for first, all over the site: a new site has none of them, and is not asked for the others. */
+/** Number of chunks, spread over the site, that are checked first: a new site has none of them, and the others are not checked. */
 const lookedForFirst = 8;
 
 /**
- * Chunks of a plan whose segments are stored already, by number. A task, a renderer and a fact for each of them would cost more than all else in an export
- * after a small change. Renderers look for those of a larger plan, and again for those that are handed out. Rejects with `ObjectStoreUnavailable`.
+ * Chunks of a plan whose segments are stored already, by number. A task, a renderer and a fact for each of them would be the largest cost of an
+ * export after a small change. Renderers check the chunks of a larger plan, and repeat the check for those that are handed out. Rejects with
+ * `ObjectStoreUnavailable`.
  */
 export async function presentChunks(
   objectStore: ObjectStore,

@@ -1,16 +1,16 @@
-/** Items in order. Each is in it once. Looking at the first costs nothing; everything else costs the logarithm of the size. */
+/** A queue of distinct items in order. Reading the first takes constant time; everything else is logarithmic in the size. */
 export type PriorityQueue<T> = {
   readonly size: number;
   first(): T | undefined;
-  /** Adds an item, or finds its place anew after what it is ordered by has changed. Only the item itself may have changed since. */
+  /** Adds an item, or moves it after its order has changed. All other items must be unchanged. */
   put(item: T): void;
-  /** Does nothing when the item is not in it. */
+  /** Does nothing if the item is not in the queue. */
   remove(item: T): void;
 };
 
 type Node<T> = { item: T; place: number };
 
-/** A binary heap that knows where each item is. `isBefore` is a strict order. */
+/** A binary heap with an index of its items. `isBefore` is a strict order. */
 export function priorityQueue<T>(isBefore: (a: T, b: T) => boolean): PriorityQueue<T> {
   const heap: Node<T>[] = [];
   const nodes = new Map<T, Node<T>>();

@@ -16,15 +16,15 @@ import type { TaskDispatcher } from './dispatcher.ts';
 import { admit } from './job-intake.ts';
 import { type ActiveJob, type JobRegistry, lastCommit } from './job-registry.ts';
 
-/** A commit collects facts for this long, or up to this many. It does not wait when no more can come. */
+/** A commit collects facts for this time, or up to this number. It does not wait if no more can come. */
 const foldAfterMs = 250;
 const foldAtCount = 20;
-/** Facts that wait are read together: one by one they would be read more slowly than thousands of slots report them. */
+/** Waiting facts are read in batches: one by one, reading would be slower than thousands of slots report. */
 const factsAtOnce = 100;
-/** Facts whose plan cannot be read now wait on the bus, which gives out no more than 1,000 at a time. So many may wait; the others have the rest. */
+/** Limit of facts that wait for a plan that cannot be read now. The bus delivers at most 1,000 unacknowledged facts, so the others have the rest. */
 const mostWaiting = 500;
 
-/** Reads facts until `signal` aborts and folds them job by job. A credit returns when its fact is read, not when it is committed. */
+/** Reads facts until `signal` aborts and folds them by job. A credit is freed when its fact is read, not when it is committed. */
 export async function readFacts(
   context: OrchestratorContext,
   registry: JobRegistry,
@@ -50,7 +50,7 @@ export async function readFacts(
     if (batch === undefined) return;
     clearTimeout(batch.timer);
     batches.delete(jobId);
-    // The plan may be out of reach: what needs none does not wait for it.
+    // The plan may be unreadable: facts that need none do not wait for it.
     const folded = Promise.all([
       settle(batch.deliveries.filter((delivery) => !asksPlan(delivery))),
       settle(batch.deliveries.filter(asksPlan)),
@@ -61,9 +61,9 @@ export async function readFacts(
   }
 
   /**
-   * Folds facts of one job into one commit, then acknowledges them. Facts of a job that has ended are acknowledged. Facts of an unknown job,
-   * or of one whose log cannot be read, are dead letters. Those that cannot be folded now come again. When too many wait for a plan, the
-   * others are forgotten: their work is handed out anew, as that of a lost worker.
+   * Folds facts of one job into one commit, then acknowledges them. Facts of a job that has ended are acknowledged. Facts of an unknown job, or of
+   * one whose log cannot be read, are dead letters. Facts that cannot be folded now are redelivered. When too many wait for a plan, the others are
+   * dropped: their work is handed out again, as that of a lost worker.
    */
   async function settle(deliveries: readonly FactDelivery[]): Promise<void> {
     const [first] = deliveries;
@@ -89,7 +89,7 @@ export async function readFacts(
     }
   }
 
-  /** Keeps count of those that wait for a plan. Nothing else is forgotten: a request to cancel is made once. */
+  /** Counts the facts that wait for a plan. Other facts are never dropped, because a request to cancel is made once. */
   function comesAgain(delivery: FactDelivery, error: unknown): boolean {
     if (!asksPlan(delivery) || !(error instanceof Unavailable)) {
       waiting.delete(delivery.sequence);
@@ -136,7 +136,7 @@ export async function readFacts(
   await Promise.all([...folding, settling]);
 }
 
-/** The unit whose credit the fact gives back: a success frees any attempt, a failure its own. */
+/** The unit whose credit the fact frees: a success frees any attempt, a failure its own. */
 function unitOf(fact: Fact): { unit: WorkUnit; attempt?: number } | undefined {
   switch (fact.type) {
     case 'ChunkRendered':
@@ -176,7 +176,10 @@ async function fold(context: OrchestratorContext, registry: JobRegistry, facts: 
   if (job !== 'ended') await registry.change(job, { type: 'FoldFacts', facts }, first.id);
 }
 
-/** The job of a fact. One that is active but not in the registry is added: the index of active jobs had lost it. Throws `Poison` when there is none. */
+/**
+ * The job of a fact. An active job that is not in the registry is added, because the index of active jobs had lost it. Throws `Poison` if the job
+ * does not exist.
+ */
 async function jobOf(
   context: OrchestratorContext,
   registry: JobRegistry,

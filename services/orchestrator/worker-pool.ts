@@ -5,8 +5,8 @@ import type { PresenceReport } from '#shared/contracts/export-tasks.ts';
 const aliveMs = 3_500;
 
 /**
- * The last reports of the workers of one service: which workers are alive, their slots, and their tasks in hand. A question costs the same
- * however many workers there are.
+ * The last reports of the workers of one service: the live workers, their slots, and their tasks in hand. Queries take the same time for any number
+ * of workers.
  */
 export type WorkerPool = {
   heard(report: PresenceReport): void;
@@ -19,11 +19,11 @@ export type WorkerPool = {
 };
 
 export function workerPool(clock: Clock): WorkerPool {
-  /** The one that was not heard for longest comes first. */
+  /** Ordered by the time of the last report, the oldest first. */
   const heard = new Map<string, { report: PresenceReport; heardAt: number }>();
   /** Sums over live workers that take tasks; `any` is the sum over all versions. */
   const slots = new Map<string, { all: number; free: number }>();
-  /** By how many workers a task is held: two, while it moves from one to another. */
+  /** Number of workers that hold a task: two while it moves from one to another. */
   const held = new Map<string, number>();
   const any = '';
 
@@ -43,11 +43,11 @@ export function workerPool(clock: Clock): WorkerPool {
     heard.delete(instance);
     count(known.report, -1);
   }
-  /** Forgets the workers that are gone. */
+  /** Removes the workers that are gone. */
   function live(): void {
     const now = clock.now().getTime();
     for (const [instance, { heardAt }] of heard) {
-      // Later than now: the clock was set back since, and whoever lives reports again.
+      // A report from the future shows that the clock was set back; live workers report again.
       if (heardAt >= now - aliveMs && heardAt <= now) return;
       forget(instance);
     }

@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Children that fail so, one after the other, and then work. */
+/** Children that fail in these ways, one after the other, and then work. */
 const isolating = { allowTenantScripts: false, groups: [], leftOut: new Map<string, readonly string[]>() };
 
 function isolate(files: Parameters<typeof changedFiles>[2], ...failures: Error[]) {

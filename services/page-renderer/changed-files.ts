@@ -11,18 +11,18 @@ import { inFreshChild, runChild } from './render-pages.ts';
 
 type Context = Pick<RendererContext, 'objectStore' | 'pool' | 'freshPool' | 'pageDeadlineMs' | 'retry'>;
 
-/** Which files of a project a bundle does not have as they are. */
+/** Rules for files of a project that are changed for the bundle. */
 export type FileRules = {
   allowTenantScripts: boolean;
   groups: readonly string[];
-  /** What API descriptions are written without, by path. */
+  /** Parts to leave out of API descriptions, by path. */
   leftOut: ReadonlyMap<string, readonly string[]>;
 };
 
 /**
- * What takes the place of files, by path: of API descriptions with parts that not everybody may read, and, where the project's scripts are not
- * allowed, of files that could run something. A file that no child can read within its deadline and memory, twice, is replaced by what says so:
- * it cannot stop the export. Rejects when a file is gone, and with the reason of `signal`.
+ * Replacements of files, by path: API descriptions with parts that not everybody may read and, if the project's scripts are not allowed, files that
+ * can run scripts. A file that no child can read within its deadline and memory, twice, is replaced by a notice, so that it cannot stop the export.
+ * Rejects when a file is gone, and with the reason of `signal`.
  */
 export async function changedFiles(
   context: Context,
@@ -38,7 +38,7 @@ export async function changedFiles(
     const isChanged = !allowTenantScripts && isIsolated(path);
     if (without === undefined && !isChanged) continue;
     const mostBytes = without === undefined ? maxIsolatedBytes : maxSpecificationBytes;
-    // No page is made of a larger one.
+    // Larger descriptions have no pages.
     if (without !== undefined && file.sizeBytes > mostBytes) continue;
     const source = file.sizeBytes > mostBytes ? undefined : await sourceOf(context, organization, file, signal);
     const requestOf = (from: Uint8Array | undefined): FileRequest =>
@@ -66,7 +66,7 @@ async function sourceOf(
   return source;
 }
 
-/** Undefined: the file stays as it is. */
+/** Undefined if the file stays unchanged. */
 async function bodyOf(
   context: Context,
   organization: string,

@@ -12,7 +12,7 @@ export const pageRendererSettings = {
   pageDeadlineMs: setting(
     'BINDERY_PAGE_DEADLINE_MS',
     wholeNumber(100, 120_000).default(10_000),
-    'a page that takes longer to render has its process killed; it is tried once more, then it has failed',
+    'deadline for rendering a page, in milliseconds; then its process is killed, and the page fails after a second attempt',
   ),
 };
 

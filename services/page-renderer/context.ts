@@ -3,15 +3,15 @@ import type { ReportContext } from '#shared/messaging/task-queue.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import type { PlannedSites, ProjectTexts } from './planned-sites.ts';
 
-/** What a renderer says in `/metrics` of its work. */
+/** Metrics of a renderer. */
 export type RenderMeasures = {
-  /** Pages with the same outcome. */
+  /** Counts pages by outcome. */
   pages(outcome: 'rendered' | 'reused' | 'failed', count: number): void;
-  /** The time that a chunk took which was not there yet. */
+  /** Records the time for a chunk that was not stored yet. */
   chunk(seconds: number): void;
 };
 
-/** What a renderer works with. */
+/** Dependencies of a renderer. */
 export type RendererContext = ReportContext & {
   objectStore: ObjectStore;
   /** Children that render. */

@@ -37,7 +37,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Renders a chunk of these pages as a service does; gives its outcome and whether it was stored. */
+/** Renders a chunk of these pages as the service does; returns its outcome, and if it was stored. */
 async function rendered(
   organization: string,
   files: Record<string, string>,

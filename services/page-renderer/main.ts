@@ -20,7 +20,7 @@ export const renderChild = {
   addons: true,
 };
 
-/** Some 5,000 pages. */
+/** About 5,000 pages. */
 const requestsPerChild = 500;
 
 /** In seconds. */
@@ -45,7 +45,7 @@ export function start(config: PageRendererConfig): Promise<Running> {
     const program = await withSnapshotSoon(renderChild, service.logger, service.stopping);
     const onLost = metrics.counter(
       'bindery_renderer_children_lost_total',
-      'Children that ended in the middle of pages: "deadline" were killed, "died" ended by themselves, "misbehaved" were killed for what they said.',
+      'Children that ended while rendering: "deadline" were killed at the deadline, "died" crashed, "misbehaved" were killed for invalid messages.',
       'how',
       childLosses,
     );
@@ -71,7 +71,7 @@ export function start(config: PageRendererConfig): Promise<Running> {
     };
     const drain = startWorker(service, {
       reader: await bus.renderTasks(version),
-      // A child that has rendered a chunk finds the next one read, while its own is stored and reported.
+      // The extra slot lets a child find the next chunk already read, while its last one is stored and reported.
       slots: slots + 1,
       rendererVersion: version,
       work: (task, deliveryCount, signal) => workOnTask(context, task, deliveryCount, signal),

@@ -19,8 +19,8 @@ const pool = childPool({ ...program, slots: 1, warmSpares: 0 });
 afterAll(() => pool.close());
 
 /**
- * Ends the process of the native parser: an expression that is nested too deep. The limits, which look at lines, do not see it, because they
- * take what follows three backticks for a block of code.
+ * Crashes the native parser with an expression that is nested too deep. The limits, which look at lines, miss it, because they take the text after
+ * three backticks for a block of code.
  */
 const deadly = `{\n\`\`\`\n\`, ${'['.repeat(20_000)}1${']'.repeat(20_000)}\n}\n`;
 

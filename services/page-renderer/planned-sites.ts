@@ -15,10 +15,10 @@ export type PlannedSite = {
   files: ReadonlyMap<string, FileEntry>;
 };
 
-/** Gives the site of a plan; rejects when plan or model are gone, or with `ObjectStoreUnavailable`. */
+/** Returns the site of a plan; rejects when plan or model are gone, or with `ObjectStoreUnavailable`. */
 export type PlannedSites = (organization: string, planHash: string) => Promise<PlannedSite>;
 
-/** A site of 20,000 pages takes some 50 MB. */
+/** Cache size. A site of 20,000 pages takes about 50 MB. */
 const rememberedSites = 4;
 
 export function plannedSites(objectStore: ObjectStore): PlannedSites {
@@ -36,10 +36,10 @@ export function plannedSites(objectStore: ObjectStore): PlannedSites {
     });
 }
 
-/** Gives the text of a snippet or an API specification, which many pages share. Rejects when it is gone, or with `ObjectStoreUnavailable`. */
+/** Returns the text of a snippet or an API specification, which many pages share. Rejects when it is gone, or with `ObjectStoreUnavailable`. */
 export type ProjectTexts = (organization: string, sha256: string) => Promise<string>;
 
-/** In characters. */
+/** Cache size in characters. */
 const rememberedCharacters = 16_000_000;
 
 export function projectTexts(objectStore: ObjectStore): ProjectTexts {
@@ -53,15 +53,15 @@ export function projectTexts(objectStore: ObjectStore): ProjectTexts {
 }
 
 /**
- * Remembers the values that were asked for last, by key; callers that ask for the same key meanwhile share the work. A failure is not
- * remembered. `budget` is in the unit of `costOf`, which counts in positive whole numbers.
+ * Caches recently used values by key; concurrent callers of the same key share the work. A failure is not cached. `budget` is in the unit of
+ * `costOf`, which returns positive integers.
  */
 export function recent<V extends object | string>(budget: number, costOf: (value: V) => number = () => 1) {
   const cache = new LRUCache<string, V, () => Promise<V>>({
     maxSize: budget,
     sizeCalculation: costOf,
     fetchMethod: (_key, _stale, { context: make }) => make(),
-    // A value that is no longer kept when it arrives is still given to those who wait.
+    // A value that is evicted before it arrives is still returned to its callers.
     ignoreFetchAbort: true,
   });
   return (key: string, make: () => Promise<V>): Promise<V> => cache.forceFetch(key, { context: make });

@@ -68,7 +68,7 @@ async function storedChunk(paths: string[], characters: number, searchCharacters
   return { kind: 'pages' as const, key, paths };
 }
 
-/** Stores the segments of a site as chunks of pages leave them; each page has a text of that many characters. */
+/** Stores the segments of a site as rendered chunks leave them; each page has a text of `characters` characters. */
 async function storedSite(pageCount: number, pagesInChunk: number, characters: number, searchCharacters = 1_200) {
   const paths = Array.from({ length: pageCount }, (_, at) => `part/page-${String(at).padStart(6, '0')}`);
   const chunks: ExportPlan['chunks'] = [];
@@ -102,11 +102,11 @@ test('a site whose text is many times the memory of its child is closed', { time
   expect(sizes.get('docs/llms-full.txt')).toBeGreaterThan(3_000 * 20_000);
   const segment = await objectStore.head(segmentKey(organization, site.plan.closingKey));
   expect(segment?.sizeBytes).toBe(sidecar?.sizeBytes);
-  // The second time it is there.
+  // The second time it is stored already.
   expect(await renderClosing(context(), site, signal)).toEqual({ ...outcome, reused: true });
 });
 
-/** A child that asks so and responds as if it had done its work, whatever it was answered. */
+/** A child that asks these questions and responds as if it had finished, regardless of the answers. */
 const deafChild = (questions: readonly object[]): ChildPool => ({
   async run(_request, { expects, answers }) {
     for (const question of questions) await answers?.answer(question).catch(() => undefined);
@@ -160,7 +160,7 @@ describe('a segment whose sidecar is damaged is named, and counts as not rendere
     ['another byte in a text', (own) => flipped(own, own.length - 20, 1)],
     ['another number in its JSON', (own) => flipped(own, own.indexOf('"fullTextBytes":') + 16, 2)],
     ['another title in its JSON', (own) => flipped(own, own.indexOf('Title of'), 2)],
-    // Inflates to the same bytes, but ends the data of all that is joined behind it.
+    // Inflates to the same bytes, but ends the deflate stream before the data that is appended.
     ['a last block in place of the flush', endedEarly],
     ['its end cut off', (own) => own.subarray(0, -1)],
     ['something behind its end', (own) => Buffer.concat([own, Buffer.from('}')])],
@@ -178,7 +178,7 @@ describe('a segment whose sidecar is damaged is named, and counts as not rendere
   });
 });
 
-/** Stores texts for the chunk of one page, so much that they are not kept, nor what is read later. */
+/** Stores texts for the chunk of one page that are too large for the cache, as are all texts read later. */
 async function storeLarge(site: Awaited<ReturnType<typeof storedSite>>, chunk: number): Promise<string> {
   const place = { organization, domain, key: site.plan.chunks[chunk]?.key ?? '' };
   const fullText = randomBytes(33 * 1024 * 1024).toString('base64');
@@ -226,7 +226,7 @@ test('texts that are not kept are read once for all pages of a segment, also whe
   };
   const outcome = await renderClosing({ ...context(), objectStore: counting }, { ...site, plan }, signal);
   expect(outcome).toMatchObject({ kind: 'rendered' });
-  // What it is, then its texts of each kind.
+  // One read for the sidecar, then one for the texts of each kind.
   expect(reads).toBe(3);
 });
 

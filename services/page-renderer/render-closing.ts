@@ -30,8 +30,8 @@ type ClosingContext = Pick<RendererContext, 'objectStore' | 'pool' | 'retry'>;
 const closingDeadlineMs = 120_000;
 
 /**
- * Renders and stores the files that need all pages, from the sidecars of all segments, unless they are stored. If sidecars are missing, it
- * names their chunks. A child asks for the sidecars and gives the files a piece at a time, so memory does not grow with the text of the site.
+ * Renders and stores the files that need all pages, from the sidecars of all segments, unless they are stored. If sidecars are missing, it names
+ * their chunks. A child asks for the sidecars and sends the files in pieces, so memory does not grow with the text of the site.
  */
 export async function renderClosing(
   context: ClosingContext,
@@ -51,7 +51,7 @@ export async function renderClosing(
 
 type MadeSegment = { kind: 'made'; details: Parameters<typeof storeSidecar>[2] } | { kind: 'lost'; chunks: number[] };
 
-/** Renders and uploads the segment at the same time. */
+/** Renders and uploads the segment concurrently. */
 async function makeSegment(
   context: ClosingContext,
   { plan, index, exported }: PlannedSite,
@@ -62,7 +62,7 @@ async function makeSegment(
   const request = { kind: 'closing', model: index.model, plan: plainPlan, segmentCount: chunks.length } as const;
   const sidecars = sidecarsOf(repeatReads(context.objectStore, context.retry, signal), plan);
   let lost: number[] = [];
-  /** The child knows only its message. */
+  /** Keeps the error itself, because the child knows only its message. */
   let unanswered: unknown;
   try {
     const summary = await packTo(
@@ -107,10 +107,10 @@ async function makeSegment(
   }
 }
 
-/** Texts of all pages up to this many bytes, as they are stored, stay in memory; of larger sites they are read again when they are needed. */
+/** Cache size for the texts of all pages, as they are stored; texts of larger sites are read again when they are needed. */
 const keptBytes = 32 * 1024 * 1024;
 
-/** Two neighbours are read at the same time. */
+/** Two adjacent segments are read at the same time. */
 const segmentsInParts = 2;
 
 /** The texts of a segment are gone or damaged: its pages must be rendered again. */
@@ -124,14 +124,14 @@ class TextsLost extends Error {
   }
 }
 
-/** What is stored of the segments of a plan beside their files. */
+/** The stored sidecars of a plan's segments. */
 function sidecarsOf(objectStore: ObjectStore, { organization, domain, chunks }: PlannedSite['plan']) {
   const segments: { sha256: string }[] = [];
   const topFolder = archivePath(domain, '');
   const kept = new Map<number, { sidecar: Pick<SegmentSidecar, 'texts'>; behind: Uint8Array }>();
   let room = keptBytes;
   const read = (segment: number) => readWholeSidecar(objectStore, organization, chunks[segment]?.key ?? '');
-  /** Texts of segments of which more parts may be asked for: pages one by one, in their order. */
+  /** Texts of segments that are requested in parts: page by page, in order. */
   const inParts = new LRUCache<string, Promise<DeflatedBytes | undefined>>({ max: segmentsInParts });
 
   async function wholeText(segment: number, of: TextKind): Promise<DeflatedBytes | undefined> {
@@ -139,9 +139,9 @@ function sidecarsOf(objectStore: ObjectStore, { organization, domain, chunks }: 
     return stored && readTexts(stored.sidecar, stored.behind, of);
   }
   return {
-    /** Those whose sidecars were read. */
+    /** Segments whose sidecars were read. */
     segments,
-    /** Undefined when it is missing. */
+    /** Undefined if it is missing. */
     async facts(segment: number): Promise<SegmentSidecar | undefined> {
       const stored = await read(segment);
       if (stored === undefined) return undefined;
@@ -151,12 +151,12 @@ function sidecarsOf(objectStore: ObjectStore, { organization, domain, chunks }: 
       if (room >= 0) kept.set(segment, { sidecar: { texts: sidecar.texts }, behind });
       return sidecar;
     },
-    /** What a sidecar that was given names, by its paths in the bundle. */
+    /** The files that a sidecar names, by their paths in the bundle. */
     filesIn(sidecar: unknown): string[] {
       const { files = [] } = (sidecar as SegmentSidecar | undefined) ?? {};
       return files.map(({ path }) => (path.startsWith(topFolder) ? path.slice(topFolder.length) : path));
     },
-    /** The bytes of a text; if it is all that the segment has of its kind, with the deflate data of it. Rejects with `TextsLost`. */
+    /** The bytes of a text, with their deflate data if they are the segment's only text of this kind. Rejects with `TextsLost`. */
     async text({ segment, of, begin, end }: StoredText): Promise<Uint8Array | DeflatedBytes> {
       const key = `${segment} ${of}`;
       const reading = inParts.get(key) ?? wholeText(segment, of);
@@ -177,11 +177,11 @@ function sidecarsOf(objectStore: ObjectStore, { organization, domain, chunks }: 
 }
 
 const textsReadAhead = 4;
-/** Texts on their way at once take no more than this, unless one is larger: those of a chunk may have 60 MB. */
+/** Limit of texts in flight, in bytes, unless one is larger: those of a chunk may have 60 MB. */
 const aheadBytes = 8 * 1024 * 1024;
 const piecesAhead = 1;
 
-/** Takes files from a child, piece by piece, and adds them to the segment. The child waits for each answer. `read`: the bytes of a stored text. */
+/** Receives files from a child in pieces, and adds them to the segment. The child waits for each answer. `read`: the bytes of a stored text. */
 function incomingFiles(
   writer: SegmentWriter,
   { domain }: Pick<ExportPlan, 'domain'>,
@@ -199,7 +199,7 @@ function incomingFiles(
         case 'begin':
           body = newBody();
           added = writer.addStream(archivePath(domain, question.path), question.size, body);
-          // Thrown to whoever waits for the next piece.
+          // The error is thrown to the reader of the next piece.
           added.catch(() => undefined);
           return undefined;
         case 'bytes':
@@ -213,7 +213,7 @@ function incomingFiles(
           return added;
       }
     },
-    /** Nothing more comes. */
+    /** Ends the stream of pieces. */
     end(): void {
       body.destroy();
     },
@@ -225,7 +225,7 @@ function aheadOf(texts: readonly StoredText[]): number {
   return Math.max(1, Math.min(textsReadAhead, Math.floor(aheadBytes / largest)));
 }
 
-/** SHA-256 of the manifest, as the closing segment's sidecar says. Throws when it has none. */
+/** SHA-256 of the manifest, from the closing segment's sidecar. Throws if it has none. */
 function manifestSha256Of({ domain }: Pick<ExportPlan, 'domain'>, { files }: SegmentSidecar): string {
   const manifest = files.find(({ path }) => path === archivePath(domain, manifestPath));
   if (manifest === undefined) throw new Error('the closing segment has no manifest');

@@ -15,7 +15,7 @@ const page = await handleRenderRequest(request, () => Promise.reject(new Error('
 const hung = new ChildTimedOut(10_000);
 const died = new ChildDied(undefined, 'SIGKILL', 'out of memory');
 
-/** Children that give these answers, one after the other; says which kind of child was asked. */
+/** Children that give these answers in turn; records the kind of each child. */
 function children(...answers: unknown[]) {
   const asked: string[] = [];
   const parsers: unknown[] = [];

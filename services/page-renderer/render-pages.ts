@@ -17,13 +17,13 @@ type RenderedChunk = { files: (RenderedText | RenderedFile)[]; pages: RenderedPa
 
 const sourcesAtOnce = 8;
 
-/** What the pages of a chunk are made from, in their order. */
+/** The sources of a chunk's pages, in order. */
 export type ChunkInput = {
   pages: readonly { slice: PageSlice; source: Uint8Array; dependencies: Record<string, string> }[];
   options: RenderOptions;
 };
 
-/** Reads it from the object store. Rejects when a file is gone. */
+/** Reads the sources from the object store. Rejects when a file is gone. */
 export async function chunkInput(
   context: RendererContext,
   { plan, index }: PlannedSite,
@@ -39,12 +39,12 @@ export async function chunkInput(
   return { pages, options };
 }
 
-/** Of the deadline of one page: a chunk takes a tenth of that, and what takes longer is done a second time. */
+/** Share of the deadline of one page: a chunk usually takes a tenth of that, and a slower one is repeated page by page. */
 const togetherShare = 1 / 4;
 
 /**
- * Renders and packs all pages of a chunk by one request to one child. Undefined when that did not work, because of a page or of the machine:
- * then they go one by one, with the rules for pages that fail. Rejects only with the reason of `signal`.
+ * Renders and packs all pages of a chunk by one request to one child. Undefined if that failed, because of a page or of the machine: then they are
+ * rendered one by one, with the rules for pages that fail. Rejects only with the reason of `signal`.
  */
 export async function renderTogether(
   context: Pick<RendererContext, 'pool' | 'pageDeadlineMs' | 'logger'>,
@@ -71,8 +71,8 @@ export async function renderTogether(
 }
 
 /**
- * Renders the pages of a chunk one after the other. A page that fails does not stop the others: with `onPageError: "report"` its files show
- * its plain source, else it is among the failed pages. Rejects when the children of all pages died.
+ * Renders the pages of a chunk one after the other. A page that fails does not stop the others: with `onPageError: "report"` its files show its plain
+ * source, else it is among the failed pages. Rejects when the children of all pages died.
  */
 export async function renderPages(
   context: PageContext,
@@ -114,7 +114,10 @@ async function inputOf(context: RendererContext, organization: string, slice: Pa
 
 type PageOutcome =
   | ({ kind: 'page' } & RenderedPageFiles)
-  /** `childDied`: the process died, because of the page or because no process can run here. One that misbehaved could run. */
+  /**
+   * `childDied`: the process died, because of the page or because no process can run here. False for a child that misbehaved, which shows that
+   * processes can run.
+   */
   | { kind: 'failed'; reason: string; childDied: boolean };
 
 type PageContext = Pick<RendererContext, 'pool' | 'freshPool' | 'pageDeadlineMs'>;
@@ -122,9 +125,8 @@ type PageContext = Pick<RendererContext, 'pool' | 'freshPool' | 'pageDeadlineMs'
 const maxReason = 300;
 
 /**
- * Renders one page in a child. When the child hangs or dies, the page is tried once more in a new one, with the slower parser unless it was
- * for want of memory; then it has failed. `alone`: in a new
- * child from the start. Rejects only with the reason of `signal`.
+ * Renders one page in a child. If the child hangs or dies, the page is retried once in a new one, with the slower parser unless memory ran out; then
+ * it has failed. `alone`: in a new child from the start. Rejects only with the reason of `signal`.
  */
 export async function renderPage(
   context: PageContext,
@@ -153,7 +155,7 @@ export async function renderPage(
 }
 
 type PageResponse = Extract<RenderResponse, { kind: 'page' }>;
-/** Has a child render. Its response is that to this very request. Rejects as `ChildPool.run` does. */
+/** Renders in a child, typed by the request. Rejects as `ChildPool.run` does. */
 export function runChild<R extends RenderRequest>(
   pool: ChildPool,
   request: R,
@@ -162,7 +164,7 @@ export function runChild<R extends RenderRequest>(
   return pool.run(request, { ...options, expects: expectedResponse(request) });
 }
 
-/** What the page became, or how its process ended. */
+/** The rendered page, or the way in which its process ended. */
 async function attempt(
   run: () => Promise<PageResponse>,
   signal: AbortSignal,

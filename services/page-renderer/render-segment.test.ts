@@ -63,7 +63,7 @@ async function siteOf(files: Record<string, string>, onPageError: ExportPlan['on
   return { site, chunk };
 }
 
-/** Renders the chunk by a child that `chunkFails` with, if it is asked for a chunk; gives the outcome, what is stored and what was asked. */
+/** Renders the chunk by a child that fails with `chunkFails` on requests for a chunk; returns the outcome, the stored objects and the requests. */
 async function rendered(
   files: Record<string, string>,
   how: { chunkFails?: Error; alone?: boolean; onPageError?: ExportPlan['onPageError'] } = {},

@@ -60,7 +60,7 @@ async function renderSite(context: RendererContext, { plan, index, exported }: P
   return files;
 }
 
-/** Files of the project, some with the bytes that take their place. */
+/** Files of the project, some with replaced bytes. */
 async function filesOf(
   context: RendererContext,
   { plan, files, index }: PlannedSite,

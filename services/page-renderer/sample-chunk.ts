@@ -8,15 +8,15 @@ import type { WarmUp } from '#shared/docs/sandbox/child-pool.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 
 /*
- * V8 compiles and optimizes what runs often: the first 500 pages of a new child take a third more processor time than the next. So spares
- * render pages of ours first, which have what pages of documentation have most.
+ * V8 compiles and optimizes frequently run code: the first 500 pages of a new child take a third more processor time than the next. So spares first
+ * render sample pages, which have the most common features of documentation.
  */
 
 const folder = join(import.meta.dirname, 'sample-pages');
 
-/** After so many, pages take what they take in an old child. 0.8 s of processor time. */
+/** Number of chunks after which pages take as long as in an old child. They take 0.8 s of processor time. */
 const chunksToWarm = 60;
-/** Pages with components take thrice the time of others, and what is optimized for them fits plain pages less: one chunk in so many has them. */
+/** Interval of chunks with components. Pages with components take three times as long as others, and code that is optimized for them fits plain pages less. */
 const componentsOnceIn = 6;
 
 const options: RenderOptions = {
@@ -26,7 +26,7 @@ const options: RenderOptions = {
   deployment: 'client-hosted',
 };
 
-/** Has spares render our sample pages. Each chunk has other words and code than those before: what is remembered by text must not help. */
+/** Renders our sample pages in spares. Each chunk has other words and code than those before, so that no cache by text has an effect. */
 export async function sampleWarmUp(): Promise<WarmUp> {
   const files = (await readdir(folder)).sort();
   const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
@@ -49,7 +49,7 @@ export async function sampleWarmUp(): Promise<WarmUp> {
   };
 }
 
-/** The sources have a 0 wherever something may differ. */
+/** The sources have a 0 wherever text varies. */
 const numbered = (text: string, number: number): string => text.replace(/\b0\b|(?<=_)0/g, String(number));
 
 function pageOf(file: string, source: string): PageEntry {

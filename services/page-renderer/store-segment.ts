@@ -13,7 +13,7 @@ export type SegmentPlace = { organization: string; domain: string; key: string }
 
 type StoreContext = Pick<RendererContext, 'objectStore' | 'retry'>;
 
-/** Stores a segment, then its sidecar: when there is a sidecar, there is a segment. */
+/** Stores a segment, then its sidecar, so that a sidecar implies its segment. */
 export async function storeSegment(
   context: StoreContext,
   place: SegmentPlace,
@@ -72,7 +72,7 @@ async function putSidecar(
   crashPoint('after-sidecar-put', 'page-renderer');
 }
 
-/** What `read` needs of a sidecar, if its segment is there already: then nothing has to be rendered. */
+/** The parts of a sidecar that `read` returns, if its segment is stored already and need not be rendered. */
 export function existingSegment<T extends { sizeBytes: number }>(
   { objectStore, retry }: StoreContext,
   organization: string,

@@ -6,7 +6,7 @@ import type { RendererContext } from './context.ts';
 import { renderClosing } from './render-closing.ts';
 import { renderChunk } from './render-segment.ts';
 
-/** Renders what one task asks for and reports the outcome as a fact. Rejects when the task must come again. */
+/** Renders one task and reports the outcome as a fact. Rejects when the task must be redelivered. */
 export async function workOnTask(
   context: RendererContext,
   task: RenderTask,

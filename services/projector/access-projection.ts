@@ -8,8 +8,8 @@ import { removeDaysBefore } from './day-list.ts';
 import { type ProjectionSource, updateDocument } from './projection.ts';
 
 /**
- * Who was given a link, and at which address. Records have neither revisions nor an order, and are known by their ids: folding one again
- * changes nothing. They are kept for a limited time, and so is what is made of them.
+ * Records of signed links with the actor and address of each request. They have no revisions and no order, and are identified by their ids: folding
+ * one again changes nothing. Records and their documents are kept for a limited time.
  */
 export const accessProjection: ProjectionSource<AccessRecord> = {
   name: 'access',
@@ -29,8 +29,8 @@ export const accessProjection: ProjectionSource<AccessRecord> = {
 };
 
 /**
- * Removes what was made of records that the log begins to remove today, whole days at a time: once the first record of a day is gone, a
- * rebuild could not make the day's documents again. The figures go with the entries that they count.
+ * Removes the documents of records that the log begins to remove today, whole days at a time: once the first record of a day is gone, a rebuild could
+ * not make the day's documents again. The figures are removed with the entries that they count.
  */
 export async function expireAccess(
   { auditAccess, auditAccessDays, usageAccess }: Pick<ReadModels, 'auditAccess' | 'auditAccessDays' | 'usageAccess'>,

@@ -55,7 +55,7 @@ describeWithServers(['nats-server'], 'audit and usage', () => {
   let running: Promise<void>;
   let rebuildCount = 0;
   let lostAckCount = 0;
-  /** What the projector takes for now. */
+  /** The projector's current time. */
   let now = new Date(`${today}T20:00:00.000Z`);
 
   beforeAll(async () => {
@@ -87,7 +87,7 @@ describeWithServers(['nats-server'], 'audit and usage', () => {
     await running;
   }
 
-  /** The same bus, but of every seventh message the first acknowledgement gets lost after it was folded: its whole batch comes again. */
+  /** The same bus, but for every seventh message the first acknowledgement is lost after it was folded, so that its whole batch is redelivered. */
   function forgetful(bus: BusOf<'projector'>): BusOf<'projector'> {
     const withLosses = <T>(reader: DurableReader<T>): DurableReader<T> => {
       const lose = (delivery: Awaited<ReturnType<typeof reader.more>>[number]) =>
@@ -125,7 +125,7 @@ describeWithServers(['nats-server'], 'audit and usage', () => {
   /** A job that is requested, completed, and downloaded twice. */
   async function exported(n: number): Promise<void> {
     const jobId = `se_${String(n).padStart(22, '0')}`;
-    // Not in the order of the log: what is written late may be earlier.
+    // Times do not follow the order of the log, as entries may be written late.
     const second = (n * 37) % jobTotal;
     const createdAt = new Date(Date.parse(`${today}T10:00:00.000Z`) + second * 1_000).toISOString();
     const state = exportState({ jobId, createdAt });
@@ -161,7 +161,7 @@ describeWithServers(['nats-server'], 'audit and usage', () => {
     for (const [n, plan] of plans.entries()) {
       const type = n === 0 ? 'OrganizationCreated' : 'OrganizationChanged';
       const event: DirectoryEvent = { type, version: 1, data: { organization, name: 'Acme', plan } };
-      // All at the same moment: what tells them apart is their revision.
+      // All entries have the same time and differ by revision.
       const time = new Date(`${today}T09:00:00.000Z`);
       const state = directoryAggregate.evolve(last?.commit.data.state, event, {
         time: time.toISOString(),

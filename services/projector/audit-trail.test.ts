@@ -19,7 +19,7 @@ import { WrittenMeanwhile } from './projection.ts';
 let auditAccess: MemoryDocuments<AuditDocument>;
 let auditAccessDays: MemoryDocuments<ListDaysDocument>;
 let usageAccess: MemoryDocuments<UsageDocument>;
-/** How many more documents can be written before the projector dies. */
+/** Number of writes until the projector dies. */
 let writesLeft: number;
 
 beforeEach(() => {
@@ -101,7 +101,7 @@ test('given a crash between any two writes, when the batch comes again, then not
     writesLeft = Infinity;
     await fold(...before);
     writesLeft = survived;
-    // One entry in the first part moves one to each of the others: three documents, then the figures.
+    // One entry in the first part moves one to each of the others: three documents are written, then the figures.
     await expect(fold(late)).rejects.toThrow('killed');
     const seen = new Set([...((await part(0)) ?? []), ...((await part(1)) ?? []), ...((await part(2)) ?? [])]);
     for (const { id } of before) expect(seen).toContain(id);

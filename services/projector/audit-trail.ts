@@ -11,7 +11,7 @@ import { type UsageDocument, usageKey } from '#shared/contracts/read-models.ts';
 import { dayList, type DayListKind, type DayListStores } from './day-list.ts';
 import type { Store } from './projection.ts';
 
-/** Collects the audit entries of a batch, and writes them by day when all are there. */
+/** Collects the audit entries of a batch, and writes them by day at its end. */
 export type AuditTrail = {
   add(organization: string, entries: readonly AuditEntry[]): void;
   write(): Promise<void>;
@@ -20,7 +20,7 @@ export type AuditTrail = {
 /** Entries of one document. Each has at most about 1,100 bytes, so a document stays under 600 kilobytes. */
 export const entriesPerPart = 500;
 
-/** An entry never changes: the one that is known stays. */
+/** An entry never changes, so the known one stays. */
 export const auditListKind: DayListKind<AuditEntry> = {
   orderOf: auditOrder,
   newer: (known) => known,
@@ -28,9 +28,9 @@ export const auditListKind: DayListKind<AuditEntry> = {
 };
 
 /**
- * The audit documents of one log, and the figures that are counted from them. A day's figures are always counted again from all of its
- * entries, and entries are known by their ids: nothing counts twice, however often a commit is delivered. Where a crash leaves figures
- * behind their entries, the redelivery corrects them.
+ * The audit documents of one log, and the figures that are counted from them. A day's figures are always recounted from all of its entries, and
+ * entries are identified by their ids, so nothing counts twice, however often a commit is delivered. If a crash leaves figures behind their entries,
+ * the redelivery corrects them.
  */
 export function auditTrail(stores: DayListStores<AuditEntry>, usage?: Store<UsageDocument>): AuditTrail {
   const list = dayList(stores, auditListKind);
@@ -42,7 +42,7 @@ export function auditTrail(stores: DayListStores<AuditEntry>, usage?: Store<Usag
       if (usage === undefined) return list.write();
       await list.write(async (organization, day) => {
         const key = usageKey(organization, day.slice(0, 7));
-        // Read before the entries: another process that writes entries meanwhile writes this afterwards, and one of both is refused.
+        // Read before the entries: another process that writes entries meanwhile writes this document afterwards, and one of both writes is refused.
         const counted = await usage.get(key);
         return async ({ parts }) => {
           const figures = { ...counted?.document.days, [day.slice(8)]: usageOfEntries(parts.flat()) };
@@ -53,7 +53,7 @@ export function auditTrail(stores: DayListStores<AuditEntry>, usage?: Store<Usag
   };
 }
 
-/** What an entry says; the rest comes from the commit. `actor`: when it is not the one who committed. */
+/** The fields of an entry that do not come from the commit. `actor`: set if it differs from the committer. */
 export type Said = Omit<AuditEntry, 'id' | 'time' | 'actor' | 'commit'> & Partial<Pick<AuditEntry, 'actor'>>;
 
 /** The entries of one commit, with ids that depend on it alone. Pure. */
@@ -68,7 +68,7 @@ export function entriesOf<E extends CommitEvent>(
     .map((said, index) => ({ id: `${id}.${index}`, time, actor, ...said, ...from, commit: { subject, revision, id } }));
 }
 
-/** What services do on their own account has ids of other kinds. */
+/** Correlation ids of other kinds are from services that act on their own. */
 const startedBy = (correlationId: string) =>
   /^req_[0-9A-Za-z]+$/.test(correlationId) ? { requestId: correlationId } : {};
 
@@ -79,7 +79,7 @@ export function shortened(text: string): string {
   return text.length <= longestText ? text : `${text.slice(0, longestText - 1).toWellFormed()}…`;
 }
 
-/** What one entry adds; an action that is not here adds nothing. */
+/** Figures that one entry adds; actions without a function add nothing. */
 const countedOf: Partial<Record<AuditAction, (entry: AuditEntry) => SomeUsageFigures>> = {
   'export.requested': () => ({ exportsStarted: 1 }),
   'export.replayed': () => ({ exportsStarted: 1, exportsReplayed: 1 }),
@@ -98,7 +98,7 @@ const countedOf: Partial<Record<AuditAction, (entry: AuditEntry) => SomeUsageFig
   'link.signed': () => ({ linksSigned: 1 }),
 };
 
-/** The figures of a day by what happened on it. Pure: every entry must be there once, the order does not matter. */
+/** The figures of a day, from its entries. Pure: every entry must be there once, in any order. */
 export function usageOfEntries(entries: readonly AuditEntry[]): SomeUsageFigures {
   const sums = new Map<UsageFigureName, number>();
   for (const entry of entries) {

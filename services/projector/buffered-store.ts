@@ -12,7 +12,7 @@ import { lastPartFirst } from './day-list.ts';
 import { WrittenMeanwhile } from './projection.ts';
 
 export type BufferedStore<T> = Pick<DocumentStore<T>, 'get' | 'put'> & {
-  /** Writes what was changed, each document once however often it was. Throws `WrittenMeanwhile`. */
+  /** Writes the changed documents, each once however often it was changed. Throws `WrittenMeanwhile`. */
   flush(): Promise<void>;
 };
 
@@ -21,14 +21,14 @@ const writesAtOnce = 32;
 type BufferOptions = {
   /** The order of writing: the keys of one round together, after those of the round before. */
   rounds?: (keys: readonly string[]) => string[][];
-  /** A document that cannot be read counts as absent, and is written over: what it should say is in the log of one aggregate. */
+  /** If true, an unreadable document counts as absent and is overwritten: its content is in the log of one aggregate. */
   madeAnew?: boolean;
   /** Keeps documents for the next batch, under the name of the store. */
   remembered?: { memory: DocumentMemory; as: string };
 };
 
 /**
- * A store for one batch of commits: each document is read once, changed here, and written at the end. To read and write it for each commit
+ * A store for one batch of commits: each document is read once, changed in memory, and written at the end. Reading and writing it for each commit
  * would cost two round trips and a disk flush every time; a rebuild would take a hundred times as long.
  */
 export function bufferedStore<T>(store: DocumentStore<T>, options: BufferOptions = {}): BufferedStore<T> {
@@ -51,7 +51,7 @@ export function bufferedStore<T>(store: DocumentStore<T>, options: BufferOptions
       },
     );
     entries.set(key, reading);
-    // What could not be read is read again by the next caller.
+    // A failed read is repeated by the next caller.
     reading.catch(() => entries.delete(key));
     return reading;
   };
@@ -62,7 +62,7 @@ export function bufferedStore<T>(store: DocumentStore<T>, options: BufferOptions
       const entry = await entryOf(key);
       if (expectedRevision !== undefined && expectedRevision !== (entry.document?.revision ?? 0)) return undefined;
       writeCount += 1;
-      // Below zero, so that it is never taken for a revision of the store.
+      // Negative, so that it never equals a revision of the store.
       entry.document = { key, document, revision: -writeCount };
       changed.add(key);
       return entry.document.revision;
@@ -94,8 +94,8 @@ type Buffered = { [Name in ReadModelName]: BufferedStore<DocumentOf<Name>> };
 type DocumentOf<Name extends ReadModelName> = ReadModels[Name] extends DocumentStore<infer T> ? T : never;
 
 /**
- * All read models of a generation, buffered; `flush` writes the named stores in that order. A document that many aggregates share changes with
- * the commits of each, so the newest of them are remembered from batch to batch.
+ * All read models of a generation, buffered; `flush` writes the named stores in that order. A document that many aggregates share changes with the
+ * commits of each, so the newest ones are cached from batch to batch.
  */
 export function bufferedReadModels(models: ReadModels, memory: DocumentMemory) {
   const buffer = (name: ReadModelName) => {
@@ -122,8 +122,8 @@ export function bufferedReadModels(models: ReadModels, memory: DocumentMemory) {
 }
 
 /**
- * Documents as they were read or written last, for a process that alone writes them. If it is not alone, its next write is refused by the
- * expected revision, and it forgets all of them.
+ * A cache of documents as they were last read or written, for a process that alone writes them. If another process writes too, the next write is
+ * refused by the expected revision, and the cache is cleared.
  */
 export type DocumentMemory = {
   get<T>(store: string, key: string): StoredDocument<T> | undefined;
@@ -131,7 +131,7 @@ export type DocumentMemory = {
   clear(): void;
 };
 
-/** Remembers the documents that were used last, up to so many entries of lists; any other document counts as one. The caller knows which type each store has. */
+/** Caches recently used documents, up to a number of list entries; any other document counts as one. The caller knows the type of each store. */
 export function documentMemory(mostEntries: number): DocumentMemory {
   const documents = new LRUCache<string, StoredDocument<unknown>>({
     maxSize: mostEntries,

@@ -4,21 +4,21 @@ import type { DocumentStore, ReadDocument, ReadModels } from '#shared/messaging/
 import { sha256OfJson } from '#shared/runtime/canonical-json.ts';
 
 export type Comparison = {
-  /** Documents that are in either. */
+  /** Number of documents in either generation. */
   documentCount: number;
-  /** Those that are not the same in both: `<store>/<key>`. */
+  /** Documents that differ: `<store>/<key>`. */
   different: string[];
 };
 
 const pauseMs = 50;
 const patienceMs = 2_000;
 
-/** So many differences are looked at; when there are more, the generations have little in common. */
+/** Limit of differences that are compared again; with more, the generations have little in common. */
 const mostSuspects = 10_000;
 
 /**
- * Compares two generations document by document, in the memory of one page of documents. Both may be written meanwhile: documents that
- * differ are read again for up to two seconds, until the one that is behind has caught up.
+ * Compares two generations document by document, in the memory of one page of documents. Both may be written meanwhile: documents that differ are
+ * read again for up to two seconds, until the generation that lags has caught up.
  */
 export async function compareReadModels(
   one: ReadModels,
@@ -43,7 +43,7 @@ export async function compareReadModels(
 
 type Pages = Pick<DocumentStore<unknown>, 'pages' | 'getMany'>;
 
-/** How many documents there are, and the keys of those that were not the same when they were read: first all of one, then those only in the other. */
+/** The number of documents, and the keys of those that differed when they were read: first all of one store, then those only in the other. */
 export async function compareStores(
   one: Pages,
   other: Pages,

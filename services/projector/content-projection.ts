@@ -4,7 +4,7 @@ import { contentsKey } from '#shared/contracts/read-models.ts';
 import { auditTrail, entriesOf, type Said } from './audit-trail.ts';
 import { commitHandler, type ProjectionSource } from './projection.ts';
 
-/** The content versions of each domain, and who published and changed what. */
+/** The content versions of each domain, with the actor of each publication and change. */
 export const contentProjection: ProjectionSource<ContentCommit> = {
   name: 'content',
   shape: 3,
@@ -24,7 +24,7 @@ export const contentProjection: ProjectionSource<ContentCommit> = {
   },
 };
 
-/** What auditors see of a domain's content. A publication under a label makes two entries: the content and the label. Pure. */
+/** Audit entries of a domain's content. A publication under a label makes two entries: the content and the label. Pure. */
 export function contentAuditEntries(commit: ContentCommit): AuditEntry[] {
   return entriesOf(commit, (event: ContentEvent): Said[] => {
     const { domain } = event.data;

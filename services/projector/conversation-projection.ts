@@ -23,9 +23,9 @@ import {
 import type { ProjectionSource, Store } from './projection.ts';
 
 /**
- * What readers asked, what became of it, and what it cost. Single commits of a thread may be gone from the log, by age or because the thread was
- * erased, so each is folded on its own, in any order: what it says of an answer is merged with what is known. A day's figures are always counted
- * again from its answers, in blocks. When a thread is erased, so is what was said in it; that there were answers still counts as used.
+ * Questions of readers, with their answers, ratings and costs. Single commits of a thread may be gone from the log, by age or because the thread was
+ * erased, so each is folded independently, in any order: its data about an answer is merged with the known data. A day's figures are always recounted
+ * from its answers, in blocks. When a thread is erased, so are its texts; its answers still count as usage.
  */
 export const conversationProjection: ProjectionSource<ThreadCommit> = {
   name: 'conversations',
@@ -49,7 +49,8 @@ export const conversationProjection: ProjectionSource<ThreadCommit> = {
         answers.write(async (owner, day) => {
           const figuresKey = `${owner}.${day}`;
           const usageOfMonth = usageKey(owner, day.slice(0, 7));
-          // Before the answers: another process that writes answers meanwhile writes these afterwards, and one of both is refused.
+          // Read before the answers: another process that writes answers meanwhile writes these documents afterwards, and one of both writes is
+          // refused.
           const [before, used] = await Promise.all([figures.get(figuresKey), usage.get(usageOfMonth)]);
           return async (written) => {
             const counted = await countedBlocks(blocks, owner, day, written);
@@ -67,7 +68,7 @@ export const conversationProjection: ProjectionSource<ThreadCommit> = {
 
 const blocksAtOnce = 32;
 
-/** All blocks of a day, after some of its answers were written. What was counted before a block in which something may have changed is only read. */
+/** All blocks of a day, after some of its answers were written. Blocks before the first possible change are read instead of counted. */
 async function countedBlocks(
   blocks: Store<InsightBlock>,
   owner: string,
@@ -76,7 +77,7 @@ async function countedBlocks(
 ): Promise<InsightBlock[]> {
   const count = async (block: number, answers: readonly InsightAnswer[], isLast: boolean): Promise<InsightBlock> => {
     const counted = insightBlock(answers);
-    // It changes with each answer, and its few answers are read anyway.
+    // The last block changes with each answer and is counted from its few answers, so it is not stored.
     if (isLast) return counted;
     const key = insightBlockKey(owner, day, block);
     const stored = await blocks.get(key);
@@ -87,7 +88,7 @@ async function countedBlocks(
   const before = await inParallel(Array.from({ length: firstBlock }), blocksAtOnce, async (_, block) => {
     const stored = await blocks.get(insightBlockKey(owner, day, block));
     if (stored !== undefined) return stored.document;
-    // It was the last one until now, or an older version wrote the day.
+    // The block was the last one until now, or an older version wrote the day.
     const partsOfIt = Array.from({ length: partsOfBlock }, (_part, index) => earlier(block * partsOfBlock + index));
     return count(block, (await Promise.all(partsOfIt)).flat(), false);
   });
@@ -99,7 +100,7 @@ async function countedBlocks(
   return [...before, ...after];
 }
 
-/** Removes what was made of conversations that the log begins to remove today, whole days at a time. */
+/** Removes the documents of conversations that the log begins to remove today, whole days at a time. */
 async function expireConversations(models: ReadModels, now: Date): Promise<void> {
   const firstDay = firstKeptDay(now, conversationsKeptDays);
   await removeDaysBefore({ days: models.insightAnswerDays, parts: models.insightAnswers }, firstDay);

@@ -14,30 +14,30 @@ import { type Store, updateDocument, WrittenMeanwhile } from './projection.ts';
 /** The stores of one list that is kept in parts by day. */
 export type DayListStores<E> = { days: Store<ListDaysDocument>; parts: Store<{ entries: E[] }> };
 
-/** What tells the entries of a list apart, and how large its parts are. */
+/** The identity and order of a list's entries, and the size of its parts. */
 export type DayListKind<E> = {
-  /** A text that sorts the entries and begins with their day. Two entries with the same are the same entry. */
+  /** A text that sorts the entries and begins with their day. Two entries with the same text are the same entry. */
   orderOf: (entry: E) => string;
-  /** Which of two forms of an entry stays: the one that is known, or the one that comes. */
+  /** Returns the form of an entry to keep: the known one or the new one. */
   newer: (known: E, coming: E) => E;
-  /** Entries of one part. It stays under half a megabyte. */
+  /** Number of entries of one part, chosen so that a part stays under half a megabyte. */
   size: number;
 };
 
-/** Collects the entries of a batch, and writes them by day when all are there. */
+/** Collects the entries of a batch, and writes them by day at its end. */
 export type DayList<E> = {
   add(organization: string, entry: E): void;
   /**
-   * `onDay` is given what may have changed of each day that was written, in whole blocks of `blockParts` parts, by default all of the day; without
-   * it only those parts are read that change.
+   * `onDay` gets the possibly changed part of each day that was written, in whole blocks of `blockParts` parts, by default the whole day; without it
+   * only the changed parts are read.
    */
   write(onDay?: OnDay<E>, blockParts?: number): Promise<void>;
 };
 
-/** It is called before the entries of a day are read, and what it answers when they are written. */
+/** Called before the entries of a day are read. The returned function is called when they are written. */
 type OnDay<E> = (organization: string, day: string) => Promise<(written: WrittenDay<E>) => Promise<void>>;
 
-/** The parts of a day from `first` on. `earlier` reads one that comes before. */
+/** The parts of a day from `first` on. `earlier` reads an earlier one. */
 export type WrittenDay<E> = {
   first: number;
   parts: readonly E[][];
@@ -47,8 +47,8 @@ export type WrittenDay<E> = {
 const organizationsAtOnce = 32;
 
 /**
- * A list that is kept in parts by day. Entries may come in any order and more than once: which entry is in which part follows from the
- * entries alone. Whoever writes the stores writes `days` first, and later parts before earlier ones (`lastPartFirst`).
+ * A list that is kept in parts by day. Entries may come in any order and more than once: the parts depend on the set of entries alone. The stores
+ * must be written with `days` first, and later parts before earlier ones (`lastPartFirst`).
  */
 export function dayList<E>(stores: DayListStores<E>, kind: DayListKind<E>): DayList<E> {
   const waiting = new Map<string, Map<string, E[]>>();
@@ -62,7 +62,7 @@ export function dayList<E>(stores: DayListStores<E>, kind: DayListKind<E>): DayL
       added.push(entry);
     },
     async write(onDay, blockParts = Infinity) {
-      // The days of an organization share a document, so they take turns.
+      // The days of an organization share a document, so they are written in turn.
       await inParallel([...waiting], organizationsAtOnce, async ([organization, byDay]) => {
         for (const [day, added] of byDay) {
           const written = await onDay?.(organization, day);
@@ -80,7 +80,7 @@ export function dayList<E>(stores: DayListStores<E>, kind: DayListKind<E>): DayL
 type Day = { organization: string; day: string };
 type Part<E> = { entries: E[]; revision: number };
 
-/** Answers all parts from the beginning of the block in which the first change is. */
+/** Returns all parts from the beginning of the block with the first change. */
 async function addToDay<E>(
   stores: DayListStores<E>,
   kind: DayListKind<E>,
@@ -94,7 +94,7 @@ async function addToDay<E>(
   const first = blockParts === Infinity ? 0 : before - (before % blockParts);
   const stored: Part<E>[] = [];
   let entryCount = added.length;
-  // Parts that are about to be written are read, too: a process that was killed may have left some.
+  // Parts that are about to be written are read too, because a killed process may have left some.
   while (first + stored.length < partCount || stored.length * kind.size < entryCount) {
     const part = await readPart(stores, of, first + stored.length);
     stored.push(part);
@@ -138,7 +138,7 @@ async function setPartCount<E>({ days }: DayListStores<E>, { organization, day }
 const leastOrder = <E>(entries: readonly E[], { orderOf }: DayListKind<E>): string =>
   entries.map(orderOf).reduce((least, order) => (order < least ? order : least), '\uffff');
 
-/** The part in which an entry of that order is or belongs, found in the few parts that halving the day takes. */
+/** The part that contains or should contain an entry of that order, found by a binary search that reads few parts. */
 async function partBefore<E>(
   stores: DayListStores<E>,
   { orderOf }: DayListKind<E>,
@@ -150,7 +150,7 @@ async function partBefore<E>(
   while (end - first > 1) {
     const middle = Math.floor((first + end) / 2);
     const [least] = (await readPart(stores, of, middle)).entries;
-    // A part that a process was about to write when it was killed: everything is looked at then.
+    // A process was killed while it wrote this part, so all parts are read.
     if (least === undefined) return 0;
     if (orderOf(least) <= order) first = middle;
     else end = middle;
@@ -159,8 +159,8 @@ async function partBefore<E>(
 }
 
 /**
- * The parts of a day after some more entries, in any order, new or known: entry n of the day is in part n / `size`, so the parts follow
- * from the set of entries alone. A part that did not change is the same array. Pure.
+ * The parts of a day with some more entries, in any order, new or known: entry n of the day is in part n / `size`, so the parts depend on the set of
+ * entries alone. An unchanged part is the same array. Pure.
  */
 export function withEntries<E>(parts: readonly E[][], added: readonly E[], kind: DayListKind<E>): E[][] {
   const { orderOf, newer, size } = kind;
@@ -184,7 +184,7 @@ export function withEntries<E>(parts: readonly E[][], added: readonly E[], kind:
   return cut;
 }
 
-/** How many parts at the beginning are full and come before everything that is added: mostly all but the last. */
+/** Number of parts at the beginning that are full and precede every new entry: mostly all but the last. */
 function untouchedCount<E>(parts: readonly E[][], added: readonly E[], kind: DayListKind<E>): number {
   const { orderOf, size } = kind;
   const first = leastOrder(added, kind);
@@ -193,7 +193,7 @@ function untouchedCount<E>(parts: readonly E[][], added: readonly E[], kind: Day
     const last = parts[count]?.at(-1);
     const next = parts[count + 1]?.[0];
     if (last === undefined || next === undefined || parts[count]?.length !== size) return count;
-    // A process that was killed left an entry in both; from here on it is corrected.
+    // A killed process left an entry in both parts; this corrects them from here on.
     if (orderOf(last) >= orderOf(next) || orderOf(next) > first) return count;
     count += 1;
   }
@@ -203,23 +203,23 @@ const hasSame = <E>(one: readonly E[], other: readonly E[]): boolean =>
   one.length === other.length && one.every((entry, index) => entry === other[index]);
 
 /**
- * Keys of parts in the order of writing: a later part before an earlier one. An entry that moves to the next part is then in both for a
- * moment and never in neither, even when writing stops halfway. Pure.
+ * Keys of parts in the order of writing: a later part before an earlier one. An entry that moves to the next part is then in both for a moment and
+ * never in neither, even if writing stops halfway. Pure.
  */
 export function lastPartFirst(keys: readonly string[]): string[][] {
   const byPart = Map.groupBy(keys, (key) => Number(key.slice(key.lastIndexOf('.') + 1)));
   return [...byPart].sort(([a], [b]) => b - a).map(([, round]) => round);
 }
 
-/** The stores of a list with all that a bucket can do. */
+/** The stores of a list with all operations of a bucket. */
 export type WholeDayList<E> = {
   days: DocumentStore<ListDaysDocument>;
   parts: DocumentStore<{ entries: E[] }>;
 };
 
 /**
- * Takes entries out of a day: `keep` is given all and answers those that stay. They move up to fill the parts. Earlier parts are written first,
- * then those at the end are removed, then the count follows: so each entry is in some part at every moment. It can be stopped anywhere and
+ * Removes entries from a day: `keep` gets all and returns those that stay. They move up to fill the parts. Earlier parts are written first, then
+ * those at the end are removed, then the count is written, so that each entry is in some part at every moment. It can be stopped anywhere and
  * repeated. Throws `WrittenMeanwhile`.
  */
 export async function keepInDay<E>(
@@ -248,7 +248,7 @@ export async function keepInDay<E>(
   await putDays(list, daysKey, withPartCount(days?.document, of.day, kept.length), days?.revision ?? 0);
 }
 
-/** A list without entries has no document, as if it never had any. */
+/** A list without entries has no document, as if it had never had any. */
 async function putDays<E>(
   { days }: WholeDayList<E>,
   key: string,
@@ -262,7 +262,7 @@ async function putDays<E>(
   if (!done) throw new WrittenMeanwhile(key);
 }
 
-/** Removes the days before `firstDay` (`yyyy-mm-dd`) from a list, of all organizations. Throws `WrittenMeanwhile`. */
+/** Removes the days before `firstDay` (`yyyy-mm-dd`) from a list, for all organizations. Throws `WrittenMeanwhile`. */
 export async function removeDaysBefore<E>(list: WholeDayList<E>, firstDay: string): Promise<void> {
   for (const key of await list.parts.keys()) if (dateInKey(key) < firstDay) await list.parts.remove(key);
   for (const key of await list.days.keys()) {

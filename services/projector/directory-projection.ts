@@ -4,7 +4,7 @@ import { apiKeyKey, type KeyDocument, organizationKey } from '#shared/contracts/
 import { auditTrail, entriesOf, type Said, shortened } from './audit-trail.ts';
 import { commitHandler, type ProjectionSource, updateDocument } from './projection.ts';
 
-/** The organizations, what each API key allows (under the key's hash), and who changed what of them. */
+/** The organizations, the rights of each API key (under the key's hash), and the audit entries of their changes. */
 export const directoryProjection: ProjectionSource<DirectoryCommit> = {
   name: 'directory',
   shape: 3,
@@ -18,7 +18,7 @@ export const directoryProjection: ProjectionSource<DirectoryCommit> = {
         async writeSecondary(commit, lost) {
           trail.add(commit.data.state.organization, directoryAuditEntries(commit));
           for (const key of lost === undefined ? touchedKeys(commit) : keysAfterLoss(commit, lost)) {
-            // An older state never replaces a newer one: that could bring a revoked key back.
+            // An older state never replaces a newer one, because that could restore a revoked key.
             await updateDocument(directoryKeys, apiKeyKey(key.sha256), (known) => {
               const isKnown = known !== undefined && known.revision >= commit.revision;
               return isKnown && lost === undefined ? undefined : keyDocument(commit, key);
@@ -33,7 +33,7 @@ export const directoryProjection: ProjectionSource<DirectoryCommit> = {
   },
 };
 
-/** Keys whose document changes with this commit: what concerns the organization concerns all of its keys. Pure. */
+/** Keys whose documents change with this commit: changes of the organization concern all of its keys. Pure. */
 function touchedKeys({ data: { events, state } }: DirectoryCommit): ApiKey[] {
   const ids = new Set<string>();
   for (const event of events) {
@@ -46,8 +46,8 @@ function touchedKeys({ data: { events, state } }: DirectoryCommit): ApiKey[] {
 }
 
 /**
- * All keys, when the log has lost commits: a key that it does not know any more is revoked. One that was revoked in a lost commit stays
- * revoked until somebody makes another. Pure.
+ * All keys, after the log has lost commits: a key that it no longer knows is revoked. A key that was revoked in a lost commit stays revoked until
+ * another one is made. Pure.
  */
 function keysAfterLoss({ time, data: { state } }: DirectoryCommit, lost: DirectoryCommit['data']['state']): ApiKey[] {
   const before = new Map(lost.keys.map((key) => [key.id, key]));
@@ -66,7 +66,7 @@ function keyDocument(commit: DirectoryCommit, key: ApiKey): KeyDocument {
   return { revision, commitId: id, updatedAt: time, organization, organizationPlan: plan, domains, key };
 }
 
-/** What auditors see of an organization, its domains and its API keys. Pure. */
+/** Audit entries of an organization, its domains and its API keys. Pure. */
 export function directoryAuditEntries(commit: DirectoryCommit): AuditEntry[] {
   return entriesOf(commit, (event: DirectoryEvent): Said[] => {
     switch (event.type) {

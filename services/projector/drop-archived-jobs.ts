@@ -11,9 +11,9 @@ import type { ExpiryContext } from './projection.ts';
 type JobModels = Pick<ReadModels, 'jobStatus' | 'jobList' | 'jobDays'>;
 
 /**
- * Removes the status and the list entry of each job whose history was moved to the archive: who asks for one is answered from there. A job
- * goes when the log does not have it any more and the archive does; one that is in neither stays, because an audit has to see it. Works day
- * by day, with the names of one organization's jobs in memory. Repeating it changes nothing.
+ * Removes the status and the list entry of each job whose history was moved to the archive: requests for it are answered from there. A job is removed
+ * when the log no longer has it and the archive does; one that is in neither stays, because an audit must see it. Works day by day, with the names of
+ * one organization's jobs in memory. Idempotent.
  */
 export async function dropArchivedJobs(
   generations: readonly JobModels[],
@@ -21,7 +21,7 @@ export async function dropArchivedJobs(
   kind: DayListKind<JobListEntry>,
 ): Promise<void> {
   if (archive === undefined) return;
-  // Histories stay in the log for a day at least.
+  // Histories stay in the log for at least a day.
   const yesterday = new Date(now.getTime() - dayMs).toISOString().slice(0, 10);
   const organizations = await Promise.all(generations.map(({ jobDays }) => jobDays.keys()));
   for (const organization of new Set(organizations.flat())) {
@@ -59,7 +59,7 @@ async function dropOfDay(
       await inParallel(jobs, jobsAtOnce, async ({ jobId }) => {
         if (!(await isArchived(jobId))) return;
         gone.add(jobId);
-        // Before the entry: what no list names would never be found again.
+        // Removed before the list entry: a document that no list names would never be found again.
         const key = jobStatusKey(of.organization, jobId);
         const stored = await jobStatus.get(key, { fromLeader: true });
         if (stored !== undefined) await jobStatus.remove(key, { expectedRevision: stored.revision });
@@ -67,7 +67,7 @@ async function dropOfDay(
       return jobs.filter(({ jobId }) => !gone.has(jobId));
     });
   } catch (error) {
-    // Somebody wrote to this day meanwhile: the next round goes on with it.
+    // Another process wrote to this day meanwhile: the next round continues with it.
     if (!(error instanceof Conflict)) throw error;
   }
 }

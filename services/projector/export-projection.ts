@@ -9,14 +9,14 @@ import { dayList, type DayListKind } from './day-list.ts';
 import { dropArchivedJobs } from './drop-archived-jobs.ts';
 import { commitHandler, type ProjectionSource } from './projection.ts';
 
-/** The status of each job, the jobs of each day, and who exported what. */
+/** The status of each job, the jobs of each day, and the audit entries of exports. */
 export const exportProjection: ProjectionSource<ExportCommit> = {
   name: 'exports',
   shape: 3,
   openReader: (bus, generation) => bus.projectionReaders.exports(generation),
   archived: {
     histories: archivedHistories,
-    // What is shown of the job itself is read from the archive.
+    // The job's status is read from the archive instead, so only audit and usage are filled.
     into: ({ auditExports, auditExportsDays, usageExports }) => {
       const trail = auditTrail({ days: auditExportsDays, parts: auditExports }, usageExports);
       return {
@@ -57,8 +57,8 @@ export const exportProjection: ProjectionSource<ExportCommit> = {
 };
 
 /**
- * An entry changes only with the status of its job, so a job costs the list three writes however many chunks it has. One that is `anew`
- * takes the place of what lost commits said.
+ * An entry changes only with the status of its job, so a job costs the list three writes however many chunks it has. An entry for which `isAnew` is
+ * true replaces the one from lost commits.
  */
 const jobListKind = (isAnew: (entry: JobListEntry) => boolean = () => false): DayListKind<JobListEntry> => ({
   orderOf: jobListOrder,
@@ -67,7 +67,7 @@ const jobListKind = (isAnew: (entry: JobListEntry) => boolean = () => false): Da
   size: 250,
 });
 
-/** What auditors see of a job: its request and its end. Pure. */
+/** Audit entries of a job: its request and its end. Pure. */
 export function exportAuditEntries(commit: ExportCommit): AuditEntry[] {
   const { jobId, domain, contentVersion, label, pageCount } = commit.data.state;
   const job = { jobId, domain, contentVersion, ...(label === undefined ? {} : { label }) };
@@ -102,5 +102,5 @@ export function exportAuditEntries(commit: ExportCommit): AuditEntry[] {
   });
 }
 
-/** The orchestrator commits what a caller asked for. The event has only the caller's id. */
+/** The orchestrator commits a caller's cancellation, and the event has only the caller's id. */
 const whoCancelled = (id: string): Actor => ({ kind: id.startsWith('key_') ? 'key' : 'service', id });

@@ -25,7 +25,7 @@ describeWithServers(['nats-server'], 'a document of a read model that cannot be 
   let end: () => Promise<void>;
 
   beforeEach(async () => {
-    // A tenth of the usual limit, so that a list that outgrows it is made in seconds.
+    // A tenth of the usual limit, so that a list exceeds it within seconds.
     stand = await startTestBus({ largestMessage: '128KB' });
     [gateway, projector] = await Promise.all([stand.connect('gateway'), stand.connect('projector')]);
     letters = [];
@@ -54,10 +54,10 @@ describeWithServers(['nats-server'], 'a document of a read model that cannot be 
     end = () => (stop.abort(), running);
   }
 
-  /** The events of a request; by default those that auditors do not see. */
+  /** The events of a request; by default those without audit entries. */
   let events: (of: { organization: string; jobId: string }) => ExportEvent[] | undefined;
 
-  /** Requests an export; answers the key of its status. */
+  /** Requests an export; returns the key of its status. */
   async function request(organization: string, n: number): Promise<string> {
     const jobId = `se_${String(n).padStart(22, '0')}`;
     const createdAt = new Date(Date.parse(`${day}T10:00:00.000Z`) + n * 1_000).toISOString();

@@ -9,25 +9,25 @@ import { Poison, Unavailable } from '#shared/runtime/failures.ts';
 import { bufferedReadModels, type DocumentMemory, documentMemory } from './buffered-store.ts';
 import type { ProjectionRun, ProjectionSource } from './projection.ts';
 
-/** No more than may be unacknowledged at once (see the table); it is folded long before the bus delivers it again (30 s). */
+/** At most the limit of unacknowledged messages (see the table), and folded long before the bus redelivers them (30 s). */
 const mostAtOnce = 4_000;
-/** Entries of lists, each under a kilobyte. */
+/** Cache size in list entries, each under a kilobyte. */
 const mostRemembered = 16_000;
 
 type Follower = {
   /**
-   * Reads commits and folds them into the generation until `signal` aborts; it finishes the commits it has taken. It takes waiting commits
-   * together, so it reads a history as fast as the bus gives it, and folds a single commit at once.
+   * Reads commits and folds them into the generation until `signal` aborts; commits in hand are finished. Waiting commits are folded together, so a
+   * history is read as fast as the bus delivers it, and a single commit is folded at once.
    */
   follow(signal: AbortSignal): Promise<void>;
   /**
-   * Folds the message of a dead letter and those that waited behind it, or those behind it alone. Rejects when the message itself cannot
-   * be folded. A later one that cannot be folded is set aside in its place.
+   * Folds the message of a dead letter and those that waited behind it, or only the latter. Rejects when the message itself cannot be folded. If a
+   * later one cannot be folded, that is set aside in its place.
    */
   again(letter: DeadLetter, from: 'it' | 'after-it'): Promise<void>;
 };
 
-/** The one who writes a generation, one batch after the other. */
+/** The single writer of a generation, batch by batch. */
 function followerOf<M>(run: ProjectionRun<M>, deadLetterQueue: DeadLetterQueue, generation: Generation): Follower {
   const memory = documentMemory(mostRemembered);
   let turn: Promise<unknown> = Promise.resolve();
@@ -53,7 +53,7 @@ function followerOf<M>(run: ProjectionRun<M>, deadLetterQueue: DeadLetterQueue, 
   };
 }
 
-/** Rejects when the bus does not have the reader any more. The next leader, or this process when it leads again, makes it anew. */
+/** Rejects when the reader no longer exists on the bus. The next leader, or this process when it leads again, makes a new one. */
 async function checkThere(reader: DurableReader<unknown>): Promise<void> {
   await reader.position().catch((error: unknown) => {
     if (!(error instanceof Unavailable)) throw error;
@@ -61,9 +61,8 @@ async function checkThere(reader: DurableReader<unknown>): Promise<void> {
 }
 
 /**
- * A message that cannot be folded becomes a dead letter, and so does one that leads to a document that cannot be written; the messages of
- * other aggregates go on. Later commits of the same aggregate wait behind it: the hole that it leaves makes their folds go back to the log
- * and stop at the same message.
+ * A message that cannot be folded becomes a dead letter, and so does one whose document cannot be written; the messages of other aggregates continue.
+ * Later commits of the same aggregate wait behind it: the gap that it leaves makes their folds read the log and stop at the same message.
  */
 async function foldDeliveries<M>(
   run: ProjectionRun<M>,
@@ -93,7 +92,7 @@ async function foldDeliveries<M>(
       await Promise.all(folded.map((delivery) => delivery.ack()));
     } catch (error) {
       if (error instanceof Poison && folded.length > 0) throw error;
-      // It is not the fault of any one message, so none of them becomes a dead letter.
+      // The messages are not at fault, so none becomes a dead letter.
       await settleFailure(deadLetterQueue, folded, new Error('A batch could not be written.', { cause: error }));
     }
   };
@@ -121,8 +120,8 @@ function beginBatch<M>(
 }
 
 /**
- * Works on items together. When that fails with `Poison`, something that one or some of them lead to cannot be written: then it works on each
- * half, and so finds those, one by one. What was written before is written again, which changes nothing.
+ * Works on items together. If that fails with `Poison`, the document of one or several items cannot be written: it then works on each half, and so
+ * finds these items. Documents that were written before are written again, which changes nothing.
  */
 async function inHalves<T>(
   items: readonly T[],
@@ -165,16 +164,15 @@ async function foldAgain<M>(
   await batch.write();
 }
 
-/** An archived object that was left out, and why, as a sentence. */
+/** An archived object that was left out, with the reason as a sentence. */
 export type SetAside = { key: string; reason: string };
 
-/** Commits are folded together until there are this many. */
+/** Number of commits that are folded together. */
 const archivedAtOnce = 1_000;
 
 /**
- * Folds archived histories into a generation that is being filled, and answers which objects were left out because they cannot be folded.
- * No other process may write to the generation meanwhile. Repeating it changes nothing. Rejects when the archive cannot be read to its
- * end, or when `signal` aborts.
+ * Folds archived histories into a generation that is being filled, and returns the objects that were left out because they cannot be folded. This process must be its
+ * only writer meanwhile. Idempotent. Rejects when the archive cannot be read completely, or when `signal` aborts.
  */
 export async function foldArchived<M>(
   run: ProjectionRun<M>,
@@ -233,10 +231,10 @@ async function foldHistories<M>(
   return [...setAside.values()];
 }
 
-/** Fills generations side by side: at most one follower each. */
+/** Fills generations concurrently: at most one follower each. */
 export type Followers = {
   start(generation: Generation): void;
-  /** Resolves when what was in hand is written. */
+  /** Resolves when messages in hand are written. */
   stop(generation: Generation): Promise<void>;
   stopAll(): Promise<void>;
   /** Settles a dead letter in every generation that is followed. */

@@ -28,7 +28,7 @@ beforeEach(() => {
   docs = threadWriter(log);
 });
 
-/** What is known after these commits, in this order. */
+/** The answers that these commits give, in this order. */
 const folded = (commits: readonly ThreadCommit[]): InsightAnswer[] =>
   commits
     .flatMap(insightAnswers)
@@ -185,7 +185,7 @@ describe('a day with more answers than a block has', () => {
     reads = [];
   });
 
-  /** The read models of a process that remembers nothing, writes down which documents it reads, and dies after so many writes. */
+  /** The read models of a process without a cache, which records the documents that it reads, and dies after `mostWrites` writes. */
   function watched(mostWrites: number): ReadModels {
     let writes = 0;
     const entries = Object.entries(bus.generations.blue).map(([name, each]) => {
@@ -227,7 +227,7 @@ describe('a day with more answers than a block has', () => {
     return answered;
   }
 
-  /** What all answers come to that are stored, as if they were one block. */
+  /** The figures of all stored answers, as if they were one block. */
   async function whole() {
     const { document } = (await bus.generations.blue.insightAnswerDays.get('acme/docs')) ?? {};
     const parts = Array.from({ length: document?.months['2026-03']?.['01'] ?? 0 }, (_, part) =>
@@ -267,7 +267,7 @@ describe('a day with more answers than a block has', () => {
     await fold(all.slice(-1));
     await fold(all.slice(-1));
     const parts = new Set(reads.filter((read) => read.startsWith('insightAnswers ')));
-    // Halving the day finds the block.
+    // A binary search in the day finds the block.
     expect(parts.size).toBeLessThanOrEqual(partsOfBlock + Math.ceil(Math.log2(all.length)));
     expect(reads.filter((read) => read.startsWith('insightBlocks '))).toHaveLength(3);
     expect(await figures()).toEqual(await whole());

@@ -16,7 +16,7 @@ const longest = { question: 300, comment: 500, path: 200, title: 100 };
 const mostPages = 10;
 const answersPerPart = 50;
 
-/** What a commit says of answers. It depends on the commit alone. Pure. */
+/** The answers, ratings and erasures in a commit. It depends on the commit alone. Pure. */
 export function insightAnswers(commit: ThreadCommit): InsightAnswer[] {
   return commit.data.events.flatMap((event) => answersIn(event, commit));
 }
@@ -32,7 +32,7 @@ function answersIn({ type, data }: ThreadEvent, { time, revision }: ThreadCommit
     }
     case 'AnswerRated': {
       const { messageId, answeredAt, rating, comment } = data;
-      // Of a rating that does not say when the answer was recorded nobody knows the day.
+      // The day of a rating is unknown if the rating does not say when the answer was recorded.
       if (answeredAt === undefined) return [];
       const said = comment === undefined ? {} : { comment: cut(comment, longest.comment) };
       return [{ messageId, answeredAt, tokens: 0, rated: { rating, ...said, revision } }];
@@ -61,7 +61,7 @@ function pagesOf(sources: readonly { path: string; title: string }[]): NamedPage
 
 type NamedPage = Pick<InsightPage, 'path' | 'title'>;
 
-/** Commits of a thread come in any order, and more than once: what is known of an answer is the same in the end. */
+/** Commits of a thread come in any order, and more than once; the result for an answer is always the same. */
 export const insightAnswerKind: DayListKind<InsightAnswer> = {
   orderOf: insightOrder,
   size: answersPerPart,
@@ -71,7 +71,7 @@ export const insightAnswerKind: DayListKind<InsightAnswer> = {
   },
 };
 
-/** What two commits say of one answer. Erasure outdoes everything, and the later rating the earlier one. Pure. */
+/** Merges the data of two commits about one answer. An erasure takes precedence over everything, and a later rating over an earlier one. Pure. */
 function mergedAnswer(known: InsightAnswer, coming: InsightAnswer): InsightAnswer {
   const { messageId, answeredAt } = known;
   const tokens = Math.max(known.tokens, coming.tokens);
@@ -89,10 +89,10 @@ function mergedAnswer(known: InsightAnswer, coming: InsightAnswer): InsightAnswe
 /** Parts of a list that are counted together. */
 export const partsOfBlock = 10;
 
-/** What lists have at most, the most frequent or the newest: so a document stays under a megabyte. Of a block it is more, because blocks are added up. */
+/** Limits of lists, which keep the most frequent or newest entries, so that a document stays under a megabyte. Blocks keep more, because they are summed. */
 const most = { day: { gaps: 200, pages: 400, ratedDown: 100 }, block: { gaps: 300, pages: 500, ratedDown: 100 } };
 
-/** What the answers of a part of a day come to, of one domain. Pure: every answer must be there once, the order does not matter. */
+/** The figures of a block of a day's answers, for one domain. Pure: every answer must be there once, in any order. */
 export function insightBlock(answers: readonly InsightAnswer[]): InsightBlock {
   const used = answers.filter(({ said, erased }) => said !== undefined || erased === true);
   return {
@@ -102,7 +102,7 @@ export function insightBlock(answers: readonly InsightAnswer[]): InsightBlock {
   };
 }
 
-/** What the blocks of a day come to, oldest first. Pure. */
+/** The sum of the blocks of a day, oldest first. Pure. */
 export function insightFigures(blocks: readonly InsightBlock[]): InsightFigures {
   const figures = { questions: 0, answered: 0, unanswered: 0, unfinished: 0, up: 0, down: 0 };
   const gaps = new Map<string, InsightGap>();
@@ -119,7 +119,7 @@ export function insightFigures(blocks: readonly InsightBlock[]): InsightFigures 
   return cutFigures({ ...figures, gaps: [...gaps.values()], pages: [...pages.values()], ratedDown }, most.day);
 }
 
-/** What a day's answers count for, those of erased threads included. Pure. */
+/** The usage of a day's answers, including those of erased threads. Pure. */
 export function usageOfBlocks(blocks: readonly InsightBlock[]): SomeUsageFigures {
   const questions = blocks.reduce((sum, block) => sum + block.questions, 0);
   const tokens = blocks.reduce((sum, block) => sum + block.tokens, 0);
@@ -157,7 +157,7 @@ function figuresOf(answers: readonly InsightAnswer[]): InsightFigures {
   return { ...figures, gaps: [...gaps.values()], pages: [...pages.values()], ratedDown };
 }
 
-/** Of gaps that are as frequent the newest stay: in every block others would be cut by their words alone. */
+/** Among equally frequent gaps the newest stay: otherwise each block would drop others by their words alone. */
 function cutFigures({ gaps, pages, ratedDown, ...figures }: InsightFigures, lists: typeof most.day): InsightFigures {
   const age = ({ lastAskedAt, key }: InsightGap) => `${lastAskedAt} ${key}`;
   return {
@@ -170,6 +170,6 @@ function cutFigures({ gaps, pages, ratedDown, ...figures }: InsightFigures, list
 
 const inOrder = (a: InsightAnswer, b: InsightAnswer): number => (insightOrder(a) < insightOrder(b) ? -1 : 1);
 
-/** The words of a question that search looks for, in no order: "Can I pay by invoice?" and "Paying by invoices" are the same gap. */
+/** The search terms of a question, sorted: "Can I pay by invoice?" and "Paying by invoices" are the same gap. */
 const gapKey = (question: string): string =>
   analyzeQuery(question).toSorted().join(' ') || question.toLowerCase().slice(0, longest.question);

@@ -39,29 +39,29 @@ function consumerOf<M>({ bus: { deadLetters, deadLetterLog }, source, logger }: 
   return { service: 'projector', stream, deadLetters, deadLetterLog, isOrdered, logger, retry: foldRetry };
 }
 
-/** Another projector changed the pointer: this process does not lead any more. */
+/** Another projector changed the pointer, so this process no longer leads. */
 class NotLeading extends Conflict {
   override name = 'NotLeading';
 }
 
 /**
- * Does what the pointer of a projection says, one step after the other, until `signal` aborts. Every step can be repeated, so the next
- * leader goes on where the last one was:
+ * Carries out the state of a projection's pointer, step by step, until `signal` aborts. Every step can be repeated, so the next leader continues
+ * where the last one stopped:
  *
  * 1. The live generation is always followed.
  * 2. When a rebuild was requested, the follower of the other generation stops, the generation is emptied, and its reader goes back to the
  *    start of the log.
  * 3. It is filled until it is nearly where the live one is, then from the archive, and compared with the live one.
- * 4. The live one pauses until the other reaches the same place, then the pointer flips: no reader goes back in time.
- *    What was filled is thrown away when the operator calls the rebuild off, or asks for another.
- * 5. The old one is followed for another day, for readers that are late and for operators who want to look; then it is emptied.
+ * 4. The live one pauses until the other reaches the same place, then the pointer flips, so that no reader goes back in time.
+ *    The filled generation is discarded if the operator calls the rebuild off, or requests another.
+ * 5. The old one is followed for another day, for late readers and for operators who want to inspect it; then it is emptied.
  * 6. Between rebuilds dead letters are settled, in all generations that are followed.
  *
- * A process that was paused, and does not know that another one leads by now, is stopped by the pointer's revision: its next write of the
- * pointer is refused, and before it empties a generation it looks whether the pointer is still as it wrote it.
+ * A paused process that does not know about a new leader is fenced by the pointer's revision: its next write of the pointer is refused, and before it
+ * empties a generation it checks that the pointer is unchanged since its own write.
  *
- * Documents that may not be kept for good are removed from both generations: those of a day at its beginning, those of jobs that were moved
- * to the archive within the hour.
+ * Documents with a limited retention are removed from both generations: those of a day at its beginning, those of jobs that were moved to the archive
+ * within the hour.
  */
 export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSignal): Promise<void> {
   const { bus, source, clock, logger, instance } = run;
@@ -80,7 +80,7 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
     if (written === undefined) throw new NotLeading(`The pointer of ${source.name} was written by another projector.`);
     [pointer, revision] = [next, written];
   };
-  /** Rejects once another projector leads: it wrote its name into the pointer before it did anything else. */
+  /** Rejects once another projector leads, which writes its name into the pointer before anything else. */
   const confirm = async () => {
     const now = await bus.projections.pointers.get(source.name, { fromLeader: true });
     if (now?.revision !== revision) throw new NotLeading(`Another projector leads ${source.name}.`);
@@ -150,7 +150,7 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
     idle.abort();
   };
 
-  /** The next step of the rebuild in hand. Rejects when `wanted` aborts, and has not flipped then. */
+  /** The next step of the current rebuild. Rejects when `wanted` aborts, and has not flipped then. */
   const rebuildStep = async (live: Generation, other: Generation, wanted: AbortSignal): Promise<void> => {
     if (pointer.rebuild?.state === 'asked') {
       await startOver(other);
@@ -158,7 +158,7 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
     }
     followers.start(other);
     await nearlyAt(live, other, wanted);
-    // After the log: what was taken out of it meanwhile is in the archive by now.
+    // The archive is read after the log: messages that were purged meanwhile are in it by now.
     await followers.stop(other);
     const setAside = await foldArchived(run, other, wanted);
     followers.start(other);
@@ -172,7 +172,7 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
     logger.info({ projection: source.name, live: other, ...pointer.lastRebuild }, 'a read model was rebuilt');
   };
 
-  /** Nothing was written before the first projector, so nothing has an older shape. */
+  /** Nothing was written before the first projector, so no document has an older shape. */
   const shapeAtFirst = async (): Promise<Pick<ProjectionPointer, 'shape'>> =>
     stored === undefined && (await positionOf(firstPointer.live)).doneUpTo === 0 ? { shape: source.shape } : {};
   const positionOf = async (generation: Generation) => (await source.openReader(bus, generation)).position();
@@ -183,7 +183,7 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
     }
     wanted.throwIfAborted();
   };
-  /** While commits keep coming the other never gets there: it is near when it catches up in less than a second. */
+  /** While commits keep coming the other generation never reaches the live one: it is near when it catches up in less than a second. */
   const nearlyAt = async (live: Generation, other: Generation, wanted: AbortSignal): Promise<void> => {
     for (let tookMs = Infinity; tookMs > nearMs; ) {
       const askedAt = performance.now();
@@ -193,7 +193,7 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
   };
 
   const steps = async () => {
-    // One that ended between removing a reader and making it anew left it missing.
+    // A leader that stopped between removing a reader and making it again left it missing.
     for (const generation of generations) await bus.projections.makeReader(source.name, generation);
     await save(beginLeading({ ...pointer, ...(await shapeAtFirst()) }, instance, source.shape));
     while (!ended.aborted) await step();
@@ -203,7 +203,7 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
     await Promise.race([working, followers.failure, requests.failure]);
   } finally {
     stop.abort();
-    // When a follower fails, a step may still empty a generation. The next leader must not fill it meanwhile.
+    // After a failure of a follower, a step may still be emptying a generation. The next leader must not fill it meanwhile.
     await working.catch(() => {});
     await followers.stopAll();
   }
@@ -215,7 +215,7 @@ type RebuildRequests = {
   newer(pointer: ProjectionPointer): AbortSignal;
   /** Resolves after the next request, after `withinMs`, or when a signal aborts. */
   next(withinMs: number, until: AbortSignal): Promise<void>;
-  /** Rejects when requests cannot be followed any more; never resolves. */
+  /** Rejects when requests can no longer be followed; never resolves. */
   failure: Promise<never>;
 };
 

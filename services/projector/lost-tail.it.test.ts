@@ -74,7 +74,7 @@ describeWithServers(['nats-server'], 'a bus that lost the end of its logs', () =
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** One more commit of a job; `id` tells it from one with the same revision that was lost. */
+  /** Appends one more commit of a job; `id` distinguishes it from a lost one with the same revision. */
   async function advance(letter: string, id: string, after: Job | undefined, changes: Partial<ExportJobState>) {
     const state = exportState({ jobId: jobId(letter), ...changes });
     const event = { type: 'RenderingFinished' as const, version: 1 as const, data: { pageCount: 0 } };
@@ -104,7 +104,7 @@ describeWithServers(['nats-server'], 'a bus that lost the end of its logs', () =
 
   const streams = () => join(stand.server.storeDir, 'jetstream', '$G', 'streams');
   const logs = ['EXPORTS', 'DIRECTORY'];
-  /** Stops the server, and copies the folders of the logs there while it is away. */
+  /** Stops the server, and copies the folders of the logs meanwhile. */
   async function whileStopped(copy: (stream: string) => Promise<void>) {
     await stand.server.kill('SIGTERM');
     for (const stream of logs) await copy(stream);
@@ -128,7 +128,7 @@ describeWithServers(['nats-server'], 'a bus that lost the end of its logs', () =
     await directoryReflects('d2');
     await whileStopped((stream) => cp(join(streams(), stream), join(folder, stream), { recursive: true }));
 
-    // What the server will have lost: job a and b end after two commits, job c is one commit further; d stays.
+    // The commits that the server will lose: jobs a and b end after two commits, job c is one commit further; d stays.
     for (const letter of ['a', 'b', 'c']) {
       const third = await advance(letter, `${letter}3`, early[letter], { phase: 'closing', progress: 90 });
       if (letter !== 'c') await advance(letter, `${letter}4`, third, { phase: 'completed', progress: 100 });
@@ -147,7 +147,7 @@ describeWithServers(['nats-server'], 'a bus that lost the end of its logs', () =
       await cp(join(folder, stream), join(streams(), stream), { recursive: true });
     });
 
-    // Job a has fewer commits than was seen, job b as many, job c more.
+    // Job a has fewer commits than before the loss, job b as many, job c more.
     await advance('a', 'a3-again', early['a'], { phase: 'rendering', progress: 20 });
     let b = await advance('b', 'b3-again', early['b'], { phase: 'rendering', progress: 30 });
     b = await advance('b', 'b4-again', b, { phase: 'rendering', progress: 40 });
@@ -180,7 +180,7 @@ describeWithServers(['nats-server'], 'a bus that lost the end of its logs', () =
       [jobId('c')]: 'running',
       [jobId('d')]: 'completed',
     });
-    // A key that nobody made is no key; one that was revoked stays revoked.
+    // A key from lost commits alone is refused; one that was revoked stays revoked.
     expect((await keyOf('b'))?.revokedAt).toBeDefined();
     expect((await keyOf('a'))?.revokedAt).toBeDefined();
     expect(await keyOf('c')).toEqual(apiKey('c'));

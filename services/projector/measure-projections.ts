@@ -10,8 +10,8 @@ import { directoryProjection } from './directory-projection.ts';
 import { exportProjection } from './export-projection.ts';
 
 /**
- * How far the read models are behind their logs, and how long the logs are. The bus is asked whenever somebody reads the metrics, so every
- * projector says the same, whether it leads or not.
+ * Metrics for the lag of read models behind their logs, and for the length of the logs. The bus is asked on each scrape, so every projector reports
+ * the same, leading or not.
  */
 export function measureProjections(metrics: Pick<Metrics, 'gauges'>, bus: BusOf<'projector'>): void {
   const byProjection = (read: (position: Position) => number) => async () => {
@@ -32,7 +32,7 @@ export function measureProjections(metrics: Pick<Metrics, 'gauges'>, bus: BusOf<
   );
   metrics.gauges(
     'bindery_log_messages',
-    'Messages that were ever written to the log of a projection: its growth is their rate.',
+    'Messages ever written to the log of a projection; its growth is the write rate.',
     'projection',
     byProjection(({ doneUpTo, leftCount }) => doneUpTo + leftCount),
   );

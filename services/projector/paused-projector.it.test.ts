@@ -45,7 +45,7 @@ describeWithServers(['nats-server'], 'a projector that is paused while it emptie
     return (await jobStatus.keys()).length;
   };
 
-  /** Leads as if it had the lease; answers what ended it. */
+  /** Leads as if it had the lease; returns the error that ended it. */
   function lead(bus: BusOf<'projector'>, instance: string): Promise<unknown> {
     const stop = new AbortController();
     const run = { source: exportProjection, bus, instance, clock: systemClock, logger, auditKey: testAuditKey };
@@ -54,7 +54,7 @@ describeWithServers(['nats-server'], 'a projector that is paused while it emptie
     return ended;
   }
 
-  /** The first projector, whose process stops for a while where `at` says, seen from a step that empties a generation. */
+  /** The first projector, whose process pauses where `at` says, within a step that empties a generation. */
   function pausing(at: (real: StartOver, pause: () => Promise<void>) => StartOver) {
     const [bus] = projectors;
     const paused = Promise.withResolvers<void>();
@@ -107,7 +107,7 @@ describeWithServers(['nats-server'], 'a projector that is paused while it emptie
       first.wake();
       expect(await firstEnded).toMatchObject({ name: 'NotLeading' });
       expect(await shown('green')).toBe(jobCount);
-      // What comes later is shown, too.
+      // Later commits are shown too.
       await request(jobCount);
       const key = jobStatusKey('acme', `se_${String(jobCount).padStart(22, '0')}`);
       await vi.waitFor(async () => expect(await gateway.readModels.jobStatus.get(key)).toBeDefined(), 60_000);

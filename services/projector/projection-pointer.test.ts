@@ -38,7 +38,7 @@ test('what has an older shape is rebuilt once, and the request before it stays m
   expect(pointer.rebuildForShape(after, 2)).toBeUndefined();
   expect(pointer.isNew(after, request)).toBe(false);
   expect(projectionPointerSchema.parse(after)).toEqual(after);
-  // A projector of the version before does not go back by itself, and what an operator called off is not begun again.
+  // A projector of the previous version does not rebuild on its own, and a rebuild that an operator called off is not started again.
   expect(pointer.rebuildForShape(after, 1)).toBeUndefined();
   expect(
     pointer.rebuildForShape(pointer.callOff(pointer.beginRebuild(before, id, noon), 'r2', noon), 2),
@@ -50,14 +50,14 @@ test('what an older projector wrote among newer documents is rebuilt when a newe
   expect(pointer.rebuildForShape(first, 3)).toBeUndefined();
   const again = pointer.beginLeading(first, 'its spare', 3);
   expect(pointer.rebuildForShape(again, 3)).toBeUndefined();
-  // Versions before take away a field that they do not know.
+  // Previous versions drop a field that they do not know.
   const { leaderShape: _, ...unknown } = { ...again, leader: 'older' };
   for (const older of [unknown, pointer.beginLeading(again, 'older', 2)]) {
     const back = pointer.beginLeading(older, 'newer again', 3);
     expect(pointer.rebuildForShape(back, 3)).toBe('shape-3');
     expect(projectionPointerSchema.parse(back)).toEqual(back);
   }
-  // The older one goes on with what is there.
+  // The older projector continues with the existing documents.
   expect(pointer.rebuildForShape(pointer.beginLeading(again, 'older', 2), 2)).toBeUndefined();
 });
 

@@ -4,17 +4,17 @@ import type { Comparison } from './compare-read-models.ts';
 import type { SetAside } from './fill-generation.ts';
 
 /*
- * What a pointer says next: the steps of a rebuild, from the request to the flip, and of the generation that is kept for a day. All of it is
- * pure; `leadProjection` does what the pointer says.
+ * The transitions of a pointer: the steps of a rebuild, from the request to the flip, and of the generation that is kept for a day. All are pure;
+ * `leadProjection` carries them out.
  */
 
 export const firstPointer: ProjectionPointer = { live: 'blue' };
 
-/** A request that was neither met nor begun. Pure, like the transitions below. */
+/** True for a request that was neither met nor begun. Pure, like the transitions below. */
 export const isNew = (pointer: ProjectionPointer, request: RebuildRequest): boolean =>
   ![pointer.rebuild?.id, pointer.lastRebuild?.id, pointer.met, pointer.calledOff?.id].includes(request.id);
 
-/** A rebuild begins and takes the place of a generation that was kept until now. */
+/** A rebuild begins and replaces a generation that was kept until now. */
 export function beginRebuild(
   { keptUntil: _, ...pointer }: ProjectionPointer,
   id: string,
@@ -29,7 +29,7 @@ export function beginFilling(pointer: ProjectionPointer): ProjectionPointer {
   return { ...pointer, rebuild: { ...pointer.rebuild, state: 'filling' } };
 }
 
-/** How a rebuild went: how its documents compare, what was left out, and which shape they have. */
+/** Result of a rebuild: the comparison of its documents, the objects that were left out, and the shape of the documents. */
 type Filled = { comparison: Comparison; setAside?: readonly SetAside[]; shape: number };
 
 /** The other generation takes over. */
@@ -61,15 +61,16 @@ export function flip(
 
 const ownRebuildId = (shape: number): string => `shape-${shape}`;
 
-/** The rebuild that a projector begins by itself, because what is read has an older shape than it writes; once, unless it is called off. */
+/** The rebuild that a projector starts because the live documents have an older shape than it writes. It starts once, and not if it was called off. */
 export function rebuildForShape(pointer: ProjectionPointer, shape: number): string | undefined {
   const id = ownRebuildId(shape);
   return (pointer.shape ?? 1) < shape && pointer.calledOff?.rebuildId !== id ? id : undefined;
 }
 
 /**
- * A projector leads that writes this shape. The one before may have been of an older version, as after the way back to it, and have written documents
- * of its shape among newer ones; then what is read counts as of the older shape. One that does not say what it wrote is older than this field.
+ * A projector leads that writes this shape. The leader before may have been of an older version, as after a downgrade, and have written documents of
+ * its shape among newer ones; then the live generation counts as of the older shape. A leader that does not record its shape is older than this
+ * field.
  */
 export function beginLeading(
   { shape = 1, ...pointer }: ProjectionPointer,
@@ -80,7 +81,7 @@ export function beginLeading(
   return { ...pointer, shape: Math.min(shape, wrote), leader, leaderShape };
 }
 
-/** What was filled is thrown away, and nothing is rebuilt. */
+/** The filled generation is discarded, and nothing is rebuilt. */
 export function callOff({ rebuild, ...pointer }: ProjectionPointer, id: string, now: Date): ProjectionPointer {
   return {
     ...pointer,
@@ -88,7 +89,7 @@ export function callOff({ rebuild, ...pointer }: ProjectionPointer, id: string, 
   };
 }
 
-/** The generation that was kept is not followed any more. */
+/** The generation that was kept is no longer followed. */
 export function dropKept({ keptUntil: _, ...pointer }: ProjectionPointer): ProjectionPointer {
   return pointer;
 }

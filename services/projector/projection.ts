@@ -11,43 +11,40 @@ import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 
-/** What the projector works with. */
+/** Dependencies of the projector. */
 export type ProjectorContext = {
   bus: BusOf<'projector'>;
-  /** Holds the leases. */
+  /** Holder of the leases. */
   instance: string;
   clock: Clock;
   logger: Logger;
-  /** Where old histories of export jobs are; absent: nowhere. */
+  /** Archive of old histories of export jobs; absent: none. */
   archive?: Archive;
-  /** Makes the anchors of histories. No writer of a log has it. */
+  /** Key of the anchors of histories, which writers of logs do not have. */
   auditKey: string;
 };
 
 /** The part of the object store that a projector reads. */
 type Archive = Pick<ObjectStore, 'list' | 'get' | 'head'>;
 
-/** A projection with all that it works with. */
+/** A projection with its dependencies. */
 export type ProjectionRun<M> = ProjectorContext & { source: ProjectionSource<M> };
 
-/** One projection, whichever generation it fills: where its messages come from, and how to fold them into given stores. */
+/** One projection for any generation: the source of its messages, and the fold into given stores. */
 export type ProjectionSource<M> = {
   name: ProjectionName;
-  /** Of its documents: one more when they change so that stored ones have to be made again. A projector does that by itself. */
+  /** Shape of its documents, incremented when stored ones must be made again. A projector does that automatically. */
   shape: number;
-  /** Each message is folded on its own; otherwise those of one subject build on each other. */
+  /** Each message is folded independently; otherwise those of one subject build on each other. */
   isUnordered?: true;
   openReader(bus: Pick<BusParts, 'projectionReaders'>, generation: Generation): Promise<DurableReader<M>>;
   into: (stores: Stores, logs: Logs, by: Witness) => BatchHandler<M>;
   archived?: ArchivedSource<M>;
-  /**
-   * Removes what may not be kept any longer, from both generations alike; what is left follows from the log, the archive and the day
-   * alone.
-   */
+  /** Removes documents whose retention has ended from both generations alike; the rest depends on the log, the archive and the day alone. */
   expire?(generations: readonly ReadModels[], context: ExpiryContext): Promise<void>;
 };
 
-/** What was moved from a log to the archive, and what is kept of it. */
+/** The archived messages of a log, and the documents that are kept of them. */
 type ArchivedSource<M> = {
   /** The histories, and the objects there that are none. */
   histories(
@@ -63,31 +60,28 @@ export type ExpiryContext = Pick<ProjectorContext, 'archive'> & {
   exports: Pick<BusParts['exports'], 'subjects'>;
 };
 
-/** What a projection needs of a store. */
+/** The operations of a store that a projection needs. */
 export type Store<T> = Pick<DocumentStore<T>, 'get' | 'put'>;
 
 type Stores = { [Name in keyof ReadModels]: Pick<ReadModels[Name], 'get' | 'put'> };
 
-/** The logs that a projection can go back to. */
+/** The logs that a projection can read again. */
 type Logs = Pick<BusParts, 'exports' | 'content' | 'directory'>;
 
-/** What a projection needs to vouch for what it has seen. */
+/** Dependencies for anchoring a history. */
 export type Witness = Pick<ProjectorContext, 'auditKey' | 'logger'>;
 
 /** Folds one batch of messages into stores that are written at its end. */
 export type BatchHandler<M> = {
-  /** Reads what `fold` will need, all at a time. What cannot be read makes `fold` fail, not this. */
+  /** Reads the inputs of `fold` concurrently. If one cannot be read, `fold` fails, and this does not. */
   prepare?(messages: readonly M[]): Promise<void>;
-  /**
-   * Folds one message. Repeating it, also after later ones, changes nothing. With `overHole` it may follow on messages that an operator
-   * dropped.
-   */
+  /** Folds one message. Idempotent, also after later messages. With `overHole` it may follow messages that an operator dropped. */
   fold(message: M, options?: { overHole?: boolean }): Promise<void>;
-  /** What is done once for all messages of the batch; everything has been put when it answers. */
+  /** Work that is done once for all messages of the batch. All documents have been put when it resolves. */
   finish(): Promise<void>;
 };
 
-/** Another process wrote a document between its reading and its writing. What was folded meanwhile has to be folded again. */
+/** Another process wrote a document between its read and its write. The messages must be folded again. */
 export class WrittenMeanwhile extends Conflict {
   override name = 'WrittenMeanwhile';
 
@@ -96,7 +90,7 @@ export class WrittenMeanwhile extends Conflict {
   }
 }
 
-/** Changes a document, again after another writer was faster. `change` answers undefined when the document says it already. */
+/** Changes a document, and retries after another writer was faster. `change` returns undefined if the document needs no change. */
 export async function updateDocument<T>(
   store: Store<T>,
   key: string,
@@ -111,18 +105,18 @@ export async function updateDocument<T>(
 }
 
 /**
- * Makes documents out of one kind of aggregate. The primary document of an aggregate says which revision has been folded; it is
- * written last, so a reader who sees it sees the others, too.
+ * Makes documents from one kind of aggregate. The primary document of an aggregate records the folded revision; it is written last, so a reader who
+ * sees it sees the others too.
  */
 export type Projection<C extends Commit> = {
   primary: Store<StateDocument<C>>;
   keyOf(commit: C): string;
   /**
-   * Everything but the primary document; repeating it, also with an older commit than was written, changes nothing. `lost` is the state
-   * of commits that the log has lost: what was written of them gives way to this commit.
+   * Writes everything but the primary document; repeating it, also with an older commit than was written, changes nothing. `lost` is the state of
+   * commits that the log has lost: documents from them are replaced by this commit's.
    */
   writeSecondary(commit: C, lost?: C['data']['state']): Promise<void>;
-  /** What is written once for a batch of commits instead of with each. */
+  /** Writes documents once for a batch of commits instead of with each. */
   finish(): Promise<void>;
 };
 
@@ -131,7 +125,7 @@ type StateDocument<C extends Commit> = Anchored & { state: C['data']['state'] };
 
 const readsAtOnce = 32;
 
-/** Folds commits, each aggregate's in the order of its revisions. */
+/** Folds commits, in the order of revisions for each aggregate. */
 export function commitHandler<C extends Commit>(
   projection: Projection<C>,
   log: CommitLog<C>,
@@ -150,11 +144,10 @@ export function commitHandler<C extends Commit>(
 type CommitLog<C extends Commit> = Pick<EventLog<C>, 'history' | 'last'>;
 
 /**
- * Brings an aggregate's documents up to `commit`. Older commits than the documents reflect are skipped; when commits in between have not
- * been seen, they are read from the log. A server that lost the end of a log gives its sequences and revisions out again, so a commit
- * counts as seen by its id and hash alone. Documents of lost commits are made anew from what the log has, and say which commit was lost.
- * Throws `HistoryBroken` when the log is not whole. It folds over a hole only where an operator made it (`overHole`): then the commit's own
- * state says where the aggregate is.
+ * Brings an aggregate's documents up to `commit`. Commits older than the documents are skipped; unseen commits in between are read from the log. A
+ * server that lost the end of a log reuses its sequences and revisions, so a commit counts as seen by its id and hash alone. Documents of lost
+ * commits are made again from the log, and record the lost commit. Throws `HistoryBroken` when the log has a gap or a wrong hash. It folds over a gap
+ * only if an operator made it (`overHole`): then the state in the commit is used.
  */
 async function foldInOrder<C extends Commit>(
   projection: Projection<C>,
@@ -208,23 +201,23 @@ const headOf = ({ revision, commitId, hash }: Anchored) => ({
   ...(hash === undefined ? {} : { hash }),
 });
 
-/** Whether this is the commit that the documents reflect. Documents of before have no hash. */
+/** True if the documents reflect this commit. Older documents have no hash. */
 const isReflected = ({ id, hash }: Commit, reflected: Anchored): boolean =>
   id === reflected.commitId && hash === (reflected.hash ?? hash);
 
-/** Whether the documents reflect this commit or a later one of the same history. What comes later is not asked: it is delivered, too. */
+/** True if the documents reflect this commit or a later one of the same history. Later commits are not checked, because they are delivered too. */
 async function isSeen<C extends Commit>(log: CommitLog<C>, commit: C, reflected: Anchored): Promise<boolean> {
   if (commit.revision > reflected.revision) return false;
   if (isReflected(commit, reflected)) return true;
   const last = await log.last(commit.subject, { fromLeader: true });
-  // A history that is not in the log any more was archived.
+  // A history that is no longer in the log was archived.
   if (last === undefined || isReflected(last.commit, reflected)) return true;
   return last.commit.revision > reflected.revision;
 }
 
 /**
- * The first revision that is to be folded to get from what is reflected to `commit`. When the log has another commit than the reflected
- * one, that one is lost, and all are folded again.
+ * The first revision to fold to get from the reflected commit to `commit`. If the log has another commit at the reflected revision, that one is lost,
+ * and all are folded again.
  */
 async function startOf<C extends Commit>(
   log: CommitLog<C>,
@@ -239,7 +232,7 @@ async function startOf<C extends Commit>(
   return isKnown ? { from: next, isLost: false } : { from: 1, isLost: true };
 }
 
-/** The commit with that revision, after a check that the history up to `commit` is whole; undefined when it has none. */
+/** The commit with that revision, after a check of the whole history up to `commit`; undefined if there is none. */
 async function checkedCommit<C extends Commit>(log: CommitLog<C>, commit: C, revision: number): Promise<C | undefined> {
   let found: C | undefined;
   let previous: C | undefined;
@@ -257,7 +250,7 @@ async function checkedCommit<C extends Commit>(log: CommitLog<C>, commit: C, rev
   return found;
 }
 
-/** Writes what the commits before `commit` add, from that revision on. */
+/** Writes the documents of the commits before `commit`, from that revision on. */
 async function writePassed<C extends Commit>(
   projection: Projection<C>,
   log: CommitLog<C>,
@@ -270,7 +263,7 @@ async function writePassed<C extends Commit>(
   }
 }
 
-/** Commits of an aggregate are missing, swapped or changed: its documents stay as they are until an operator acts. */
+/** Commits of an aggregate are missing, swapped or changed: its documents stay unchanged until an operator acts. */
 class HistoryBroken extends Poison {
   override name = 'HistoryBroken';
 

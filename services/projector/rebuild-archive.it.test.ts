@@ -62,7 +62,7 @@ describeWithServers(['nats-server'], 'a rebuild that reads the archive', () => {
     await objectStore.put(keyOf(letter), Buffer.from(JSON.stringify(body)));
   }
 
-  /** The jobs of which the audit that is read now has the request, and those whose status it has. */
+  /** The jobs whose request is in the live audit, and those with a status. */
   const rebuiltJobs = async () => {
     const pointer = await operator.projections.pointers.get('exports');
     const { auditExports, jobStatus } = projector.generations[pointer?.document.live ?? 'blue'];

@@ -48,7 +48,7 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
   let running: Promise<void>;
   let jobCount = 0;
   let rebuildCount = 0;
-  /** What the projector takes for now. */
+  /** The projector's current time. */
   let now: Date;
 
   beforeAll(async () => {
@@ -86,7 +86,7 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
     await running;
   }
 
-  /** A job from its request to its end; answers the last commit. */
+  /** A job from its request to its end; returns the last commit. */
   async function runJob(): Promise<StoredCommit<ExportCommit>> {
     jobCount += 1;
     const jobId = `se_${String(jobCount).padStart(22, '0')}`;
@@ -163,7 +163,7 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
   const liveOf = async (projection: ProjectionName): Promise<Generation> =>
     (await projector.projections.pointers.get(projection, { fromLeader: true }))?.document.live ?? 'blue';
   const countOf = (models: ReadModels, name: keyof ReadModels) => models[name].keys().then((keys) => keys.length);
-  /** Waits until everything that was appended has been folded into the generation that is read. */
+  /** Waits until all commits have been folded into the live generation. */
   const projected = async (last: StoredCommit<ExportCommit>) => {
     const { organization, jobId } = last.commit.data.state;
     await vi.waitFor(async () => {
@@ -177,7 +177,7 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
     async (name) => {
       await projected(await runJob());
       const before = await liveOf(name);
-      // A live generation that is behind would differ.
+      // A live generation that lags would differ.
       const reader = await projector.projectionReaders[name](before);
       await vi.waitUntil(async () => (await reader.position()).leftCount === 0, 60_000);
       const rebuilt = await rebuild(name);
@@ -232,7 +232,7 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
       }
       if (!old.has(key)) expect(seen.get(key)?.at(-1)).toBe(phases.length);
     }
-    // Jobs that ended before the rebuild were filled again, but their watchers are not told.
+    // Jobs that ended before the rebuild were filled again, but their watchers are not notified.
     const untouched = [...old].filter((key) => !written.some(({ commit }) => key.endsWith(commit.data.state.jobId)));
     expect(untouched.length).toBeGreaterThan(30);
     for (const key of untouched) expect(seen.get(key)).toBeUndefined();

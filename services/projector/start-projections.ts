@@ -7,7 +7,7 @@ import { exportProjection } from './export-projection.ts';
 import { leadProjection } from './lead-projection.ts';
 import type { ProjectionSource, ProjectorContext } from './projection.ts';
 
-/** Runs all projections until `signal` aborts, each while this process holds its lease; answers when the last has stopped. */
+/** Runs all projections until `signal` aborts, each while this process holds its lease; resolves when the last has stopped. */
 export async function startProjections(context: ProjectorContext, signal: AbortSignal): Promise<void> {
   const { bus, instance, logger } = context;
   const run = <M>(source: ProjectionSource<M>) =>

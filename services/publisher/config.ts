@@ -14,7 +14,7 @@ export const publisherSettings = {
   uploads: setting(
     'BINDERY_PUBLISHER_UPLOADS',
     wholeNumber(1, 256).default(8),
-    'docs projects that arrive at the same time, each with a process that unpacks it; further ones are asked to come again, and one organization never gets all places',
+    'limit of docs projects that are received concurrently, each with a process that unpacks it; further uploads are asked to retry, and one organization never gets all places',
   ),
 };
 

@@ -11,12 +11,12 @@ import { publisherApp } from './publisher-app.ts';
 
 export { publisherSettings as settings } from './config.ts';
 
-/** Takes docs projects and stores them by content. */
+/** Receives docs projects and stores them by content. */
 export function start(config: PublisherConfig): Promise<Running> {
   return startService('publisher', config, async (service) => {
     const callerTokens = { gateway: config.gatewayToken, housekeeper: config.housekeeperToken };
     const uploadFolder = join(config.dataFolder, 'uploads');
-    // The times of files are those of this machine.
+    // The age of files is compared with this machine's clock.
     await prepareUploadFolder(uploadFolder, systemClock.now());
     service.logger.info(`children that read tenants' bytes: ${describeConfinement(kernelConfinement())}`);
     const prepared = (program: ChildProgram) => withSnapshotSoon(program, service.logger, service.stopping);

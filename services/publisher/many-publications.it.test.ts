@@ -46,7 +46,7 @@ describeWithServers(['nats-server'], 'a domain that was published to thousands o
   const stateOf = async (domain: string) =>
     (await bus.content.last(contentLogSubject('acme', domain), { fromLeader: true }))?.commit.data.state;
 
-  /** A domain as it was left by a version without limits: its last commit is nearly as large as a message may be. */
+  /** A domain as a version without limits left it: its last commit is nearly as large as a message may be. */
   async function fill(domain: string, labels: Record<string, string>, count: number): Promise<void> {
     const versions = Array.from({ length: count }, (_, n) => ({
       contentVersion: versionOf(n),

@@ -20,7 +20,7 @@ afterEach(async () => {
   await objects.remove();
 });
 
-/** A project that arrived, with these files. */
+/** A received project with these files. */
 function received(files: Record<string, string>): ReceivedProject {
   return {
     files: Object.entries(files).map(([path, text]) => {

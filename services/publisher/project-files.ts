@@ -19,21 +19,21 @@ import type { UnpackRequest } from './unpack-child.ts';
 import { type ReceivedFile, unpackedFiles, type UnpackQuestion, unpackQuestion } from './unpacked-files.ts';
 import { uploadPlaces } from './upload-places.ts';
 
-/** A docs project that arrived. Its files lie one behind the other in one file on disk, under a name of ours and none from the archive. */
+/** A received docs project. Its files are concatenated in one file on disk, under a name of ours and never one from the archive. */
 export type ReceivedProject = {
   files: readonly ReceivedFile[];
   /** The bytes of a file, or its first `maxBytes`. */
   read(file: ReceivedFile, maxBytes?: number): Promise<Uint8Array>;
   stream(file: ReceivedFile): Readable;
-  /** Removes the bytes, and gives the place of this upload to the next one. */
+  /** Removes the bytes, and frees the place of this upload. */
   remove(): Promise<void>;
 };
 
-/** Where docs projects arrive. */
+/** Receives the uploads of docs projects. */
 export type Uploads = {
   /**
-   * Unpacks and hashes an archive as it arrives, in a child process. The caller removes the project. Throws `ArchiveRefused`, `unavailable`
-   * when too many arrive at once, `Unavailable` when the disk is full, the error of `packed`, or the signal's reason; nothing is left on disk then.
+   * Unpacks and hashes an archive as it arrives, in a child process. The caller removes the project. Throws `ArchiveRefused`, `unavailable` when too
+   * many arrive at once, `Unavailable` when the disk is full, the error of `packed`, or the signal's reason; nothing is left on disk then.
    */
   receive(organization: string, packed: Readable, signal: AbortSignal): Promise<ReceivedProject>;
   close(): Promise<void>;
@@ -46,15 +46,15 @@ const projectBudgets: ArchiveBudgets = {
   ratio: 1_000,
 };
 
-/** Of processor time. 2 GB take 20 s. */
+/** Limit of processor time. 2 GB take 20 s. */
 const unpackDeadlineMs = 60_000;
-/** By the clock, in which a client must have sent its archive. */
+/** Limit of wall-clock time in which a client must have sent its archive. */
 const uploadWithinMs = 15 * 60_000;
 
-/** What the children of `openUploads` run. */
+/** The program of the children of `openUploads`. */
 export const archiveReader: ChildProgram = { entry: new URL('./unpack-child.ts', import.meta.url) };
 
-/** Uploads that are unpacked below `folder`, `places` at once. */
+/** Uploads that are unpacked below `folder`, up to `places` at once. */
 export function openUploads(options: { folder: string; places: number; program?: ChildProgram }): Uploads {
   const { program = archiveReader } = options;
   const places = uploadPlaces(options.places);
@@ -67,7 +67,7 @@ export function openUploads(options: { folder: string; places: number; program?:
         giveBack();
         for (const step of undo.splice(0).reverse()) await step();
       };
-      // Whoever reads it next gets its error. Until then an error must not end the process.
+      // The next reader gets the error. Until then an error must not end the process.
       packed.on('error', () => undefined);
       try {
         const folder = await mkdtemp(join(options.folder, 'project-'));
@@ -105,7 +105,7 @@ async function unpackInChild(
   const files = unpackedFiles(projectBudgets);
   let written = 0;
   const parts = packed[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
-  /** An error of ours, or of the client's connection; the child only learns that there was one. */
+  /** Our error, or that of the client's connection; the child is only told that there was one. */
   let problem: { cause: unknown } | undefined;
   const answer = async (question: UnpackQuestion): Promise<unknown> => {
     if (question.kind === 'keep') files.take(question.files, question.bytes);
@@ -125,24 +125,24 @@ async function unpackInChild(
   };
   const request: UnpackRequest = { budgets: projectBudgets };
   const all = { schema: z.undefined(), verify: () => void files.all() };
-  // One after the other: the bytes of a question go behind those of the last.
+  // Answered in order, because the bytes of a question are appended to those of the last.
   const answers = answerer(unpackQuestion, answer, { atOnce: 1 });
   const limits = { deadlineMs: unpackDeadlineMs, withinMs: uploadWithinMs };
   const run = { ...limits, expects: all, signal, affinity: organization, answers };
   await pool.run(request, run).catch((error: unknown) => {
     throw problem === undefined || signal.aborted ? refusalOf(error) : problem.cause;
   });
-  // Whatever the child says: bytes that were not written are not there.
+  // The child's response does not matter: bytes that were not written are missing.
   if (problem !== undefined) throw problem.cause;
   return files.all();
 }
 
 const diskTakesNothing = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO']);
 
-/** A disk that takes nothing may take it later; anything else stays what it is. */
+/** A full disk may have space later, so that error becomes `Unavailable`; others stay as they are. */
 function diskProblem(error: unknown): unknown {
   if (!diskTakesNothing.has(errorCode(error) ?? '')) return error;
-  return new Unavailable(`The disk on which projects arrive takes nothing: ${messageOf(error)}`, { cause: error });
+  return new Unavailable(`The disk for uploads cannot be written: ${messageOf(error)}`, { cause: error });
 }
 
 function refusalOf(error: unknown): unknown {
@@ -165,7 +165,7 @@ async function writeAt(file: FileHandle, position: number, bytes: Uint8Array): P
 async function readAt(file: FileHandle, position: number, length: number): Promise<Uint8Array> {
   const bytes = Buffer.allocUnsafe(length);
   for (let done = 0; done < length; ) {
-    // Of most files the few kilobytes were just written, and to have another thread read them takes longer.
+    // The few kilobytes of most files were just written, and reading them in another thread takes longer.
     const bytesRead =
       length <= waitedBytes
         ? readSync(file.fd, bytes, done, length - done, position + done)
@@ -176,7 +176,7 @@ async function readAt(file: FileHandle, position: number, length: number): Promi
   return bytes;
 }
 
-/** Larger files are read by other threads. */
+/** Size above which files are read by other threads. */
 const waitedBytes = 256 * 1024;
 
 const configFiles = ['docs.json', 'mint.json'];
@@ -192,7 +192,7 @@ function withoutTopFolder<F extends { path: string }>(files: readonly F[]): F[] 
 }
 
 const filesAtOnce = 16;
-/** Larger files are not held in memory. */
+/** Size above which files are not held in memory. */
 const mostHeldBytes = 8 * 1024 * 1024;
 
 /** Stores files under their hashes; a file that was stored recently is not stored again. */
@@ -210,7 +210,7 @@ export async function storeFiles(
   });
 }
 
-/** The same for what was made from the project's files. */
+/** Stores files that were made from the project's files in the same way. */
 export async function storeMadeFiles(
   objectStore: ObjectStore,
   clock: Clock,
@@ -241,12 +241,12 @@ async function storeFile(
 
 const longestUploadMs = dayMs;
 
-/** Makes the folder for uploads, and removes what killed publishers left in it more than a day before `now`. */
+/** Makes the folder for uploads, and removes files that killed publishers left in it more than a day before `now`. */
 export async function prepareUploadFolder(folder: string, now: Date): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
-    // Another publisher may do the same; what is gone need not be removed.
+    // Another publisher may remove the same files; a missing one is fine.
     const modifiedMs = await stat(path).then(
       (found) => found.mtimeMs,
       () => now.getTime(),

@@ -54,7 +54,7 @@ test('a version that is ended while it is published again is stored again', asyn
   const { contentVersion } = answer;
   const modelKey = siteModelKey({ organization: 'acme', domain: 'docs', contentVersion });
   const subject = contentLogSubject('acme', 'docs');
-  // Known when the upload arrives; ended, and its objects swept, before the log is written.
+  // The version is known when the upload arrives; it ends, and its objects are swept, before the log is written.
   let ended = false;
   const sweeping: ObjectStore = {
     ...objects.store,

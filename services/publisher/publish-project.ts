@@ -32,7 +32,7 @@ export type PublisherContext = {
   uploads: Uploads;
 };
 
-/** A known version was ended while it was published again: its objects may be gone by now. */
+/** A known version was ended while it was published again, so its objects may be gone. */
 class ContentEnded extends Error {
   override name = 'ContentEnded';
 }
@@ -83,7 +83,7 @@ export async function publishProject(
   }
 }
 
-/** Appends to a domain's content log what `decide` says for the caller's domain, and answers with the revision that has it. */
+/** Appends the decision of `decide` for the caller's domain to its content log, and returns the revision that contains it. */
 export async function appendContent(
   { bus, clock, random }: Pick<PublisherContext, 'bus' | 'clock' | 'random'>,
   { organization, domain, actor, requestId, addressHash, traceparent }: Caller,
@@ -104,7 +104,7 @@ export async function appendContent(
   return { revision: stored?.commit.revision ?? 0 };
 }
 
-/** The site model of content that was published before: then nothing has to be read or stored again. */
+/** The site model of content that was published before, which makes it unnecessary to read or store anything. */
 async function knownModel(
   { bus, objectStore }: PublisherContext,
   { organization, domain }: Caller,
@@ -120,8 +120,8 @@ async function knownModel(
 }
 
 /**
- * Reads the project in a child, and stores its files before its site model: when there is a site model, there are all of its files. What the
- * model does not name is never read again, and is not stored.
+ * Reads the project in a child, and stores its files before its site model, so that a site model implies all of its files. Files that the model does
+ * not name are not stored.
  */
 async function storeProject(
   { objectStore, pool, clock }: PublisherContext,
@@ -170,8 +170,8 @@ const asSentence = (text: string): string =>
 const hexDigits = 32;
 
 /**
- * Names a project's content: the same files have the same name, whatever archive they came in, and whenever the API descriptions among them
- * were fetched. Pure.
+ * Names a project's content: the same files have the same name, whatever archive they came in, and whenever the API descriptions among them were
+ * fetched. Pure.
  */
 function contentVersionOf(files: readonly { path: string; sha256: string }[]): string {
   const counted = files.filter(({ path }) => path !== remoteManifestPath);
@@ -179,7 +179,7 @@ function contentVersionOf(files: readonly { path: string; sha256: string }[]): s
   return `cv_${sha256Of(lines.join('')).slice(0, hexDigits)}`;
 }
 
-/** Warns that everybody who names the groups of restricted pages sees them, on a domain that trusts what callers claim. Pure. */
+/** Warns that restricted pages are visible to everybody who names their groups, on a domain that trusts the claims of callers. Pure. */
 function claimedGroupsWarning(
   pages: readonly Pick<PageEntry, 'file' | 'groups'>[],
   groupTrust: 'claimed' | 'signed',

@@ -57,7 +57,7 @@ test('an archive that did not arrive is none, whatever the child says of it', as
   expect(await readdir(folder)).toEqual([]);
 });
 
-/** So many files without a byte, as long as somebody asks. */
+/** An archive of `count` empty files, made as it is read. */
 function emptyFiles(count: number): { packed: Readable; sent: () => number } {
   let sent = 0;
   const headers = function* (): Generator<Buffer> {

@@ -5,13 +5,13 @@ import { mostBytes, mostFiles, type UnpackedFile, type UnpackQuestion } from './
 
 export type UnpackRequest = { budgets: ArchiveBudgets };
 
-/** The child of `openUploads`. It has no right to files: the archive comes from its parent, and goes back there unpacked. */
+/** The child of `openUploads`. It has no right to files: its parent sends it the archive and receives the unpacked files. */
 serveChild(async (request, ask) => {
   const { budgets } = request as UnpackRequest;
   const kept = keeper(ask);
   for await (const { path, size, body } of readArchive(Readable.from(partsOf(ask)), budgets)) {
     let sizeBytes = 0;
-    // Nothing comes of an empty one, and an archive may have 200,000 of them.
+    // Empty files are skipped, because an archive may have 200,000 of them.
     for await (const chunk of size === 0 ? [] : (body as AsyncIterable<Buffer>)) {
       sizeBytes += chunk.length;
       await kept.bytes(chunk);
@@ -29,7 +29,7 @@ async function* partsOf(ask: Ask): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Gathers small files, so that one message has many. */
+/** Collects small files, so that one message has many. */
 function keeper(ask: Ask) {
   let files: UnpackedFile[] = [];
   let chunks: Uint8Array[] = [];

@@ -3,20 +3,20 @@ import { z } from 'zod';
 import { Misfit } from '#shared/docs/sandbox/frames.ts';
 import { archivePathProblem } from '#shared/export/bundle/archive-names.ts';
 
-/** A file whose bytes were all given. */
+/** A file whose bytes were all sent. */
 export type UnpackedFile = { path: string; sizeBytes: number };
 
-/** A file of a project that arrives. `offset`: where it begins among the bytes of its project. */
+/** A file of an arriving project. `offset`: its start among the bytes of its project. */
 export type ReceivedFile = UnpackedFile & { sha256: string; offset: number };
 
-/** What the child gives at once: so many bytes and the chunk that crosses them, and so many files. */
+/** Batch limits of the child: the bytes before the chunk that crosses the limit, and the files. */
 export const mostBytes = 512 * 1024;
 export const mostFiles = 2_000;
 const mostBytesInQuestion = 16 * 1024 * 1024;
 
 /**
- * What the child asks its parent: the next part of the archive (bytes, or null at its end), or to keep what it unpacked. `bytes` belong to
- * the files in their order; a file is named with its last bytes.
+ * The questions of the child to its parent: the next part of the archive (bytes, or null at its end), or to keep unpacked files. `bytes` belong to
+ * the files in order; a file is named with its last bytes.
  */
 export const unpackQuestion = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('more') }),
@@ -30,20 +30,20 @@ export const unpackQuestion = z.discriminatedUnion('kind', [
 export type UnpackQuestion = z.infer<typeof unpackQuestion>;
 
 /**
- * The files of an archive as a child unpacks them. It reads what a tenant sent, so nothing that it says of them is believed: their hashes, under
- * which they are stored for all projects of their organization, are made here, and their names are checked once more.
+ * The files of an archive as a child unpacks them. The child reads a tenant's bytes, so its claims are not trusted: the hashes, under which files are
+ * stored for all projects of their organization, are computed here, and the names are checked again.
  */
 export function unpackedFiles(most: { unpackedBytes: number; entries: number }) {
   const files: ReceivedFile[] = [];
   const paths = new Set<string>();
   let hash = createHash('sha256');
-  /** Of the file that comes next. */
+  /** Bytes of the next file so far, and its start. */
   let begun = 0;
   let offset = 0;
   let written = 0;
 
   return {
-    /** Throws `Misfit`. */
+    /** Adds unpacked files and their bytes. Throws `Misfit` if they break a limit or do not match. */
     take(unpacked: readonly UnpackedFile[], bytes: Uint8Array): void {
       if (written + bytes.length > most.unpackedBytes || files.length + unpacked.length > most.entries) {
         throw new Misfit('it keeps more than it may');
@@ -69,7 +69,7 @@ export function unpackedFiles(most: { unpackedBytes: number; entries: number }) 
       }
       hashNext(bytes.length - at);
     },
-    /** All of them, when the child has ended well. Throws where bytes belong to no file. */
+    /** All files, once the child has ended well. Throws if bytes belong to no file. */
     all(): ReceivedFile[] {
       if (offset !== written) throw new Misfit('it gave bytes that belong to no file');
       return files;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ApiError } from '#shared/http/errors.ts';
 import { uploadPlaces } from './upload-places.ts';
 
-/** Takes places until there is none for the organization, and says how many it got. */
+/** Takes places until none is left for the organization, and returns their number. */
 function takeAll(places: ReturnType<typeof uploadPlaces>, organization: string): number {
   for (let got = 0; ; got += 1) {
     try {

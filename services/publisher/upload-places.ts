@@ -1,17 +1,17 @@
 import { ApiError } from '#shared/http/errors.ts';
 
-/** Seconds. Most publications take less. */
+/** In seconds. Most publications take less. */
 const comeAgainAfter = 5;
 
-/** The uploads that a publisher takes at once. */
+/** The places for concurrent uploads to a publisher. */
 export type UploadPlaces = {
-  /** Takes a place for an organization, and gives it back with what it answers. Throws `unavailable` when there is none for it. */
+  /** Takes a place for an organization, and returns the function that frees it. Throws `unavailable` if there is none for it. */
   take(organization: string): () => void;
 };
 
 /**
- * So many places for all organizations. One gets a further place only while more are free than it has already: whoever sends many uploads at
- * once leaves room for those who come later.
+ * Limits concurrent uploads to `places`. An organization gets another place only while more are free than it has already, so that one with many
+ * uploads leaves room for others.
  */
 export function uploadPlaces(places: number): UploadPlaces {
   const taken = new Map<string, number>();

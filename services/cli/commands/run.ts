@@ -25,7 +25,7 @@ function settingsText(settings: Settings): string {
   return `Settings, in the environment:\n${lines.join('')}\nSettings of the services apply too: see the page Settings of the documentation.\n`;
 }
 
-/** A value as its variable has it: what is on or off, as 1 or 0. */
+/** The value as it is written in its variable: booleans are 1 or 0. */
 const asWritten = (value: unknown): string => String(typeof value === 'boolean' ? Number(value) : value);
 
 export function runCommand(program: Command): void {

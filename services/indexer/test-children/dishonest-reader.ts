@@ -3,7 +3,7 @@ import { dishonest } from '#shared/docs/sandbox/test-children/dishonesty.ts';
 
 type Request = { pages: { file: string; title: string }[] };
 
-/** In place of the child that reads pages, until a page takes it over. `title`: what it says of a page whose title begins so. */
+/** Replaces the child that reads pages; a page may take it over. `title`: the answers for pages by the start of their titles. */
 const lies: Record<string, unknown> = {
   'too long': { passages: [{ anchor: '', heading: '', text: 'x'.repeat(100_000) }], links: [], markdown: '' },
   'too many': {

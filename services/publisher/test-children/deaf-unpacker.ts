@@ -1,6 +1,6 @@
 import { serveChild } from '#shared/docs/sandbox/child-server.ts';
 
-/** A child that says that all went well, whatever it was answered. */
+/** A child that reports success regardless of the answers to its questions. */
 serveChild(async (_request, ask) => {
   await ask({ kind: 'more' }).catch(() => undefined);
 });
