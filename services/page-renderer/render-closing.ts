@@ -165,7 +165,7 @@ function sidecarsOf(objectStore: ObjectStore, { organization, domain, chunks }: 
         inParts.delete(key);
         throw error;
       });
-      if (whole !== undefined && end > whole.raw.length) throw new Misfit('it asked for a text that is none');
+      if (whole !== undefined && end > whole.raw.length) throw new Misfit('it asked for a text that does not exist');
       if (whole === undefined || (begin === 0 && end === whole.raw.length)) inParts.delete(key);
       if (whole === undefined) {
         await objectStore.remove(sidecarKey(organization, chunks[segment]?.key ?? ''));

@@ -28,11 +28,11 @@ export async function checkPacked(
 ): Promise<void> {
   const { json, behind } = sidecarParts(sidecar);
   // The sum is inserted before the first field, so the sidecar must begin with `{`.
-  if (json[0] !== 0x7b) throw new Misfit('it packed a sidecar that does not begin as one');
+  if (json[0] !== 0x7b) throw new Misfit('it packed a sidecar that is not a JSON object');
   const facts = fitting(segmentSidecarSchema, parseJson(json, mostValues), 'a sidecar');
   checkPages(facts, pages);
   if (facts.sizeBytes !== segment.length || facts.sha256 !== hash('sha256', segment, 'hex')) {
-    throw new Misfit('it gave a segment another size or hash than it has');
+    throw new Misfit('it stated a wrong size or hash of its segment');
   }
   const raw = await inflated(segment, facts.rawLength, 'a segment');
   checkSum(raw, facts, 'a segment');
@@ -40,26 +40,26 @@ export async function checkPacked(
   const expect = (bytes: Uint8Array): void => {
     const end = at + bytes.length;
     if (end > raw.length || raw.compare(bytes, 0, bytes.length, at, end) !== 0) {
-      throw new Misfit('it packed something else than the files that it named');
+      throw new Misfit('it packed other bytes than the files that it listed');
     }
     at = end;
   };
   for (const { path, size, sha256 } of facts.files) {
     expect(tarHeader(path, size));
     if (hash('sha256', raw.subarray(at, at + size), 'hex') !== sha256) {
-      throw new Misfit('it gave a file another hash than it has');
+      throw new Misfit('it stated a wrong hash of a file');
     }
     at += size;
     expect(tarPadding(size));
   }
-  if (at !== raw.length) throw new Misfit('it packed more than the files that it named');
+  if (at !== raw.length) throw new Misfit('it packed more than the files that it listed');
   checkFiles(facts, domain, pages);
   await checkTexts(facts, behind);
 }
 
 function checkPages({ pages }: SegmentSidecar, expected: readonly string[]): void {
   if (pages.length !== expected.length || pages.some(({ path }, at) => path !== expected[at])) {
-    throw new Misfit('it told of other pages than it was given');
+    throw new Misfit('it described other pages than it was given');
   }
   for (const { playground, mathFonts = [] } of pages)
     checkNames(...mathFonts, ...(playground === undefined ? [] : [playground]));
@@ -98,14 +98,14 @@ async function checkTexts({ texts, pages }: SegmentSidecar, behind: Uint8Array):
   if (texts === undefined) throw new Misfit('it packed pages without their texts');
   const { search, fullText } = texts;
   if (search.sizeBytes + fullText.sizeBytes !== behind.length) {
-    throw new Misfit('it packed other texts than it named');
+    throw new Misfit('it packed other texts than it listed');
   }
   for (const [kind, field] of [
     ['search', 'searchBytes'],
     ['fullText', 'fullTextBytes'],
   ] satisfies [TextKind, keyof PageFacts][]) {
     const told = pages.reduce((sum, page) => sum + page[field] + textEnds[kind].length, 0);
-    if (told !== texts[kind].rawLength) throw new Misfit('it gave texts of pages other lengths than they have');
+    if (told !== texts[kind].rawLength) throw new Misfit('it stated wrong lengths of page texts');
   }
   const raw = await inflated(behind, search.rawLength + fullText.rawLength, 'texts');
   checkSum(raw.subarray(0, search.rawLength), search, 'texts');
@@ -120,5 +120,5 @@ async function inflated(deflated: Uint8Array, rawLength: number, what: string): 
 }
 
 function checkSum(raw: Uint8Array, told: { crc32: number }, what: string): void {
-  if (crc32(raw) !== told.crc32) throw new Misfit(`it gave ${what} another checksum than it has`);
+  if (crc32(raw) !== told.crc32) throw new Misfit(`it stated a wrong checksum of ${what}`);
 }

@@ -72,7 +72,8 @@ function expected(request: RenderRequest) {
       });
     case 'closing':
       return of(closedResponse, ({ lost }) => {
-        if (lost.some((segment) => segment >= request.segmentCount)) throw new Misfit('it lost a segment that is none');
+        if (lost.some((segment) => segment >= request.segmentCount))
+          throw new Misfit('it reported a segment as lost that does not exist');
       });
   }
 }
@@ -92,8 +93,7 @@ function checkPage(answer: z.infer<typeof pageResponse>, path: string): void {
     ['search', page.searchBytes],
     ['fullText', page.fullTextBytes],
   ] satisfies [keyof PageText, number][]) {
-    if (Buffer.byteLength(page[text]) !== length)
-      throw new Misfit('it gave a text of the page another length than it has');
+    if (Buffer.byteLength(page[text]) !== length) throw new Misfit('it stated a wrong length of a page text');
   }
 }
 
@@ -152,7 +152,7 @@ export function closingAnswers(
     switch (question.kind) {
       case 'sidecar':
         if (question.segment >= segmentCount || asked.has(question.segment)) {
-          throw new Misfit('it asked for a sidecar that is none, or for one again');
+          throw new Misfit('it asked for a sidecar that does not exist, or for one twice');
         }
         asked.add(question.segment);
         return;
@@ -160,11 +160,11 @@ export function closingAnswers(
         checkText(question, segmentCount);
         return;
       case 'texts':
-        if (!isOpen) throw new Misfit('it wrote into no file');
+        if (!isOpen) throw new Misfit('it wrote without an open file');
         for (const text of question.texts) checkText(text, segmentCount);
         return;
       case 'begin':
-        if (isOpen || given < segmentCount) throw new Misfit('it began a file before its time');
+        if (isOpen || given < segmentCount) throw new Misfit('it began a file too early');
         if (!isClosingFile(question.path, pages) || taken.has(question.path)) {
           throw new Misfit('it made a file that is not one of its own');
         }
@@ -173,7 +173,7 @@ export function closingAnswers(
         return;
       case 'bytes':
       case 'end':
-        if (!isOpen) throw new Misfit('it wrote into no file');
+        if (!isOpen) throw new Misfit('it wrote without an open file');
         isOpen = question.kind === 'bytes';
     }
   };
@@ -193,7 +193,7 @@ function checkText(
   { segment, begin, end }: { segment: number; begin: number; end: number },
   segmentCount: number,
 ): void {
-  if (segment >= segmentCount || begin > end) throw new Misfit('it asked for a text that is none');
+  if (segment >= segmentCount || begin > end) throw new Misfit('it asked for a text that does not exist');
 }
 
 function isClosingFile(path: string, pages: ReadonlySet<string>): boolean {

@@ -106,7 +106,7 @@ describe('content that authors may not write', () => {
     expect(page.anchors).toEqual(['location', 'h-__proto__', 'h-binderyConfig', 'fine']);
   });
 
-  test('a heading keeps its address where the shell has the same id, and the shell gives way', async () => {
+  test('a heading keeps its id, and an element of the shell with the same id loses it', async () => {
     const project = await testProject({ 'page.mdx': '## Footer\n\n## Navbar' });
     const html = Buffer.from(project.render('page').files[0]?.body ?? '').toString();
     expect(html.match(/id="navbar"/g)).toHaveLength(1);

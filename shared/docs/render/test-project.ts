@@ -126,7 +126,7 @@ export async function closingFrom(
           piece instanceof Uint8Array ? [piece] : piece.map((stored) => textOf(sidecars, stored)),
         );
         const body = Buffer.concat(parts);
-        if (body.length !== size) throw new Error(`${path} has ${body.length} bytes, and ${size} were said`);
+        if (body.length !== size) throw new Error(`${path} has ${body.length} bytes, and ${size} were stated`);
         made.push({ path, body });
         return sha256Of(body);
       },

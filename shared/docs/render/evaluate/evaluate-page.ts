@@ -201,7 +201,7 @@ function bindProgram(program: Program, frame: Frame): void {
     else if (node.type === 'VariableDeclaration' || node.type === 'FunctionDeclaration')
       bindDeclaration(node, frame, false);
     else if (node.type !== 'ImportDeclaration' && !isNothing(node)) {
-      const what = node.type.startsWith('Export') ? 'Only `export const` is known; this export' : 'This statement';
+      const what = node.type.startsWith('Export') ? 'Only `export const` is supported; this export' : 'This statement';
       reportOfFile(frame, 'export-not-static', `${what} is left out.`, node);
       if (node.type === 'ClassDeclaration') frame.scope.set(node.id.name, new Unknown('is a class'));
     }
@@ -304,7 +304,7 @@ const [mostTypeScript, mostOpenings] = [64 * 1024, 8000];
 /** JavaScript of a TypeScript file, with its JSX. Throws if the file is not valid TypeScript. */
 function withoutTypes(source: string): string {
   if (source.length > mostTypeScript || (source.match(/[([{<]|=>/g)?.length ?? 0) > mostOpenings) {
-    throw new Error(`a file of TypeScript may have ${mostTypeScript / 1024} kB and ${mostOpenings} brackets at most`);
+    throw new Error(`a TypeScript file may have at most ${mostTypeScript / 1024} kB and ${mostOpenings} brackets`);
   }
   const { code, errors } = transformSync('component.tsx', source, {
     lang: 'tsx',

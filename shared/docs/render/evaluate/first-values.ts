@@ -12,11 +12,11 @@ export function hookOf(callee: CallExpression['callee'], scope: Scope): string |
 
 const isHook = (name: string): boolean => /^use[A-Z]/.test(name);
 
-const later = new Unknown('has a value only later');
+const later = new Unknown('has a value only after the first render');
 
 /**
- * Result of a hook at the first render. Effects do nothing then. `argument` evaluates an argument of the hook. Throws `NotStatic` for a hook that
- * reads external values.
+ * Result of a hook at the first render. Effects do nothing then. `argument` evaluates an argument of the hook. Throws `NotStatic` for a hook
+ * without a known first value.
  */
 export function firstValue(
   hook: string,

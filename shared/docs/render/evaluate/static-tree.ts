@@ -79,7 +79,7 @@ declare module 'mdast' {
     shared?: SharedCode;
   }
   interface ListData {
-    /** True if the fields continue in the next such list. */
+    /** True for a list of fields. It is merged with an adjacent one. */
     isOfFields?: true;
   }
   interface ListItemData {

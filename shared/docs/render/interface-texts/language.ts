@@ -28,7 +28,7 @@ function tableNamed(name: string): InterfaceTexts {
 
 export const en = tableNamed('en');
 
-/** Codes without a table whose table cannot be found by dropping parts of the code. */
+/** Codes without a table of their own for which dropping parts does not lead to the right table. */
 const sameTexts: ReadonlyMap<string, string> = new Map(
   Object.entries({ cn: 'zh', jp: 'ja', nb: 'no', nn: 'no', iw: 'he', 'zh-tw': 'zh-hant', 'zh-hk': 'zh-hant' }),
 );

@@ -63,7 +63,7 @@ ${modules.join(',\n')}
 });
 `;
   if (Buffer.byteLength(script) > maxScript) {
-    const message = 'The components of this page have more than 1 MB of code, so they do not run. Import less.';
+    const message = 'The components of this page have more than 1 MB of code, so they do not run. Import fewer files.';
     diagnostics.push({ severity: 'warning', code: 'islands-too-large', message, file: slice.file });
     return undefined;
   }

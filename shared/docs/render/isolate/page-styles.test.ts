@@ -91,7 +91,7 @@ describe('a <style> in a page', () => {
     expect(sheet?.body).toContain('url(../../d.png?e=1)');
   });
 
-  test('an address with escapes names the file, and ends nothing', async () => {
+  test('an address with escapes names the file, and does not end the rule', async () => {
     const css = [
       '.a { background: url(a%20b.png) }',
       ".b { background: url('c%27%29%7d.png') }",

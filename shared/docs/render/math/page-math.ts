@@ -33,7 +33,7 @@ export class PageMath {
     if (tex.length > maxFormula) return { problem: `it has more than ${maxFormula} characters` };
     if (this.#formulas > maxFormulas)
       return { problem: `the formulas of this page have more than ${maxFormulas} characters` };
-    if (this.#markup > maxMarkup) return { problem: 'the formulas of this page take too much room' };
+    if (this.#markup > maxMarkup) return { problem: 'the markup of the formulas of this page is too large' };
     const defines = definitions.test(tex);
     // A parameter that occurs twice in a macro doubles its argument, and KaTeX counts that as one step.
     if (defines && /(?<!\\)#/.test(tex)) return { problem: 'macros with parameters cannot be defined in a page' };
@@ -54,7 +54,7 @@ export class PageMath {
       });
       this.#markup += markup.length;
       if (refused !== undefined) return { problem: `${refused} cannot be in a page` };
-      if (this.#markup > maxMarkup) return { problem: 'the formulas of this page take too much room' };
+      if (this.#markup > maxMarkup) return { problem: 'the markup of the formulas of this page is too large' };
       const classes = new Set<string>();
       const html = readKatex(markup, classes);
       for (const face of facesOf(classes)) this.fonts.add(face);

@@ -58,7 +58,7 @@ export function readKatex(markup: string, classes: Set<string>): SafeHtml {
     if (next < 0) break;
     tagPattern.lastIndex = next;
     const tag = tagPattern.exec(markup);
-    if (tag === null) throw new BadMarkup('it was typeset in a way that no page may have');
+    if (tag === null) throw new BadMarkup('its markup is not allowed in a page');
     const [whole, isEnd, name = '', written = '', isEmpty] = tag;
     at = next + whole.length;
     if (isEnd === '') {
@@ -66,7 +66,7 @@ export function readKatex(markup: string, classes: Set<string>): SafeHtml {
       if (open.push(name) > maxDepth) throw new BadMarkup('it is nested too deep');
     }
     if (isEnd === '' && isEmpty === '') continue;
-    if (open.pop() !== name) throw new BadMarkup('it was typeset in a way that no page may have');
+    if (open.pop() !== name) throw new BadMarkup('its markup is not allowed in a page');
     html += `</${name}>`;
   }
   return new SafeHtml(
@@ -80,12 +80,12 @@ export function readKatex(markup: string, classes: Set<string>): SafeHtml {
 
 function attributesText(name: string, written: string, classes: Set<string>): string {
   const allowed = attributesOf(name);
-  if (allowed === undefined) throw new BadMarkup(`it needs <${name}>, which no page may have`);
+  if (allowed === undefined) throw new BadMarkup(`it needs <${name}>, which is not allowed in a page`);
   let text = '';
   for (const [, attribute = '', double, single] of written.matchAll(attributePattern)) {
     const value = unescaped(double ?? single ?? '');
     if (!allowed.has(attribute) || !isValue(attribute, value))
-      throw new BadMarkup(`it needs ${attribute}="${value.slice(0, 60)}", which no page may have`);
+      throw new BadMarkup(`it needs ${attribute}="${value.slice(0, 60)}", which is not allowed in a page`);
     if (name === 'span' && attribute === 'class') classes.add(value);
     text += ` ${attribute}="${escapeHtml(value)}"`;
   }
@@ -121,7 +121,7 @@ const escapes: Readonly<Record<string, string>> = {
 function unescaped(text: string): string {
   return text.replace(/&(#?\w+);?/g, (_, name: string) => {
     const character = escapes[name];
-    if (character === undefined) throw new BadMarkup('it was typeset in a way that no page may have');
+    if (character === undefined) throw new BadMarkup('its markup is not allowed in a page');
     return character;
   });
 }

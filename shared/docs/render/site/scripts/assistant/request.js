@@ -1,6 +1,6 @@
 // Sends requests to the platform, authenticated only by the public key of the site.
 var mostStreamBytes = 2000000;
-/** The platform sends a sign of life at least every fifteen seconds. */
+/** The platform sends a keep-alive at least every fifteen seconds. */
 var silenceMs = 45000;
 var mostHistory = 20;
 
