@@ -32,7 +32,7 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
   const { bus, searchIndex, hashKey } = context;
   const log = budgetedThreads(bus.threads, bus.conversationSizes, {
     ...context,
-    onUncounted: (error) => context.logger.error({ err: error }, 'what conversations take could not be counted'),
+    onUncounted: (error) => context.logger.error({ err: error }, 'the storage of conversations could not be counted'),
   });
   const stored = threads(log, context.clock, context.random);
 

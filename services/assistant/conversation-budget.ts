@@ -49,7 +49,7 @@ export function budgetedThreads(
     const now = clock.now().getTime();
     throw new ApiError(
       'rate_limited',
-      `The organization may store ${sizeText(budgetBytes)} of conversations a day, and has. Go on tomorrow (UTC), or ask the operator for more.`,
+      `The organization has reached its limit of ${sizeText(budgetBytes)} of conversations a day. Continue tomorrow (UTC), or ask the operator for a higher limit.`,
       { retryAfterSeconds: Math.ceil((dayMs - (now % dayMs)) / 1_000) },
     );
   }

@@ -84,7 +84,7 @@ test('a model that calls a tool is asked again with all that was said, and what 
 });
 
 test.each([
-  ['is no JSON', '{"a', 'add', 'The input is no JSON.'],
+  ['is no JSON', '{"a', 'add', 'The input is not JSON.'],
   ['is another', '{"a":"x"}', 'add', 'The input is wrong:'],
   ['is for no tool', '{}', 'toString', 'There is no such tool, only add.'],
   ['makes the tool fail', '{"a":0,"b":1}', 'add', 'Nothing to add.'],

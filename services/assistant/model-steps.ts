@@ -129,7 +129,7 @@ async function* stepChunks(
         case 'reasoning-delta': {
           if (part.delta === '') break;
           const text = texts.get(`${part.type === 'text-delta' ? 'text' : 'reasoning'} ${part.id}`);
-          if (text === undefined) throw new Error('The language model goes on with a text that it has not begun.');
+          if (text === undefined) throw new Error('The language model continues a text that it has not begun.');
           text.said.text += part.delta;
           yield { type: part.type, id: text.id, delta: part.delta };
           break;

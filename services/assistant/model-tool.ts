@@ -39,7 +39,7 @@ export function readCall(tools: readonly ModelTool[], name: string, text: string
   try {
     input = text.trim() === '' ? {} : JSON.parse(text);
   } catch {
-    return { input: text, problem: 'The input is no JSON.' };
+    return { input: text, problem: 'The input is not JSON.' };
   }
   const tool = tools.find((one) => one.name === name);
   if (tool !== undefined) return tool.read(input);

@@ -114,5 +114,5 @@ test('Ctrl-C while an export is waited for says that it goes on, and how to foll
   await polled.promise;
   child.kill('SIGINT');
   expect((await ended)[0]).toBe(130);
-  expect(said).toContain('The export goes on. Follow it with "bindery jobs --watch se_1"');
+  expect(said).toContain('The export continues. Follow it with "bindery jobs --watch se_1"');
 });

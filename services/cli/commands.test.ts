@@ -50,7 +50,7 @@ test.each([
     './no-such-folder cannot be measured: there is no such folder.',
   ],
   ['bench search package.json/x', 'package.json/x cannot be measured: there is no such folder.'],
-  ['bench search ./package.json', './package.json cannot be measured: it is no folder.'],
+  ['bench search ./package.json', './package.json cannot be measured: it is not a folder.'],
   ['bench search docs nowhere.jsonl', 'The questions in nowhere.jsonl cannot be read: there is no such file.'],
   ['dead show x', 'It must be the id of a letter as "bindery dead list" shows it.'],
   ['dead retry projector.EXPORTS.7 x --why late', 'It must be the id of a letter as "bindery dead list" shows it.'],

@@ -65,7 +65,7 @@ function checkAddress(address: string): void {
   const parsed = URL.parse(address);
   if (parsed === null || !/^https?:$/.test(parsed.protocol))
     throw new NotConnected(
-      `"${address}" is not the address of a server. Give one such as http://localhost:8080 as --url or BINDERY_URL.`,
+      `"${address}" is not the address of a server. Give an address such as http://localhost:8080 as --url or BINDERY_URL.`,
     );
   if (parsed.username !== '' || parsed.password !== '')
     throw new NotConnected(

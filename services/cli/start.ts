@@ -79,7 +79,7 @@ export async function startInstallation(environment: NodeJS.ProcessEnv, isWatchi
     watching?.close();
     await installation.stop();
   }
-  say('Stopped. The data is kept; start again to go on.');
+  say('Stopped. The data is kept; start again to continue.');
   process.exit(0);
 }
 

@@ -42,7 +42,7 @@ test('two places, or half of one, are errors', () => {
   expect(() => bundleOrigin(config({ BINDERY_EXPORT_KEY: 'svc_x' }))).toThrow('BINDERY_PLATFORM_URL');
   expect(() => askedPlatform(config({ BINDERY_ASK_KEY: 'svc_dsc_x' }))).toThrow('BINDERY_PLATFORM_URL');
   expect(() => askedPlatform(config({ BINDERY_ASK_KEY: 'svc_dsc_x', BINDERY_SITE_DEPLOYMENT: 'air-gapped' }))).toThrow(
-    'asks nobody',
+    'calls no server',
   );
 });
 

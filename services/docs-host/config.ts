@@ -183,7 +183,9 @@ export function bundleOrigin(config: DocsHostConfig): BundleOrigin {
     exportKey !== undefined && 'BINDERY_EXPORT_KEY',
   ].filter((name) => name !== false);
   if (said.length > 1)
-    throw new ConfigError(`${said.join(' and ')} are set: a docs-host gets its bundles from one place. Leave one.`);
+    throw new ConfigError(
+      `${said.join(' and ')} are set: a docs-host gets its bundles from one place. Remove all but one.`,
+    );
   if (bundleUrl !== undefined) return { kind: 'link', url: bundleUrl };
   if (bundlePath !== undefined) return { kind: 'mounted', path: bundlePath };
   if (exportKey === undefined) {
@@ -207,7 +209,7 @@ export function askedPlatform(config: DocsHostConfig): AskedPlatform | undefined
   if (askKey === undefined) return undefined;
   if (deployment === 'air-gapped')
     throw new ConfigError(
-      'BINDERY_ASK_KEY is set, but BINDERY_SITE_DEPLOYMENT is "air-gapped": such a site asks nobody. Leave one.',
+      'BINDERY_ASK_KEY is set, but BINDERY_SITE_DEPLOYMENT is "air-gapped": such a site calls no server. Remove one of them.',
     );
   if (platformUrl === undefined || domain === undefined)
     throw new ConfigError(

@@ -98,7 +98,7 @@ export function followBundle(
       const isFolder = (await stat(mounted)).isDirectory();
       const sha256 = isFolder ? undefined : await sha256OfFile(mounted);
       if (expected.sha256 !== undefined && sha256 !== expected.sha256) {
-        const has = isFolder ? 'is a folder, of which there is none' : `has ${sha256}`;
+        const has = isFolder ? 'is a folder, which has none' : `has ${sha256}`;
         throw new BundleRefused(`the bundle is to have the SHA-256 ${expected.sha256}, but ${mounted} ${has}`);
       }
       return await store({ key, sha256 }, (files) =>
@@ -172,7 +172,7 @@ export function followBundle(
 
   const sentenceOf = (error: unknown): string => {
     const stays = versions.active() === undefined ? 'Nothing is served' : 'The version that was served stays';
-    const why = errorCode(error) === 'ENOSPC' ? 'there is no room for a new version' : messageOf(error);
+    const why = errorCode(error) === 'ENOSPC' ? 'there is no disk space for a new version' : messageOf(error);
     return `${stays}: ${why.replace(/\.$/, '')}.`;
   };
 

@@ -139,7 +139,7 @@ function siteAnswers(
     const script = read.then((text) => {
       if (platform !== undefined && deploymentOf(text, version.site.manifest, config) === 'air-gapped')
         logger.warn(
-          'BINDERY_ASK_KEY is set, but the bundle was exported as "air-gapped": its pages ask nobody. For search and assistant set BINDERY_SITE_DEPLOYMENT=client-hosted, or export it so.',
+          'BINDERY_ASK_KEY is set, but the bundle was exported as "air-gapped": its pages call no server. For search and assistant set BINDERY_SITE_DEPLOYMENT=client-hosted, or export it with that deployment type.',
         );
       return Buffer.from(hostConfigScript(text, version.site.manifest, config, platform));
     });

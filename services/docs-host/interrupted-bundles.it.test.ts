@@ -120,7 +120,7 @@ describeWithSmallDisk('a disk that is full', () => {
       await hostReadiness({ url: running.insideUrl }, isReady);
       disk.fill();
       await writeFile(mounted(), await exampleBundle('two'));
-      await expectKept(running, 'unavailable', /there is no room for a new version/);
+      await expectKept(running, 'unavailable', /there is no disk space for a new version/);
       disk.free();
       await hostReadiness({ url: running.insideUrl }, isWell);
       expect(await (await fetch(running.url)).text()).toContain('Version two');
@@ -163,7 +163,7 @@ describeWithSmallDisk('a disk that is full', () => {
         BINDERY_DATA: disk.folder,
         ...withMetrics,
       });
-      await expectKept(running, 'unavailable', /there is no room for a new version/);
+      await expectKept(running, 'unavailable', /there is no disk space for a new version/);
       disk.free();
       await hostReadiness({ url: running.insideUrl }, isWell);
       expect(await (await fetch(running.url)).text()).toContain('Version two');

@@ -141,7 +141,7 @@ async function lockSiteFolder(folder: string): Promise<{ release(): Promise<void
   return await lockFolder(folder).catch((error: unknown) => {
     if (!(error instanceof FolderInUse)) throw error;
     throw new FolderInUse(
-      `Another documentation host uses ${folder}. Give each host a folder of its own with BINDERY_DATA, or stop the other one first.`,
+      `Another documentation host uses ${folder}. Give each host its own folder with BINDERY_DATA, or stop the other one first.`,
     );
   });
 }

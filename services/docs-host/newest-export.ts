@@ -78,7 +78,7 @@ async function call<S extends z.ZodType>(
     throw new LinkRefused(`the platform answered ${statusCode}${said}${advice}`);
   }
   const parsed = schema.safeParse(answer);
-  if (!parsed.success) throw new Unavailable(`${address.host} answered something that is no answer of Bindery`);
+  if (!parsed.success) throw new Unavailable(`${address.host} sent an answer that is not from Bindery`);
   return parsed.data;
 }
 

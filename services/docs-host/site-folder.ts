@@ -43,9 +43,7 @@ export async function openSiteFolder(
   await mkdir(versions, { recursive: true });
   for (const name of await readdir(versions))
     if (name.startsWith('unfinished-')) {
-      logger.warn(
-        'the host ended while it unpacked a bundle: what was unpacked is removed, and the stored version is served',
-      );
+      logger.warn('the host ended while it unpacked a bundle: its files are removed, and the stored version is served');
       await rm(join(versions, name), { recursive: true, force: true });
     }
   const isAirGapped = (manifest: PreparedSite['manifest']) => (deployment ?? manifest.deployment) === 'air-gapped';

@@ -89,7 +89,7 @@ async function checked(
   }
   const { size } = found.get(manifestPath) ?? { size: Number.POSITIVE_INFINITY };
   if (size > maxManifestBytes)
-    throw new BundleRefused(`the bundle has no ${manifestPath}: it is no export, or was cut`);
+    throw new BundleRefused(`the bundle has no ${manifestPath}: it is not an export, or was cut`);
   const bytes = await readFile(join(folder, manifestPath));
   const [problem, ...others] = compareWithManifest(found, bytes);
   if (problem !== undefined) {

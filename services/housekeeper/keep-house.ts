@@ -35,7 +35,7 @@ export async function keepHouse(
       } catch (error) {
         signal.throwIfAborted();
         onOutcome(name, 'failed');
-        logger.error({ err: error, chore: name }, 'a chore was not finished; the next round goes on with it');
+        logger.error({ err: error, chore: name }, 'a chore was not finished; the next round continues it');
       }
     }
   }

@@ -146,7 +146,7 @@ function countSwept(swept: SweptObjects, kind: SweptKind, bytes: number): void {
 export async function sweepUploads(context: HousekeeperContext, sweepAfterMs: number): Promise<void> {
   const now = await storeTime(context);
   const swept = await context.objectStore.sweepUnfinishedUploads(new Date(now.getTime() - sweepAfterMs));
-  if (swept > 0) context.logger.info({ uploads: swept }, 'unfinished uploads were given up');
+  if (swept > 0) context.logger.info({ uploads: swept }, 'unfinished uploads were aborted');
 }
 
 /** The time by the object store's clock, which gives the ages of objects and uploads: if our clock is ahead it would make them older. */

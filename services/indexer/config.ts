@@ -10,7 +10,7 @@ export const indexerSettings = {
   slots: setting(
     'BINDERY_INDEXER_SLOTS',
     wholeNumber(1, 64).default(1),
-    'pages that the indexer reads at the same time, each in a child process of its own',
+    'pages that the indexer reads at the same time, each in its own child process',
   ),
 };
 

@@ -154,7 +154,7 @@ describeWithServers(['nats-server'], 'beside a job that is broken', () => {
         bundler.facts.record({ type: 'SegmentsLost', ...factOf(jobId, at), data }),
       ),
     );
-    await leader.whenSaid('too many facts wait; the work of these is handed out anew');
+    await leader.whenSaid('too many facts wait; the work of these is handed out again');
     await Promise.all([harness.start('page-renderer'), harness.start('bundler')]);
     const other = await harness.request(otherVersion);
     expect((await harness.until(other, ended)).data.state.phase).toBe('completed');

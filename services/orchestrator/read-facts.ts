@@ -100,7 +100,7 @@ export async function readFacts(
   }
 
   function handOutAnew(jobId: string, facts: number, error: unknown): void {
-    context.logger.warn({ err: error, jobId, facts }, 'too many facts wait; the work of these is handed out anew');
+    context.logger.warn({ err: error, jobId, facts }, 'too many facts wait; the work of these is handed out again');
     const job = registry.jobs.get(jobId);
     if (job !== undefined) dispatcher.changed(job);
   }

@@ -197,7 +197,7 @@ export async function foldArchived<M>(
   for (const one of setAside) {
     logger.error(
       { projection: source.name, ...one },
-      'an archived history cannot be folded; the rebuild goes on without it',
+      'an archived history cannot be folded; the rebuild continues without it',
     );
   }
   return setAside;

@@ -102,7 +102,7 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
       ended.throwIfAborted();
       logger.warn(
         { err: error, projection: source.name },
-        'what has expired could not be removed; the next hour goes on',
+        'expired documents could not be removed; the next attempt is in an hour',
       );
     }
   };

@@ -175,7 +175,7 @@ async function foldInOrder<C extends Commit>(
       const { subject } = commit;
       by.logger.error(
         { subject, lost: lost?.at(-1) },
-        'the log has lost commits; documents were made of what it has now',
+        'the log has lost commits; documents were made again from the commits that it has',
       );
     }
     return;

@@ -99,7 +99,7 @@ async function openSite(named: string, options: Options, mostPages: number): Pro
   if (there?.isDirectory() !== true) {
     // Domain names have no such characters, so the argument must be a folder.
     if (/[/\\]|^\.+$|^~/.test(named)) {
-      const why = there === undefined ? 'there is no such folder' : 'it is no folder';
+      const why = there === undefined ? 'there is no such folder' : 'it is not a folder';
       throw new Error(`${named} cannot be measured: ${why}. Name the folder that has docs.json, or a domain.`);
     }
     const domain = domainSite(connect(options, 'assistant'), named);

@@ -104,7 +104,7 @@ export function contentNamed({ domain, versions }: ContentList, name: string): s
   if (first !== undefined && more.length === 0) return first.contentVersion;
   throw new UnknownContent(
     first === undefined
-      ? `There is no content version or label "${name}" in "${domain}". "bindery contents ${domain}" lists those there are.`
+      ? `There is no content version or label "${name}" in "${domain}". "bindery contents ${domain}" lists them.`
       : `${more.length + 1} content versions of "${domain}" begin with "${name}". Give more of it.`,
   );
 }

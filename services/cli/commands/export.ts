@@ -119,7 +119,7 @@ async function waitShowing(client: ApiClient, jobId: string, output: Output): Pr
   const interrupted = () => {
     bar?.end('');
     process.stderr.write(
-      `The export goes on. Follow it with "bindery jobs --watch ${jobId}", end it with "bindery cancel ${jobId}".\n`,
+      `The export continues. Follow it with "bindery jobs --watch ${jobId}", cancel it with "bindery cancel ${jobId}".\n`,
     );
     process.exit(130);
   };

@@ -45,7 +45,7 @@ export async function examine(options: ExaminationOptions): Promise<Examination[
       const isFolder = (environment.BINDERY_OBJECT_STORE ?? 'folder') === 'folder';
       const objects = isFolder ? [environment.BINDERY_OBJECT_FOLDER ?? join(options.dataFolder, 'objects')] : [];
       return inspectMachine([options.dataFolder, ...objects]);
-    }, 'Look whether the data folder can be read.'),
+    }, 'Check that the data folder can be read.'),
     settings: findingsOf(async () => {
       const { inspectSettings } = await import('./inspect-environment.ts');
       const findings = inspectSettings(options.environment, options.services);

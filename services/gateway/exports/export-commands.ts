@@ -219,7 +219,7 @@ async function checkAssistantKey(
   const need = { kinds: ['assistant'], scope: 'read' } as const;
   if (!document || keyRefusal(document, need, { now: clock.now(), address: '' }) !== undefined)
     throw refused(
-      'The field "assistantKey" is no assistant key of this organization, or it was revoked. Create one with POST /v1/api-keys.',
+      'The field "assistantKey" is not an assistant key of this organization, or it was revoked. Create one with POST /v1/api-keys.',
     );
 }
 

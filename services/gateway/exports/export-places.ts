@@ -66,7 +66,7 @@ async function changePlaces(
   for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
     const read = askBus(exportPlaces.get(organization, { fromLeader: true }));
     const { document, revision: expectedRevision } = await madeAnew(read, (error) =>
-      logger.error({ err: error }, 'the list of active exports cannot be read; it begins anew'),
+      logger.error({ err: error }, 'the list of active exports cannot be read; it starts empty'),
     );
     const places = await change(document?.places ?? []);
     if (places === undefined) return false;
