@@ -1,3 +1,4 @@
+import { cssAddresses } from './css-addresses.ts';
 import { extensionOf, type ProjectFile, type ProjectFiles } from './project-files.ts';
 import { decoded } from './url-policy.ts';
 
@@ -24,10 +25,18 @@ export async function namedFiles(
     total += sizeBytes;
     if (sizeBytes > mostBytes || total > mostBytesOfAll) return files.map((file) => file.path).sort();
     const text = Buffer.from(await read(path, mostBytes)).toString();
-    for (const name of namesIn(text)) for (const found of byName.get(name) ?? []) named.add(found);
+    for (const name of [...namesIn(text), ...addressesIn(text)])
+      for (const found of byName.get(name) ?? []) named.add(found);
   }
   return [...named].sort();
 }
+
+/** Returns the last parts of addresses of style sheets, which may have escapes. */
+const addressesIn = (text: string): string[] =>
+  cssAddresses(text).map((address) => {
+    const [path = ''] = address.split(/[?#]/, 1);
+    return decoded(path.slice(path.lastIndexOf('/') + 1));
+  });
 
 /** Yields possible last parts of a path: text up to a quote or bracket, and text up to a space. */
 function* namesIn(text: string): Generator<string> {

@@ -5,6 +5,7 @@ import type { Position } from 'unist';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import type { InlinePictures } from './inline-pictures.ts';
 import type { JsonObject } from './json-values.ts';
+import type { StyleSource } from './prepare-source.ts';
 
 export type ParseOptions = {
   /** `variables` of docs.json: `{{name}}` is replaced before parsing. */
@@ -28,8 +29,8 @@ export type ParsedPage = {
    * that are not MDX have no MDX nodes: `.md` pages then have `html` nodes, and in `.mdx` pages that cannot be repaired tags are text.
    */
   tree: Root;
-  /** Text of the page's `<style>` elements, which are not in the tree. */
-  styles?: string[];
+  /** The `<style>` elements of the page, in their order. They are not in the tree. */
+  styles?: StyleSource[];
   /** The parsed text, which offsets of positions refer to. Absent if the tree has parts that differ from this text. */
   text?: string;
   /**

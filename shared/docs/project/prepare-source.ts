@@ -1,12 +1,15 @@
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 
+/** The text of a `<style>` element, and the line on which the element begins. */
+export type StyleSource = { text: string; line: number };
+
 export type PreparedSource = {
   lines: string[];
   fenced: boolean[];
   /** Ids that authors gave to headings, by line number from 1. */
   headingIds: Map<number, string>;
-  /** Text of the page's `<style>` elements. */
-  styles: string[];
+  /** The page's `<style>` elements, in their order. */
+  styles: StyleSource[];
   diagnostics: Diagnostic[];
 };
 
@@ -50,11 +53,11 @@ const styleStart = /<style(?:\s[^<>]{0,200})?>/;
 const mostStyles = 50;
 const styleEnd = /<\/style\s*>/;
 /**
- * Removes and returns the text of `<style>` elements outside of code, which is CSS and not MDX. Their place does not matter, because a style sheet
- * applies to the whole page. A `<style>` with an expression stays for the parser.
+ * Removes and returns the text of `<style>` elements outside of code, which is CSS and not MDX. Nothing takes their place, because a style sheet
+ * applies to the whole page; their lines say in which order they apply. A `<style>` with an expression stays for the parser.
  */
-function takeStyles(lines: string[], fenced: readonly boolean[]): string[] {
-  const found: string[] = [];
+function takeStyles(lines: string[], fenced: readonly boolean[]): StyleSource[] {
+  const found: StyleSource[] = [];
   let at = 0;
   while (at < lines.length && found.length < mostStyles) {
     const line = lines[at] ?? '';
@@ -80,7 +83,7 @@ function takeStyles(lines: string[], fenced: readonly boolean[]): string[] {
       at = last + 1;
       continue;
     }
-    found.push(text);
+    found.push({ text, line: at + 1 });
     lines.fill('', at, last);
     if (last > at) lines[at] = before;
     lines[last] = last > at ? after : before + after;

@@ -6,6 +6,7 @@ import { decodeSource } from './decode-source.ts';
 import type { Report } from './diagnostics.ts';
 import { jsonCopy, type JsonObject } from './json-values.ts';
 import { withoutPictures } from './inline-pictures.ts';
+import { cssAddresses } from './css-addresses.ts';
 import { leadingTitle } from './leading-title.ts';
 import { type Frontmatter, parseFrontmatter } from './parse-frontmatter.ts';
 import { fencedLines, prepareSource } from './prepare-source.ts';
@@ -140,19 +141,16 @@ const markdownTarget = /\]\(\s*<?([^\s)>]{1,1000})|^[ \t>]*\[[^\]\n]{1,500}\]:[ 
 const quotedPath = /["'`]((?:\/|\.\.?\/)[^"'`\s{}<>\\]{0,1000})["'`]/g;
 const attributeTarget = /\b(?:href|src|img|url|root|icon|poster|file)\s*=\s*\{?\s*["'`]([^"'`\s{}<>\\]{1,1000})["'`]/g;
 
-const styleTarget = /\burl\(\s*["']?([^"'()\s{}<>\\]{1,1000})/g;
-
 /** Finds the references of a page or snippet without a parser. `file` is its path in the project, and relative targets are resolved from it. */
 export function scanSource(text: string, file: string): ScannedSource {
   const imports =
     text.includes('from') || text.includes('import') ? firstGroups(withoutExamples(text, file), importStatement) : [];
   const snippetFiles = text.includes('<Snippet') ? firstGroups(text, snippetElement) : [];
   const targets = new Set<string>();
-  for (const pattern of [markdownTarget, quotedPath, attributeTarget, styleTarget]) {
-    for (const found of firstGroups(text, pattern)) {
-      const target = rooted(found, file);
-      if (target !== undefined) targets.add(target);
-    }
+  const written = [markdownTarget, quotedPath, attributeTarget].flatMap((pattern) => firstGroups(text, pattern));
+  for (const found of [...written, ...cssAddresses(text)]) {
+    const target = rooted(found, file);
+    if (target !== undefined) targets.add(target);
   }
   return { imports, snippetFiles, linkTargets: [...targets].sort() };
 }

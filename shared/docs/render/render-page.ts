@@ -93,7 +93,7 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
   const ids = [...(titleId === undefined ? [] : [titleId]), ...main.ids, ...aside.ids];
 
   const { links } = addresses;
-  const styles = pageStyles([...evaluated.styles, ...content.styles], slice, report);
+  const styles = pageStyles(lastOfEach([...evaluated.styles, ...content.styles]), slice, report);
   const description = descriptionOf(slice, content.ids);
   for (const target of description?.links ?? []) if (!links.has(target)) links.set(target, {});
   const card = pageCard(slice, description?.text, (message) => {
@@ -142,9 +142,15 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
   return { ...rendered, ...(card && { card }) };
 }
 
+/** A style sheet that comes twice counts where it comes last, as in a browser. */
+const lastOfEach = (texts: readonly string[]): string[] => [...new Set(texts.toReversed())].reverse();
+
 /** The files of pictures that a page shows. SVG files are isolated where the project's scripts are not allowed, so that they run nothing. */
 function picturesIn(html: string, pictures: InlinePictures, allowsScripts: boolean): RenderedFile[] {
-  const shown = [...pictures].filter(([path]) => html.includes(path));
+  if (pictures.size === 0) return [];
+  // One search for each picture would take long in a page of thousands.
+  const names = new Set(html.match(/[0-9a-f]{32}\.[a-z]{3,4}\b/g));
+  const shown = [...pictures].filter(([path]) => names.has(path.slice(path.lastIndexOf('/') + 1)));
   return shown.map(([path, body]) => ({
     path,
     body: !allowsScripts && isIsolated(path) ? isolateFile(path, body) : body,

@@ -17,6 +17,7 @@ import type { Place } from '../findings.ts';
 import { bindPattern, boundNames, evaluateExpression, nameClosure } from './evaluate-expression.ts';
 import { nodesIn } from './evaluate-island.ts';
 import { evaluateModule, evaluateSnippet } from './evaluate-tree.ts';
+import { withStyles } from './place-styles.ts';
 import {
   Budget,
   type Evaluation,
@@ -53,7 +54,7 @@ export type EvaluatedPage = {
   diagnostics: Diagnostic[];
   /** Islands of the page, by the numbers that they have in the tree. */
   islands: Island[];
-  /** Texts of the `<style>` elements of the page and of the snippets that it imports. */
+  /** Texts of the `<style>` elements of the page and of the snippets that it imports. The tree has them, too. */
   styles: string[];
   /** Pictures that are embedded in the source of the page and of its snippets. */
   pictures: InlinePictures;
@@ -83,18 +84,19 @@ export function evaluatePage(
     allowsScripts: options.allowsScripts ?? true,
     isFirstLook: false,
     ofFiles: [],
-    styles: [...(parsed.styles ?? [])],
+    styles: (parsed.styles ?? []).map(({ text }) => text),
     loadModule: moduleLoader(dependencies, parseOptions, pictures, () => evaluation),
     evaluateJsx,
     evaluateSnippet,
   };
   const page = emptyModule(file);
-  page.tree = parsed.tree;
+  page.tree = withStyles(parsed.tree, parsed.styles);
   evaluation.active.push(page);
   bindModule(page, evaluation);
   const whole = evaluateModule(page, evaluation);
   const titleHeading = titleHeadingOf(whole, parsed, options.title, { file, source });
-  const tree = titleHeading === undefined ? whole : { ...whole, children: whole.children.slice(1) };
+  const tree =
+    titleHeading === undefined ? whole : { ...whole, children: whole.children.filter((node) => node !== titleHeading) };
   measure(tree);
   const { text } = parsed;
   const { islands, styles } = evaluation;
@@ -112,7 +114,7 @@ function titleHeadingOf(
   title: string | undefined,
   { file, source }: Pick<PageSource, 'file' | 'source'>,
 ): Heading | undefined {
-  const [first] = tree.children;
+  const first = tree.children.find((node) => !(node.type === 'staticElement' && node.name === 'style'));
   if (first?.type !== 'heading' || first.depth !== 1 || title === undefined || frontmatter['title'] !== undefined)
     return undefined;
   return leadingTitleOf(source, file) === title ? first : undefined;
@@ -172,9 +174,9 @@ function moduleLoader(
       else bindProgram(script.program, frame);
     } else {
       const parsed = parserOf(options).parse(source, path, options);
-      module.tree = parsed.tree;
+      module.tree = withStyles(parsed.tree, parsed.styles);
       for (const [picture, bytes] of parsed.pictures ?? []) pictures.set(picture, bytes);
-      evaluation().styles.push(...(parsed.styles ?? []));
+      evaluation().styles.push(...(parsed.styles ?? []).map(({ text }) => text));
       evaluation().diagnostics.push(...parsed.diagnostics.slice(0, 20));
       bindModule(module, evaluation());
     }

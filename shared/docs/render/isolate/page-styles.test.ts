@@ -5,7 +5,7 @@ const sheetOf = async (source: string, others: Record<string, string> = {}) => {
   const project = await testProject({ 'guides/page.mdx': source, ...others });
   const { files, page } = project.render('guides/page');
   const sheet = files.find(({ path }) => path.startsWith('_bindery/styles/'));
-  return { html: files[0]?.body ?? '', markdown: files[1]?.body ?? '', sheet, page };
+  return { project, html: files[0]?.body ?? '', markdown: files[1]?.body ?? '', sheet, page };
 };
 
 describe('a <style> in a page', () => {
@@ -48,6 +48,24 @@ describe('a <style> in a page', () => {
     expect(page.diagnostics.map(({ line }) => line)).toEqual([13]);
   });
 
+  test('those of CSS, of templates and of snippets have the order of the source', async () => {
+    const source = [
+      'import S from "/snippets/s.mdx";\nexport const T = () => <style>{`.t6 {}`}</style>;',
+      '<style>{`.t1 {}`}</style>',
+      '<style>\n.t2 {}\n</style>',
+      '# Page',
+      '<div>\n<style>{`.t3 {}`}</style>\n<style>.t4 {}</style>\n</div>',
+      '<S />',
+      '<T />\n\n<style>.t7 {}</style><style>.t8 {}</style>',
+      '<style>{`.t9 {}`}</style>',
+    ];
+    const { sheet, page } = await sheetOf(source.join('\n\n'), {
+      'snippets/s.mdx': '<style>.t5 {}</style>\n\nText.',
+    });
+    expect(sheet?.body.match(/\.t\d/g)).toEqual(['.t1', '.t2', '.t3', '.t4', '.t5', '.t6', '.t7', '.t8', '.t9']);
+    expect(page.diagnostics).toEqual([]);
+  });
+
   test('the <style> of a snippet counts, too', async () => {
     const { sheet } = await sheetOf('import S from "/snippets/s.mdx";\n\n<S />', {
       'snippets/s.mdx': '<style>\n.s { color: red }\n</style>\n\nText.',
@@ -60,7 +78,7 @@ describe('a <style> in a page', () => {
       '<style>\n.a { background: url(/images/a.png) } .b { background: url("b c.png") url(\'./d.png\') } .c { background: url(https://x.example/e.png) url(data:image/png;base64,AA==) url(../../f.png) }\n</style>',
     );
     expect(sheet?.body).toContain('url(../../images/a.png)');
-    expect(sheet?.body).toContain("url('../../guides/d.png')");
+    expect(sheet?.body).toContain('url("../../guides/b%20c.png") url(\'../../guides/d.png\')');
     expect(sheet?.body).toContain('url(https://x.example/e.png) url(data:image/png;base64,AA==) url(../../f.png)');
   });
 
@@ -85,6 +103,18 @@ describe('a <style> in a page', () => {
     expect(sheet === undefined || sheet.body.includes(css)).toBe(true);
   });
 
+  test.each([
+    ['url("b c.png")', 'guides/b c.png', 'url("../../guides/b%20c.png")'],
+    ["url( 'b (1).png' )", 'guides/b (1).png', "url('../../guides/b%20%281%29.png')"],
+    ['url("/images/a\\22 b.png")', 'images/a"b.png', 'url("../../images/a%22b.png")'],
+    ['url("b\\ c.png?x=\\"y")', 'guides/b c.png', 'url("../../guides/b%20c.png?x=%22y")'],
+    ['URL(é.png)', 'guides/é.png', 'url(../../guides/%C3%A9.png)'],
+  ])('%s is a file of the project', async (written, file, shown) => {
+    const { sheet, project } = await sheetOf(`<style>\n.a { background: ${written} }\n</style>`, { [file]: 'x' });
+    expect(sheet?.body).toContain(`.a { background: ${shown} }`);
+    expect(project.model.pages.flatMap(({ linkTargets }) => linkTargets)).toContain(`/${file}`);
+  });
+
   test('an address keeps what follows its path', async () => {
     const { sheet } = await sheetOf('<style>\n.a { fill: url(a.svg#b) } .c { background: url(/d.png?e=1) }\n</style>');
     expect(sheet?.body).toContain('url(../../guides/a.svg#b)');
@@ -100,9 +130,7 @@ describe('a <style> in a page', () => {
     const { sheet } = await sheetOf(`<style>\n${css.join('\n')}\n</style>`);
     expect(sheet?.body).toContain('url(../../guides/a%20b.png)');
     expect(sheet?.body).toContain("url('../../guides/c%27%29%7D.png')");
-    expect(sheet?.body).toContain(
-      '/* url(../../guides/%2A/d.png) } */ .c { background: url(../../guides/%28e%29.png) }',
-    );
+    expect(sheet?.body).toContain('/* url(%2a/d.png) } */ .c { background: url(../../guides/%28e%29.png) }');
   });
 
   test('rules for the dark mode, whose mark is outside of the content', async () => {

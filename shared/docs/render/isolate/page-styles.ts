@@ -1,3 +1,4 @@
+import { replaceCssAddresses } from '#shared/docs/project/css-addresses.ts';
 import { resolvePath } from '#shared/docs/project/project-files.ts';
 import { classifyUrl, decoded } from '#shared/docs/project/url-policy.ts';
 import { encodePath, stylesFile } from '../bundle-paths.ts';
@@ -33,25 +34,22 @@ export function pageStyles(
   if (text === '') return undefined;
   return {
     path: stylesFile(path),
-    text: text.replace(address, (whole, quote: string, named: string) => fromSheet(whole, quote, named)),
+    text: replaceCssAddresses(text, fromSheet),
   };
 
   /** Converts an address, which is relative to the page or to the top of the site, to one relative to the style sheet. */
-  function fromSheet(whole: string, quote: string, named: string): string {
+  function fromSheet(named: string, quote: string): string | undefined {
     const url = classifyUrl(named);
     const target = url.kind === 'path' && url.path !== '' ? resolvePath(decoded(url.path), file) : undefined;
-    return target === undefined
-      ? whole
-      : `url(${quote}../../${plain(encodePath(target))}${url.kind === 'path' ? url.query + url.hash : ''}${quote})`;
+    if (target === undefined || url.kind !== 'path') return undefined;
+    return `url(${quote}../../${plain(encodePath(target) + url.query + url.hash)}${quote})`;
   }
 }
 
 /** Encodes characters that have a meaning in CSS: they could end a comment, an address or a string. */
-const plain = (path: string): string =>
-  path.replaceAll(/[*'()]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
-
-/**
- * Matches addresses whose characters have no meaning in CSS. Replacing them cannot change how the sheet is parsed, unlike an address with an escape
- * or the end of a comment.
- */
-const address = /\burl\(\s*(["']?)([\w./@%+~?#=&-]+)\1\s*\)/gi;
+const plain = (address: string): string =>
+  address.replaceAll(/[^\w./@%+,~?#=&:;$!-]/gu, (character) =>
+    /[*'()]/.test(character)
+      ? `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+      : encodeURIComponent(character.toWellFormed()),
+  );
