@@ -88,25 +88,50 @@ class TooMuchJavaScript extends SyntaxError {
   }
 }
 
+/** Bound of nodes times lines in the expressions of a page. */
+const mostPlacesByLines = 400_000_000;
+
 /**
  * Acorn for micromark, which calls it at each closing brace with all text before the brace, so that a small text could take minutes. It refuses
- * expressions once a text has used more work than real ones need.
+ * expressions once a text has used more work than real ones need. Micromark then looks for the place of each node and each
+ * comment among all lines of the expression. It gets no comments, because nothing reads them, and nodes times lines are bounded.
  */
 export function boundedAcorn(text: string): typeof Parser {
   let left = Math.min(20 * text.length + 1_000_000, 20_000_000);
+  let placesByLines = mostPlacesByLines;
+  const refuse = (): never => {
+    throw new TooMuchJavaScript('the expressions of the page are too long');
+  };
   const spend = (characters: number): void => {
     left -= characters;
-    if (left < 0) throw new TooMuchJavaScript('the expressions of the page are too long');
+    if (left < 0) refuse();
   };
-  const bounded: Pick<typeof Parser, 'parse' | 'parseExpressionAt'> = {
-    parse(code, settings) {
-      spend(code.length);
-      return ExtendedParser.parse(code, settings);
-    },
-    parseExpressionAt(code, at, settings) {
-      spend(code.length);
-      return ExtendedParser.parseExpressionAt(code, at, settings);
-    },
+  const bounded = <Tree>(code: string, parse: () => Tree): Tree => {
+    spend(code.length);
+    const tree = parse();
+    const lines = code.split('\n').length;
+    if (lines > 100) placesByLines -= lines * nodesOf(tree);
+    if (placesByLines < 0) refuse();
+    return tree;
   };
-  return bounded as typeof Parser;
+  const acorn: Pick<typeof Parser, 'parse' | 'parseExpressionAt'> = {
+    parse: (code, settings) => bounded(code, () => ExtendedParser.parse(code, withoutComments(settings))),
+    parseExpressionAt: (code, at, settings) =>
+      bounded(code, () => ExtendedParser.parseExpressionAt(code, at, withoutComments(settings))),
+  };
+  return acorn as typeof Parser;
+}
+
+const withoutComments = ({ onComment: _, ...settings }: AcornOptions): AcornOptions => settings;
+
+function nodesOf(tree: unknown): number {
+  let count = 0;
+  const pending = [tree];
+  while (pending.length > 0) {
+    const value = pending.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    if ('type' in value) count += 1;
+    for (const inner of Object.values(value)) if (typeof inner === 'object') pending.push(inner);
+  }
+  return count;
 }

@@ -20,12 +20,14 @@ type TreeExtension = Exclude<NonNullable<Options['mdastExtensions']>[number], un
 
 const dollar = 36;
 const backslash = 92;
+const backtick = 96;
 const isEol = (code: Code): boolean => code !== null && code < -2;
 const isSpace = (code: Code): boolean => code === -2 || code === -1 || code === 32 || isEol(code);
 
 /**
  * `$…$` and `$$…$$` for micromark. It is stricter than other syntaxes, because documentation is full of prices and `$ref`: a single dollar opens only
- * before a non-space, and closes only after a non-space and before a non-digit. `blocks` are the result of `mathBlocks` for the parsed text.
+ * before a non-space, and closes only after a non-space and before a non-digit, with no backtick between them: `$ref` in a sentence and `$x` in code
+ * make no formula. `blocks` are the result of `mathBlocks` for the parsed text.
  */
 export function mathSyntax(blocks: ReadonlyMap<number, number>): Syntax {
   return {
@@ -159,6 +161,11 @@ function tokenizeMath(effects: Effects, ok: State, nok: State): State {
   };
   const between = (code: Code): State | undefined => {
     if (code === null) {
+      endData();
+      return nok(code);
+    }
+    // remark-math would take it. But TeX has backticks only as quotation marks in text, and prose has them around code.
+    if (code === backtick && opening === 1) {
       endData();
       return nok(code);
     }

@@ -319,6 +319,9 @@ export function pageParserContract(parser: PageParser): void {
     it.each([
       'It is $5 or $10.',
       'Use $ref and $id.',
+      'A $ref with `a` and `$x`.',
+      '$ref: `a` $',
+      'From $5 (`basic`) up to $x.',
       'a $ b $ c',
       'from \\$1 to \\$2',
       'US$5, CA$6 and $',
@@ -368,6 +371,8 @@ export function pageParserContract(parser: PageParser): void {
 
   it.each([
     ['comments that never end', '{/*}\n\n'.repeat(6_000)],
+    ['line breaks without a slash', '<br>\n\n'.repeat(60_000)],
+    ['expressions of comments', `<Made a=b/>\n\n${`{${'/**/\n'.repeat(45_000)}}\n\n`.repeat(3)}`],
     ['expressions behind one that is none', `{x y}\n\n${'a {1} b\n\n'.repeat(4_000)}`],
     [
       'tags of a name that is made at the end',

@@ -7,6 +7,8 @@ import { mathBlocks } from './math-syntax.ts';
 import { micromarkTree } from './micromark-page-parser.ts';
 import { pageParser, type ToTree } from './page-parser.ts';
 import type { PageParser } from './parse-page.ts';
+import { fencedLines } from './prepare-source.ts';
+import { withoutInlineCode } from './source-limits.ts';
 
 /**
  * MDX by satteri, which is native code and some twenty times as fast as micromark. It returns expressions as text, and acorn parses them. micromark
@@ -14,13 +16,35 @@ import type { PageParser } from './parse-page.ts';
  * an author gets micromark's error message. A panic ends the process: parse in a child, and again with micromark in another one.
  */
 const satteriTree: ToTree = (text, format, math, repairs) => {
-  const isForSatteri = format === 'mdx' && !repairs && !(math && mathBlocks(text).size > 0);
+  const isForSatteri =
+    format === 'mdx' && !repairs && !(math && mathBlocks(text).size > 0) && unclosedTags(text) <= mostUnclosed;
   const tree = isForSatteri ? mdxTree(text, math) : undefined;
   return tree ?? micromarkTree(text, format, math, repairs);
 };
 
 /** `PageParser` on satteri. */
 export const satteriPageParser: PageParser = pageParser(satteriTree);
+
+/** For a tag that is never closed satteri looks through the rest of the page, and one that is not closed is no MDX. */
+const mostUnclosed = 50;
+
+/** Tags outside of code that are never closed: by their names, so it may be wrong about a page that is no MDX anyway, and only costs time then. */
+function unclosedTags(text: string): number {
+  if (!text.includes('<')) return 0;
+  const lines = text.split('\n');
+  const fenced = fencedLines(lines);
+  const open = new Map<string, number>();
+  let last = '';
+  for (const [index, line] of lines.entries()) {
+    if (fenced[index] === true || !(line.includes('<') || line.includes('/>'))) continue;
+    for (const [written, slash, name = last] of withoutInlineCode(line).matchAll(/<(\/?)([A-Za-z][\w.:-]*)|\/>/g)) {
+      const isOpening = written !== '/>' && slash === '';
+      open.set(name, Math.max(0, (open.get(name) ?? 0) + (isOpening ? 1 : -1)));
+      last = name;
+    }
+  }
+  return open.values().reduce((sum, count) => sum + count, 0);
+}
 
 function mdxTree(text: string, math: boolean): Root | undefined {
   try {

@@ -140,7 +140,8 @@ function elementNesting(lines: readonly string[], fenced: readonly boolean[]): B
   return tooDeep;
 }
 
-function withoutInlineCode(line: string): string {
+/** The line with spaces for its code, at the same places. */
+export function withoutInlineCode(line: string): string {
   let text = '';
   let at = 0;
   for (const [start, end] of inlineCodeSpans(line)) {
