@@ -6,8 +6,8 @@ import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { sha256Hex } from '#shared/contracts/identifiers.ts';
 import { InvalidProject, quoted } from '#shared/docs/project/diagnostics.ts';
 import type { NamedFiles, ProjectFiles } from '#shared/docs/project/project-files.ts';
-import { addressesNamedIn } from '#shared/docs/reference/named-addresses.ts';
-import { isReplaced, remoteFile, remoteManifestPath } from '#shared/docs/reference/remote-files.ts';
+import { addressesNamedIn, type NamedAddress } from '#shared/docs/reference/named-addresses.ts';
+import { isReplaced, notInUpload, remoteFile, remoteManifestPath } from '#shared/docs/reference/remote-files.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 
@@ -25,8 +25,21 @@ export type RemoteOptions = {
   now?: () => Date;
 };
 
-/** Files for the archive of a project, and diagnostics for its author. */
-export type RemoteDescriptions = { files: Map<string, Uint8Array>; diagnostics: Diagnostic[] };
+/**
+ * Files for the archive of a project, and diagnostics for its author. `withoutSaid` removes findings of a publication that repeat these
+ * diagnostics.
+ */
+export type RemoteDescriptions = {
+  files: Map<string, Uint8Array>;
+  diagnostics: Diagnostic[];
+  withoutSaid: (found: readonly Diagnostic[]) => Diagnostic[];
+};
+
+export const noDescriptions: RemoteDescriptions = {
+  files: new Map(),
+  diagnostics: [],
+  withoutSaid: (found) => [...found],
+};
 
 const copySchema = z.object({
   address: z.string(),
@@ -46,19 +59,26 @@ export async function remoteDescriptions(
   { allowPrivate, fetch = true, cache = join(cacheFolder(), 'descriptions'), now = () => new Date() }: RemoteOptions,
 ): Promise<RemoteDescriptions> {
   const named = await addressesNamedIn(project).catch((error: unknown) => {
-    if (error instanceof InvalidProject) return new Map<string, string>();
+    if (error instanceof InvalidProject) return new Map<string, NamedAddress>();
     throw error;
   });
   const own = new Set(project.files.map(({ path }) => path));
   const isOwn = (address: string): boolean =>
     own.has(remoteFile(address, 'json')) || own.has(remoteFile(address, 'yaml'));
-  if (named.size === 0) return { files: new Map(), diagnostics: [] };
+  if (named.size === 0) return noDescriptions;
   // Loaded on demand: the parsers of descriptions are large, and few projects need them.
   const { fetchDescription, NotFetched } = await import('./fetch-description.ts');
   const diagnostics: Diagnostic[] = [];
-  const say = (code: string, message: string, file: string): void =>
-    void diagnostics.push({ severity: 'warning', code, message, file });
-  const copies = await inParallel([...named].slice(0, mostAddresses), atOnce, async ([address, file]) => {
+  const say = (code: string, message: string, { file, line }: Partial<NamedAddress> = {}): void =>
+    void diagnostics.push({
+      severity: 'warning',
+      code,
+      message,
+      file: file ?? '',
+      ...(line !== undefined && { line }),
+    });
+  const said = new Set<string>();
+  const copies = await inParallel([...named].slice(0, mostAddresses), atOnce, async ([address, place]) => {
     const kept = await lastCopy(cache, address);
     if (!fetch) return kept;
     try {
@@ -69,9 +89,12 @@ export async function remoteDescriptions(
     } catch (error) {
       if (!(error instanceof NotFetched)) throw error;
       const problem = `The API description ${quoted(address)} cannot be fetched: ${error.message}.`;
-      if (kept !== undefined) say('openapi-copy-used', `${problem} The copy of ${kept.fetchedAt} is used.`, file);
-      else if (isOwn(address)) say('openapi-copy-used', `${problem} The copy in the project is used.`, file);
-      else say('openapi-fetch-failed', `${problem} Its pages are missing.`, file);
+      if (kept !== undefined) say('openapi-copy-used', `${problem} The copy of ${kept.fetchedAt} is used.`, place);
+      else if (isOwn(address)) say('openapi-copy-used', `${problem} The copy in the project is used.`, place);
+      else {
+        say('openapi-fetch-failed', `${problem} Its pages are missing.`, place);
+        for (const written of place.written) said.add(notInUpload.message(written));
+      }
       return kept;
     }
   });
@@ -79,7 +102,6 @@ export async function remoteDescriptions(
     say(
       'openapi-fetch-failed',
       `The project names ${named.size} API descriptions by address; ${mostAddresses} are fetched.`,
-      '',
     );
   const files = new Map<string, Uint8Array>();
   const listed: object[] = [];
@@ -89,11 +111,7 @@ export async function remoteDescriptions(
     const { bytes, format, ...facts } = copy;
     total += bytes.length;
     if (total > mostBytes) {
-      say(
-        'openapi-too-large',
-        `${quoted(copy.address)} is left out: together with those before it, it exceeds 64 MB.`,
-        '',
-      );
+      say('openapi-too-large', `${quoted(copy.address)} is left out: together with those before it, it exceeds 64 MB.`);
       continue;
     }
     const file = remoteFile(copy.address, format);
@@ -105,7 +123,8 @@ export async function remoteDescriptions(
       remoteManifestPath,
       Buffer.from(`${JSON.stringify({ formatVersion: 1, descriptions: listed }, null, 1)}\n`),
     );
-  return { files, diagnostics };
+  const isSaid = ({ code, message }: Diagnostic): boolean => code === notInUpload.code && said.has(message);
+  return { files, diagnostics, withoutSaid: (found) => found.filter((finding) => !isSaid(finding)) };
 }
 
 /** A project with these files, which replace its own copies of the same addresses. */

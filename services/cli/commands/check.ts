@@ -7,7 +7,7 @@ import { InvalidProject } from '#shared/docs/project/diagnostics.ts';
 import { counted, diagnosticCounts, diagnosticLine, formatNumber, printable } from '../format.ts';
 import { privateAddresses } from '../command-options.ts';
 import { folderProject } from '../folder-project.ts';
-import { remoteDescriptions, withFiles } from '../remote-descriptions.ts';
+import { noDescriptions, remoteDescriptions, withFiles } from '../remote-descriptions.ts';
 import { createOutput, paintFor, textTable } from '../terminal.ts';
 
 type CheckOptions = { pages: boolean; remote: boolean; privateAddresses: boolean };
@@ -71,7 +71,7 @@ async function checkProject(folder: string, options: CheckOptions): Promise<Proj
   const own = await folderProject(folder);
   const remote = options.remote
     ? await remoteDescriptions(own, { allowPrivate: options.privateAddresses })
-    : { files: new Map<string, Uint8Array>(), diagnostics: [] };
+    : noDescriptions;
   const project = withFiles(own, remote.files);
   const pool = projectPool({ slots: 1 });
   try {
@@ -82,7 +82,7 @@ async function checkProject(folder: string, options: CheckOptions): Promise<Proj
     return {
       publishable: true,
       pages: docs.pages.length,
-      diagnostics: [...remote.diagnostics, ...docs.diagnostics, ...ofPages],
+      diagnostics: [...remote.diagnostics, ...remote.withoutSaid(docs.diagnostics), ...ofPages],
     };
   } catch (error) {
     if (!(error instanceof InvalidProject)) throw error;

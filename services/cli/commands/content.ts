@@ -34,7 +34,10 @@ export function publishCommand(program: Command): void {
         allowPrivate: options.privateAddresses,
       });
       const published = await publishProject(client, domain, folder, options.label, remote.files);
-      const publication = { ...published, diagnostics: [...remote.diagnostics, ...published.diagnostics] };
+      const publication = {
+        ...published,
+        diagnostics: [...remote.diagnostics, ...remote.withoutSaid(published.diagnostics)],
+      };
       const lines = publication.diagnostics.map((diagnostic) => diagnosticLine(diagnostic));
       output.result(
         publication,

@@ -71,7 +71,13 @@ export async function readDocsProject(
   const ofKind = (kind: 'style' | 'script' | 'asset'): ProjectFile[] =>
     carried.filter(({ path }) => fileKind(path) === kind);
   const specs = await specsOf(usable, ofKind('asset'));
-  const reference = await openSiteReference(usable, specs, settings.api, (path) => pageFiles.has(path), report);
+  const reference = await openSiteReference(
+    usable,
+    specs,
+    { api: settings.api, files: config.files },
+    (path) => pageFiles.has(path),
+    report,
+  );
   const { nodes, places, addOperations } = readNavigation(
     config.value['navigation'],
     config.file,

@@ -8,26 +8,35 @@ import {
   textsOf,
 } from '#shared/docs/project/json-values.ts';
 import { parseFrontmatter } from '#shared/docs/project/parse-frontmatter.ts';
+import { lineOfName, placesOfNames } from '#shared/docs/project/place-of-name.ts';
 import { fileKind, type NamedFiles } from '#shared/docs/project/project-files.ts';
 import { readConfig } from '#shared/docs/project/read-config.ts';
 import { remoteAddress } from './remote-files.ts';
 
-/** Addresses of API descriptions in a project's configuration and pages, each with the first file that names it. Throws `InvalidProject`. */
-export async function addressesNamedIn(project: NamedFiles): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
-  const add = (written: string | undefined, file: string): void => {
+/** The first file that names an address, and its line there where it can be found. `written`: the ways in which the project writes the address. */
+export type NamedAddress = { file: string; line?: number; written: Set<string> };
+
+/** The addresses of API descriptions that a project names in its configuration and its pages, each with its place. Throws `InvalidProject`. */
+export async function addressesNamedIn(project: NamedFiles): Promise<Map<string, NamedAddress>> {
+  const found = new Map<string, NamedAddress>();
+  const add = (written: string | undefined, place: (written: string) => Omit<NamedAddress, 'written'>): void => {
     const address = written === undefined ? undefined : remoteAddress(written);
-    if (address !== undefined && !found.has(address)) found.set(address, file);
+    if (written === undefined || address === undefined) return;
+    const known = found.get(address) ?? { ...place(written), written: new Set() };
+    known.written.add(written);
+    found.set(address, known);
   };
-  const { value, file } = await readConfig(project);
+  const { value, file, files } = await readConfig(project);
+  const placeOf = await placesOfNames(project, files);
+  const inConfig = (written: string): Omit<NamedAddress, 'written'> => placeOf(written) ?? { file };
   const visit = (node: JsonValue): void => {
     // An address without a method is a link.
-    if (typeof node === 'string') add(/^(https?:\S+)\s+[a-z]+\s+\S/i.exec(node.trim())?.[1], file);
+    if (typeof node === 'string') add(/^(https?:\S+)\s+[a-z]+\s+\S/i.exec(node.trim())?.[1], inConfig);
     else if (Array.isArray(node)) for (const item of node) visit(item);
     else if (isJsonObject(node)) visitNode(node);
   };
   const visitNode = (node: JsonObject): void => {
-    for (const key of ['openapi', 'asyncapi']) for (const name of namesIn(node[key])) add(name, file);
+    for (const key of ['openapi', 'asyncapi']) for (const name of namesIn(node[key])) add(name, inConfig);
     for (const [key, inner] of Object.entries(node)) if (key === 'pages' || typeof inner === 'object') visit(inner);
   };
   const api = objectOf(value['api']);
@@ -39,7 +48,11 @@ export async function addressesNamedIn(project: NamedFiles): Promise<Map<string,
     // Few pages name an address, and this check is faster than parsing.
     if (!/^(?:openapi|openapi-schema|asyncapi)["']?\s*:.*https?:/im.test(start)) continue;
     const { data } = parseFrontmatter(decodeSource(Buffer.from(start), path).text, path);
-    for (const key of ['openapi', 'openapi-schema', 'asyncapi']) add(firstWord(textOf(data[key]) ?? ''), path);
+    const inPage = (written: string): Omit<NamedAddress, 'written'> => {
+      const line = lineOfName(start, written);
+      return { file: path, ...(line !== undefined && { line }) };
+    };
+    for (const key of ['openapi', 'openapi-schema', 'asyncapi']) add(firstWord(textOf(data[key]) ?? ''), inPage);
   }
   return found;
 }

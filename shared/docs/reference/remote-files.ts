@@ -1,3 +1,4 @@
+import { quoted } from '#shared/docs/project/diagnostics.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 
 /**
@@ -20,6 +21,13 @@ export function remoteAddress(text: string): string | undefined {
   url.hash = '';
   return url.href;
 }
+
+/** The finding about an address, as it is written, of which an upload has no copy. */
+export const notInUpload = {
+  code: 'openapi-not-fetched',
+  message: (written: string): string =>
+    `The API description ${quoted(written)} is not in this upload, and servers do not fetch descriptions. Publish with "bindery publish", which fetches it on your machine, or add the file to the project and name it.`,
+};
 
 export type RemoteFormat = 'json' | 'yaml';
 

@@ -162,6 +162,9 @@ describe('pages made from a specification', () => {
       ...(text === '' ? {} : { [name]: text }),
     });
     expect(model.diagnostics.map((found) => found.code)).toEqual([code]);
+    expect(model.diagnostics).toMatchObject([
+      code === 'openapi-not-read' ? { file: name } : { file: 'docs.json', line: 1 },
+    ]);
     expect(model.pages).toHaveLength(1);
   });
 });

@@ -15,6 +15,7 @@ import { lineOf } from './open-slice.ts';
 import { type Channel, findChannel } from './channels.ts';
 import { metadataOf, type Operation } from './operations.ts';
 import { maxSpecificationBytes } from './parse-specification.ts';
+import { placesOfNames } from '#shared/docs/project/place-of-name.ts';
 import { isRemoteFile, remoteManifestPath } from './remote-files.ts';
 import { sliceChannel } from './slice-channel.ts';
 import { type OperationSlice, sliceOperation, sliceSchema } from './slice-operation.ts';
@@ -81,13 +82,13 @@ const maxPages = 20_000;
 const entryForm = /^(?:(\S+)\s+)?(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|QUERY|WEBHOOK)\s+(\S.*)$/i;
 
 /**
- * Opens the API descriptions of a project; each is read once, on first use. Problems with one are reported, and pages do without it. `settings` is
- * `api` of docs.json. `isTaken` is true if the project has a page of that path, which takes precedence.
+ * Opens the API descriptions of a project; each is read once, on first use. Problems with one are reported, and pages do without it. `config` has
+ * `api` of docs.json, and the files that docs.json consists of. `isTaken` is true if the project has a page of that path, which takes precedence.
  */
 export async function openSiteReference(
   project: Pick<ProjectFiles, 'files' | 'read'>,
   files: readonly FileEntry[],
-  settings: JsonValue | undefined,
+  config: { api: JsonValue | undefined; files: readonly string[] },
   isTaken: (path: string) => boolean,
   report: Report,
 ): Promise<SiteReference> {
@@ -104,7 +105,9 @@ export async function openSiteReference(
       report({ severity: 'warning', code: 'openapi-too-large', message, file: path });
     }
   }
-  return new Reference(new SpecificationFiles(bytes, remote, report), objectOf(settings), isTaken, report);
+  const placeOf = await placesOfNames(project, config.files);
+  const specifications = new SpecificationFiles(bytes, remote, placeOf, report);
+  return new Reference(specifications, objectOf(config.api), isTaken, report);
 }
 
 class Reference implements SiteReference {

@@ -1,5 +1,6 @@
 import { quoted, type Report } from '#shared/docs/project/diagnostics.ts';
 import { isJsonObject, type JsonObject, type JsonValue, textOf, textsOf } from '#shared/docs/project/json-values.ts';
+import type { PlaceOfName } from '#shared/docs/project/place-of-name.ts';
 import { resolvePath } from '#shared/docs/project/project-files.ts';
 import { isSafeHref } from '#shared/docs/project/url-policy.ts';
 import { archivePathProblem } from '#shared/export/bundle/archive-names.ts';
@@ -13,7 +14,7 @@ import {
   tagTitles,
 } from './operations.ts';
 import { parseSpecification, SpecificationRefused } from './parse-specification.ts';
-import { copiesOf, remoteAddress } from './remote-files.ts';
+import { copiesOf, notInUpload, remoteAddress } from './remote-files.ts';
 
 /** Source of operations or channels: files and folders of the project, and the folder of the generated pages. */
 export type SpecificationSource = { names: readonly string[]; directory: string };
@@ -48,15 +49,25 @@ export const isUsablePath = (path: string): boolean => archivePathProblem(path) 
 export class SpecificationFiles {
   readonly #bytes: ReadonlyMap<string, Uint8Array>;
   readonly #remote: ReadonlyMap<string, Uint8Array>;
+  readonly #placeOf: (name: string) => PlaceOfName | undefined;
   readonly #report: Report;
   readonly #read = new Map<string, Specification | undefined>();
   /** Cache of the files that names stand for. */
   readonly #named = new Map<string, string[]>();
 
-  /** `remote` has the copies of descriptions at addresses. They are read only for addresses that are named. */
-  constructor(bytes: ReadonlyMap<string, Uint8Array>, remote: ReadonlyMap<string, Uint8Array>, report: Report) {
+  /**
+   * `remote` has the copies of descriptions at addresses. They are read only for addresses that are named. `placeOf` finds a name
+   * in the configuration.
+   */
+  constructor(
+    bytes: ReadonlyMap<string, Uint8Array>,
+    remote: ReadonlyMap<string, Uint8Array>,
+    placeOf: (name: string) => PlaceOfName | undefined,
+    report: Report,
+  ) {
     this.#bytes = bytes;
     this.#remote = remote;
+    this.#placeOf = placeOf;
     this.#report = report;
   }
 
@@ -74,6 +85,12 @@ export class SpecificationFiles {
 
   #warn(code: string, message: string, file: string): void {
     this.#report({ severity: 'warning', code, message, file });
+  }
+
+  /** About a name in `file`; in that of the configuration with its line. */
+  #warnOfName(code: string, message: string, name: string, file: string): void {
+    const place = /^(?:docs|mint)\.json$/.test(file) ? this.#placeOf(name) : undefined;
+    this.#report({ severity: 'warning', code, message, file, ...place });
   }
 
   #filesNamed(name: string, file: string): string[] {
@@ -102,12 +119,12 @@ export class SpecificationFiles {
     const alike = all.filter((each) => [nameOf(each), nameOf(each).replace(/\.[^.]+$/, '')].includes(path));
     if (alike.length > 1) {
       const message = `${quoted(name)} can mean ${alike.length} API descriptions: ${alike.slice(0, 5).map(quoted).join(', ')}. Name one of them by its path.`;
-      this.#warn('openapi-file-missing', message, file);
+      this.#warnOfName('openapi-file-missing', message, name, file);
       return [];
     }
     if (alike.length === 0) {
       const message = `There is no API description ${quoted(path)} in the project, or its format is not supported. Add it, or correct the name.`;
-      this.#warn('openapi-file-missing', message, file);
+      this.#warnOfName('openapi-file-missing', message, name, file);
     }
     return alike;
   }
@@ -115,8 +132,7 @@ export class SpecificationFiles {
   #copyOf(name: string, file: string): string[] {
     const address = remoteAddress(name);
     if (address !== undefined && this.#copyAt(address) !== undefined) return [address];
-    const message = `The API description ${quoted(name)} is not in this upload, and servers do not fetch descriptions. Publish with "bindery publish", which fetches it on your machine, or add the file to the project and name it.`;
-    this.#warn('openapi-not-fetched', message, file);
+    this.#warnOfName(notInUpload.code, notInUpload.message(name), name, file);
     return [];
   }
 
