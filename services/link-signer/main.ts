@@ -1,7 +1,7 @@
 import { logWithArchive } from '#shared/export/archived-jobs.ts';
 import { type Running, startService } from '#shared/runtime/start-service.ts';
 import type { LinkSignerConfig } from './config.ts';
-import { checkClockSkew, linkSignerApp } from './sign-link.ts';
+import { linkSignerApp } from './sign-link.ts';
 
 export { linkSignerSettings as settings } from './config.ts';
 
@@ -11,8 +11,7 @@ export function start(config: LinkSignerConfig): Promise<Running> {
     const { objectStore } = service;
     const { linkLifetimeSeconds, gatewayToken } = config;
     const bus = { ...service.bus, exports: logWithArchive(service.bus.exports, objectStore) };
-    const checks = { ...service.checks, clock: () => checkClockSkew(objectStore) };
     const callerTokens = { gateway: gatewayToken };
-    return { app: linkSignerApp({ ...service, bus, linkLifetimeSeconds }, { ...service, callerTokens, checks }) };
+    return { app: linkSignerApp({ ...service, bus, linkLifetimeSeconds }, { ...service, callerTokens }) };
   });
 }

@@ -71,13 +71,3 @@ export function linkSignerApp(parts: LinkSignerParts, options: InternalServerOpt
   }));
   return app;
 }
-
-const mostSkewMs = 5_000;
-
-/** Rejects while the store's clock and ours differ by more than 5 seconds, because links would expire at the wrong time. */
-export async function checkClockSkew(objectStore: Pick<ObjectStore, 'clockSkewMs'>): Promise<void> {
-  const skewMs = await objectStore.clockSkewMs();
-  if (Math.abs(skewMs) <= mostSkewMs) return;
-  const direction = skewMs > 0 ? 'ahead of' : 'behind';
-  throw new Error(`the object store's clock is ${Math.abs(skewMs) / 1000} s ${direction} ours; set both by NTP`);
-}

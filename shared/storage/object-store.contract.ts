@@ -299,6 +299,9 @@ export function objectStoreContract(
       });
 
       test('expire at the stated time', async () => {
+        // An answer shows a store that its clock agrees with ours, before ours says an earlier time.
+        now = new Date();
+        await store.head(key);
         now = new Date(Date.now() - 3_601_000);
         const { url, expiresAt } = await store.presign(key, options);
         expect(expiresAt.getTime()).toBeLessThan(Date.now());

@@ -29,7 +29,10 @@ export type ObjectStore = {
   list(prefix: string, options?: ReadOptions): AsyncIterable<ObjectEntry>;
   /** Succeeds also when there is no such object. */
   remove(key: string, options?: ReadOptions): Promise<void>;
-  /** A link with which anyone may read the object until it expires. Its lifetime is at most `maxLinkLifetimeSeconds`. */
+  /**
+   * A link with which anyone may read the object until it expires, by our clock, however far that of the store is off. Its lifetime is at most
+   * `maxLinkLifetimeSeconds`. What the store's clock says is known from the answers that came before.
+   */
   presign(key: string, options: PresignOptions): Promise<PresignedLink>;
   /** Milliseconds by which the store's clock is ahead of ours; 0 for stores on this machine. */
   clockSkewMs(): Promise<number>;

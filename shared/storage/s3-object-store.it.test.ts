@@ -83,6 +83,30 @@ describeWithServers(['versitygw'], 'with a real gateway', () => {
       await behind.close();
     });
 
+    test.each([
+      ['behind', -17],
+      ['ahead of', 17],
+    ])('takes links that were signed with a clock %s its own, until they say', async (_how, minutes) => {
+      const now = () => new Date(Date.now() + minutes * 60_000);
+      const skewed = s3ObjectStore({ ...settingsFor(gateway), clock: { now } });
+      await store.put('signed', Buffer.from('x'));
+      await skewed.head('signed');
+      const options = { lifetimeSeconds: 600, fileName: 'a.tar.gz', contentType: 'application/gzip' };
+      const link = await skewed.presign('signed', options);
+      expect((await fetch(link.url)).status).toBe(200);
+      expect(Math.abs(link.expiresAt.getTime() - now().getTime() - 600_000)).toBeLessThan(3_000);
+      // Its time is told by the store's clock in the link, and by ours beside it: the same moment.
+      const { searchParams } = new URL(link.url);
+      const signedAt = Date.parse(
+        (searchParams.get('X-Amz-Date') ?? '').replace(/^(....)(..)(..)T(..)(..)(..)Z$/, '$1-$2-$3T$4:$5:$6Z'),
+      );
+      const endsAt = signedAt + Number(searchParams.get('X-Amz-Expires')) * 1000;
+      expect(Math.abs(endsAt + minutes * 60_000 - link.expiresAt.getTime())).toBeLessThan(3_000);
+      // What was learned holds for the next link, too.
+      expect((await fetch((await skewed.presign('signed', options)).url)).status).toBe(200);
+      await skewed.close();
+    });
+
     test('names the problem of a bucket or a key, which does not count as unavailable', async () => {
       const noBucket = s3ObjectStore({ ...settingsFor(gateway), bucket: 'no-such-bucket' });
       await expect(noBucket.check()).rejects.toThrow(/refused to open the bucket no-such-bucket: .*404/);

@@ -22,6 +22,7 @@ import {
   type PutOptions,
   type StreamOptions,
 } from './object-store.ts';
+import { followStoreClock, skewOf } from './s3-clock.ts';
 import {
   defaultTimeoutMs,
   s3Calls,
@@ -35,15 +36,13 @@ import { objectToStore, s3StreamUpload, s3SweepUploads } from './s3-uploads.ts';
 /** Tries when another conditional write to the same key is in flight (status 409): S3 recommends to repeat the request. */
 const conflictAttempts = 5;
 
-/** `Date` is truncated to seconds, so on average the store's clock was half a second ahead of it. */
-const halfASecondMs = 500;
-
 /** Objects in a bucket of an S3 API. The bucket has to exist (`createS3Bucket`). */
 export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
   const { bucket, endpoint, publicEndpoint = endpoint, clock = systemClock, timeoutMs = defaultTimeoutMs } = settings;
   const client = new S3Client(s3ClientConfig(settings, endpoint));
   // A client for the address that clients use, because the signature covers the host name. It never connects.
   const signer = new S3Client(s3ClientConfig(settings, publicEndpoint));
+  const storeClock = followStoreClock(client, clock);
   const call = s3Calls(timeoutMs);
   const s3 = { client, bucket, call };
 
@@ -140,7 +139,8 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
         ResponseContentType: contentType,
       });
       // S3 counts whole seconds from the second of the signature.
-      const signedAt = Math.floor(clock.now().getTime() / 1000);
+      const ourSecond = Math.floor(clock.now().getTime() / 1000);
+      const signedAt = ourSecond + storeClock.aheadSeconds();
       try {
         // A link stops working when the credentials that signed it expire, whatever its own end is, so the earlier end is returned.
         const { expiration } = await signer.config.credentials();
@@ -149,7 +149,8 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
         if (lifetime < 1) throw new ObjectStoreUnavailable('the credentials that sign links have expired');
         const signing = { expiresIn: lifetime, signingDate: new Date(signedAt * 1000) };
         const url = await getSignedUrl(signer, command, signing);
-        return { url, expiresAt: new Date((signedAt + lifetime) * 1000) };
+        // The same moment by our clock, from which clients take all other times.
+        return { url, expiresAt: new Date((ourSecond + lifetime) * 1000) };
       } catch (error) {
         throw s3Error(error, `sign a link to ${key}`);
       }
@@ -167,9 +168,9 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
         }),
       );
       const answered = clock.now().getTime();
-      const storeTime = Date.parse(headers.get('date') ?? '');
-      if (Number.isNaN(storeTime)) throw new ObjectStoreUnavailable('the object store answers without a Date header');
-      return Math.round(storeTime + halfASecondMs - (asked + answered) / 2);
+      const skewMs = skewOf(headers.get('date'), asked, answered);
+      if (skewMs === undefined) throw new ObjectStoreUnavailable('the object store answers without a Date header');
+      return skewMs;
     },
 
     async check({ signal } = {}) {

@@ -1,0 +1,36 @@
+import type { S3Client } from '@aws-sdk/client-s3';
+import type { Clock } from '#shared/runtime/time-and-ids.ts';
+
+/** `Date` is cut to seconds: on average the store's clock was half a second further. */
+const halfASecondMs = 500;
+/** Below this difference, what an answer says of the store's clock is no more exact than ours. */
+const sameClockMs = 2_000;
+
+/** How far the store's clock was ahead of ours, by the `Date` of an answer to a request; undefined without a readable one. Pure. */
+export function skewOf(date: string | null | undefined, askedAtMs: number, answeredAtMs: number): number | undefined {
+  const storeTimeMs = Date.parse(date ?? '');
+  return Number.isNaN(storeTimeMs)
+    ? undefined
+    : Math.round(storeTimeMs + halfASecondMs - (askedAtMs + answeredAtMs) / 2);
+}
+
+/**
+ * How far the store's clock is ahead of `clock`, in whole seconds, by its last answer to this client; 0 before the first, and where both differ by less
+ * than an answer shows. A store refuses what is signed more than 15 minutes off its own time, so signatures are made at that.
+ */
+export function followStoreClock(client: S3Client, clock: Clock): { aheadSeconds: () => number } {
+  let skewMs = 0;
+  client.middlewareStack.addRelativeTo(
+    <A, R extends { response: unknown }>(next: (args: A) => Promise<R>) =>
+      async (args: A) => {
+        const askedAtMs = clock.now().getTime();
+        const result = await next(args);
+        // A refusal has a date, too: the middleware before this one makes an error of it.
+        const { headers } = result.response as { headers?: Record<string, string> };
+        skewMs = skewOf(headers?.['date'], askedAtMs, clock.now().getTime()) ?? skewMs;
+        return result;
+      },
+    { name: 'followStoreClock', relation: 'after', toMiddleware: 'deserializerMiddleware' },
+  );
+  return { aheadSeconds: () => (Math.abs(skewMs) < sameClockMs ? 0 : Math.floor(skewMs / 1000)) };
+}
