@@ -76,6 +76,30 @@ describe('a body', () => {
     expect(await client.ended()).toMatch(timedOut);
   });
 
+  test.each([
+    ['that is sent at once', 'x'.repeat(200_000), /^HTTP\/1\.1 200 OK[^]*whole$/],
+    ['whose sender is slow after that', 'x'.repeat(150_000), timedOut],
+  ])('%s has its time from when we take it', async (_name, sent, seen) => {
+    let take = (): void => {};
+    const asked = new Promise<void>((resolve) => {
+      take = resolve;
+    });
+    const open = await start({ bodyWithinMs: 200 }, (request, response) => {
+      if (request.url === '/delayed') void asked.then(() => read(request, response));
+      else read(request, response);
+    });
+    const client = await open('PUT /delayed HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n');
+    client.socket.write(sent);
+    // Another one, whose time begins later, ends by then.
+    const other = await open(put);
+    other.trickle();
+    expect(await other.ended()).toMatch(timedOut);
+    expect(client.text()).toBe('');
+    take();
+    if (sent.length < 200_000) client.trickle();
+    await expect.poll(() => client.text(), { timeout: 8_000 }).toMatch(seen);
+  });
+
   test('whose response was sent before it arrived no longer keeps the connection', async () => {
     const open = await start({ bodyWithinMs: 100 }, (_request, response) => response.end('early'));
     const client = await open(put);

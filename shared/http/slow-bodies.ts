@@ -6,8 +6,8 @@ import { endStalledConnections } from './stalled-connections.ts';
 
 /**
  * Time that a client may take to send a request. A client that sends a byte a minute would otherwise hold a connection, and its memory, without
- * limit. So each server allows ten seconds for the headers of a request, and ten seconds more for its body. An upload continues while it makes
- * progress.
+ * limit. So each server allows ten seconds for the headers of a request, and ten seconds more in which it reads the body. While the server checks
+ * the caller, it reads no more than its buffer holds, and that time does not count. An upload continues while it makes progress.
  */
 
 /** Options for `http.createServer`, for every server. They have no limit for bodies, because Node's would apply to uploads too. */
@@ -22,7 +22,10 @@ const bodyWithinMs = 10_000;
 export type SlowClients = {
   /** Idle timeout of a connection: see `endStalledConnections`. */
   stalledAfterMs: number;
-  /** Deadline for the whole body of a request that is not an upload, and for the rest of a body after the response was sent. */
+  /**
+   * Deadline for the whole body of a request that is not an upload, without the time in which the server reads none of it; and for the rest of a
+   * body after the response was sent.
+   */
   bodyWithinMs?: number;
   /** Minimum rate of an upload while the server reads it. */
   leastOfUpload?: { bytes: number; inMs: number };
@@ -55,14 +58,15 @@ export function endSlowClients(server: Server, options: SlowClients): void {
     if (!hasBody(request)) return;
     const whole = (): void =>
       refuse(socket, `The body of the request took longer than ${withinMs / 1_000} seconds. Send it again, faster.`);
-    let deadline = setTimeout(() => unlessArriving(request, whole), withinMs);
+    let stopDeadline = countdown(request, withinMs, whole);
     const restAfterAnswer = (): void => {
       if (isOver(request) || uploads.has(request)) return;
-      clearTimeout(deadline);
-      deadline = setTimeout(() => unlessArriving(request, () => socket.destroy()), withinMs);
+      stopDeadline();
+      const deadline = setTimeout(() => unlessArriving(request, () => socket.destroy()), withinMs);
+      stopDeadline = () => clearTimeout(deadline);
     };
     const end = (): void => {
-      clearTimeout(deadline);
+      stopDeadline();
       uploads.get(request)?.stop();
       uploads.delete(request);
       response.off('finish', restAfterAnswer);
@@ -72,7 +76,7 @@ export function endSlowClients(server: Server, options: SlowClients): void {
     request.once('end', end).once('close', () => isOver(request) && end());
     socket.once('close', end);
     starts.set(request, () => {
-      clearTimeout(deadline);
+      stopDeadline();
       const slow = (): void => {
         const { bytes, inMs } = leastOfUpload;
         refuse(
@@ -110,11 +114,11 @@ function watchRate(
   let stood = false;
   // Received data waits without a reader; then the interval does not measure the client.
   const look = setInterval(() => {
-    stood ||= request.readableLength >= request.readableHighWaterMark;
+    stood ||= isFull(request);
   }, inMs / 10).unref();
   const judge = setInterval(() => {
     const arrived = socket.bytesRead - before;
-    const isSlow = arrived < bytes && !stood && request.readableLength < request.readableHighWaterMark;
+    const isSlow = arrived < bytes && !stood && !isFull(request);
     before = socket.bytesRead;
     stood = false;
     if (isSlow) unlessArriving(request, slow);
@@ -126,6 +130,39 @@ function watchRate(
     },
   };
 }
+
+/** Steps of a deadline. A step in which the server reads nothing does not count. */
+const steps = 20;
+
+/** Calls `late` after `withinMs` in which the body could arrive and did not become whole. Returns a function that stops the countdown. */
+function countdown(request: IncomingMessage, withinMs: number, late: () => void): () => void {
+  let left = steps;
+  let stopped = false;
+  let timer: NodeJS.Timeout;
+  const next = (): void => {
+    timer = setTimeout(() => {
+      if (!isFull(request)) left -= 1;
+      if (left > 0) next();
+      else unlessArriving(request, judge);
+    }, withinMs / steps);
+  };
+  const judge = (): void => {
+    if (stopped) return;
+    if (!isFull(request)) late();
+    else {
+      left = 1;
+      next();
+    }
+  };
+  next();
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
+}
+
+/** True while the buffer of a body is full: the server reads no more, and the client's data waits in its network. */
+const isFull = (request: IncomingMessage): boolean => request.readableLength >= request.readableHighWaterMark;
 
 /** After a pause, a process runs its timers before it reads the data that arrived meanwhile. Such a body arrives faster than this. */
 const stillArriving = { bytes: 4 * 1024, inMs: 50 };
