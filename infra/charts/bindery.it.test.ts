@@ -79,6 +79,13 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
 
   afterAll(() => rm(folder, { recursive: true }));
 
+  test('an upgrade with the values of a release before knows no keys that came later', () => {
+    const later = chart.laterKeys();
+    expect(later).toEqual(expect.arrayContaining(['traces', 'image.digest', 'networkPolicy.traces']));
+    for (const example of chart.examples) expect(chart.problemOfUpgrade(later, { example })).toBe('');
+    for (const key of later) expect([key, chart.problemOfUpgrade([key], { example: 'cloud.yaml' })]).toEqual([key, '']);
+  });
+
   /** Configuration that a service would load in its pod: from its variables and its mounted secret files. */
   async function configOf(workload: Workload, settings: Settings): Promise<Record<string, unknown>> {
     const mounted = await mkdtemp(join(folder, 'mounted-'));

@@ -38,6 +38,13 @@ describeWithServers(['helm'], 'the chart of the documentation host', () => {
     },
   );
 
+  test('an upgrade with the values of a release before knows no keys that came later', () => {
+    const later = chart.laterKeys();
+    expect(later).toEqual(expect.arrayContaining(['login', 'login.redis', 'networkPolicy']));
+    for (const example of chart.examples) expect(chart.problemOfUpgrade(later, { example })).toBe('');
+    for (const key of later) expect([key, chart.problemOfUpgrade([key], { example: 'login.yaml' })]).toEqual([key, '']);
+  });
+
   test('the values of the specification reach the host, the link only as a secret', () => {
     const list = resources('link.yaml');
     const env = Object.fromEntries(podOf(list)?.containers[0]?.env.map(({ name, value }) => [name, value]) ?? []);

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadAll } from 'js-yaml';
+import { load, loadAll } from 'js-yaml';
 import { requireServer } from '#infra/setup/find-server.ts';
 
 export type Resource = {
@@ -22,7 +23,8 @@ export type Release = { example?: string; set?: readonly string[]; setString?: r
 
 /** A chart in `infra/charts`, by its name there. Releases are called `docs`, in the namespace `docs`. */
 export function helmChart(name: string) {
-  const folder = join(import.meta.dirname, '../../infra/charts', name);
+  const charts = join(import.meta.dirname, '../../infra/charts');
+  const folder = join(charts, name);
   const values = ({ example, set = [], setString = [] }: Release) => [
     ...(example === undefined ? [] : ['--values', join(folder, 'examples', example)]),
     ...set.flatMap((one) => ['--set', one]),
@@ -40,6 +42,28 @@ export function helmChart(name: string) {
   };
   return {
     examples: readdirSync(join(folder, 'examples')),
+    /** The keys that the first version of the chart did not have, as `login.redis`. */
+    laterKeys(): string[] {
+      const valuesIn = (file: string) => load(readFileSync(join(charts, file), 'utf8'));
+      return keysBeyond(valuesIn(`first-values/${name}.yaml`), valuesIn(`${name}/values.yaml`));
+    },
+    /**
+     * What Helm says against an upgrade with `--reuse-values` of a release whose chart did not have these keys; empty: nothing. Such an upgrade
+     * knows the values of the release alone, and nothing of the defaults of the new chart.
+     */
+    problemOfUpgrade(without: readonly string[], release: Release): string {
+      const copy = mkdtempSync(join(tmpdir(), 'bindery-chart-'));
+      try {
+        cpSync(folder, copy, { recursive: true });
+        const before = load(readFileSync(join(folder, 'values.yaml'), 'utf8'));
+        for (const key of without) removeKey(before, key.split('.'));
+        writeFileSync(join(copy, 'values.yaml'), JSON.stringify(before));
+        const { status, stderr } = helm('template', 'docs', copy, '--namespace', 'docs', ...values(release));
+        return status === 0 ? '' : stderr;
+      } finally {
+        rmSync(copy, { recursive: true });
+      }
+    },
     /** What the linter has against a release; empty: nothing. */
     complaints(release: Release): string {
       const { status, stdout, stderr } = helm('lint', folder, '--strict', ...values(release));
@@ -58,4 +82,23 @@ export function helmChart(name: string) {
       return stderr;
     },
   };
+}
+
+const isMap = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The keys of `now` that `before` does not have, with those inside of them. */
+function keysBeyond(before: unknown, now: unknown, path = ''): string[] {
+  if (!isMap(now)) return [];
+  return Object.entries(now).flatMap(([name, value]) => {
+    const key = path === '' ? name : `${path}.${name}`;
+    const known = isMap(before) ? before[name] : undefined;
+    return [...(known === undefined ? [key] : []), ...keysBeyond(known, value, key)];
+  });
+}
+
+function removeKey(values: unknown, [name = '', ...rest]: string[]): void {
+  if (!isMap(values)) return;
+  if (rest.length === 0) delete values[name];
+  else removeKey(values[name], rest);
 }

@@ -10,7 +10,7 @@
 {{- $url := index $v.objectStore $name -}}
 {{- if and $url (not (regexMatch "^https?://[^@\\s]+$" $url)) }}{{ $problems = append $problems (printf "objectStore.%s must be the address of an S3 API, without keys, such as https://s3.example.com." $name) }}{{ end -}}
 {{- end -}}
-{{- if and $v.traces.endpoint (not (regexMatch "^https?://[^@\\s]+$" $v.traces.endpoint)) }}{{ $problems = append $problems "traces.endpoint must be the address of a collector, without keys, such as http://otel-collector:4318." }}{{ end -}}
+{{- if and ($v.traces).endpoint (not (regexMatch "^https?://[^@\\s]+$" ($v.traces).endpoint)) }}{{ $problems = append $problems "traces.endpoint must be the address of a collector, without keys, such as http://otel-collector:4318." }}{{ end -}}
 {{- if and (not $v.redis.url) (gt (int $v.services.gateway.replicas) 1) }}{{ $problems = append $problems "redis.url is not set, but there is more than one gateway: without Redis each counts requests alone. Set redis.url, or services.gateway.replicas=1." }}{{ end -}}
 {{- if and $v.objectStore.accessKeyId (not $v.objectStore.existingSecret) }}{{ $problems = append $problems "objectStore.accessKeyId needs objectStore.existingSecret: the secret with the key BINDERY_S3_SECRET_ACCESS_KEY." }}{{ end -}}
 {{- if and $v.search.username (not $v.search.existingSecret) }}{{ $problems = append $problems "search.username needs search.existingSecret: the secret with the key BINDERY_ELASTICSEARCH_PASSWORD." }}{{ end -}}
@@ -22,7 +22,7 @@
 {{- if $v.networkPolicy.enabled -}}
 {{- $needed := list "nats" "objectStore" "search" -}}
 {{- if $v.redis.url }}{{ $needed = append $needed "redis" }}{{ end -}}
-{{- if $v.traces.endpoint }}{{ $needed = append $needed "traces" }}{{ end -}}
+{{- if ($v.traces).endpoint }}{{ $needed = append $needed "traces" }}{{ end -}}
 {{- range $server := $needed -}}
 {{- if not (index $v.networkPolicy $server).to }}{{ $problems = append $problems (printf "networkPolicy.%s.to is empty: say where it is, such as [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %s}}}] or [{ipBlock: {cidr: 10.1.2.0/24}}]. Or set networkPolicy.enabled=false, and nothing keeps renderers from other addresses." $server (lower $server)) }}{{ end -}}
 {{- end -}}

@@ -169,7 +169,7 @@ affinity: {{- toYaml . | nindent 2 }}
 {{- $_ := set $env "BINDERY_NATS_REPLICAS" (toString $v.nats.replicas) }}
 {{- else }}
 {{- $_ := set $env "BINDERY_LOG_LEVEL" $v.logLevel }}
-{{- $_ := set $env "OTEL_EXPORTER_OTLP_ENDPOINT" $v.traces.endpoint }}
+{{- $_ := set $env "OTEL_EXPORTER_OTLP_ENDPOINT" (($v.traces).endpoint | default "") }}
 {{- end }}
 {{- range $called := $special.calls | default list }}
 {{- $_ := set $env (printf "BINDERY_%s_URL" ($called | upper | replace "-" "_")) (printf "http://%s-%s:8080" $name $called) }}
@@ -197,7 +197,7 @@ affinity: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- if has "model" $servers }}
 {{- $_ := set $env "BINDERY_MISTRAL_BASE_URL" $v.model.baseUrl }}
-{{- $_ := set $env "BINDERY_EMBEDDING_MODEL" $v.model.embeddings }}
+{{- $_ := set $env "BINDERY_EMBEDDING_MODEL" ($v.model.embeddings | default "") }}
 {{- if eq .service "assistant" }}
 {{- $_ := set $env "BINDERY_LANGUAGE_MODEL" $v.model.provider }}
 {{- $_ := set $env "BINDERY_MISTRAL_MODEL" $v.model.name }}
