@@ -253,7 +253,7 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
       const careful = await publish();
       expect(careful.pages).toBe(1);
       expect(codes(careful).filter((code) => code.startsWith('openapi'))).toEqual(['openapi-fetch-failed']);
-      expect(careful.diagnostics).toContainEqual(expect.objectContaining({ file: 'docs.json', line: 4 }));
+      expect(careful.diagnostics).toContainEqual(expect.objectContaining({ file: 'docs.json', line: 5 }));
       const fetched = await publish('--private-addresses');
       expect(fetched.pages).toBe(2);
       expect(codes(fetched)).not.toContain('openapi-not-fetched');
