@@ -31,7 +31,8 @@ export type ObjectStore = {
   remove(key: string, options?: ReadOptions): Promise<void>;
   /**
    * A link with which anyone may read the object until it expires, by our clock, however far that of the store is off. Its lifetime is at most
-   * `maxLinkLifetimeSeconds`. What the store's clock says is known from the answers that came before.
+   * `maxLinkLifetimeSeconds`. Earlier answers told
+   * the store's time.
    */
   presign(key: string, options: PresignOptions): Promise<PresignedLink>;
   /** Milliseconds by which the store's clock is ahead of ours; 0 for stores on this machine. */

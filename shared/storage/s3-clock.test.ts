@@ -24,6 +24,8 @@ test.each([
   });
   const clock = followStoreClock(client, { now: () => new Date('2026-03-01T10:00:00.500Z') });
   expect(clock.aheadSeconds()).toBe(0);
-  await expect(client.send(new HeadBucketCommand({ Bucket: 'b' }))).rejects.toMatchObject({ $metadata: { httpStatusCode: 403 } });
+  await expect(client.send(new HeadBucketCommand({ Bucket: 'b' }))).rejects.toMatchObject({
+    $metadata: { httpStatusCode: 403 },
+  });
   expect(clock.aheadSeconds()).toBe(seconds);
 });

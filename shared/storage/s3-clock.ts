@@ -16,7 +16,8 @@ export function skewOf(date: string | null | undefined, askedAtMs: number, answe
 
 /**
  * How far the store's clock is ahead of `clock`, in whole seconds, by its last answer to this client; 0 before the first, and where both differ by less
- * than an answer shows. A store refuses what is signed more than 15 minutes off its own time, so signatures are made at that.
+ * than an answer shows. A store refuses signatures more than 15 minutes off its own
+ * time, so links are signed by that time.
  */
 export function followStoreClock(client: S3Client, clock: Clock): { aheadSeconds: () => number } {
   let skewMs = 0;

@@ -102,7 +102,7 @@ describeWithServers(['versitygw'], 'with a real gateway', () => {
       );
       const endsAt = signedAt + Number(searchParams.get('X-Amz-Expires')) * 1000;
       expect(Math.abs(endsAt + minutes * 60_000 - link.expiresAt.getTime())).toBeLessThan(3_000);
-      // What was learned holds for the next link, too.
+      // The next link needs no further answer.
       expect((await fetch((await skewed.presign('signed', options)).url)).status).toBe(200);
       await skewed.close();
     });
