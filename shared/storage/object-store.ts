@@ -31,8 +31,7 @@ export type ObjectStore = {
   remove(key: string, options?: ReadOptions): Promise<void>;
   /**
    * A link with which anyone may read the object until it expires, by our clock, however far that of the store is off. Its lifetime is at most
-   * `maxLinkLifetimeSeconds`. Earlier answers told
-   * the store's time.
+   * `maxLinkLifetimeSeconds`. The store's time is taken from its earlier answers.
    */
   presign(key: string, options: PresignOptions): Promise<PresignedLink>;
   /** Milliseconds by which the store's clock is ahead of ours; 0 for stores on this machine. */
