@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type Installation, runInstallation } from '#infra/supervisor/run-installation.ts';
-import { serviceNames } from '#infra/supervisor/services.ts';
+import { type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import { type CodeWatch, watchCode } from '#infra/supervisor/watch-code.ts';
 import { loadConfig, onOff, portNumber, setting } from '#shared/runtime/config.ts';
 import { firstInstallation, sayWelcome, showDemo } from './demo.ts';
@@ -87,17 +87,19 @@ export async function startInstallation(environment: NodeJS.ProcessEnv, isWatchi
 function restartOnChange(installation: Installation, say: (line: string) => void): CodeWatch {
   let restarts = Promise.resolve();
   say('Watching services/ and shared/: a service restarts when its code changes.');
+  const restart = async (before: Promise<void>, services: readonly ServiceName[], file: string): Promise<void> => {
+    await before;
+    const names = services.length === serviceNames.length ? 'all services' : services.join(', ');
+    const startedAt = performance.now();
+    try {
+      await installation.restart(services, `${file} changed; restarting ${names}`);
+      say(`· ready again after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+    } catch (error) {
+      say(`· ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
   return watchCode(repository, (services, file) => {
-    restarts = restarts.then(async () => {
-      const names = services.length === serviceNames.length ? 'all services' : services.join(', ');
-      const startedAt = performance.now();
-      try {
-        await installation.restart(services, `${file} changed; restarting ${names}`);
-        say(`· ready again after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
-      } catch (error) {
-        say(`· ${error instanceof Error ? error.message : String(error)}`);
-      }
-    });
+    restarts = restart(restarts, services, file);
   });
 }
 

@@ -22,7 +22,7 @@ export function remoteAddress(text: string): string | undefined {
   return url.href;
 }
 
-/** The finding about an address, as it is written, of which an upload has no copy. */
+/** Finding about an address without a copy in the upload. `written`: the address as the author wrote it. */
 export const notInUpload = {
   code: 'openapi-not-fetched',
   message: (written: string): string =>

@@ -2,12 +2,12 @@ import type { Nodes, Root } from 'mdast';
 import type { MdxJsxFlowElement } from 'mdast-util-mdx';
 import type { StyleSource } from '#shared/docs/project/prepare-source.ts';
 
-/** Elements that may have a `<style>` among their children without a difference to what they show. */
+/** Elements that look the same with a `<style>` among their children. */
 const holders = new Set('div section article main header footer aside nav center'.split(' '));
 
 /**
- * The tree with the style sheets that were taken off its source, each as an element where it stood, so that they have their order among those that
- * components and expressions make. One that stood inside of something else goes before that. `styles` are in the order of their lines.
+ * The tree with the style sheets that were cut from its source, each as an element at its old place, in order with the sheets that components and
+ * expressions make. A sheet inside any other element goes before that element. `styles` are sorted by line.
  */
 export function withStyles(tree: Root, styles: readonly StyleSource[] = []): Root {
   return styles.length === 0 ? tree : { ...tree, children: placed(tree.children, styles) as Root['children'] };
