@@ -22,7 +22,7 @@ export type ResponseTo<R extends RenderRequest> = R['kind'] extends 'site' | 'is
       ? Extract<RenderResponse, { kind: 'packed' }>
       : Extract<RenderResponse, { kind: 'page' }>;
 
-/** Limit of pictures in a page: one for each 4 KB of a source of 8 MB with its snippets. */
+/** Limit of pictures in a page: one for each 4 KB of a source of 8 MB, and as many for its snippets. */
 const mostPictures = 4_096;
 const bytes = z.instanceof(Uint8Array);
 const count = z.int().min(0);

@@ -37,7 +37,7 @@ export type PageSlice = {
   choices: DivisionChoice[];
   /** Actions that the page's menu offers. */
   menu?: PageMenu;
-  /** The same page in all languages of the site, itself included, the default language first. Empty if the site has one language. */
+  /** The same page in all languages of the site, itself included, the default language first. Empty if there are no others, or no site address. */
   translations: { language: string; path: string }[];
   groups: PlaceGroup[];
   /** Pages of the innermost group (at most 16 around this one): the sidebar of readers without scripts. */

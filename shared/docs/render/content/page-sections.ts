@@ -39,7 +39,7 @@ export class PageSections {
   #within: Within = 'text';
   #length = 0;
 
-  /** Notes the begin of an element. Pass the result to `end`. */
+  /** Notes the beginning of an element. Pass the result to `end`. */
   begin(name: string, id: unknown, isRead = true): Within {
     const outside = this.#within;
     if (outside !== 'nothing' && typeof id === 'string') this.ids.push(id);

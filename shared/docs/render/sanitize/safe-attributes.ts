@@ -86,7 +86,7 @@ export function ordinaryAttributes({ tagName, properties }: Element, name: strin
   return text;
 }
 
-/** Begin of the text of a `data` attribute, which every element may have. */
+/** Beginning of the text of a `data` attribute, which every element may have. */
 function startOfData(key: string): string | undefined {
   const known = startsOfData.get(key);
   if (known !== undefined || !/^data[A-Z][A-Za-z]{0,30}$/.test(key)) return known;
@@ -227,7 +227,7 @@ const knownInfos = (schema: Schema): Map<string, Info> => new Map(Object.entries
 const [knownOfHtml, knownOfSvg] = [knownInfos(htmlNames), knownInfos(svgNames)];
 
 /**
- * Ordinary attributes by element and property, with the begin of their text. Their values are independent of other attributes and of the place of the
+ * Ordinary attributes by element and property, with the beginning of their text. Their values are independent of other attributes and of the place of the
  * element.
  */
 const ordinaryStarts: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map(

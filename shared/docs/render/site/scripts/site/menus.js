@@ -12,8 +12,8 @@ document.addEventListener('keydown', function (event) {
     menuOpen.querySelector('summary').focus();
   });
 });
-// The menu of a page. Entries that cannot work stay hidden: the assistant if it is off, and other sites if they are unreachable or the address of the
-// page is unknown.
+// The menu of a page. Entries that cannot work stay hidden: the assistant if it is off, other sites in an air-gapped copy, and
+// services that need the address of the page if it is unknown.
 all('.page-menu').forEach(function (menu) {
   /** @type {HTMLLinkElement} */
   var alternate = document.querySelector('link[rel="alternate"][type="text/markdown"]');
