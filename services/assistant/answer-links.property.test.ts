@@ -162,7 +162,7 @@ function targetsIn(markdown: string): string[] {
 
 const allowed = new Set([new URL(page).origin, new URL(named).origin]);
 
-test('whatever an answer is made of, and however it comes, a browser stays where it may', async () => {
+test('links of any answer, in any pieces, lead only to allowed addresses', async () => {
   await fc.assert(
     fc.asyncProperty(answers, fc.array(fc.nat(400), { maxLength: 6 }), async (text, cuts) => {
       const shown = await shownOf(text, cuts);

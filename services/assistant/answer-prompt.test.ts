@@ -24,7 +24,7 @@ test('history comes first, then one message with context, passages and the quest
   expect(readPromptPassages(last)).toEqual({ passages, question: 'Second?' });
 });
 
-test('what a client says at length is bounded', () => {
+test('long texts of a client are cut to a limit', () => {
   const long = 'x'.repeat(100_000);
   const { messages } = answerPrompt(
     [

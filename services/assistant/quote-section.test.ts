@@ -97,7 +97,7 @@ test('first steps that are far from the start are not reached', () => {
   expect(length).toBeLessThan(1_700);
 });
 
-test('what a question wants', () => {
+test('the kind of a question', () => {
   for (const asks of ['How do I get started?', 'How do I start?', 'how to start with it?'])
     expect(questionKind(asks)).toBe('start');
   expect(questionKind('How do I start a job?')).toBe('how');
@@ -115,7 +115,7 @@ test('one of several variants of code is quoted: the one with most of the terms,
   expect(quote('how', 'Rotate a key:', curl, go)).toBe(`Rotate a key:\n\n${curl}\n\n${go}`);
 });
 
-test('what pictures show is left out with its caption, alone, in a line and as a link', () => {
+test('pictures are left out with their captions, alone, in a line and as a link', () => {
   expect(
     quote('other', '![Keys](/a.png)![Keys](/b.png)', 'Press ![the button](/b.svg) here.', '[![x](/c.png)](/d)'),
   ).toBe('Press  here.');

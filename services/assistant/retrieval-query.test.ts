@@ -55,7 +55,7 @@ test('questions about the page that is open', () => {
   expect(isAboutPage('How do I add a page?')).toBe(false);
 });
 
-test('who only wants to start gets what pages are called that say how; a start of something else is that', () => {
+test('a question about how to start searches for usual titles of such pages; one about starting something searches for that', () => {
   const words = 'quickstart, getting started';
   for (const asks of ['How do I start?', 'How do I get started?', 'where do I start', 'how to begin'])
     expect(retrievalQuery(turns(asks))).toBe(`${asks}\n${words}`);

@@ -8,7 +8,7 @@ test('addresses are those of the site, safe in Markdown links', () => {
   expect(pageUrl('half\ud800', 'of\udfff')).toBe('/half%EF%BF%BD#of%EF%BF%BD');
 });
 
-test('whatever a client calls the current page', () => {
+test('all forms of the current page', () => {
   expect(pagePathOf('/guides/x')).toBe('guides/x');
   expect(pagePathOf('guides/x.html?a=1#b')).toBe('guides/x');
   expect(pagePathOf('https://docs.acme.com/guides/x/')).toBe('guides/x');

@@ -112,7 +112,7 @@ test('the newest turns of a long thread count', async () => {
   expect(JSON.stringify(turns).length).toBeLessThan(70_000);
 });
 
-test('what is added to a thread while it is erased is erased, too', async () => {
+test('turns that are added during an erasure are erased too', async () => {
   await ask('one');
   let isFirst = true;
   const addedMeanwhile: MemoryLog<ThreadCommit> = {

@@ -95,7 +95,7 @@ describe('the audit', () => {
     expect(auditText({ entries: [entry(changes)] }, looks)).toMatch(line);
   });
 
-  test('of nothing says so, and how to go on', () => {
+  test('without entries says so, and how to continue', () => {
     expect(auditText({ entries: [] }, looks)).toBe('There are no entries.');
     expect(auditText({ entries: [], nextCursor: 'abc' }, looks)).toBe('No entries found so far.\nMore: --cursor abc');
   });

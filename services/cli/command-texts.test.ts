@@ -128,7 +128,7 @@ test('the width is that of the terminal, else what COLUMNS says, else 100', () =
   expect(terminalWidth({}, 'wide')).toBe(100);
 });
 
-test('what would be removed, by organization and kind', () => {
+test('the objects that would be removed, by organization and kind', () => {
   const content = { organization: 'acme', domain: 'docs', contentVersion: `cv_${'1'.repeat(32)}` };
   const previews = [
     { organization: 'acme', objects: { segments: { objects: 12, bytes: 3456 } }, contents: [content] },

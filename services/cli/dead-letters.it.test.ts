@@ -140,7 +140,7 @@ describeWithServers(['nats-server'], 'messages that were set aside', () => {
     });
   }
 
-  test('what waits behind a dropped message goes on, and a rebuild drops it as well', async () => {
+  test('messages behind a dropped one are handled, and a rebuild drops it as well', async () => {
     const stop = startProjector();
     const first = await append();
     const broken = await appendBroken(first);
@@ -258,7 +258,7 @@ describeWithServers(['nats-server'], 'messages that were set aside', () => {
     );
   });
 
-  test('a request of a newer version waits for the upgrade, and then is taken up by itself', async () => {
+  test('a request of a newer version waits for the upgrade, and is then handled automatically', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'bindery-dead-'));
     const objectStore = testObjectStore(folder);
     const leadWith = (isOld: boolean) => {

@@ -36,7 +36,7 @@ test('keys and the domain of a local installation go to its own address only', a
   }
 });
 
-test('what cannot be a key or an address is refused without being shown', () => {
+test('an invalid key or address is refused without being shown', () => {
   const url = 'http://127.0.0.1:1';
   for (const key of ['', ' ', 'svc_a\nsvc_b', 'svc_\u{441}']) {
     const refused = /^The key in --key or BINDERY_KEY is empty, or has a space/;

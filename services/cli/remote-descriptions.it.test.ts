@@ -53,7 +53,7 @@ const docs = (navigation: unknown, more: object = {}) =>
 const options = (more: object = {}) => ({ allowPrivate: true, cache, ...more });
 const codesOf = (found: { diagnostics: readonly { code: string }[] }) => found.diagnostics.map(({ code }) => code);
 
-describe('what a project names by address', () => {
+describe('an API description that a project names by address', () => {
   test('is fetched once each, wherever it is named, and its operations have pages that name no time', async () => {
     answers['/own'] = answering(`# Ours\nopenapi: 3.1.0\npaths:\n  /a:\n    get:\n      summary: Get A\n`, {
       'content-type': 'text/plain',
@@ -249,7 +249,7 @@ describe('fetching is bounded', () => {
   });
 });
 
-test('check --remote fetches, says what failed, and asks no private address by itself', async () => {
+test('check --remote fetches, reports failures, and asks no private address by default', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'bindery-remote-'));
   try {
     await writeFile(join(folder, 'docs.json'), docs({ openapi: `${origin}/openapi.json` }));

@@ -52,7 +52,7 @@ describe('usage', () => {
     expect(replays).toBe('1 of the exports was a replay.');
   });
 
-  test('of several goes by month, and says what is not known any more', () => {
+  test('of several goes by month, and marks figures that are no longer known', () => {
     const { linksSigned: _, questions: __, tokens: ___, ...old } = total;
     const text = usageText(
       { organization: 'acme', months: [{ month: '2025-01', total: old, days: [] }, ...month.months] },

@@ -39,7 +39,7 @@ test.each([
   expect(said).not.toContain('\n');
 });
 
-test('of several problems each has a line', async () => {
+test('each of several problems has a line', async () => {
   const sentence = 'The field "onPageError" must be "fail". 1 more is wrong, see "fields".';
   const fields = [
     { path: 'onPageError', message: 'must be "fail"' },

@@ -121,7 +121,7 @@ test('with a key of its own the host is the server that pages ask', () => {
   expect(found?.assistantKey).toMatch(/^svc_dsc_[0-9A-Za-z]{36}$/);
 });
 
-test('with a key search and assistant are on, whatever was on when the bundle was exported, unless the host says otherwise', () => {
+test('with a key search and assistant are on, also if the bundle was exported without them, unless the host turns them off', () => {
   const off = bundle
     .replace('"search": "server"', '"search": "bundle"')
     .replace('"assistant": true', '"assistant": false');

@@ -19,7 +19,7 @@ const isEmpty = ({ ready, missing }: HostReadiness) =>
 
 const pageOf = async ({ url }: Running, path = '/') => (await fetch(url + path)).text();
 
-describe('what is served', () => {
+describe('the served site', () => {
   async function served(env: Record<string, string> = {}, more: Record<string, string> = {}) {
     const file = join(folder, 'site.tar.gz');
     await writeFile(file, await exampleBundle('one', more));
@@ -47,7 +47,7 @@ describe('what is served', () => {
     expect((await fetch(`${url}/_bindery/config.js`, { headers: weak })).status).toBe(304);
   });
 
-  test('what a page loads is there, for good, under a name of its bytes', async () => {
+  test('files that a page loads have immutable addresses that name their bytes', async () => {
     const { url } = await served();
     const page = await (await fetch(url)).text();
     const addresses = [...page.matchAll(/(?:src|href)="(\/_bindery\/@[^"]+)"/g)].map(([, address]) => address);
@@ -175,7 +175,7 @@ describe('what is served', () => {
     expect(await pageOf(next)).toContain('Version one');
   });
 
-  test('a host that looks for nothing and has nothing says which setting is why', async () => {
+  test('a host without a source and without a version names the setting', async () => {
     const { url } = await host({ BINDERY_STATIC_EXPORT_ENABLED: '0' });
     const ready = await fetch(`${url}/readyz`);
     expect([ready.status, await ready.text()]).toEqual([
@@ -268,7 +268,7 @@ describe('a link', () => {
   );
 });
 
-describe('what a newcomer gets wrong is named', () => {
+describe('common mistakes of newcomers are named', () => {
   const why = async (env: Record<string, string>) => {
     const { missing } = await readiness(await host(env), isEmpty);
     return missing.site;
@@ -305,7 +305,7 @@ describe('what a newcomer gets wrong is named', () => {
     );
   });
 
-  test('a key for questions beside an air-gapped bundle, whose pages ask nobody', async () => {
+  test('a key for questions beside an air-gapped bundle, whose pages call no server', async () => {
     const mounted = join(folder, 'site.tar.gz');
     await writeFile(mounted, await exampleBundle('one', {}, { deployment: 'air-gapped' }));
     const running = await host({

@@ -78,7 +78,7 @@ test('a bundle that was refused is not downloaded again at each look', async () 
   expect(asked.bundles).toBe(1);
 });
 
-test('of an answer without a bundle that never ends, only its beginning is read', async () => {
+test('only the beginning of an endless answer without a bundle is read', async () => {
   let sent = 0;
   const endless = (_request: IncomingMessage, response: ServerResponse) => {
     response.writeHead(404);
@@ -96,7 +96,7 @@ test('of an answer without a bundle that never ends, only its beginning is read'
   expect(sent).toBeLessThan(100_000_000);
 });
 
-test('what is left of another bundle does not take the room of the next one', async () => {
+test('the rest of another bundle does not take up the space of the next one', async () => {
   const incoming = join(folder(), 'docs-host/incoming');
   await mkdir(incoming, { recursive: true });
   await writeFile(join(incoming, 'another.part'), 'x');

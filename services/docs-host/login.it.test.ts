@@ -240,7 +240,7 @@ describe('an account at a provider', () => {
     expect((await ada.visit(`${site}/guides/x`, script)).status).toBe(401);
   });
 
-  test('that has ended at one copy of the host is over at all, and after a restart', async () => {
+  test('that was ended at one replica of the host has ended at all, also after a restart', async () => {
     const redis = findServer('redis-server') === undefined ? undefined : await startRedis();
     atEnd(async () => redis?.stop());
     const shared = redis === undefined ? {} : { BINDERY_REDIS_URL: redis.url };
@@ -270,7 +270,7 @@ describe('an account at a provider', () => {
     expect(running.log.map(({ msg }) => msg).join()).toMatch(/sub/);
   });
 
-  test('that cannot be ended for all copies, or not be checked, is said', async () => {
+  test('that cannot be ended for all replicas, or cannot be checked, gives an error', async () => {
     const [port = 0] = await freePorts(1);
     const redis = { BINDERY_REDIS_URL: `redis://127.0.0.1:${port}` };
     const before = await served(env);
@@ -330,7 +330,7 @@ describe('an account at a provider', () => {
     expect(await as(session)).toBe(401);
   });
 
-  test('that is refused, and a provider that is away, are said; the host goes on', async () => {
+  test('that is refused, or a provider that is away, gives an error; the host continues', async () => {
     await served(env);
     const begun = await ask(`${site}/`, looking);
     const cookie = cookiesOf(begun)[0]?.split(';')[0] ?? '';

@@ -138,7 +138,7 @@ function unfinished(bytes: number, headers: Record<string, string> = {}): { sock
   return { socket, status: once(socket, 'data').then(([data]) => String(data).split('\r\n', 1)[0] ?? '') };
 }
 
-test('of a request that is not from a page of the site, no body is awaited', async () => {
+test('the body of a request that is not from a page of the site is not awaited', async () => {
   expect(await unfinished(0, { origin: 'https://elsewhere.example' }).status).toBe('HTTP/1.1 403 Forbidden');
 });
 

@@ -114,7 +114,7 @@ describe('a bundle', () => {
     await expectKept(running, 'unavailable', /there is no bundle at .*none\.tar\.gz/);
   });
 
-  test('that is good is served after a refused one, and nothing is said any more', async () => {
+  test('that is valid is served after a refused one, and the problem is cleared', async () => {
     await serveOnce();
     const running = await host({ BINDERY_BUNDLE_PATH: mounted(), ...withMetrics });
     await writeFile(mounted(), await packTar({ '../escape.txt': 'x' }));

@@ -44,7 +44,7 @@ const opened = async (text: string): Promise<Socket> => {
   return socket;
 };
 
-test('of clients whose bodies do not come, the newest ones stay', async () => {
+test('the newest clients stay of those whose bodies do not arrive', async () => {
   const asking = 'POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n';
   const clients = await Promise.all(Array.from({ length: 2 * most }, () => opened(asking)));
   const areOpen = () => clients.filter(({ readyState }) => readyState === 'open').length;

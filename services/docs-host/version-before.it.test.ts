@@ -71,7 +71,7 @@ const spellings = (token: string, path: string): string[] => {
   ]);
 };
 
-test('is answered with what shows its pages, and with nothing that readers read, however it is asked for', async () => {
+test('is answered with files that display its pages, but with no content, for any spelling of the address', async () => {
   const file = join(folder(), 'site.tar.gz');
   await writeFile(file, await exampleBundle('one', { ...read, ...shows }));
   const { url } = await host({ BINDERY_BUNDLE_PATH: file });
@@ -110,7 +110,7 @@ test('is answered with what shows its pages, and with nothing that readers read,
   expect((await ask(url, `/_bindery/@${token}/_bindery/search/0.js`)).status).toBe(404);
 });
 
-test('pages name nothing by its bytes but what shows them', async () => {
+test('pages name only files that display them by their bytes', async () => {
   const file = join(folder(), 'site.tar.gz');
   const page =
     '<html><head></head><body><img src="../images/a.PNG"><video src="../films/film.mp4"></video><iframe src="y.html"></iframe></body></html>';

@@ -64,7 +64,7 @@ async function open() {
 const message = '/discovery/v2/assistant/docs/message';
 const json = { 'content-type': 'application/json' };
 
-describe('what stands still', () => {
+describe('an idle connection', () => {
   beforeEach(() => start({ BINDERY_STALLED_AFTER_SECONDS: '1' }));
 
   test('is ended: a body that stops arriving', async () => {
@@ -151,7 +151,7 @@ describe('what stands still', () => {
   });
 });
 
-describe('what arrives too slowly', () => {
+describe('a request that arrives too slowly', () => {
   beforeEach(() => start({ BINDERY_BODY_WITHIN_SECONDS: '1', BINDERY_LIMIT_STARTS_PER_HOUR: '3' }));
 
   /** Sends a byte every few milliseconds until it is stopped. */

@@ -11,7 +11,7 @@ describeWithServers(['nats-server'], 'gateways that count each other over NATS',
   });
   afterAll(() => bus.stop());
 
-  test('with just the rights of a gateway; the number stays while the server is away', async () => {
+  test('need just the rights of a gateway; the number stays while the server is away', async () => {
     const open = async (name: string): Promise<LiveGateways> => {
       const { presence } = await bus.connect('gateway', name);
       return liveGateways(presence, name, systemClock);

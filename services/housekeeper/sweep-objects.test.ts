@@ -98,7 +98,7 @@ const isThere = async (keys: string[]) => {
 };
 const allOf = (keys: string[], value: boolean) => keys.map(() => value);
 
-test('what jobs need stays until 90 days after their end, and longer while they run', async () => {
+test('objects of jobs stay until 90 days after their end, and longer while they run', async () => {
   const content = await publish('one');
   const kept = await job('kept', content, { completedAt: daysAgo(89.9) });
   const running = await job('running', content, { phase: 'joining', createdAt: daysAgo(200) });
@@ -129,7 +129,7 @@ test('jobs are read once, however many batches of objects there are', async () =
   expect(reads).toHaveBeenCalledTimes(jobCount + 2);
 });
 
-test('what two jobs share stays while one of them is kept', async () => {
+test('objects that two jobs share stay while one of them is kept', async () => {
   const content = await publish('one');
   const keys = await job('first', content, { completedAt: daysAgo(100) });
   await request('second', { contentVersion: content, planHash: sha256Of('plan of first'), phase: 'rendering' });
@@ -161,7 +161,7 @@ test('contents that the log has stay; those that ended go when no kept job needs
   expect(left.filter((key) => key.startsWith('blobs/'))).toEqual(files.toSorted());
 });
 
-test('what is younger stays, needed or not: a publication that is under way has no place in the log yet', async () => {
+test('young objects stay, needed or not: a publication in progress is not in the log yet', async () => {
   await publish('one');
   const orphan = blobKey('acme', sha256Of('orphan'));
   await put(orphan);
@@ -179,7 +179,7 @@ test("ages count by the store's clock", async () => {
   expect(await sweep({ objectStore: { ...store, clockSkewMs: async () => -2 * dayMs } })).toEqual(new Map());
 });
 
-test('without the site model of a content version every file stays, and what is no file goes', async () => {
+test('without the site model of a content version every file stays, and other objects are removed', async () => {
   await publish('one');
   const broken = await publish('two');
   const orphans = [blobKey('acme', sha256Of('orphan')), segmentKey('acme', sha256Of('orphan'))];
@@ -274,7 +274,7 @@ test('a job that begins after the objects were listed is seen', async () => {
   expect(await isThere(needed)).toEqual(allOf(needed, true));
 });
 
-test('what is stored again after it was listed stays', async () => {
+test('an object that is stored again after it was listed stays', async () => {
   await publish('one');
   const orphans = ['a', 'b'].map((name) => blobKey('acme', sha256Of(name)));
   await put(...orphans);

@@ -59,7 +59,7 @@ test('when a child dies, pages are read one by one, and the one that kills it on
   expect(pool.asked).toEqual(['1.mdx 2.mdx, 1 texts', '1.mdx, 1 texts', '2.mdx, 1 texts', '2.mdxmicromark, 1 texts']);
 });
 
-test('a page that no child can read is left out; for want of memory, the slower parser is not tried', async () => {
+test('a page that no child can read is left out; the slower parser is not tried when memory ran out', async () => {
   const hangs = testPool((request) =>
     request.pages.some(({ file }) => file === '2.mdx') ? new ChildTimedOut(1) : undefined,
   );

@@ -156,7 +156,7 @@ test('published content becomes searchable, as the visibility matrix says', asyn
   expect(await searchIndex.findPage(scope(version('1')), 'guides/secret', [])).toBeUndefined();
 });
 
-test('of a second version only what changed is read; the rest is taken over', async () => {
+test('only changed pages of a second version are read; the others are copied', async () => {
   await store(version('1'), files);
   await store(version('2'), {
     ...files,
@@ -304,7 +304,7 @@ test('the same commit again changes nothing', async () => {
   expect((await bus.content.last(subject))?.sequence).toBe(before?.sequence);
 });
 
-test('of versions published quickly one after the other the last is searched', async () => {
+test('the last of several quickly published versions is searched', async () => {
   await store(version('1'), files);
   await store(version('2'), { ...files, 'index.mdx': '---\ntitle: Welcome\n---\n\nNow ultramarine.\n' });
   await append(published(version('1')));
@@ -333,7 +333,7 @@ test('promoting an older version makes it the searched one; deleting takes a ver
   expect(await paths(version('1'), 'turquoise')).toEqual(['guides/keys']);
 });
 
-test('content that is not there becomes a dead letter, and what was searched stays', async () => {
+test('missing content becomes a dead letter, and the searched version stays', async () => {
   await store(version('1'), files);
   await append(published(version('1')));
   await bus.memoryReaders.indexerContent.idle();

@@ -90,7 +90,7 @@ const found = async (organization: string, query = 'automobile'): Promise<string
 
 const site = [pageOf('driving', 'Cars are parked.'), pageOf('pets', 'Dogs bark.', 'Dogs eat.')];
 
-test('what is searched gets vectors, and each text is sent once, in this version and in later ones', async () => {
+test('searched versions get vectors, and each text is sent once, also for later versions', async () => {
   await publish('acme', 'cv_1', ...site, pageOf('more', 'Cars are parked.'));
   expect(await found('acme')).toEqual([]);
   expect(await keeper.round(never)).toBe(10_000);
@@ -137,7 +137,7 @@ test('a refusal is said once in a while, and words are searched meanwhile', asyn
   expect(logged).toContain('answered 401');
 });
 
-test('what one organization has wrong holds up no other one', async () => {
+test('a fault of one organization does not delay others', async () => {
   const broken: SearchIndex = {
     ...index,
     startVectors: async (scope, model) => {

@@ -71,7 +71,7 @@ test('words that stand apart on the page are apart: of fields, of accordions, of
   ]);
 });
 
-test('what readers do not see is not there: comments, hidden elements, what is for agents only', () => {
+test('text that readers do not see is left out: comments, hidden elements, parts for agents only', () => {
   const { sections, markdown } = read(
     [
       'Shown.',

@@ -31,7 +31,7 @@ function content(random: () => number, depth = 0): ElementContent[] {
   });
 }
 
-test('what is read is what is written', () => {
+test('sections have the text that the renderer writes', () => {
   const numbers = seededRandom(1);
   for (let tree = 0; tree < 2_000; tree += 1) {
     const made = content(() => numbers.fraction());
@@ -39,7 +39,7 @@ test('what is read is what is written', () => {
   }
 });
 
-test('what is hidden is not read, also not the heading that it has', () => {
+test('hidden content is not read, nor are its headings', () => {
   const text = (value: string) => ({ type: 'text' as const, value });
   const hidden: Element = {
     type: 'element',

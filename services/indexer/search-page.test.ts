@@ -53,7 +53,7 @@ test('a page without text is found by its title', () => {
   expect(searchPage(entry({}), [], none, made).passages).toEqual([{ anchor: '', heading: '', text: 'X' }]);
 });
 
-test('what readers get who choose nothing comes first', () => {
+test('the default language and version rank first', () => {
   const defaults = defaultDivisions([
     division('language', 'en', false, [division('version', 'v1'), division('version', 'v2', true)]),
     division('language', 'fr', false, [division('version', 'v2')]),
@@ -66,14 +66,14 @@ test('what readers get who choose nothing comes first', () => {
   expect(boost({ frontmatter: { boost: 99 } })).toBe(3);
 });
 
-test('what the navigation calls a page is another name of it', () => {
+test('the name in the navigation is another name of a page', () => {
   const names = (changes: Partial<PageEntry>) => searchPage(entry(changes), [], none, made).names;
   expect(names({ sidebarTitle: 'Short X' })).toEqual(['Short X']);
   expect(names({ sidebarTitle: 'X' })).toEqual([]);
   expect(names({})).toEqual([]);
 });
 
-test('what stands with each passage is short, however long its author made it', () => {
+test('texts that every passage repeats are cut to a limit', () => {
   const long = 'word '.repeat(10_000);
   const keywords = ['first', ...Array.from({ length: 5_000 }, (_, at) => `keyword ${at}`)];
   const page = searchPage(

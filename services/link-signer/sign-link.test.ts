@@ -56,7 +56,7 @@ test('the access is recorded before anyone has the link', async () => {
   ]);
 });
 
-test('who cannot be recorded gets no link', async () => {
+test('no link is given out if the access cannot be recorded', async () => {
   await job({ phase: 'completed', bundle });
   bus.access.record = async () => {
     throw new Error('the bus is full');

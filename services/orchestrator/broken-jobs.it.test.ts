@@ -86,7 +86,7 @@ describeWithServers(['nats-server'], 'beside a job that is broken', () => {
     expect(await activeJobs()).toEqual([keyOf(jobId)]);
   });
 
-  test('whose log is gone, others are exported, and that one is taken off the desk', async () => {
+  test('whose log is gone, others are exported, and that one leaves the registry', async () => {
     const contentVersion = await harness.publish(pages(20));
     const leader = await leading();
     const jobId = await harness.request(contentVersion);
@@ -114,7 +114,7 @@ describeWithServers(['nats-server'], 'beside a job that is broken', () => {
     await expect.poll(activeJobs).toEqual([]);
   });
 
-  test('whose log is gone, more facts of it than may be unacknowledged hold up no other', async () => {
+  test('whose log is gone, others continue although it has more facts than may be unacknowledged', async () => {
     const contentVersion = await harness.publish(pages(10));
     const renderer = await harness.bus.connect('page-renderer', 'stranger');
     await leading();
@@ -133,7 +133,7 @@ describeWithServers(['nats-server'], 'beside a job that is broken', () => {
     expect((await harness.until(other, ended)).data.state.phase).toBe('completed');
   });
 
-  test('whose plan alone cannot be read, facts that need it hold up no other, nor what needs none', async () => {
+  test('whose plan alone cannot be read, facts that need the plan delay no other job and no other fact', async () => {
     const [contentVersion, otherVersion] = [await harness.publish(pages(10)), await harness.publish(pages(12))];
     const unreadable = new Set<string>();
     const objectStore: typeof harness.objectStore = {

@@ -97,7 +97,7 @@ test('two exports of one organization take turns', async () => {
   expect(namesOf(out()).join(' ')).toBe('first secnd first secnd first secnd first');
 });
 
-test('what could not be put into the queue is handed out later, under the same id', async () => {
+test('a task that could not be queued is handed out later, under the same id', async () => {
   const { bus, dispatcher, add, out } = dispatching();
   const job = add('small', 'acme', 2);
   bus.away = true;

@@ -24,7 +24,7 @@ function serve(turns: number, waiting: (turn: number) => Plans): string[] {
 
 const count = (served: string[], organization: string) => served.filter((name) => name === organization).length;
 
-test('nobody waiting: nobody is served', () => {
+test('an empty queue serves nobody', () => {
   const queue = fairQueue<Job>();
   expect(queue.next()).toBeUndefined();
   const only = job('only', 'acme');
@@ -33,7 +33,7 @@ test('nobody waiting: nobody is served', () => {
   expect([queue.next(), queue.size]).toEqual([undefined, 0]);
 });
 
-test('who comes gets its share in a row first, then equal shares take turns, one chunk each', () => {
+test('a new organization first gets its share in a row, then equal shares take turns, one chunk each', () => {
   expect(serve(12, () => ({ a: 'pro', b: 'pro' })).join('')).toBe('aabbabababab');
 });
 
@@ -42,13 +42,13 @@ test('shares decide how much each gets', () => {
   expect(['free', 'pro', 'enterprise'].map((name) => count(served, name))).toEqual([100, 200, 400]);
 });
 
-test('who has a larger share is served more often, not in longer rows', () => {
+test('an organization with a larger share is served more often, not in longer rows', () => {
   const served = serve(65, () => ({ L: 'enterprise', s: 'free' })).slice(5);
   expect(count(served, 's')).toBe(12);
   expect(served.join('')).not.toMatch(/LLLLL|ss/);
 });
 
-test('who comes while another of its plan has much to do is served next', () => {
+test('a new organization is served next although another of its plan has much work', () => {
   const served = serve(
     20,
     (turn): Plans => (turn < 9 ? { large: 'enterprise' } : { large: 'enterprise', small: 'enterprise' }),
@@ -69,7 +69,7 @@ test('those that come together are served one after the other', () => {
   expect(served.join('')).toBe('aaabbbccc');
 });
 
-test('who had nothing to hand out has saved nothing up', () => {
+test('an organization without work saves nothing up', () => {
   const served = serve(
     48,
     (turn): Plans => (turn > 0 && turn < 40 ? { b: 'enterprise' } : { a: 'enterprise', b: 'enterprise' }),

@@ -65,7 +65,7 @@ test('a segment that the store finds damaged is not there', async () => {
   expect(found.map(({ chunk }) => chunk)).toEqual([0, 1, 3, 4]);
 });
 
-test('of a new site only some are looked for', async () => {
+test('only some chunks of a new site are checked', async () => {
   const { store, asked } = storeOf([]);
   expect(await presentChunks(store, { organization, chunks: chunksOf(2_000) })).toEqual([]);
   expect(asked.length).toBeLessThan(10);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { seededRandom } from '../../test/support/chaos/fault-injection.ts';
 import { priorityQueue } from './priority-queue.ts';
 
-test('whatever is put in, moved and removed, the first is the least', () => {
+test('the first item is the least after any additions, moves and removals', () => {
   const random = seededRandom(7);
   const queue = priorityQueue<{ at: number }>((a, b) => a.at < b.at);
   const items = Array.from({ length: 60 }, () => ({ at: 0 }));

@@ -14,7 +14,7 @@ test('a value is made once, also when two ask at the same time', async () => {
   expect(made).toEqual(['a']);
 });
 
-test('what was asked for last stays within the budget', async () => {
+test('recently used values stay within the budget', async () => {
   const { made, get } = counting(4);
   for (const key of ['aa', 'bb', 'aa', 'cc', 'aa', 'bb']) await get(key);
   expect(made).toEqual(['aa', 'bb', 'cc', 'bb']);

@@ -251,7 +251,7 @@ describeWithServers(['nats-server'], 'audit and usage', () => {
     expect(await compareReadModels(blue, green, storesOf[projection], never)).toMatchObject({ different: [] });
   });
 
-  test('addresses go when a day of theirs begins to go, and a rebuild does not bring them back', async () => {
+  test('addresses of a day are removed when its first record expires, and a rebuild does not bring them back', async () => {
     const old = '2025-01-25';
     await linkSigner.access.record(accessRecord({ id: 'al_old', time: `${old}T12:00:00.000Z` }));
     await linkSigner.access.record(accessRecord({ id: 'al_older', time: '2025-01-24T12:00:00.000Z' }));

@@ -28,7 +28,7 @@ test('guards hold within the buffer', async () => {
   expect(await buffer.put('a', { n: 2 }, { expectedRevision: 0 })).toBeUndefined();
 });
 
-test('what another process wrote meanwhile is not overwritten', async () => {
+test('a document that another process wrote meanwhile is not overwritten', async () => {
   const store = open();
   await store.put('a', { n: 1 });
   const buffer = bufferedStore(store);
@@ -48,7 +48,7 @@ test('the documents that were used last are kept', () => {
   expect(memory.get('t', 'a')).toBeUndefined();
 });
 
-test('what a batch wrote, the next one need not read', async () => {
+test('the next batch need not read documents of the last', async () => {
   const store = memoryDocuments<{ n: number }>(async () => {});
   const remembered = { memory: documentMemory(9), as: 's' };
   let readCount = 0;

@@ -11,7 +11,7 @@ async function storeOf(documents: Record<string, number>) {
   return store;
 }
 
-test('what differs, and what only one has, is found, and all are counted', async () => {
+test('differing and missing documents are found, and all are counted', async () => {
   const one = await storeOf({ a: 1, b: 2, c: 3, d: 4 });
   const other = await storeOf({ d: 4, c: 9, b: 2, e: 5 });
   expect(await compareStores(one, other, never)).toEqual({ documentCount: 5, suspects: new Set(['a', 'c', 'e']) });

@@ -33,7 +33,7 @@ test('given entries that are there, when they come again, then nothing changes',
   expect(after.every((part, index) => part === before[index])).toBe(true);
 });
 
-test('whatever the order and the batches, the parts are the same', () => {
+test('the parts do not depend on order and batches', () => {
   const all = range(0, 40);
   const expected = withEntries([], all.map(entry), 6);
   for (const step of [7, 11, 23, 39]) {

@@ -54,7 +54,7 @@ async function conversations(): Promise<void> {
   await docs.erased('er_1', at(7), [{ messageId: 'msg_3', answeredAt: at(5), tokens: 10 }]);
 }
 
-describe('what commits say of answers', () => {
+describe('the answers in commits', () => {
   test('is the same in every order and however often they come', async () => {
     await conversations();
     const inOrder = commits();

@@ -111,7 +111,7 @@ describeWithServers(['nats-server'], 'a bus that lost the end of its logs', () =
     await stand.server.restart();
   }
 
-  test('read models give up what was lost, show what the log has instead, and say so', async () => {
+  test('read models drop lost commits, show those in the log instead, and record the loss', async () => {
     const early: Record<string, Job> = {};
     for (const letter of ['a', 'b', 'c', 'd']) {
       const first = await advance(letter, `${letter}1`, undefined, {});

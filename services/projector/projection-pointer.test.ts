@@ -29,7 +29,7 @@ test('the same request is met once; the next one takes the place of the generati
   expect(pointer.beginRebuild(after, 'r2', noon).keptUntil).toBeUndefined();
 });
 
-test('what has an older shape is rebuilt once, and the request before it stays met', () => {
+test('documents of an older shape are rebuilt once, and the earlier request stays met', () => {
   const request = { id: 'r1', askedAt: noon.toISOString() };
   const before = pointer.flip(pointer.beginFilling(pointer.beginRebuild(pointer.firstPointer, 'r1', noon)), same, noon);
   const id = pointer.rebuildForShape(before, 2) ?? '';
@@ -45,7 +45,7 @@ test('what has an older shape is rebuilt once, and the request before it stays m
   ).toBeUndefined();
 });
 
-test('what an older projector wrote among newer documents is rebuilt when a newer one leads again', () => {
+test('documents of an older projector among newer ones are rebuilt when a newer one leads again', () => {
   const first = pointer.beginLeading({ ...pointer.firstPointer, shape: 3 }, 'newer', 3);
   expect(pointer.rebuildForShape(first, 3)).toBeUndefined();
   const again = pointer.beginLeading(first, 'its spare', 3);
@@ -61,7 +61,7 @@ test('what an older projector wrote among newer documents is rebuilt when a newe
   expect(pointer.rebuildForShape(pointer.beginLeading(again, 'older', 2), 2)).toBeUndefined();
 });
 
-test('a rebuild that was called off leaves what is read as it was, and the request is met', () => {
+test('a rebuild that was called off leaves the live generation unchanged, and the request is met', () => {
   const begun = pointer.beginFilling(pointer.beginRebuild(pointer.firstPointer, 'r1', noon));
   const after = pointer.callOff(begun, 'r2', noon);
   expect(after).toEqual({ live: 'blue', calledOff: { id: 'r2', at: noon.toISOString(), rebuildId: 'r1' } });
@@ -69,7 +69,7 @@ test('a rebuild that was called off leaves what is read as it was, and the reque
   expect(pointer.isNew(after, { id: 'r2', askedAt: noon.toISOString(), callOff: true })).toBe(false);
 });
 
-test('of many differences all are counted and the first are named', () => {
+test('all differences are counted and the first are named', () => {
   const different = Array.from({ length: 30 }, (_, n) => `jobStatus/${n}`);
   const { lastRebuild } = pointer.flip(
     pointer.beginFilling(pointer.beginRebuild(pointer.firstPointer, 'r1', noon)),

@@ -107,7 +107,7 @@ describeWithServers(['nats-server'], 'a rebuild that reads the archive', () => {
     return { reading: reading.promise, archive: { ...whole(), get } };
   }
 
-  test('can be called off: what was read stays, what was filled is gone, and the next rebuild begins anew', async () => {
+  test('can be called off: the live generation stays, the filled one is emptied, and the next rebuild starts from the beginning', async () => {
     await archive('a');
     const { reading, archive: endless } = endlessArchive();
     startProjector(endless);

@@ -298,7 +298,7 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
     expect(await countOf(old, 'jobStatus')).toBe(0);
   });
 
-  test('a read model of an older shape is rebuilt by itself, once', async () => {
+  test('a read model of an older shape is rebuilt automatically, once', async () => {
     await stopProjector();
     const pointers = projector.projections.pointers;
     const stored = await pointers.get('exports', { fromLeader: true });
@@ -314,7 +314,7 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
     expect((await pointers.get('exports', { fromLeader: true }))?.document.rebuild).toBeUndefined();
   });
 
-  test('who may only ask for rebuilds cannot write a read model or the pointer', async () => {
+  test('a user that may only request rebuilds cannot write a read model or the pointer', async () => {
     await expect(operator.projections.pointers.put('exports', { live: 'blue' })).rejects.toThrow(/no right to publish/);
     expect(operator).not.toHaveProperty('generations');
   });

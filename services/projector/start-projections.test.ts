@@ -74,7 +74,7 @@ test('a commit that overtook others is folded after them, from the log', async (
   expect((await bus.readModels.jobStatus.get(statusKey))?.document.revision).toBe(3);
 });
 
-test('what cannot be read becomes a dead letter with its reason, and later commits of the job wait', async () => {
+test('an unreadable commit becomes a dead letter with its reason, and later commits of the job wait', async () => {
   const [first] = await threeCommits();
   await bus.projected();
   const other = exportState({ jobId: `se_${'b'.repeat(22)}` });

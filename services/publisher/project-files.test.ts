@@ -42,7 +42,7 @@ test('files are stored under their hash, each once', async () => {
   );
 });
 
-test('what was stored lately stays as it is; what is old is stored again, because housekeeping may be about to remove it', async () => {
+test('recently stored files stay; old ones are stored again, because housekeeping may be about to remove them', async () => {
   const files = received({ 'a.mdx': 'small', 'b.mdx': large });
   const store = () => storeFiles(objects.store, clock, 'acme', files, new AbortController().signal);
   await store();
@@ -73,7 +73,7 @@ test('a file that was damaged where it is kept is stored again', async () => {
   expect(stored.toSorted()).toEqual(files.files.map(({ sha256 }) => blobKey('acme', sha256)).toSorted());
 });
 
-test('what was left more than a day ago goes, what may still be in use stays', async () => {
+test('files left more than a day ago are removed, those that may be in use stay', async () => {
   const folder = join(await mkdtemp(join(tmpdir(), 'bindery-uploads-')), 'uploads');
   const now = new Date('2026-03-02T12:00:00Z');
   await prepareUploadFolder(folder, now);

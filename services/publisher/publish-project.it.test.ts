@@ -78,7 +78,7 @@ test('a version that is ended while it is published again is stored again', asyn
   expect(await objects.keys()).toEqual(expect.arrayContaining([blobKey('acme', sha256Of(page)), modelKey]));
 });
 
-test('what is left out of a project is not stored', async () => {
+test('ignored files of a project are not stored', async () => {
   const tool = 'module.exports = 1;';
   await publish(objects.store, { ...project, 'logo.svg': '<svg/>', 'node_modules/tool/index.js': tool });
   const stored = await objects.keys();

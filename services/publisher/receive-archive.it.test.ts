@@ -96,7 +96,7 @@ test('an error of the source comes back as it is, and nothing is left', async ()
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('who waits no longer ends the upload', async () => {
+test('an aborted signal ends the upload', async () => {
   const controller = new AbortController();
   const receiving = uploads.receive('acme', new Readable({ read() {} }), controller.signal);
   controller.abort(new Error('The client went away.'));

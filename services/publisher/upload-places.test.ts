@@ -21,7 +21,7 @@ test('one organization cannot take all places, nor can the second', () => {
   ]);
 });
 
-test('a single place is for whoever comes first', () => {
+test('a single place goes to the first upload', () => {
   const places = uploadPlaces(1);
   expect(takeAll(places, 'acme')).toBe(1);
   expect(() => places.take('globex')).toThrow(ApiError);

@@ -96,7 +96,7 @@ test('a site asks for its pages by links to them, titles and descriptions, where
   ]);
 });
 
-test('of many questions some are asked, evenly from all', () => {
+test('some of many questions are asked, taken evenly from all', () => {
   const questions = ['a', 'b'].flatMap((kind) =>
     Array.from({ length: 10 }, (_, at) => ({ query: String(at), pages: ['p'], exclude: [], kind })),
   );

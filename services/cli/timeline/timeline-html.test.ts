@@ -45,7 +45,7 @@ test('lists every event', () => {
   expect(count(example, /<tr><td/g)).toBe(exampleHistory().length);
 });
 
-test('what authors wrote stays text', () => {
+test('texts of authors are escaped', () => {
   const history = historyAfterPlan([
     900,
     { type: 'ExportFailed', version: 1, data: { error: '<img src=x onerror=alert(1)>', failedPageCount: 1 } },

@@ -75,7 +75,7 @@ test('a renderer waits while the job renders and it has no chunk in hand', () =>
   expect(example.lanes.at(-1)?.waits).toEqual([]);
 });
 
-test('what went wrong is told with who, why, and when it was made good', () => {
+test('each trouble has its worker, its reason, and the time when it was made good', () => {
   expect(example.troubles).toMatchObject([
     {
       kind: 'attempt-failed',

@@ -63,7 +63,7 @@ test('a job that runs is drawn until now, one that only waits has a strip alone'
   expect(queued).toMatch(/phases +─+\n/);
 });
 
-test('what authors wrote cannot command the terminal', () => {
+test('texts of authors cannot control the terminal', () => {
   const reason = 'bad \u001b[2J\u009b2J page\nsecond line';
   const history = historyAfterPlan([
     900,

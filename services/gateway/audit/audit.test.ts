@@ -79,7 +79,7 @@ async function published(organization: string, label: string): Promise<void> {
   await gateway.bus.projected();
 }
 
-test('what happened, newest first, of all logs, with who did it and what says so', async () => {
+test('lists the entries of all logs, newest first, with their actors and commits', async () => {
   await published(acme.id, 'v1');
   const jobId = await exported(acme.id, '2026-03-01T12:00:00.000Z');
   const { entries, nextCursor } = await audit();
@@ -184,7 +184,7 @@ test('entries of links have the hash of their address, too; older entries have n
 
 const anyId = (entry: object) => ({ ...entry, requestId: expect.stringMatching(/^req_/) });
 
-test('nobody sees what happened elsewhere', async () => {
+test('an organization sees no entries of another', async () => {
   const jobId = await exported(other.id, '2026-03-01T12:00:00.000Z');
   expect(JSON.stringify(await audit())).not.toMatch(/se_0|Other/);
   const asked = await get(`/v1/audit?jobId=${jobId}`);
@@ -210,7 +210,7 @@ test('a key that may only read is enough, one that may only write is not', async
   }
 });
 
-test('only what was asked for', async () => {
+test('filters return only matching entries', async () => {
   await published(acme.id, 'v1');
   const first = await exported(acme.id, '2026-03-01T12:00:00.000Z');
   await exported(acme.id, '2026-03-02T12:00:00.000Z');
@@ -254,7 +254,7 @@ test('page by page it is the same as at once, and as lines', async () => {
   expect(await lines('?actor=nobody')).toEqual([]);
 });
 
-test('a search for what is rare answers after a while, and says how to go on', async () => {
+test('a search for rare entries answers after a limit of reads, with a cursor to continue', async () => {
   const start = Date.parse('2026-03-01T12:00:00.000Z');
   const dayAt = (day: number) => new Date(start + day * dayMs).toISOString();
   const rare = await exported(acme.id, dayAt(0), 'rare');

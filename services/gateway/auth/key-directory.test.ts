@@ -16,7 +16,7 @@ const silent = {
   },
 } as unknown as DocumentStore<KeyDocument>;
 
-test('who joins a question that the bus does not answer has a deadline of its own', async () => {
+test('a request that joins an unanswered lookup has its own deadline', async () => {
   const stop = new AbortController();
   const clock = { now: () => new Date() };
   const keys = keyDirectory(silent, clock, pino({ level: 'silent' }), stop.signal);

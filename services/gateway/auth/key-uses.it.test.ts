@@ -13,7 +13,7 @@ describeWithServers(['nats-server'], 'last uses of keys over NATS', () => {
   });
   afterAll(() => bus.stop());
 
-  test('with just the rights of a gateway; a use outlasts the server, and its gateway', async () => {
+  test('work with just the rights of a gateway; a use outlasts the server, and its gateway', async () => {
     let time = Date.parse('2026-03-01T10:00:00.000Z');
     const clock = { now: () => new Date(time) };
     // A gateway that has not noticed yet that the bus is gone.

@@ -153,7 +153,7 @@ test('the eleventh new key in an hour is refused, with how long to wait', async 
   });
 });
 
-test('who revokes too many keys with one of them keeps the others from nothing', async () => {
+test('one key that revokes too many keys does not use up the limit of the others', async () => {
   await gateway.close();
   gateway = await gatewayHarness({ BINDERY_LIMIT_CHANGES_PER_HOUR: '2' });
   const { adminKey } = await createOrganization(gateway);

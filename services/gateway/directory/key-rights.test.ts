@@ -347,7 +347,7 @@ test.each([
   });
 });
 
-test('nobody can make so many and so long keys that none could be revoked any more', async () => {
+test('the number and size of keys are limited, so that every key can be revoked', async () => {
   const long = (at: number) => `https://${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(50)}.t${at}`;
   const restrictions = {
     allowedOrigins: Array.from({ length: 100 }, (_, at) => long(at)),

@@ -170,7 +170,7 @@ test('errors of the assistant keep their sentence and fields, others become inte
   expect((await ask()).status).toBe(500);
 });
 
-test('only an admin key hears how scores came about', async () => {
+test('only an admin key gets an explanation of scores', async () => {
   const seen: unknown[] = [];
   answer = (request) => {
     seen.push(request.body);

@@ -410,7 +410,7 @@ describe('list', () => {
     expect(await list('cursor=nonsense')).toMatchObject({ code: 'invalid_request', fields: [{ path: 'cursor' }] });
   });
 
-  test('a search for what is rare answers after so many jobs, and says how to go on', async () => {
+  test('a search for rare jobs answers after a limit of reads, with a cursor to continue', async () => {
     await publish(one);
     const { jobId } = (await start()).json();
     const { jobDays, jobList } = gateway.bus.readModels;
@@ -522,7 +522,7 @@ describe('replay', () => {
     expect(answer.json().error).toContain('was deleted');
   });
 
-  test('of content that gave way to newer versions goes on while its objects are stored', async () => {
+  test('of replaced content works while its objects are stored', async () => {
     await publish(one);
     const { jobId } = (await start()).json();
     await advance(jobId, completed);

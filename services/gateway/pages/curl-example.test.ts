@@ -42,7 +42,7 @@ test('a shell gives curl the address, the key and the body of the example', () =
   expect(JSON.parse(sent)).toEqual(body);
 });
 
-test('what needs no key and no body is one line', () => {
+test('a route without key and body is one line', () => {
   expect(curlExample('GET', '/openapi.json', operation({}))).toBe('curl "$BASE/openapi.json"');
 });
 

@@ -52,7 +52,7 @@ test('the reference has every documented route, and each address in it leads som
   for (const [, id] of body.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(id);
 });
 
-test('what a description says is text', () => {
+test('the texts of a description are escaped', () => {
   const document: OpenApiDocument = openApiDocument(publicRoutes);
   const operation = document.paths['/v1/audit']?.get;
   if (operation === undefined) throw new Error('there is no such route');
