@@ -222,7 +222,7 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
     // Only the secret is printed, so that it can be written to a file that services read.
     const alone = await admin('keys', 'rotate', renewed.id);
     expect(alone).toMatchObject({ stdout: expect.stringMatching(/^svc_[0-9A-Za-z]{36}\n$/) });
-    expect(alone.stderr).toMatch(/shown this once[\s\S]*ends in 24 hours/);
+    expect(alone.stderr).toMatch(/shown only once[\s\S]*ends in 24 hours/);
     const revoked = await admin('keys', 'revoke', renewed.id);
     expect(revoked.stdout).toBe(`Revoked ${renewed.id}. It made no keys that are still valid.\n`);
     expect((await admin('keys', 'list')).stdout).toMatch(new RegExp(`${renewed.id} +admin +read +revoked`));

@@ -21,7 +21,7 @@ export class LinkRefused extends BundleRefused {
   override name = 'LinkRefused';
 }
 
-/** A number of bytes per time. */
+/** A pace: bytes in a number of milliseconds. */
 export type Pace = { bytes: number; ms: number };
 
 export type Download = { file: string; sizeBytes: number; sha256: string };

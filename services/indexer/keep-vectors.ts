@@ -26,9 +26,9 @@ const callWithinMs = 60_000;
 const trustMs = 5 * minuteMs;
 const unavailableRetry: RetryPolicy = { firstPauseMs: 5_000, longestPauseMs: 5 * minuteMs };
 const domainRetry: RetryPolicy = { firstPauseMs: 20_000, longestPauseMs: 30 * minuteMs };
-/** Pause after a refusal, which lasts until somebody changes the key, the model or the budget. */
+/** Pause after a refusal. It is long, because somebody has to change the key, the model or the budget. */
 const refusedPauseMs = 15 * minuteMs;
-/** If the embedder refuses this many texts in a row, the model is at fault and not the texts. */
+/** If the embedder refuses all texts of a call that has at least this many, the fault is not in the texts. */
 const tooManyRefused = 8;
 
 /**

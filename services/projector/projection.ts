@@ -46,7 +46,7 @@ export type ProjectionSource<M> = {
 
 /** The archived messages of a log, and the documents that are kept of them. */
 type ArchivedSource<M> = {
-  /** The histories, and the objects there that are none. */
+  /** The archived histories, and the objects that are not histories. */
   histories(
     archive: Archive,
     signal: AbortSignal,
