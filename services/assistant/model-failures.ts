@@ -2,10 +2,10 @@ import { APICallError, RetryError } from 'ai';
 import { answerFailed } from '#shared/contracts/http/answer-wire.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 
-/** For a stream that ended before the model finished. */
+/** The sentence for a stream that ended before the model finished. */
 export const answerCut = 'The answer was cut off before its end. Ask again.';
 
-/** For a model that ended without a word. */
+/** The sentence for a model that ended without text. */
 export const answerEmpty = 'The language model gave no answer. Ask again, or in other words.';
 
 const tooSlow = 'The answer took too long and was cut. Ask again, or ask about less at once.';

@@ -13,7 +13,7 @@ import type { FoundPassage, SearchFacets, SearchIndex, SearchQuery, SearchScope 
 export type AssistantContext = {
   bus: BusOf<'assistant'>;
   searchIndex: SearchIndex;
-  /** Absent: the search uses words alone. */
+  /** Makes the vector of a question. Without it the search uses words alone. */
   embedQuestion?: EmbedQuestion | undefined;
   model: LanguageModelV4;
   logger: Logger;

@@ -36,7 +36,7 @@ export async function runServices(names: RunnableName[]): Promise<void> {
   const running: Running[] = [];
   const stopAsked = new Promise<void>((resolve) => {
     process.once('SIGTERM', resolve);
-    // Ctrl-C, and a closed terminal.
+    // SIGINT is Ctrl-C, and SIGHUP a closed terminal.
     for (const signal of ['SIGINT', 'SIGHUP'] as const)
       if (process.send === undefined) process.once(signal, resolve);
       else process.on(signal, () => {});

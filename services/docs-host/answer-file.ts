@@ -160,7 +160,7 @@ export function encodingFor(accepted: string | undefined, file: Pick<HostedFile,
   return taken.find((encoding) => file[encoding] !== undefined);
 }
 
-/** Ordered by size, the smallest first. */
+/** Encodings by the usual size of copies, the smallest first. */
 const encodings = ['br', 'gzip'] as const satisfies Encoding[];
 /** Browsers send only a few different headers. */
 const knownAccepted = new LRUCache<string, readonly Encoding[]>({ max: 100 });

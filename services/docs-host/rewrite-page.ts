@@ -184,7 +184,7 @@ export function redirectOf(html: string, file: string, site: SiteAddresses): Red
   const written = /^0; url=(.*)$/s.exec(meta.get('refresh') ?? '')?.[1];
   if (written === undefined) return undefined;
   const target = addressesOn(file, site)(written, 'link') ?? written;
-  // Encoded for a header.
+  // The address is encoded for a header.
   const address = target
     .toWellFormed()
     .trim()

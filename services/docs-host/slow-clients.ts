@@ -9,7 +9,7 @@ const mostWaiting = 1_000;
  * once, so they are answered; browsers reopen an idle connection that was closed.
  */
 export function closeSlowest(server: Server, most = mostWaiting): void {
-  /** In the order in which they began to wait. */
+  /** Waiting connections, in the order in which they began to wait. */
   const waiting = new Set<Socket>();
   /** Answers in flight. One connection may have sent several requests at once. */
   const answering = new WeakMap<Socket, number>();

@@ -53,9 +53,9 @@ async function organizationsOf({ bus }: HousekeeperContext): Promise<string[]> {
 }
 
 type SweepLimits = {
-  /** By the object store's clock: objects that were stored again since then stay. */
+  /** A time of the object store's clock. Objects that were stored since then, also again, stay. */
   storedBefore: Date;
-  /** By the log's clock: jobs that ended before need no objects. */
+  /** A time of the log's clock. Jobs that ended before it need no objects. */
   endedSince: Date;
 };
 

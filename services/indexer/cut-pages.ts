@@ -9,7 +9,7 @@ import type { CutPage, CutRequest, CutResponse, PageToRead } from './read-page.t
 type Asked = Pick<RunOptions<unknown>, 'affinity' | 'signal'>;
 type Context = { pool: Pick<ChildPool, 'run'>; logger: Logger };
 
-/** Limit of processor time. */
+/** Deadline of a page, in processor time. */
 const pageDeadlineMs = 20_000;
 /** A group of pages usually takes a hundredth of that; a slower one is repeated page by page. */
 const togetherDeadlineMs = pageDeadlineMs / 4;

@@ -57,7 +57,7 @@ export async function leaveIndex(
 }
 
 export type JobRegistry = {
-  /** By job id, oldest first. */
+  /** Jobs by their ids, oldest first. */
   jobs: ReadonlyMap<string, ActiveJob>;
   /** Begins to work on a job, unless it is known already. It must be in the index of active jobs. */
   add(stored: StoredCommit<ExportCommit>): ActiveJob;

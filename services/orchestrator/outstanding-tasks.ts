@@ -138,7 +138,7 @@ export function taskIdOf(state: ExportJobState, unit: WorkUnit): string {
   return `${state.jobId}.${unit}.${attemptOf(state, unit)}${lost}${replanned}`;
 }
 
-/** Undefined before the plan. */
+/** The workers for the job's current work; undefined before the plan. */
 export function groupOf(state: ExportJobState): WorkerGroup | undefined {
   if (state.phase === 'joining') return { service: 'bundler' };
   return state.rendererVersion === undefined

@@ -42,7 +42,7 @@ export async function readFacts(
   );
   const batches = new Map<string, { deliveries: FactDelivery[]; timer: NodeJS.Timeout }>();
   const folding = new Set<Promise<void>>();
-  /** By sequence. */
+  /** Sequences of the facts that wait for a plan. */
   const waiting = new Set<number>();
 
   function foldBatch(jobId: string): void {

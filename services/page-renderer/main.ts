@@ -20,10 +20,10 @@ export const renderChild = {
   addons: true,
 };
 
-/** About 5,000 pages. */
+/** Requests after which a child is replaced, about 5,000 pages. */
 const requestsPerChild = 500;
 
-/** In seconds. */
+/** Upper bounds of the histogram, in seconds. */
 const chunkBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 const renderMeasures = (metrics: Pick<Metrics, 'counter' | 'histogram'>): RenderMeasures => ({

@@ -141,7 +141,7 @@ function sidecarsOf(objectStore: ObjectStore, { organization, domain, chunks }: 
   return {
     /** Segments whose sidecars were read. */
     segments,
-    /** Undefined if it is missing. */
+    /** The sidecar of a segment, or undefined if it is missing. */
     async facts(segment: number): Promise<SegmentSidecar | undefined> {
       const stored = await read(segment);
       if (stored === undefined) return undefined;

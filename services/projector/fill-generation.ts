@@ -9,7 +9,7 @@ import { Poison, Unavailable } from '#shared/runtime/failures.ts';
 import { bufferedReadModels, type DocumentMemory, documentMemory } from './buffered-store.ts';
 import type { ProjectionRun, ProjectionSource } from './projection.ts';
 
-/** At most the limit of unacknowledged messages (see the table), and folded long before the bus redelivers them (30 s). */
+/** Batch size: at most the limit of unacknowledged messages (see the table), and folded long before the bus redelivers them (30 s). */
 const mostAtOnce = 4_000;
 /** Cache size in list entries, each under a kilobyte. */
 const mostRemembered = 16_000;

@@ -1,6 +1,6 @@
 import { ApiError } from '#shared/http/errors.ts';
 
-/** In seconds. Most publications take less. */
+/** Retry-After of a refused upload, in seconds. Most publications take less. */
 const comeAgainAfter = 5;
 
 /** The places for concurrent uploads to a publisher. */

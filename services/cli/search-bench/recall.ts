@@ -1,7 +1,7 @@
 import { textTable } from '../terminal.ts';
 import type { SearchQuestion } from './questions.ts';
 
-/** Recall of the questions of one kind. */
+/** Recall and search times of the questions of one kind. */
 export type Recall = {
   kind: string;
   questions: number;

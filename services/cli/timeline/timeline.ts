@@ -47,7 +47,7 @@ export type Trouble = {
 };
 
 export type Totals = {
-  /** Unknown before the plan. */
+  /** Number of pages, which is unknown before the plan. */
   pageTotal?: number;
   chunkTotal?: number;
   pages: number;

@@ -11,7 +11,7 @@ const jobIdDigits = 22;
 
 /** The job id of an idempotency key, stable while the hash key is the same. Pure. */
 export function jobIdOfIdempotencyKey(hashKey: string, organization: string, idempotencyKey: string): string {
-  // As JSON, so that two different pairs never give the same text.
+  // JSON keeps the texts of two different pairs different.
   const digest = createHmac('sha256', hashKey)
     .update(JSON.stringify([organization, idempotencyKey]))
     .digest();
