@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-/** What takes minutes: chaos, load, browsers over whole sites. One file at a time, so that what is measured is not disturbed. */
+/** Settings of tests that take minutes: chaos, load, browsers over whole sites. Files run one at a time, so that they do not disturb measurements. */
 export default defineConfig({
   test: {
     root: fileURLToPath(new URL('..', import.meta.url)),

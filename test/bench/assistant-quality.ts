@@ -1,7 +1,7 @@
 /**
- * How well the extractive answers read: the questions of newcomers (`newcomer-questions.jsonl`), and some that nothing answers
- * (`unanswerable-questions.jsonl`). Says how many answers link to a right page first or at all, and which were refused. `SHOW=1` prints each answer.
- * `node test/bench/assistant-quality.ts [folder of the corpus]`; by default `../shared/corpus` beside the project. Sites that are not there are left out.
+ * Quality of extractive answers: to questions of newcomers (`newcomer-questions.jsonl`), and to some without an answer
+ * (`unanswerable-questions.jsonl`). Prints how many answers link to a right page first or at all, and which were refused. `SHOW=1` prints each answer.
+ * `node test/bench/assistant-quality.ts [folder of the corpus]`; by default `../shared/corpus` beside the project. Missing sites are left out.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -78,7 +78,7 @@ function isPage(link: string, page: string): boolean {
   return [page, `${page}/index`].includes(link);
 }
 
-/** As the assistant does it: what is found, through the prompt, to the answer and the pages that it links to. */
+/** Answers as the assistant does: from the search results and the prompt to the answer and the pages that it links to. */
 async function ask(site: string, query: string): Promise<{ answer: string; links: string[] }> {
   const turns = [{ role: 'user' as const, text: query }];
   const filter = site === 'mintlify-docs' ? { language: 'en' } : undefined;
@@ -97,7 +97,7 @@ async function ask(site: string, query: string): Promise<{ answer: string; links
   return { answer, links: pages };
 }
 
-/** As publication and indexer do it. */
+/** Indexes a site as publication and indexer do. */
 async function fill(site: string): Promise<void> {
   const { model, read } = await publishedProject(await localProject(folderOf(site)));
   const scope = scopeOf(site);

@@ -1,6 +1,6 @@
 /*
- * How fast the documentation host answers, beside nginx with the same files and headers in the same run: a page and what it loads, compressed, over
- * connections that are kept. One process of each. `npm run bench:docs-host -- <unpacked or packed bundle> [runs]`
+ * Speed of the documentation host, compared with nginx with the same files and headers in the same run: a page and its files, compressed, over
+ * keep-alive connections. One process of each. `npm run bench:docs-host -- <unpacked or packed bundle> [runs]`
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -55,7 +55,7 @@ async function startHost(): Promise<void> {
   while ((await get(hostPort, '/readyz')).status !== 200) await delay(100);
 }
 
-/** Some pages and what they load: at most `mostPages` of the sitemap, or those that the first page links to. */
+/** Some pages and the files that they load: at most `mostPages` pages of the sitemap, or those that the first page links to. */
 async function pathsOfSite(): Promise<string[]> {
   const first = plain(await get(hostPort, '/')).toString();
   const linked = [...first.matchAll(/href="(\/[^"#?]*)"/g)].map(([, path = '']) => path);

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 
 /**
- * How much load a server on loopback takes: connections that are kept, each with one request under way, asked one after the other. It runs in a
- * process of its own and reads no more of an answer than it must, so that it takes less of the machine than the server.
+ * Measures the throughput of a server on loopback with keep-alive connections, each with one request in flight at a time. It runs in a
+ * process of its own and reads as little of an answer as it can, so that it uses less of the machine than the server.
  */
 export type LoadOptions = {
   port: number;
-  /** What is asked, in turns. All are GET. */
+  /** Paths of the requests, in turns. All are GET. */
   paths: readonly string[];
   headers?: Readonly<Record<string, string>>;
   connections: number;
@@ -17,10 +17,10 @@ export type LoadOptions = {
 
 export type Load = {
   requestsPerSecond: number;
-  /** Milliseconds. */
+  /** Durations in milliseconds. */
   medianMs: number;
   p99Ms: number;
-  /** How many answers had each status. */
+  /** Number of answers by status. */
   statuses: Record<string, number>;
 };
 

@@ -9,13 +9,13 @@ import { startElasticsearch } from '../support/start-elasticsearch.ts';
 
 export type TestIndex = {
   index: SearchIndex;
-  /** The folder of the files, or the address and index of the cluster, with its process if that was started. */
+  /** The folder of the files, or the address and index of the cluster, with its process if the benchmark started it. */
   place: { folder: string } | { url: string; prefix: string; pid: number | undefined };
   end: () => Promise<void>;
 };
 
 /**
- * An empty search index of the engine: `sqlite`, `elasticsearch` (that of the tests, which is started), or the address of an Elasticsearch that
+ * An empty search index of an engine: `sqlite`, `elasticsearch` (starts that of the tests), or the address of an Elasticsearch that
  * runs. `end` closes it; in an Elasticsearch that runs, an index called `bindery-bench-…` stays.
  */
 export async function openTestIndex(engine: string): Promise<TestIndex> {
@@ -32,7 +32,7 @@ export async function openTestIndex(engine: string): Promise<TestIndex> {
   const prefix = `bindery-bench-${randomBytes(4).toString('hex')}`;
   const url = server?.url ?? engine;
   const settings = { product: 'elasticsearch', nodes: [url], prefix, shards: 1, replicas: 0 } as const;
-  // What a search takes is measured, however long that is.
+  // Slow searches are measured, too, so the timeout is long.
   const index = elasticsearchSearchIndex({ ...settings, searchWithinMs: 60_000 });
   return {
     index,

@@ -1,6 +1,6 @@
 /**
- * The search that a bundle has of its own: how large it is, how well known questions find their pages (`known-items.jsonl`, as in
- * `search-quality.ts`), and how long a reader with a slow phone waits. Nothing is asserted.
+ * The search in a bundle: its size, how well known questions find their pages (`known-items.jsonl`, as in
+ * `search-quality.ts`), and the waiting time on a slow phone. It asserts nothing.
  * `node test/bench/search-in-bundle.ts [project of the corpus]`; by default mintlify-docs. Chromium is needed only for the waiting.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ if (!isThere(project, name) || !isThere(knownItems, 'known-items.jsonl')) proces
 
 const runs = 5;
 
-/** Runs in the page: from the first tap. */
+/** Runs in the page and measures from the first tap. */
 const waiting = `(async () => {
   const until = (test) => new Promise((resolve) => {
     const look = () => { const found = test(); if (found) resolve(found); else requestAnimationFrame(look); };
@@ -73,7 +73,7 @@ function measureSizes(): number {
   return pages.length;
 }
 
-/** The index and the context in which its files ran. */
+/** The index, with the context in which its files ran. */
 function readIndex() {
   const window: { binderySearchIndex?: SearchIndex } = {};
   const parts: [number, SearchSections][] = [];
@@ -88,8 +88,8 @@ function readIndex() {
 }
 
 /**
- * The pages of the default language, as the questions are; without descriptions, as some questions are made of them, and without the boosts of
- * their authors, who know other questions.
+ * The pages of the default language, because the questions are in it; without descriptions, because some questions are descriptions, and without the boosts of
+ * their authors, which are meant for other questions.
  */
 function measureAnswers(questions: readonly SearchQuestion[]): void {
   const { index, context, parts } = readIndex();
@@ -122,7 +122,7 @@ function measureAnswers(questions: readonly SearchQuestion[]): void {
   console.log(table.text());
 }
 
-/** A phone: a quarter of this machine's speed, 9 Mbit/s with 40 ms on the way; from a folder without that. */
+/** Emulates a phone: a quarter of this machine's speed, and 9 Mbit/s with 40 ms of latency, except from a folder. */
 async function measureWaiting(): Promise<void> {
   const start = existsSync(join(folder, 'quickstart.html')) ? 'quickstart.html' : 'index.html';
   const host = await serveFolder(folder);

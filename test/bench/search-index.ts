@@ -1,8 +1,8 @@
 /**
- * What the search costs: to index a site, to index one changed page, to answer a question, and to have many domains open. Each is a ratio to a
- * reference of the same run. Nothing is asserted.
- * `node test/bench/search-index.ts [engine] [project of the corpus]`; by default in SQLite over mintlify-docs, or our own documentation where the corpus is
- * not there. The engine `elasticsearch` starts the Elasticsearch of the tests; an address asks one that runs.
+ * Costs of the search: indexing a site, indexing one changed page, answering a question, and keeping many domains open. Each is a ratio to a
+ * reference of the same run. It asserts nothing.
+ * `node test/bench/search-index.ts [engine] [project of the corpus]`; by default in SQLite over mintlify-docs, or our own documentation if the corpus is
+ * missing. The engine `elasticsearch` starts the Elasticsearch of the tests; an address uses a running one.
  */
 import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -45,7 +45,7 @@ const rounds = 5;
 const domainCount = 500;
 const warmUps = 100;
 const scopeOf = (contentVersion: string) => ({ organization: 'bench', domain: 'docs', contentVersion });
-/** The first is the whole project, each further one has a changed page. */
+/** Versions: the first is the whole project, each further one has a changed page. */
 const versionOf = (round: number): string => `cv_${String(round).padStart(32, '0')}`;
 const whole = versionOf(0);
 
@@ -74,7 +74,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** Processor time of ours and of the children that read pages, and of an engine that was started, in milliseconds. */
+/** Processor time of this process, its children that read pages, and a started engine, in milliseconds. */
 function processorTimes(): { ours: number; engine: number } {
   const all = (cpuSecondsOf([process.pid]) ?? 0) * 1_000;
   const ofEngine = (cpuSecondsOf(enginePids) ?? 0) * 1_000;
@@ -181,7 +181,7 @@ async function askAll(queries: readonly string[], ask: (query: string) => Promis
   };
 }
 
-/** What the engine takes for the words alone: one query, no ranking of ours. */
+/** Time of the engine alone: one query for the words, without our ranking. */
 async function bareQuery(): Promise<{ ask(query: string): Promise<unknown>; close(): void }> {
   if ('folder' in place) {
     const db = new DatabaseSync(join(place.folder, 'bench', 'docs', `${whole}.db`), { readOnly: true });
@@ -218,7 +218,7 @@ async function bareQuery(): Promise<{ ask(query: string): Promise<unknown>; clos
   };
 }
 
-/** Each domain has a file of its own name; they are links to one, so that they fit on a disk. */
+/** Each domain has a file of its own name. The files are links to one, so that they fit on a disk. */
 async function measureDomains(file: string): Promise<void> {
   for (let at = 0; at < domainCount; at += 1) {
     await mkdir(join(folder, 'many', 'bench', `docs-${at}`), { recursive: true });
@@ -245,7 +245,7 @@ async function openDomains(inFolder: string, count: number): Promise<void> {
         limit: 10,
       });
   };
-  // What the first questions take for good, whichever domain they are for.
+  // Memory that the first questions take permanently, independent of their domain.
   for (let round = 0; round < 50; round += 1) await search(0);
   const first = residentBytes(process.pid) ?? 0;
   for (let at = 0; at < count; at += 1) await search(at);

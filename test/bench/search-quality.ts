@@ -26,7 +26,7 @@ if (!existsSync(knownItemsFile)) {
   process.exit(0);
 }
 
-/** Known items are about the pages of this language. */
+/** Language of the pages of known items. */
 const languages: Record<string, string> = { 'mintlify-docs': 'en' };
 
 const bySite = (questions: readonly SearchQuestion[]) => Map.groupBy(questions, ({ site = '' }) => site);

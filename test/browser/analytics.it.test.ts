@@ -41,7 +41,7 @@ describeWithServers(['chromium'], 'visits', () => {
   });
   afterAll(() => browser.close());
 
-  /** A site on a web server, and what its pages send elsewhere. */
+  /** A site on a web server, with the requests of its pages to other servers. */
   async function site(options: Parameters<typeof siteFolder>[1], named: object = integrations, script?: string) {
     const folder = await siteFolder(files(named), options);
     closing.push(() => rmSync(folder, { recursive: true }));
@@ -68,10 +68,10 @@ describeWithServers(['chromium'], 'visits', () => {
     return { folder, context, page, sent, loaded, said, home: `${host.url}/docs/` };
   }
 
-  /** When a page has nothing under way any more. */
+  /** Waits until a page has no requests in flight. */
   const visit = (page: Page, url: string) => page.goto(url, { waitUntil: 'networkidle' });
 
-  test('say which page led to them, but not what a reader looked for there', async () => {
+  test('name the page that led to them, but not its query', async () => {
     const from = 'https://user:word@search.test/find?q=secret&token=t#x';
     const script = `Object.defineProperty(document, 'referrer', { get: () => ${JSON.stringify(from)} });`;
     const { page, sent, home } = await site({ deployment: 'cloud' }, integrations, script);
@@ -83,7 +83,7 @@ describeWithServers(['chromium'], 'visits', () => {
     }
   });
 
-  test('are counted once a page by each service that the project names, and leave nothing in the browser', async () => {
+  test('are counted once for each page by each service that the project names, and leave no data in the browser', async () => {
     const platform = { serverUrl: 'https://bindery.test', assistantKey: `svc_dsc_${'0'.repeat(36)}` };
     const { page, sent, said, home, context } = await site({ deployment: 'cloud', domain: 'acme', site: platform });
     await visit(page, `${home}index.html?token=secret&utm_source=mail#top`);
@@ -159,7 +159,7 @@ describeWithServers(['chromium'], 'visits', () => {
     expect(readFileSync(join(folder, '_bindery/config.js'), 'utf8')).not.toMatch(/matomo|ga4/);
   });
 
-  test('are counted by what the host of a bundle writes into config.js; what cannot be used is said, and stops nothing else', async () => {
+  test('are counted by the services in config.js; unusable settings are reported and do not affect the others', async () => {
     const { page, sent, said, home, folder } = await site({ deployment: 'client-hosted', domain: 'acme' }, {});
     const config = join(folder, '_bindery/config.js');
     const analytics = {
@@ -181,7 +181,7 @@ describeWithServers(['chromium'], 'visits', () => {
     ]);
   });
 
-  test('are counted only of readers who agreed, where the project has them asked', async () => {
+  test('are counted only for readers who agreed, if the project asks for consent', async () => {
     const { plausible } = integrations;
     const cookies = { key: 'consent', value: 'yes' };
     const { page, sent, home, context } = await site({ deployment: 'cloud', domain: 'acme' }, { plausible, cookies });

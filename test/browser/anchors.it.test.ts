@@ -5,7 +5,7 @@ import { findServer } from '#infra/setup/find-server.ts';
 import { testProject } from '#shared/docs/render/test-project.ts';
 import { siteInBrowser } from './site-folder.ts';
 
-/** What needs the scripts of a page. */
+/** Cases that need the scripts of a page. */
 const parts = `import { useState } from 'react';
 
 export const Counter = () => { const [count, setCount] = useState(1); return <button onClick={() => setCount(count + 1)}>Count {count}</button>; };
@@ -46,7 +46,7 @@ ${long}`,
 ${long}`,
 };
 
-/** Names that libraries look for, beside those that browsers have. */
+/** Global names that libraries look up, besides those of browsers. */
 const ofLibraries =
   'process global globalThis module exports require define mermaid React ReactDOM scheduler Buffer setImmediate jQuery d3'.split(
     ' ',
@@ -61,14 +61,14 @@ describe.skipIf(findServer('chromium') === undefined)('anchors in Chromium (skip
     ['h-links', 'links'],
     ['LINKS', 'links'],
     ['deep_inside', 'deep-inside'],
-  ])('a reader who comes with #%s is led to the heading', async (written, id) => {
+  ])('an address with #%s leads to the heading', async (written, id) => {
     const page = await open(`other.html#${written}`);
     await page.locator(`[id="${id}"].targeted`).waitFor();
     expect((await page.locator(`[id="${id}"]`).boundingBox())?.y).toBeLessThan(800);
     expect(problems).toEqual([]);
   });
 
-  test('where two headings could be meant, the page stays where it is', async () => {
+  test('an ambiguous anchor does not scroll the page', async () => {
     const page = await open('other.html#set_up');
     await page.locator('.search-entry:not([hidden])').waitFor();
     expect(await page.evaluate('scrollY')).toBe(0);
@@ -82,7 +82,7 @@ describe.skipIf(findServer('chromium') === undefined)('anchors in Chromium (skip
     expect(page.url()).toContain('other.html#whats-new');
   });
 
-  test('no heading stands in front of what scripts find in the window and the document', async () => {
+  test('no id of a heading shadows a property of the window or the document', async () => {
     const blank = await open('index.html');
     const [ofWindow = [], ofDocument = []] = await blank.evaluate<string[][]>(`
       [window, document].map((owner) => {

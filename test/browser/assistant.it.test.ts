@@ -30,7 +30,7 @@ const finish = `${event({ type: 'finish', threadId: 'th_1' })}data: [DONE]\n\n`;
 const panelOf = (opened: Page) => opened.locator('.assistant-panel');
 const field = (opened: Page) => opened.locator('.assistant-field');
 const lastTurn = (opened: Page) => opened.locator('.assistant-turn').last();
-/** Asks, and waits until the answer has ended. */
+/** Asks a question, and waits until the answer has ended. */
 async function ask(opened: Page, question: string): Promise<string> {
   await field(opened).fill(question);
   await opened.keyboard.press('Enter');
@@ -76,7 +76,7 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
     return { serverUrl: await gateway.app.listen({ host: '127.0.0.1', port: 0 }), assistantKey };
   }
 
-  /** A server that answers every question with what the test writes. */
+  /** A server that answers every question with the text of the test. */
   async function scripted(write: (response: ServerResponse, body: Record<string, unknown>) => void) {
     const bodies: Record<string, unknown>[] = [];
     const gone: Promise<void>[] = [];
@@ -110,7 +110,7 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
     return { platform: { serverUrl, assistantKey: unusedKey }, bodies, gone };
   }
 
-  test('answers from another origin, with sources; the thread goes on over pages; ratings arrive', async () => {
+  test('answers from another origin, with sources; the thread continues over pages; ratings arrive', async () => {
     const { opened, problems } = await site(await platform());
     const loaded: string[] = [];
     const sent: { body: Record<string, unknown>; url: string }[] = [];
@@ -147,7 +147,7 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
     expect(problems).toEqual([]);
   });
 
-  test('takes a question from the search, and what a reader selects', async () => {
+  test('takes a question from the search, and the selection of a reader', async () => {
     const { platform, bodies } = await scripted((response) => response.end(start + delta('Yes.') + finish));
     const { opened } = await site(platform);
     await opened.keyboard.press('/');
@@ -167,7 +167,7 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
     });
   });
 
-  test('stops when the reader says so, and the server learns of it', async () => {
+  test('stops on request of the reader, and the server notices it', async () => {
     const { platform, gone } = await scripted((response) => response.write(start + delta('Half an ')));
     const { opened } = await site(platform);
     await opened.locator('.assistant-entry').click();
@@ -189,14 +189,14 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
     [404, 'does not know this site'],
     [429, 'too many questions'],
     [503, 'is not available right now'],
-  ])('says in a sentence what %i means', async (status, sentence) => {
+  ])('explains status %i in a sentence', async (status, sentence) => {
     const { platform } = await scripted((response) => response.writeHead(status).end('{}'));
     const { opened } = await site(platform);
     await opened.locator('.assistant-entry').click();
     expect(await ask(opened, 'Why?')).toContain(sentence);
   });
 
-  test('says that a key is wrong, that the server is away, and that the reader is offline', async () => {
+  test('reports a wrong key, a server that is down, and a reader who is offline', async () => {
     const wrong = await site({ ...(await platform()), assistantKey: unusedKey });
     await wrong.opened.locator('.assistant-entry').click();
     expect(await ask(wrong.opened, 'Why?')).toContain('the key of this site was rejected');
@@ -207,7 +207,7 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
     expect(await ask(opened, 'And now?')).toContain('You are offline.');
   });
 
-  test('begins a new thread by itself when the old one is gone', async () => {
+  test('begins a new thread automatically when the old one is gone', async () => {
     const { platform, bodies } = await scripted((response, body) => {
       if (body['threadId'] === 'th_1' && bodies.length === 2) response.writeHead(404).end('{}');
       else response.end(start + delta('Yes.') + finish);
@@ -220,7 +220,7 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
     expect(bodies[2]?.['messages']).toHaveLength(3);
   });
 
-  test('tells no platform of threads with another one, and begins anew where what was kept is none of its own', async () => {
+  test('sends no platform the threads of another one, and begins a new thread if the stored one is not its own', async () => {
     const answer = (response: ServerResponse): void => {
       response.setHeader('x-thread-key', 'key_1');
       response.end(start + delta('Yes.') + finish);
@@ -251,7 +251,7 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
     expect(problems).toEqual([]);
   });
 
-  test('makes text of scripts, no links of javascript, loads no pictures and passes over unknown chunks', async () => {
+  test('shows scripts as text, makes no javascript links, loads no pictures and skips unknown chunks', async () => {
     const text =
       '<script>window.hacked = 1</script> <img src=x onerror="hacked=1">\n\n[a](javascript:hacked=1) [b](data:text/html,x) [c](//evil.test/) [d](/guides/keys#rotate-a-key) ![p](http://evil.test/p.png)\n\n<javascript:hacked=1>';
     const { platform } = await scripted((response) =>
@@ -303,7 +303,7 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
     const { opened } = await site(platform);
     await opened.locator('.assistant-entry').click();
     const asked = ask(opened, 'Cut?');
-    // Browsers drop what they have not handed over when a connection breaks.
+    // Browsers drop data that they have not delivered when a connection breaks.
     await lastTurn(opened).getByText('Half').waitFor();
     (await answering.promise).destroy();
     const shown = await asked;
@@ -311,7 +311,7 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
     expect(shown).toContain('The answer was interrupted.');
   });
 
-  test('is a sheet on phones: the rest of the page takes no part, and a source leads to its page', async () => {
+  test('is a sheet on phones: the rest of the page is inert, and a source leads to its page', async () => {
     const { platform } = await scripted((response) =>
       response.end(start + delta('See [keys](/guides/keys).') + finish),
     );
@@ -329,7 +329,7 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
 describeWithServers(['chromium'], 'the assistant in an air-gapped site', () => {
   const { open, problems } = siteInBrowser(files, { deployment: 'air-gapped', domain: 'docs' });
 
-  test('is not there', async () => {
+  test('does not exist', async () => {
     const opened = await open('index.html');
     await opened.keyboard.press('Control+i');
     await opened.locator('.mdx-content p').last().selectText();

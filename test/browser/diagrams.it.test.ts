@@ -66,12 +66,12 @@ describe.skipIf(findServer('chromium') === undefined)(
       expect(await page.getByText('A[Start] -->|text| B{Good?}').isVisible()).toBe(true);
     });
 
-    test('cost nothing where there are none', async () => {
+    test('load nothing on pages without diagrams', async () => {
       const page = await open('plain.html');
       expect(await page.evaluate('[...document.scripts].some(({ src }) => /diagrams|mermaid/.test(src))')).toBe(false);
     });
 
-    test('are drawn after one that has a colour which is none', async () => {
+    test('are drawn after one with an invalid colour', async () => {
       const page = await open('wrong-colour.html');
       await page.locator('.diagram-problem').waitFor();
       await expect.poll(() => page.evaluate(drawn)).toBe(1);

@@ -41,7 +41,7 @@ title: Attributes
   'images/mark.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><circle r="4"/></svg>',
 };
 
-/** The site's folder lists only what closes a bundle. */
+/** Manifest with all files of the folder; the folder's own lists only those of the closing segment. */
 function listAllFiles(folder: string): void {
   const manifest = join(folder, '_bindery/manifest.json');
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -55,7 +55,7 @@ function listAllFiles(folder: string): void {
   writeFileSync(manifest, JSON.stringify({ ...(JSON.parse(readFileSync(manifest, 'utf8')) as object), files }));
 }
 
-/** A platform that finds nothing, and keeps what it was asked. */
+/** A platform that finds nothing, and records its requests. */
 async function startPlatform(): Promise<{ url: string; asked: string[]; stop(): void }> {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -95,7 +95,7 @@ describeWithServers(['chromium'], 'a site from the documentation host, in Chromi
           'response',
           (response) => response.status() >= 400 && failed.push(`${response.status()} ${response.url()}`),
         );
-        // A page that was asked for ahead and then is opened is asked for once more.
+        // A page that was prefetched and then opened is requested a second time.
         page.on('requestfailed', (request) => {
           if (request.failure()?.errorText !== 'net::ERR_ABORTED') failed.push(request.url());
         });
@@ -199,7 +199,7 @@ describeWithServers(['chromium'], 'a site from the documentation host, in Chromi
     }
   });
 
-  test('what the host says itself can be read on a phone, light and dark', async () => {
+  test("the host's own pages can be read on a phone, light and dark", async () => {
     const data = mkdtempSync(join(tmpdir(), 'bindery-docs-host-'));
     try {
       const running = await host({ BINDERY_DATA: data, BINDERY_STATIC_EXPORT_ENABLED: '0' });
@@ -208,7 +208,7 @@ describeWithServers(['chromium'], 'a site from the documentation host, in Chromi
         const sentence = page.getByText('There is no version of this site here yet.');
         const box = await sentence.boundingBox();
         expect([box !== null && box.x >= 16, box !== null && box.x + box.width <= 374]).toEqual([true, true]);
-        // The browser's own page is of the scheme as well.
+        // The browser's own page has the colour scheme, too.
         expect(await page.evaluate("getComputedStyle(document.querySelector('main')).color")).toBe(
           colorScheme === 'dark' ? 'rgb(255, 255, 255)' : 'rgb(0, 0, 0)',
         );

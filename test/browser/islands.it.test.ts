@@ -99,7 +99,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       await first.locator('.island-live').waitFor();
       await first.getByRole('button', { name: 'Add' }).click();
       expect(await first.locator('.count').textContent()).toBe('4');
-      // What it was given still works.
+      // Its children still work.
       await first.getByRole('tab', { name: 'yarn' }).click();
       expect(await first.getByText('yarn it').isVisible()).toBe(true);
       expect(await first.locator('strong').textContent()).toBe('marks');
@@ -124,7 +124,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       await page.getByRole('button', { name: 'Press me' }).click();
       expect(await page.getByRole('button', { name: 'pressed' }).count()).toBe(1);
       expect(await page.locator('.island-problem').count()).toBe(0);
-      // A browser asks a server for the site's icon, which this one has not.
+      // A browser requests the site's icon, which this server does not have.
       expect(problems.filter((problem) => !/404/.test(problem))).toEqual([]);
     };
 
@@ -163,7 +163,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       expect(await page.getByText('Apple').isVisible()).toBe(true);
     });
 
-    test('start only when they come near', async () => {
+    test('start only when they come near the visible part', async () => {
       const page = await open('index.html', { viewport: { width: 390, height: 300 } });
       await page.locator('.island[data-running]').first().waitFor();
       expect(await page.locator('.island').last().getAttribute('data-running')).toBe(null);
@@ -171,7 +171,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       await page.locator('.island').last().getByRole('button').waitFor();
     });
 
-    test('that fail leave what was there, with a sentence', async () => {
+    test('that fail show their first look again, with a sentence', async () => {
       const page = await open('broken.html');
       await page.getByRole('button', { name: 'Break it' }).click();
       await expect.poll(() => page.locator('.island-problem').count()).toBe(3);
@@ -180,7 +180,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       await keepPicture(page, 'islands-broken');
     });
 
-    test('cost nothing where there are none', async () => {
+    test('load nothing on pages without islands', async () => {
       const page = await open('plain.html');
       expect(await page.evaluate('[...document.scripts].some(({ src }) => /islands|react/.test(src))')).toBe(false);
       expect(readdirSync(join(folder(), '_bindery/islands'))).toHaveLength(2);

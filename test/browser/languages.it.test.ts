@@ -63,7 +63,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       await expect.poll(() => opened.evaluate(right)).toBeGreaterThanOrEqual(370);
     });
 
-    test('each language has its own words, those of the scripts too', async () => {
+    test('each language has its own texts, also in scripts', async () => {
       const words = async (path: string) => {
         const opened = await open(path);
         const said = [

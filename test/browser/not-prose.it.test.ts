@@ -50,7 +50,7 @@ const look = (selector: string) => `(() => {
 describe.skipIf(findServer('chromium') === undefined)('not-prose in a browser (skipped where there is none)', () => {
   const site = siteInBrowser(files);
 
-  test('switches the look of text off, prose switches it on again, and classes have their effect', async () => {
+  test('switches the typography off, prose switches it on again, and classes have their effect', async () => {
     const page = await site.open('index.html');
     expect(await page.evaluate(look('#inside'))).toEqual(['24px', '20px', 'underline', 'disc']);
     expect(await page.evaluate(look('#outside'))).toEqual(['16px', '0px', 'none', 'none']);

@@ -7,7 +7,7 @@ import { keepPicture, serveFolder, siteFolder } from './site-folder.ts';
 
 const link = {
   title: 'Report a problem',
-  description: 'Tell us what is wrong with this page.',
+  description: 'Tell us about a problem with this page.',
   icon: 'flag',
   href: { base: 'https://issues.example/new', query: [{ key: 'page', value: 'Docs: $path' }] },
 };
@@ -84,7 +84,7 @@ describeWithServers(['chromium'], 'the menu of a page', () => {
       'Open in ChatGPT',
       'Open in Claude',
       'Open in Perplexity',
-      'Report a problem\nTell us what is wrong with this page.',
+      'Report a problem\nTell us about a problem with this page.',
     ]);
     expect(decodeURIComponent(await addressOf(page, 'Open in Claude'))).toBe(
       `https://claude.ai/new?q=Read ${home}index.md so that I can ask questions about it.`,
@@ -107,7 +107,7 @@ describeWithServers(['chromium'], 'the menu of a page', () => {
     expect(problems).toEqual([]);
   });
 
-  test('names the site where the project knows it, also in a folder; without that a folder leads nowhere else', async () => {
+  test('uses the address of the site from the project, also in a folder; without it a folder has no links to other sites', async () => {
     const seo = { metatags: { canonical: 'https://docs.acme.example' } };
     const { page } = await open(files(all, { seo }), { served: false });
     await button(page).click();
@@ -122,7 +122,7 @@ describeWithServers(['chromium'], 'the menu of a page', () => {
     expect(alone.problems).toEqual([]);
   });
 
-  test('has no other sites in an air-gapped bundle, and is not there without anything', async () => {
+  test('has no other sites in an air-gapped bundle, and does not exist without options', async () => {
     const { page } = await open(files(all), { deployment: 'air-gapped' });
     await button(page).click();
     expect(await entries(page)).toEqual(['Copy page', 'View as Markdown']);
@@ -157,7 +157,7 @@ describeWithServers(['chromium'], 'the menu of a page', () => {
     await keepPicture(page, `page-menu-${name}`);
   });
 
-  test('a group that is opened leads to its first page where the project says so, and else only opens', async () => {
+  test('opening a group leads to its first page if the project says so, and else only opens it', async () => {
     const { page, home } = await open(files(all, { interaction: { drilldown: true } }));
     await page.locator('.sidebar-folder summary', { hasText: 'Folded' }).click();
     await page.waitForURL(`${home}guides/first.html`);

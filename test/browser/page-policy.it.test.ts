@@ -50,7 +50,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       'own.css': '#styled { background: rgb(4, 5, 6) }',
     });
 
-    /** Opens a page and gives what its policy refused. */
+    /** Opens a page and returns the violations of its policy. */
     async function open(address: string, options: BrowserContextOptions = {}) {
       const context = await plain.newContext(options);
       const page = await context.newPage();
@@ -70,7 +70,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       );
 
     test.each(['index.html', 'deep/two.html', '404.html', 'old.html'])(
-      '%s has one, which refuses nothing of the page and everything that was put in',
+      '%s has a policy, which allows everything of the page and refuses injected content',
       async (path) => {
         const { page, refused } = await open(`file://${plain.folder()}/${path}`);
         if (path === 'old.html') await page.waitForURL(/deep\/two\.html$/);
@@ -114,7 +114,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       expect(refused).toEqual([expect.stringMatching(/^script-src eval/)]);
     });
 
-    test("where they are not allowed, the project's own styles reach only what is in the content", async () => {
+    test("where they are not allowed, the project's own styles apply only inside the content", async () => {
       const css =
         ':root, body, .navbar, .content-box { display: none !important } :scope { position: fixed; inset: 0 !important; z-index: 99; transform: scale(9); contain: none } body::before { content: "x"; position: fixed; inset: 0 } p { color: rgb(7, 8, 9); position: fixed; inset: 0 } @property --sans { syntax: "<color>"; inherits: false; initial-value: red }';
       const folder = await siteFolder({ 'index.mdx': 'Words', 'own.css': css });

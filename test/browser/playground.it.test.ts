@@ -10,7 +10,7 @@ import { siteInBrowser } from './site-folder.ts';
 
 type Received = { method: string; url: string; headers: IncomingMessage['headers']; body: string };
 
-/** A server of an interface that any page may ask. It notes requests, and answers as their path says. */
+/** A server of an API with CORS for every page. It records requests, and answers as their path says. */
 function openApi(elsewhere = '') {
   const received: Received[] = [];
   const server = createServer((request, response) => {
@@ -56,7 +56,7 @@ function openApi(elsewhere = '') {
 const picture = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><rect width="40" height="20"/></svg>';
 
 const json = { 'content-type': 'application/json' };
-/** Answers of a server that means harm, or has mistakes. */
+/** Answers of a malicious or faulty server. */
 const oddAnswers: Record<string, { status?: number; headers: Record<string, string>; body: string | Buffer }> = {
   '/v1/odd/deep': { headers: json, body: '['.repeat(100_000) + ']'.repeat(100_000) },
   '/v1/odd/exact': { headers: json, body: '{"id":12345678901234567890}' },
@@ -232,7 +232,7 @@ const files = {
   'plain.mdx': 'Nothing to try.',
 };
 
-/** The files with the address of the server in them. */
+/** The files of the project, with the address of the server. */
 const filesFor = (server: string): Record<string, string> =>
   Object.fromEntries(Object.entries(files).map(([path, text]) => [path, text.replaceAll('SERVER', server)]));
 
@@ -256,7 +256,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       return opened;
     }
     const command = (opened: Page) => opened.locator('.playground-command code').innerText();
-    /** Requests to the interface are meant; nothing else may have gone wrong. */
+    /** Expects no problems except for requests to the API, which are intended. */
     const unmeant = () => problems.filter((problem) => ![server, otherOrigin].some((each) => problem.startsWith(each)));
 
     for (const width of [390, 1440]) {
@@ -347,7 +347,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       expect(await opened.getByLabel('Token').inputValue()).toBe('t');
     });
 
-    test('says what it cannot tell apart when a server does not allow the page', async () => {
+    test('names both possible causes when a server does not allow the page', async () => {
       const opened = await tried('closed.html');
       await opened.getByRole('button', { name: 'Send' }).click();
       await opened.getByText('does not allow pages of null to read its responses (CORS)').first().waitFor();
@@ -363,7 +363,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       expect(unmeant()).toEqual([]);
     });
 
-    test('asks for the address of a server that the site does not know, and takes http alone', async () => {
+    test('asks for the address of a server that the site does not know, and accepts only http', async () => {
       const opened = await tried('elsewhere.html');
       const send = opened.getByRole('button', { name: 'Send' });
       await send.click();
@@ -377,7 +377,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       expect(api.received.at(-1)?.url).toBe('/v1/elsewhere');
     });
 
-    test('takes what a page says with `api`', async () => {
+    test('takes the fields of a page with `api`', async () => {
       const opened = await tried('hand.html');
       await opened.locator('.playground-fields').getByLabel('hand').fill('left');
       await opened.getByLabel('Username').fill('ä');
@@ -387,7 +387,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       );
     });
 
-    test('runs nothing that a hostile description says, and sends nothing elsewhere', async () => {
+    test('runs no code of a hostile description, and sends nothing to other servers', async () => {
       const opened = await tried('hostile.html');
       const send = opened.getByRole('button', { name: 'Send' });
       await send.click();
@@ -417,7 +417,7 @@ describe.skipIf(findServer('chromium') === undefined)(
     });
 
     test.each(['301', '302', '303', '307', '308'])(
-      'takes no key and no body to where a server redirects with %s',
+      'sends no key and no body to the target of a redirect with %s',
       async (status) => {
         const opened = await tried('away.html');
         await opened.locator('.playground-fields').getByLabel('status').fill(status);
@@ -436,7 +436,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       },
     );
 
-    test('follows a redirect with a key in the address no more than with one in a header', async () => {
+    test('does not follow a redirect with a key in the address either', async () => {
       const opened = await tried('away-key.html');
       await opened.locator('.playground-fields').getByLabel('status').fill('302');
       other.received.length = 0;
@@ -466,7 +466,7 @@ describe.skipIf(findServer('chromium') === undefined)(
 
     const loaded = "performance.getEntriesByType('resource').filter(({ name }) => name.includes('playground')).length";
 
-    test('costs nothing without an operation, and no file before it is opened', async () => {
+    test('loads nothing on pages without an operation, and no file before it is opened', async () => {
       const plain = await open('plain.html');
       expect(await plain.content()).not.toContain('playground');
       const opened = await open('index.html');
@@ -474,7 +474,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       expect(await opened.evaluate(loaded)).toBe(0);
     });
 
-    test('is not there without scripts', async () => {
+    test('does not exist without scripts', async () => {
       const opened = await open('index.html', { javaScriptEnabled: false });
       expect(await opened.locator('.try-operation').isVisible()).toBe(false);
       expect(await opened.locator('script.playground-form').isVisible()).toBe(false);

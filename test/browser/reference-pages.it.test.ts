@@ -106,7 +106,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       expect(site.problems).toEqual([]);
     });
 
-    test('an address of a nested field opens what is around it', async () => {
+    test('an address of a nested field opens its parents', async () => {
       const page = await site.open('api-reference/pets/add-a-pet.html#response-400-message');
       expect(await page.locator('[id="response-400-message"]').isVisible()).toBe(true);
     });
@@ -114,7 +114,7 @@ describe.skipIf(findServer('chromium') === undefined)(
     test('a page stays at its top: only what a reader opens becomes its address', async () => {
       const page = await site.open('api-reference/pets/add-a-pet.html');
       const hash = (): Promise<string> => page.evaluate('location.hash');
-      // As a browser does it with those that are open from the start, and the page itself on paper.
+      // Browsers do this for elements that are open from the start, and the page does it for printing.
       await page.evaluate(`new Promise((done) => {
         const wrong = document.getElementById('response-400');
         wrong.addEventListener('toggle', done, { once: true });

@@ -96,7 +96,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       }
     }
 
-    test('the sidebar is whole and marks the page', async () => {
+    test('the sidebar is complete and marks the page', async () => {
       const page = await open('deep/one.html');
       expect(await page.locator('.sidebar-link').allTextContents()).toEqual([
         'Welcome',
@@ -143,7 +143,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       await page.locator('.sidebar').waitFor({ state: 'hidden' });
     });
 
-    test('an address with an anchor opens what it is in', async () => {
+    test('an address with an anchor opens the elements around it', async () => {
       const page = await open('index.html#inside');
       expect(await page.getByText('Hidden text').isVisible()).toBe(true);
     });
@@ -184,7 +184,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       expect(await page.locator('.search-dialog').count()).toBe(0);
     });
 
-    test('on paper everything is open and light, and afterwards as before', async () => {
+    test('in print everything is open and light, and afterwards as before', async () => {
       const page = await open('index.html', { colorScheme: 'dark' });
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
       await page.evaluate("for (const at of [1, 2]) dispatchEvent(new Event('beforeprint'))");
@@ -198,7 +198,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       expect(await page.locator('details.accordion').first().getAttribute('open')).toBe(null);
     });
 
-    test('without scripts everything is there to read', async () => {
+    test('without scripts everything can be read', async () => {
       const page = await open('index.html', { javaScriptEnabled: false });
       for (const text of ['First JS', 'First Python']) expect(await page.getByText(text).isVisible()).toBe(true);
       expect(await page.locator('.sidebar-link').allTextContents()).toEqual(['Welcome']);

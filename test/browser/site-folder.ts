@@ -11,16 +11,16 @@ import type { RenderedFile, RenderedText } from '#shared/docs/render/bundle-path
 import { closingFiles, testOptions, testProject } from '#shared/docs/render/test-project.ts';
 import { openBrowser } from '../support/open-browser.ts';
 
-/** A site in a browser, for the tests of one suite. What a test opened is closed after it. */
+/** A site in a browser, for the tests of one suite. Pages that a test opened are closed after it. */
 export type BrowserSite = {
-  /** Where the site is unpacked. */
+  /** Folder of the unpacked site. */
   folder: () => string;
   newContext: (options?: BrowserContextOptions) => Promise<BrowserContext>;
   /** Opens a path of the folder, or an address, at 1280 × 800 unless it is told otherwise. */
   open: (path: string, options?: BrowserContextOptions) => Promise<Page>;
-  /** What went wrong in the page that was opened last: errors, what its policy refused, requests to other sites. */
+  /** Problems of the last opened page: errors, violations of its policy, requests to other sites. */
   readonly problems: string[];
-  /** Keeps a picture of the whole page in the folder `BINDERY_SCREENSHOTS`, where it is set. */
+  /** Saves a screenshot of the whole page in the folder `BINDERY_SCREENSHOTS`, if it is set. */
   keepPicture: (page: Page, name: string) => Promise<void>;
 };
 
@@ -74,7 +74,7 @@ export async function keepPicture(page: Page, name: string): Promise<void> {
   if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
 }
 
-/** Where the site differs from that of other tests. */
+/** Overrides of the default site. */
 type SiteChanges = Partial<Pick<SiteRenderOptions, 'allowTenantScripts' | 'deployment' | 'domain' | 'site'>>;
 
 /** Writes a rendered project into a new folder, like an unpacked bundle; returns the folder. */

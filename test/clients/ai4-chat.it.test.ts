@@ -40,7 +40,7 @@ function readDataStream(text: string): Part[] {
 const textOf = (parts: readonly Part[]): string =>
   parts.map(({ code, value }) => (code === '0' ? String(value) : '')).join('');
 
-/** Sends a body as `useChat` of AI SDK 4.3.19 writes it, with `fp` and `threadId` from the `body` of the chat. */
+/** Sends a body as `useChat` of AI SDK 4.3.19 does, with `fp` and `threadId` from the `body` of the chat. */
 const chat = (messages: object[], more: object = {}) =>
   fetch(`${url}/discovery/v1/assistant/docs/message`, {
     method: 'POST',
@@ -75,7 +75,7 @@ test('a chat of AI SDK 4 has two turns in one thread through the gateway', async
   expect(parts).toContainEqual({ code: '2', value: [{ type: 'finish', threadId }] });
   expect(parts.at(-1)).toMatchObject({ code: 'd', value: { finishReason: 'stop', threadId } });
 
-  // What the chat makes of the first answer and sends back.
+  // The chat sends this form of the first answer back.
   const answer = {
     role: 'assistant',
     content: text,
@@ -94,7 +94,7 @@ test('a chat of AI SDK 4 has two turns in one thread through the gateway', async
   expect(second.headers.get('x-thread-id')).toBe(threadId);
   const next = readDataStream(await second.text());
   expect(textOf(next)).toContain('one more day');
-  // Now it has shown that it reads them.
+  // By now the client has shown that it reads lines of sources.
   expect(next.filter(({ code }) => code === 'h')).toMatchObject([{ value: { sourceType: 'url', url: source.url } }]);
   const stored = await gateway.bus.threads.last(`threads.acme.docs.${threadId}`);
   expect(stored?.commit.data.state.turnCount).toBe(2);

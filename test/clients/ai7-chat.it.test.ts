@@ -71,7 +71,7 @@ test('the stock transport of ai 7 has two turns in one thread, with sources', as
   expect(stored?.commit.data.state.turnCount).toBe(2);
 });
 
-test('what the documentation does not say is said so, without sources', async () => {
+test('a question that the documentation does not answer gets a refusal without sources', async () => {
   const chat = new PlainChat({
     state: new PlainState(),
     transport: new DefaultChatTransport<Message>({

@@ -69,7 +69,7 @@ export type AssistantHarness = {
 
 type HarnessOptions = { logger?: Logger; answerTimeoutMs?: number; budgetBytes?: number; morePages?: SearchPage[] };
 
-/** The assistant service over HTTP with a small searched site, and everything behind it in this process. */
+/** The assistant service over HTTP with a small indexed site, and its dependencies in this process. */
 export async function startAssistantHarness(
   model: LanguageModelV4 = extractiveModel(),
   bus: MemoryBus = memoryBus(),

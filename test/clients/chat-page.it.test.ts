@@ -75,7 +75,7 @@ describeWithServers(['chromium', 'sdk-versions'], 'the chat page of the document
     return output[0].code;
   }
 
-  test('asks from another origin, goes on with the thread, links the sources and says errors in a sentence', async () => {
+  test('asks from another origin, continues the thread, links the sources and shows errors as sentences', async () => {
     const base = await gateway.app.listen({ host: '127.0.0.1', port: 0 });
     const scripts = new Map([
       ['/good', await bundled(base, acme.assistantKey)],

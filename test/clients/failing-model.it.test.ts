@@ -57,7 +57,7 @@ test('a model that cannot be reached at all is an error in the stream too', asyn
   expect(events.at(-1)).toMatchObject({ type: 'finish', finishReason: 'error' });
 });
 
-test('what a model ends for is said in words that every client knows', async () => {
+test('the finish reason of a model is mapped to one that every client knows', async () => {
   const response = await ask(
     scriptedModel(async function* (): AsyncIterable<LanguageModelV4StreamPart> {
       yield { type: 'text-start', id: '1' };
@@ -69,7 +69,7 @@ test('what a model ends for is said in words that every client knows', async () 
   expect((await readEvents(response)).events.at(-1)).toMatchObject({ finishReason: 'other' });
 });
 
-test('when the client goes away the model is stopped, and what was said is kept', async () => {
+test('when the client disconnects, the model is stopped, and the text so far is kept', async () => {
   const modelStopped = Promise.withResolvers<void>();
   const recorded = Promise.withResolvers<void>();
   harness = await startAssistantHarness(

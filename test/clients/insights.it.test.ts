@@ -11,7 +11,7 @@ import {
 } from '../support/gateway-harness.ts';
 import { readEvents, scriptedModel, startAssistantHarness, usage } from './assistant-harness.ts';
 
-// What an organization sees of its readers' questions: through the gateway, from the assistant itself and the projector.
+// Insights of an organization into its readers' questions: through the gateway, from the real assistant and projector.
 
 let gateway: GatewayHarness;
 let acme: TestOrganization;
@@ -57,7 +57,7 @@ const today = () => gateway.clock.time.toISOString().slice(0, 10);
 describe('without a language model', () => {
   beforeEach(() => open());
 
-  test('what was asked, answered and rated shows, and what is erased does not', async () => {
+  test('questions, answers and ratings are shown, and erased ones are not', async () => {
     const rotate = await ask('How do I rotate an API key?');
     await ask('How do I start an export job?', rotate.threadId);
     const invoice = await ask('Can penguins swim in zero gravity?');
@@ -113,7 +113,7 @@ describe('without a language model', () => {
       ratedDown: [],
     });
     expect(await used()).toMatchObject({ questions: 4 });
-    // Not in the documents behind it, either.
+    // The stored documents do not have it either.
     const { insightAnswers, insightFigures } = gateway.bus.readModels;
     for (const store of [insightAnswers, insightFigures]) {
       for await (const page of store.pages()) {
@@ -127,7 +127,7 @@ describe('without a language model', () => {
     });
   });
 
-  test('another organization and another key see nothing of it', async () => {
+  test('another organization and other keys do not see them', async () => {
     await ask('How do I rotate an API key?');
     expect(await insights('', other.adminKey)).toMatchObject({ questions: { total: 0 }, pages: [], days: [] });
     expect((await get('/v1/assistant/docs/insights', acme.assistantKey)).json()).toMatchObject({

@@ -48,7 +48,7 @@ test('a line reader sees the whole answer, its sources, and threadId on the last
   });
 });
 
-/** Links these passages of its prompt, by their places, and then says where to read on. */
+/** A model that links these passages of its prompt, by position, and then suggests further reading. */
 function linkingModel(links: readonly number[], seeAlso: number): LanguageModelV4 {
   async function* parts(prompt: string): AsyncGenerator<LanguageModelV4StreamPart> {
     const urls = [...prompt.matchAll(/<passage url="([^"]*)"/g)].map(([, url]) => url ?? '');
@@ -73,7 +73,7 @@ function linkingModel(links: readonly number[], seeAlso: number): LanguageModelV
   };
 }
 
-test('sources come in the order of the answer, without those that are only to read on', async () => {
+test('sources are in the order of the answer, without pages for further reading', async () => {
   const about = 'Rotate an API key once a year.';
   const morePages = ['one', 'two', 'three'].map((path) => page(path, path, '', '', about));
   const other = await startAssistantHarness(linkingModel([2, 0], 1), undefined, { morePages });
@@ -92,7 +92,7 @@ test('sources come in the order of the answer, without those that are only to re
   }
 });
 
-test('that there is no answer rests on nothing, also where it names the nearest pages', async () => {
+test('a refusal has no sources, even if it names the nearest pages', async () => {
   const text = 'Which export of whales needs a licence, a harbour and a lighthouse?';
   const { events } = await readEvents(await ask({ messages: [question(text)] }));
   expect(deltas(events)).toMatch(/^This is not in the documentation\..*\(\/guides\/export#start-a-job\)/s);
@@ -105,7 +105,7 @@ test('a greeting gets an invitation to ask, and no page', async () => {
   expect(events.some(({ type }) => type === 'source-url')).toBe(false);
 });
 
-test('a thread goes on for its reader, with its key or without, and for nobody else', async () => {
+test('a thread continues for its reader, with or without its key, and for nobody else', async () => {
   const first = await ask({ messages: [question('How do I rotate an API key?')] });
   await first.text();
   const threadId = first.headers.get('x-thread-id');
@@ -131,7 +131,7 @@ test('a thread goes on for its reader, with its key or without, and for nobody e
   }
 });
 
-test('what a client claims was said earlier does not count in a stored thread', async () => {
+test('earlier messages from a client do not count in a stored thread', async () => {
   const first = await ask({ messages: [question('How do I rotate an API key?')] });
   await first.text();
   const threadId = first.headers.get('x-thread-id');
@@ -160,7 +160,7 @@ test('two questions asked at once in one thread are both kept', async () => {
   expect((await harness.bus.threads.last(`threads.acme.docs.${threadId}`))?.commit.data.state.turnCount).toBe(3);
 });
 
-test('a filter that fits nothing is said, and is no error', async () => {
+test('a filter without matches is reported, and is no error', async () => {
   const { events } = await readEvents(
     await ask({ messages: [question('How many requests?')], filter: { version: 'v9' } }),
   );
@@ -168,7 +168,7 @@ test('a filter that fits nothing is said, and is no error', async () => {
   expect(events.at(-1)).toMatchObject({ type: 'finish', finishReason: 'stop' });
 });
 
-test('a language filters nothing if no page has one, and a question in another language hears so', async () => {
+test('a language filter has no effect if no page has a language, and a question in another language gets a notice', async () => {
   const inGerman = {
     messages: [question('Wie kann ich den API key mit rotate tauschen?')],
     filter: { language: 'de' },
@@ -177,7 +177,7 @@ test('a language filters nothing if no page has one, and a question in another l
   expect(deltas(events)).toContain('seems to be in German, and the passages that were found are in English.');
 });
 
-test('pages of groups answer only who is in them', async () => {
+test('pages with groups answer only their members', async () => {
   const about = { messages: [question('Who rotates the signing secret?')] };
   expect((await readEvents(await ask(about))).raw).not.toContain('quarter');
   expect((await readEvents(await ask({ ...about, filter: { groups: ['staff'] } }))).raw).toContain('quarter');
@@ -190,7 +190,7 @@ test('a domain without content says so', async () => {
   expect(deltas(events)).toContain('Nothing has been published');
 });
 
-test('a domain whose index is gone says that it is built again, not that there is nothing', async () => {
+test('a domain whose index is gone says that it is being rebuilt, not that it is empty', async () => {
   const contentVersion = `cv_${'1'.repeat(32)}`;
   const now = new Date().toISOString();
   await harness.bus.readModels.directoryContents.put('acme.lost', {
@@ -244,7 +244,7 @@ test.each([
   expect(answer.fields.map((field) => field.path)).toContain(path);
 });
 
-test('parts and fields that the specification does not name pass', async () => {
+test('unknown parts and fields are accepted', async () => {
   const response = await ask({
     id: 'chat-1',
     trigger: 'submit-message',
@@ -277,7 +277,7 @@ test('a body that is no JSON is refused, and so is a caller without the service 
   expect(stranger.status).toBe(401);
 });
 
-test('when the bus is away nothing is half done', async () => {
+test('when the bus is down, no question is partly stored', async () => {
   harness.bus.away = true;
   const response = await ask({ messages: [question('x')] });
   harness.bus.away = false;
@@ -327,7 +327,7 @@ test('search and page', async () => {
   expect((await post('/internal/page', { path: '../../secrets' })).status).toBe(404);
 });
 
-test('when the conversations of a day take the whole budget, a question is refused before it is answered', async () => {
+test('when the conversations of one day use up the budget, a question is refused before it is answered', async () => {
   const day = new Date().toISOString().slice(0, 10);
   await harness.bus.conversationSizes.put('acme', { days: [{ day, bytes: 1_000_000, lastSequence: 1 }] });
   const refused = await ask({ messages: [question('How do I rotate an API key?')] });

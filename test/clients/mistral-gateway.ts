@@ -17,12 +17,12 @@ export type MistralGateway = {
   gateway: GatewayHarness;
   acme: TestOrganization;
   mistral: MistralServer;
-  /** Sends a body to the assistant over a socket. */
+  /** Sends a body to the assistant over HTTP. */
   post(body: object, options?: { version?: 1 | 2; signal?: AbortSignal }): Promise<Response>;
   close(): Promise<void>;
 };
 
-/** A gateway before the assistant, with a server that speaks like Mistral behind it. */
+/** A gateway with the assistant behind it, which uses a server with Mistral's protocol. */
 export async function startMistralGateway(morePages: SearchPage[] = []): Promise<MistralGateway> {
   const mistral = await startMistral();
   const model = await openLanguageModel(

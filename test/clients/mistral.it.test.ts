@@ -46,7 +46,7 @@ afterAll(async () => {
   await mistral.close();
 });
 
-/** What the log says is for operators, and holds nothing of readers, pages or secrets. */
+/** Log lines are for operators and contain no text of readers, pages or secrets. */
 function checkLog(): void {
   const log = logged;
   logged = '';
@@ -88,7 +88,7 @@ test('an answer comes as it is written, asked for with the settings', async () =
   expect(JSON.stringify(sent?.body.messages)).toContain('works for one more day');
 });
 
-test('what a model thinks is told apart from what it says', async () => {
+test("a model's reasoning is separate from its answer", async () => {
   const thinking = [{ type: 'thinking', thinking: [{ type: 'text', text: 'Let me see.' }] }];
   mistral.answers(mistralSays(thinking, [{ type: 'text', text: 'Press it.' }]));
   const { events, text, errors } = await ask();
@@ -101,7 +101,7 @@ const call = (id: string, name: string, args: unknown) => ({ id, name, args });
 const modelSaw = (at: number) =>
   JSON.stringify(mistral.requests[at]?.body.messages.filter(({ role }) => role === 'tool'));
 
-test('a model searches and reads pages, sees only what the reader may see, and links to what it found', async () => {
+test('a model searches and reads only pages that the reader may see, and links to pages that it found', async () => {
   mistral.answers(
     mistralCalls(
       call('abcdefgh1', 'search', { query: 'start an export job' }),
@@ -128,7 +128,7 @@ test('a model searches and reads pages, sees only what the reader may see, and l
   expect(JSON.stringify(events)).not.toContain('rotated by the staff');
 });
 
-test('a model that calls tools wrongly hears so, and one that never stops calling them has to answer', async () => {
+test('a model gets an error for a wrong tool call, and one that never stops calling tools has to answer', async () => {
   const calls = ['{"que', { path: 1 }, { query: 'x' }].map((args, at) =>
     mistralCalls(call(`abcdefg1${at}`, 'search', args)),
   );
@@ -141,7 +141,7 @@ test('a model that calls tools wrongly hears so, and one that never stops callin
   expect(mistral.requests.map(({ body }) => body.tool_choice)).toEqual(['auto', 'auto', 'auto', 'none']);
 });
 
-test('of a model that calls hundreds of tools at once a dozen calls are made', async () => {
+test('only a dozen calls are made for a model that calls hundreds of tools at once', async () => {
   const many = Array.from({ length: 300 }, (_, at) =>
     call(`abc${String(at).padStart(6, '0')}`, 'search', { query: 'start an export job' }),
   );
@@ -164,7 +164,7 @@ test.each<[string, MistralAnswer, string, number]>([
   ['429', mistralFails(429, said, atOnce), busy, 3],
   ['500', mistralFails(500, said, atOnce), failed, 3],
   ['an error that is no JSON', (response) => void response.writeHead(502, atOnce).end(`<h1>${said}</h1>`), failed, 3],
-])('%s becomes a sentence after as many attempts as make sense', async (_name, answer, sentence, attempts) => {
+])('%s becomes a sentence after a suitable number of attempts', async (_name, answer, sentence, attempts) => {
   mistral.answers(answer);
   const { errors, end, stored } = await ask();
   expect(errors).toEqual([sentence]);
@@ -174,7 +174,7 @@ test.each<[string, MistralAnswer, string, number]>([
   expect(logged).toContain('the language model failed');
 });
 
-test('a prompt is sent to the server that the settings name alone', async () => {
+test('a prompt is sent only to the server in the settings', async () => {
   mistral.answers((response) => void response.writeHead(307, { location: `${mistral.baseUrl}/elsewhere` }).end());
   expect((await ask()).errors).toEqual([refused]);
   expect(mistral.requests.map(({ path }) => path)).toEqual(['/v1/chat/completions']);
@@ -183,7 +183,7 @@ test('a prompt is sent to the server that the settings name alone', async () => 
 test.each<[string, unknown[]]>([
   ['says nothing', ['', null]],
   ['only thinks', [[{ type: 'thinking', thinking: [{ type: 'text', text: 'They want the key.' }] }]]],
-])('a model that %s is told as failed', async (_name, contents) => {
+])('a model that %s is reported as failed', async (_name, contents) => {
   mistral.answers(mistralSays(...contents));
   const { errors, end, stored } = await ask();
   expect(errors).toEqual(['The language model gave no answer. Ask again, or in other words.']);
@@ -206,7 +206,7 @@ test.each([
   ['less than nothing', -5, -1e9],
   ['more than there is', 1e308, 1e308],
   ['parts of tokens', 1.5, 0.25],
-])('what a provider reports as used may be %s', async (_name, prompt, completion) => {
+])('the usage that a provider reports may be %s', async (_name, prompt, completion) => {
   const usage = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: 1 };
   const last = mistralChunk({ content: 'Press it.' }, 'stop').replace(
     /"usage":\{[^}]*\}/,
@@ -222,7 +222,7 @@ test.each([
   expect(Number.isInteger(tokens) && tokens >= 0 && tokens < 10_000).toBe(true);
 });
 
-test('after a 429 that says when, the question is asked again', async () => {
+test('after a 429 with Retry-After, the question is sent again', async () => {
   mistral.answers(mistralFails(429, said, atOnce), mistralSays('Press it.'));
   const { text, errors } = await ask();
   expect([text, errors, mistral.requests.length]).toEqual(['Press it.', [], 2]);
@@ -238,7 +238,7 @@ test.each<[string, MistralAnswer, string]>([
   ['its connection reset', (response) => void response.socket?.resetAndDestroy(), failed],
   ['a chunk that is no JSON', (response) => void response.end(`data: {"${said}\n\n`), failed],
   ['a chunk of another kind', (response) => void response.end(`data: {"what":"${said}"}\n\n`), failed],
-])('an answer with %s is told as broken, never as done', async (_name, end, sentence) => {
+])('an answer with %s is reported as broken, never as complete', async (_name, end, sentence) => {
   mistral.answers(async (response, given) => {
     await startsToSay(response, given);
     await new Promise((resolve) => response.write('\n', resolve));
@@ -254,14 +254,14 @@ test.each<[string, MistralAnswer, string]>([
 test.each<[string, MistralAnswer]>([
   ['before the first word', () => {}],
   ['in the middle', startsToSay],
-])('a model that stalls %s is stopped when the time is up', async (_name, answer) => {
+])('a model that stalls %s is stopped at its deadline', async (_name, answer) => {
   mistral.answers(answer);
   const { errors } = await ask(impatient);
   expect(errors).toEqual(['The answer took too long and was cut. Ask again, or ask about less at once.']);
   await mistral.requests[0]?.closed;
 });
 
-test('when the client goes away the request to the model is closed', async () => {
+test('when the client disconnects, the request to the model is closed', async () => {
   mistral.answers(startsToSay);
   const call = request(`${harness.url}/internal/message`, { method: 'POST', headers: harness.headers() });
   call.on('error', () => {});
@@ -272,7 +272,7 @@ test('when the client goes away the request to the model is closed', async () =>
   await mistral.requests[0]?.closed;
 });
 
-test('a temperature that no model has is refused by name', () => {
+test('an invalid temperature is refused by name', () => {
   expect(() => loadConfig(languageModelSettings, { BINDERY_MISTRAL_TEMPERATURE: '9' })).toThrow(
     'BINDERY_MISTRAL_TEMPERATURE is wrong (must be a number from 0 to 1.5)',
   );

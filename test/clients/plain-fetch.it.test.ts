@@ -28,7 +28,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('the script of the documentation asks, and goes on, as it stands there', async () => {
+test('the unchanged script of the documentation asks and continues the thread', async () => {
   const page = await readFile(join(import.meta.dirname, '../../infra/docs/interfaces/assistant-api.mdx'), 'utf8');
   const [, script = ''] = /```js ask\.mjs\n(.*?)\n```/s.exec(page) ?? [];
   const file = join(folder, 'ask.mjs');

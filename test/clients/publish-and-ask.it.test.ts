@@ -89,7 +89,7 @@ describeWithServers(['nats-server'], 'indexer and assistant over a real bus, eac
     for (const { url } of [indexer, assistant]) expect((await fetch(`${url}/readyz`)).status).toBe(200);
   });
 
-  test('what is published is searched, and questions about it are answered in a thread that goes on', async () => {
+  test('published content is searched, and questions about it are answered in one thread', async () => {
     const publisher = await testBus.connect('publisher');
     await publisher.content.append(
       contentCommit({
@@ -124,7 +124,7 @@ describeWithServers(['nats-server'], 'indexer and assistant over a real bus, eac
     expect(second.events.at(-1)).toMatchObject({ type: 'finish', threadId });
   });
 
-  test('a question outlives the assistant that is killed in the middle of its answer', async () => {
+  test('a question survives the kill of the assistant in the middle of its answer', async () => {
     const mistral = await startMistral();
     mistral.answers((response) => {
       startsStream(response);

@@ -20,8 +20,8 @@ declare global {
 const keysPage = '/guides/keys#rotate-a-key';
 
 /**
- * Says how many messages it was given and links the first passage. A question with "slowly" gets a first word and then nothing, until
- * somebody stops it.
+ * A model that states the number of its messages and links the first passage. A question with "slowly" gets a first word and then nothing, until
+ * it is stopped.
  */
 function answeringModel(onStopped: () => void): LanguageModelV4 {
   async function* parts(
@@ -60,7 +60,7 @@ function answeringModel(onStopped: () => void): LanguageModelV4 {
   };
 }
 
-/** Every one of the versions, with the real `useChat` in Chromium, on a page of another origin than the gateway. */
+/** Tests of each version, with the real `useChat` in Chromium, on a page of another origin than the gateway. */
 export function describeChats(versions: readonly SdkVersion[]): void {
   describeWithServers(['chromium', 'sdk-versions'], 'released chats', () => {
     let gateway: GatewayHarness;
@@ -81,7 +81,7 @@ export function describeChats(versions: readonly SdkVersion[]): void {
       limited = await createOrganization(gateway, 'Limited');
       url = await gateway.app.listen({ host: '127.0.0.1', port: 0 });
       [browser, pages] = await Promise.all([openBrowser(), serveSdkPages()]);
-      // What one organization may ask in an hour, used up.
+      // The hourly limit of one organization is used up.
       const full = () =>
         gateway.app.inject({
           method: 'POST',
@@ -109,7 +109,7 @@ export function describeChats(versions: readonly SdkVersion[]): void {
       return page;
     }
 
-    /** Asks, and waits until the chat is at rest with an answer or an error. */
+    /** Asks, and waits until the chat has an answer or an error. */
     async function ask(page: Page, text: string, body: object = {}) {
       const before = await page.evaluate(
         ([question, more]) => {
@@ -138,7 +138,7 @@ export function describeChats(versions: readonly SdkVersion[]): void {
       const { threadId } = first.last;
       expect(threadId).toMatch(/^th_/);
 
-      // It says neither what works nor what is old: only the first question does.
+      // The question does not name its subject, which only the first question does.
       const second = await ask(page, 'How long does the old one still work?', { threadId });
       expect(second.error).toBeUndefined();
       expect(second.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
@@ -146,7 +146,7 @@ export function describeChats(versions: readonly SdkVersion[]): void {
       expect(second.last.threadId).toBe(threadId);
       const stored = await gateway.bus.threads.last(`threads.acme.docs.${threadId}`);
       expect(stored?.commit.data.state.turnCount).toBe(2);
-      // Without the thread, the client's own copy of what was said counts.
+      // Without the thread, the client's own copy of the conversation counts.
       const third = await ask(page, 'How long does it work?');
       expect(third.error).toBeUndefined();
       expect(third.last.text).toContain('Message 5');
@@ -154,7 +154,7 @@ export function describeChats(versions: readonly SdkVersion[]): void {
       await page.close();
     });
 
-    test.each(versions)('%s says errors in a sentence, and stops the model', async (version) => {
+    test.each(versions)('%s shows errors as sentences, and stops the model', async (version) => {
       const asked = 'How do I rotate an API key?';
       for (const [options, body, sentence] of [
         [{ key: 'nonsense' }, {}, /^The API key is not valid/],

@@ -14,7 +14,7 @@ export type SdkVersion = (typeof sdkVersions)[number];
 
 export const isVersion4 = (version: SdkVersion): boolean => version.startsWith('4.');
 
-/** What the page of a version gets from the test. */
+/** Input of the page of a version. */
 export type ChatOptions = {
   api: string;
   key: string;
@@ -23,7 +23,7 @@ export type ChatOptions = {
   resume?: boolean;
 };
 
-/** What `window.chat` of a page is. */
+/** Type of `window.chat` in a page. */
 export type ChatOnPage = {
   /** `sources`: addresses that the version shows; `searched`: those in results of the tool `search`. */
   messages: { role: string; text: string; sources: string[]; searched: string[]; threadId: string | undefined }[];

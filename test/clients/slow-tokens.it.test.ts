@@ -17,7 +17,7 @@ const body = {
 };
 const words = ['Press ', '"Rotate" ', 'on ', 'the ', 'keys ', 'page.'];
 
-/** A model that says nothing by itself: the test writes its answer. */
+/** A model whose answer the test writes. */
 async function openAnswer(): Promise<ServerResponse> {
   const open = Promise.withResolvers<ServerResponse>();
   stand.mistral.answers((response) => {
@@ -63,7 +63,7 @@ test.each([1, 2] as const)(
 );
 
 test.each(['before the first word', 'in the middle'])(
-  'when the reader goes away %s, the call to the model is closed',
+  'when the reader disconnects %s, the call to the model is closed',
   async (when) => {
     const opened = openAnswer();
     const leave = new AbortController();
@@ -79,7 +79,7 @@ test.each(['before the first word', 'in the middle'])(
   },
 );
 
-test('when the reader goes away while a call to the model is to be made again, it is not', async () => {
+test('when the reader disconnects before a retry, the model is not called again', async () => {
   const refused = Promise.withResolvers<void>();
   stand.mistral.answers((response, request) => {
     void once(response, 'finish').then(() => refused.resolve());
@@ -90,7 +90,7 @@ test('when the reader goes away while a call to the model is to be made again, i
   await refused.promise;
   leave.abort();
   await expect(response.text()).rejects.toThrow('aborted');
-  // The stream has ended when the thread has its answer, which is none.
+  // The stream has ended when the thread has its empty answer.
   const threadId = response.headers.get('x-thread-id');
   const last = async () =>
     (await stand.gateway.bus.threads.last(`threads.acme.docs.${threadId}`))?.commit.data.events.at(-1);
@@ -98,7 +98,7 @@ test('when the reader goes away while a call to the model is to be made again, i
   expect(stand.mistral.requests).toHaveLength(1);
 });
 
-test('a 429 with retry-after in seconds is waited for, and then answered', async () => {
+test('after a 429 with retry-after in seconds, the answer follows', async () => {
   stand.mistral.answers(mistralFails(429, 'slow down', { 'retry-after': '0' }), mistralSays('Press it.'));
   const { events } = await readEvents(await stand.post(body));
   expect([deltas(events), stand.mistral.requests.length]).toEqual(['Press it.', 2]);

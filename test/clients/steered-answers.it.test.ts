@@ -2,10 +2,10 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type AssistantHarness, deltas, readEvents, startAssistantHarness, usage } from './assistant-harness.ts';
 
-// What reaches the model, and what of its answer reaches the reader.
+// Input of the model, and the parts of its answer that reach the reader.
 
 let harness: AssistantHarness;
-/** What the model was asked last. */
+/** The last prompt of the model. */
 let asked = '';
 let says: readonly string[] = [];
 
@@ -62,7 +62,7 @@ test('links lead to pages that the reader may see, others lose their address', a
   expect((await ask('Who?', { filter: { groups: ['staff'] } })).text).toBe('[staff](/internal/runbook)');
 });
 
-test('"this page" is the one that the reader is on, if they may see it', async () => {
+test('"this page" is the current page of the reader, if they may see it', async () => {
   const onPage = await ask('What is on this page?', { currentPath: '/guides/export' });
   expect(onPage.urls[0]).toBe('/guides/export');
   expect(asked).toContain('# Static export');
@@ -71,12 +71,12 @@ test('"this page" is the one that the reader is on, if they may see it', async (
   expect(hidden.urls).not.toContain('/internal/runbook');
 });
 
-test('what is selected says what is searched', async () => {
+test('a selection is used as the query', async () => {
   const context = [{ type: 'textSelection', value: 'ten thousand requests an hour' }];
   expect((await ask('What does this mean?', { context })).urls[0]).toBe('/v2/limits');
 });
 
-test('more can be asked for again and again', async () => {
+test('a reader can ask for more repeatedly', async () => {
   says = ['Press [Rotate](/guides/keys#rotate-a-key).'];
   const { threadId } = await ask('How do I rotate an API key?');
   for (let count = 0; count < 3; count += 1) {

@@ -34,7 +34,7 @@ const searches: Script = async function* () {
   yield { type: 'tool-call', toolCallId: 'c1', toolName: 'search', input: '{"query":"export"}' };
   yield { type: 'finish', finishReason: { unified: 'tool-calls', raw: 'tool_calls' }, usage };
 };
-/** Begins and goes on until nobody listens. */
+/** Begins an answer and continues until nobody listens. */
 const neverEnds: Script = async function* (signal) {
   yield { type: 'stream-start', warnings: [] };
   yield { type: 'text-start', id: '1' };
@@ -43,7 +43,7 @@ const neverEnds: Script = async function* (signal) {
 };
 
 let redis: RedisServer | undefined;
-/** What the model does, call by call; the last one goes on. */
+/** Behaviour of the model by call; the last one is repeated. */
 let scripts: Script[];
 let assistant: AssistantHarness;
 const gateways: GatewayHarness[] = [];
@@ -73,7 +73,7 @@ function answersWithinBudgets({ isShared }: { isShared: boolean }): void {
     return { gateway, url: await gateway.app.listen({ host: '127.0.0.1', port: 0 }), acme };
   }
 
-  /** A day of its own for each test, an hour before its end: counts in Redis outlast a test. */
+  /** Time of a test, an hour before the end of a day. Each test has another day, because counts in Redis outlive a test. */
   let day = 0;
   const onNewDay = (...doors: Door[]) => {
     day += 1;
@@ -88,7 +88,7 @@ function answersWithinBudgets({ isShared }: { isShared: boolean }): void {
       body: JSON.stringify(path.includes('/search/') ? { query: 'keys' } : { fp: 'reader-1', messages }),
       ...init,
     });
-  /** Asks to the end of the answer, and gives what was left before it. */
+  /** Reads an answer to its end, and returns the remaining budget before it. */
   async function asked(door: Door, path?: string): Promise<number> {
     const answer = await ask(door, path);
     expect(answer.status).toBe(200);
@@ -98,7 +98,7 @@ function answersWithinBudgets({ isShared }: { isShared: boolean }): void {
   }
   const leftIn = (answer: Response) => Number(/"tokens";r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1]);
 
-  test('what the model reports is taken; when nothing is left, questions are refused until midnight UTC', async () => {
+  test('the reported tokens are counted; when the budget is used up, questions are refused until midnight UTC', async () => {
     const door = await open('400');
     onNewDay(door);
     expect(await asked(door)).toBe(400);
@@ -117,7 +117,7 @@ function answersWithinBudgets({ isShared }: { isShared: boolean }): void {
       expect(refused.headers.get('ratelimit')).toMatch(/"assistant";r=\d+;t=\d+, "tokens";r=0;t=3600$/);
       expect(refused.headers.get('ratelimit-policy')).toMatch(/, "tokens";q=400;w=86400$/);
     }
-    // No model is asked for it.
+    // The model is not called.
     expect((await ask(door, '/discovery/v1/search/docs')).status).toBe(200);
     const globex = { ...door, acme: await createOrganization(door.gateway, 'Globex') };
     expect(await asked(globex)).toBe(400);
@@ -133,7 +133,7 @@ function answersWithinBudgets({ isShared }: { isShared: boolean }): void {
     expect(await asked(door)).toBe(10_000 - 500);
   });
 
-  test('an answer that is left, or of which the model reports nothing, costs about its prompt', async () => {
+  test('an abandoned answer, or one without reported tokens, costs about its prompt', async () => {
     const door = await open('100000');
     onNewDay(door);
     scripts = [neverEnds];
@@ -164,7 +164,7 @@ function answersWithinBudgets({ isShared }: { isShared: boolean }): void {
   });
 
   if (!isShared) return;
-  test('all gateways count together, and a restart of all forgets nothing', async () => {
+  test('all gateways share the counts, which survive a restart of all', async () => {
     const [one, two] = [await open('400'), await open('400')];
     onNewDay(one, two);
     expect(await asked(one)).toBe(400);
@@ -176,11 +176,11 @@ function answersWithinBudgets({ isShared }: { isShared: boolean }): void {
     expect((await ask(again)).status).toBe(429);
   });
 
-  test('while Redis is away a gateway goes on with its share, and nobody waits', async () => {
+  test('while Redis is down, a gateway uses its share, and no request waits', async () => {
     const door = await open('1000');
     onNewDay(door);
     await redis?.kill();
-    // Two gateways are alive, as far as this one knows.
+    // This gateway knows of two live gateways.
     for (let times = 0; times < 2; times += 1) expect((await ask(door)).status).toBe(200);
     await expect.poll(async () => (await ask(door)).status).toBe(429);
     await redis?.restart();

@@ -32,7 +32,7 @@ beforeAll(async () => {
   const userTokenKeys = [];
   for (const alg of ['EdDSA', 'ES256', 'RS256'] as const) {
     const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
-    // Two of each kind: the token does not say which one signed it.
+    // There are two keys of each kind, because the token does not name the key that signed it.
     if (alg !== 'RS256') userTokenKeys.push(await exportJWK((await generateKeyPair(alg)).publicKey));
     userTokenKeys.push(await exportJWK(publicKey));
     pairs[alg] = privateKey;
@@ -54,13 +54,13 @@ const sign = (payload: JWTPayload, alg: keyof typeof pairs = 'EdDSA', key = pair
 const withToken = async (token: string | Promise<string>, groups?: readonly string[]) =>
   await signed.page(signed.assistantKey, { 'x-user-token': await token }, groups);
 
-test('in a claimed domain the groups count that a request names, and a token says nothing', async () => {
+test('in a claimed domain the groups of the request count, and a token has no effect', async () => {
   expect((await claimed.page(claimed.assistantKey)).status).toBe(404);
   expect((await claimed.page(claimed.assistantKey, {}, ['staff'])).status).toBe(200);
   expect((await claimed.page(claimed.assistantKey, { 'x-user-token': 'nonsense' })).status).toBe(404);
 });
 
-test('in a signed domain nobody gets into a group by naming it', async () => {
+test('in a signed domain naming a group has no effect', async () => {
   expect((await signed.page(signed.assistantKey, {}, ['staff'])).status).toBe(404);
 });
 
@@ -87,7 +87,7 @@ test('a reader may be in 100 groups', async () => {
   );
 });
 
-test('an admin key may name groups; with a token it reads as the reader of the token', async () => {
+test('an admin key may name groups; with a token it has the groups of the token', async () => {
   expect((await signed.page(signed.adminKey, {}, ['staff'])).status).toBe(200);
   const token = await sign(claims({ groups: ['other'] }));
   expect((await signed.page(signed.adminKey, { 'x-user-token': token }, ['staff'])).status).toBe(404);

@@ -9,7 +9,7 @@ import {
 } from '../support/gateway-harness.ts';
 import { startAssistantHarness } from './assistant-harness.ts';
 
-// What a client gets that asks wrongly: through the gateway, from the assistant itself.
+// Answers to invalid questions: through the gateway, from the real assistant.
 
 let gateway: GatewayHarness;
 let acme: TestOrganization;
@@ -79,7 +79,7 @@ test('a body that is no JSON is a 400', async () => {
   expect(await ask('{')).toMatchObject({ status: 400, body: { code: 'invalid_json' } });
 });
 
-test('an unknown domain is a 404, and one without content says that nothing is there', async () => {
+test('an unknown domain is a 404, and one without content says so', async () => {
   expect(await ask(good, { domain: 'nowhere' })).toMatchObject({ status: 404, body: { code: 'not_found' } });
   expect(await ask(good, { domain: 'empty' })).toMatchObject({
     status: 200,
@@ -98,7 +98,7 @@ test('a thread is unknown to another reader, domain and organization', async () 
   }
 });
 
-test('a thread goes on with its key in the body, and not with a wrong one', async () => {
+test('a thread continues with its key in the body, and not with a wrong one', async () => {
   const { threadId, threadKey } = await begin();
   for (const version of [1, 2]) {
     expect((await ask({ ...good, threadId, threadKey }, { version })).status).toBe(200);

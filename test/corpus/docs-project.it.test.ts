@@ -5,7 +5,7 @@ import { satteriPageParser } from '#shared/docs/project/satteri-page-parser.ts';
 import { type NavigationNode, siteModelSchema } from '#shared/docs/project/site-model.ts';
 import { corpusFolder, isThere, localProject } from '../support/docs-projects.ts';
 
-/** Pages of the model, those in its navigation, and problems that its authors left in. */
+/** Number of pages of the model and of its navigation, and existing problems of the project. */
 const expected = {
   'turso-docs': { pages: 280, inNavigation: 267, codes: ['redirect-hides-page', 'unused-integration'] },
   fastmcp: { pages: 437, inNavigation: 417, codes: ['setting-without-effect'] },
@@ -32,13 +32,13 @@ describe.skipIf(!isThere(corpusFolder, 'the corpus of real projects')).each(Obje
     const folder = `${corpusFolder}/${name}`;
     let model: DocsProject;
 
-    it('is read whole', async () => {
+    it('is read completely', async () => {
       const project = await localProject(folder);
       model = await readDocsProject(project);
       siteModelSchema.parse({ contentVersion: `cv_${'0'.repeat(32)}`, ...model });
     });
 
-    it('has its pages, and reports what its authors left in', () => {
+    it('has its pages, and reports its existing problems', () => {
       expect(model.pages).toHaveLength(what.pages);
       expect(model.pages.filter((page) => page.inNavigation)).toHaveLength(what.inNavigation);
       expect([...new Set(model.diagnostics.map(({ code }) => code))].sort()).toEqual(what.codes);
@@ -57,7 +57,7 @@ describe.skipIf(!isThere(corpusFolder, 'the corpus of real projects')).each(Obje
       for (const file of tried) {
         const page = satteriPageParser.parse(await readFile(`${folder}/${file}`), file);
         const isMdx = page.format === 'mdx' && page.diagnostics.every(({ code }) => code !== 'mdx-syntax');
-        // Two Markdown files there are written for other readers.
+        // Two Markdown files of the project are not pages.
         if (!isMdx && !file.startsWith('agent-context/')) refused.push(file);
       }
       expect(refused).toEqual([]);

@@ -16,8 +16,8 @@ const descriptions = isThereToRead
       })
   : [];
 
-describe.skipIf(!isThereToRead)('made examples of real projects', () => {
-  test.each(descriptions)('%s: each is one that its schema allows, and none is missing', (path) => {
+describe.skipIf(!isThereToRead)('generated examples of real projects', () => {
+  test.each(descriptions)('%s: each is valid by its schema, and none is missing', (path) => {
     const bytes = readFileSync(join(corpusFolder, path));
     const { count, invalid, unmade, unread } = checkExamples(bytes, path.endsWith('json') ? 'api.json' : 'api.yaml');
     expect(count).toBeGreaterThan(0);

@@ -69,7 +69,7 @@ describe.skipIf(!isThereToRead)('the specifications of real projects', () => {
   });
 });
 
-/** Fields right inside a JSON body of the request that must be there. */
+/** Required top-level fields of a JSON body of the request. */
 function requiredAtTop(slice: ReturnType<typeof openSlice>): { id: string }[] {
   const body = slice?.operation?.written['requestBody'];
   const content: JsonValue | undefined = isJsonObject(body) ? body['content'] : undefined;

@@ -29,7 +29,7 @@ describeWithServers(['nats-server'], 'a job whose history was moved to the archi
   }, 120_000);
   afterAll(() => harness?.stop());
 
-  /** Archives as the housekeeper will in a month; returns how many jobs it moved. */
+  /** Archives as the housekeeper would in a month; returns the number of archived jobs. */
   async function archived(): Promise<number> {
     const { natsUrl: url, secrets } = harness.installation;
     const password = secrets.natsPasswords.housekeeper ?? '';
@@ -55,7 +55,7 @@ describeWithServers(['nats-server'], 'a job whose history was moved to the archi
     };
   }
 
-  test('is shown as before: its status, its events as JSON and as lines, and how it was', async () => {
+  test('is shown as before: its status, its events as JSON and as lines, and its earlier states', async () => {
     expect(await site.admin.json(jobPath(job.jobId))).toEqual(job);
     expect(await asked()).toEqual(before);
     expect(before.first).toMatchObject({ status: 'queued', revision: 1 });
@@ -67,7 +67,7 @@ describeWithServers(['nats-server'], 'a job whose history was moved to the archi
     });
   });
 
-  test('is what its idempotency key still stands for', async () => {
+  test('is still the job of its idempotency key', async () => {
     expect(await startExport(site.admin, { domain: site.domain }, 'the-key')).toEqual(job);
     await expect(startExport(site.admin, { domain: site.domain, version: 'v2' }, 'the-key')).rejects.toMatchObject({
       code: 'idempotency_conflict',

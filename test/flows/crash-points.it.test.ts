@@ -4,7 +4,7 @@ import { describeWithServers } from '../support/describe-with-servers.ts';
 
 const deadlineMs = 90_000;
 
-describeWithServers(['nats-server'], 'an export when the service dies that reaches a named place', () => {
+describeWithServers(['nats-server'], 'an export when a service dies at its crash point', () => {
   let harness: CrashHarness;
 
   beforeAll(async () => {
@@ -12,7 +12,7 @@ describeWithServers(['nats-server'], 'an export when the service dies that reach
   }, deadlineMs);
   afterAll(() => harness?.stop());
 
-  test('the code has all the places that an export comes by', () => {
+  test('the code has all crash points of an export', () => {
     expect(crashPlaces.length).toBeGreaterThanOrEqual(14);
   });
 

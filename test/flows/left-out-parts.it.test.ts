@@ -70,7 +70,7 @@ const project: Record<string, string> = {
   }),
 };
 
-describeWithServers(['nats-server'], 'what not everybody may read', () => {
+describeWithServers(['nats-server'], 'content with groups', () => {
   let harness: TestInstallation;
   beforeAll(async () => {
     harness = await startInstallation({ copies: exportPathOnly });
@@ -94,7 +94,7 @@ describeWithServers(['nats-server'], 'what not everybody may read', () => {
     return files;
   }
 
-  test('is in no file of a bundle for others, and in that for them', async () => {
+  test('is in no file of a bundle for other groups, and in the bundle for its group', async () => {
     const open = await bundleFor([]);
     const names = [...open.keys()].map((path) => path.slice(path.indexOf('/') + 1));
     expect(names).toEqual(expect.arrayContaining(['openapi.json', 'images/open.svg', 'llms-full.txt', 'index.md']));

@@ -28,10 +28,10 @@ describeWithServers(['nats-server'], 'a real installation in which everything wa
   let collector: Awaited<ReturnType<typeof startTraceCollector>>;
   let local: LocalInstallation;
   let ports: Record<string, number>;
-  /** By what they are. */
+  /** Secrets by their kind. */
   const secrets: Record<string, string> = {};
   const answers: string[] = [];
-  /** By stream. */
+  /** Messages by stream. */
   const written: Record<string, string> = { stdout: '', stderr: '' };
 
   beforeAll(async () => {
@@ -71,7 +71,7 @@ describeWithServers(['nats-server'], 'a real installation in which everything wa
     Object.assign(secrets, { ...natsPasswords, ...callTokens, ...others });
     Object.assign(secrets, { adminKey, assistantKey, made: made.key, rotated: rotated.key });
 
-    // What people do: publish, export, download and ask.
+    // Normal use: publish, export, download and ask.
     const { contentVersion } = await admin.json<PublishedContent>(`/v1/domains/${domain}/content`, {
       method: 'PUT',
       headers: { 'content-type': 'application/gzip' },
@@ -86,7 +86,7 @@ describeWithServers(['nats-server'], 'a real installation in which everything wa
     await whenSearched(admin, domain, contentVersion);
     await askQuestion(apiClient(local.baseUrl, assistantKey), domain, 'How do I install it?');
 
-    // Keys where they do not belong: some that nobody has, one that was revoked, one that is good, one that was cut.
+    // Keys in wrong places: invented ones, a revoked one, a valid one, a truncated one.
     const misplaced = [generateApiKey('admin'), generateApiKey('assistant'), rotated.key, spare.key];
     misplaced.push(generateApiKey('admin').slice(0, 30));
     for (const [at, key] of misplaced.entries()) {
@@ -103,7 +103,7 @@ describeWithServers(['nats-server'], 'a real installation in which everything wa
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** As an address may have a key. */
+  /** A key as it may appear in an address. */
   const encoded = (key: string) =>
     key.replace('_', '%5F').replace(/.$/, (last) => `%${last.charCodeAt(0).toString(16)}`);
 
@@ -155,7 +155,7 @@ describeWithServers(['nats-server'], 'a real installation in which everything wa
         });
         request.end(body);
       } catch {
-        // A method that no client sends.
+        // Clients never send this method.
         ended();
       }
     });
@@ -188,7 +188,7 @@ describeWithServers(['nats-server'], 'a real installation in which everything wa
     expect(text).toContain(`bindery_bus_connected{service="${service}"} 1`);
     for (const of of [local.organization, local.domain, ...Object.values(secrets)])
       expect(text).not.toContain(`"${of}"`);
-    // Labels come from our code alone: however many requests there were, a page of a few hundred lines.
+    // Labels come from our code alone, so the page has a few hundred lines, independent of the number of requests.
     expect(text.split('\n').length).toBeLessThan(2_500);
   });
 
@@ -207,7 +207,7 @@ describeWithServers(['nats-server'], 'a real installation in which everything wa
         if (name !== leaveOut && text.includes(secret)) found.push(`${where}: ${name}`);
     };
     for (const path of await readdir(folder, { recursive: true })) {
-      // These are where secrets are kept, for their user alone.
+      // These files hold secrets and are readable by their owner only.
       if (/^(secrets|local)\.json$|nats\.conf$/.test(path)) continue;
       const text = await readFile(join(folder, path), 'latin1').catch(() => '');
       // The export was asked to put this key into its pages, so it is public, and part of the export's request.

@@ -13,7 +13,7 @@ const atOnce = 8;
 
 /** Lengths on both sides of every limit that an id, a subject, a key of a bucket or the router has. */
 const lengths = [1, 63, 64, 100, 101, 150, 200, 201, 254, 256, 300, 301, 4_000];
-/** As they stand in a path: what subjects, keys, file systems and addresses read as something of their own. */
+/** Path segments with a special meaning in subjects, keys, file systems or addresses, written unencoded. */
 const oddTexts = [
   ...['.', '..', '%2e', '%2e%2e', '%2E%2e%2f..', '*', '%2a', '>', '%3e', 'a.b', 'a.*', 'a.%3e', '$KV.x', '_INBOX.x'],
   ...['%20', '%09', '%0d%0a', '%00', 'a%00b', '%7f', '%5c', '%2f', 'a%2fb', '%25', '%25%32%65', '%', '%zz', '%c3%28'],
@@ -23,7 +23,7 @@ const oddTexts = [
 
 const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
 
-/** Sends a path as it is written: an address that is made of it would lead elsewhere. */
+/** Sends a path unchanged. A URL made from it would be normalized to another path. */
 function sendRaw(
   baseUrl: string,
   method: string,
@@ -43,7 +43,7 @@ function sendRaw(
   });
 }
 
-describeWithServers(['nats-server'], 'whatever stands in place of an id or a parameter', () => {
+describeWithServers(['nats-server'], 'any text in place of an id or a parameter', () => {
   let harness: TestInstallation;
   let document: OpenApiDocument;
   beforeAll(async () => {
@@ -57,7 +57,7 @@ describeWithServers(['nats-server'], 'whatever stands in place of an id or a par
   afterAll(() => harness?.stop());
 
   test(
-    'is answered by 400, 404 or what a right one would have, and never by a failure of ours',
+    'is answered with 400, 404 or the status of a valid one, and never with an internal error',
     async () => {
       const random = fc.sample(fc.string({ unit: 'binary', minLength: 1, maxLength: 300 }), { numRuns: 8, seed: 7 });
       const texts = [

@@ -15,13 +15,13 @@ import { startInstallation, type TestInstallation } from '../support/start-insta
 
 const ownDocumentation = join(import.meta.dirname, '../../infra/docs');
 
-describeWithServers(['nats-server'], 'a real installation on a folder that was open', () => {
+describeWithServers(['nats-server'], 'a real installation on a folder with wide permissions', () => {
   let harness: TestInstallation;
   let secrets: string[];
 
   beforeAll(async () => {
     const folder = await mkdtemp(join(tmpdir(), 'bindery-private-'));
-    // As an older version, or a copy, may have left it.
+    // An older version, or a copy, may leave such permissions.
     await mkdir(join(folder, 'nats', 'store'), { recursive: true });
     await mkdir(join(folder, 'objects', 'stored'), { recursive: true });
     await writeFile(join(folder, 'objects', 'stored', 'old'), 'x');
@@ -40,7 +40,7 @@ describeWithServers(['nats-server'], 'a real installation on a folder that was o
     const open: string[] = [];
     const kinds = new Set<string>();
     for (const path of entries) {
-      // Files that are in use come and go.
+      // Files in use may disappear meanwhile.
       const found = await lstat(join(harness.folder, path)).catch(() => undefined);
       if (found === undefined) continue;
       const mode = (found.mode & 0o777).toString(8);
@@ -71,7 +71,7 @@ describeWithServers(['nats-server'], 'a real installation on a folder that was o
     expect(withSecrets).toEqual([]);
   });
 
-  test('the token of the housekeeper opens nothing but the end of content versions', async () => {
+  test('the token of the housekeeper only allows ending content versions', async () => {
     const ports = JSON.parse(await readFile(join(harness.folder, 'ports.json'), 'utf8')) as Record<string, number>;
     const token = harness.installation.secrets.callTokens['BINDERY_TOKEN_HOUSEKEEPER_TO_PUBLISHER'] ?? '';
     const answers: Record<string, number> = {};

@@ -14,7 +14,7 @@ import { startInstallation, type TestInstallation } from '../support/start-insta
 
 const minuteMs = 60_000;
 const preload = pathToFileURL(join(import.meta.dirname, '../support/shifted-clock.mjs'));
-/** An export may take an hour, and a link lives for a part of one. */
+/** Offset of the clocks: more than the hour that an export may take, and than the lifetime of a link. */
 const clocksAhead = {
   gateway: -3 * hourMs,
   orchestrator: 3 * hourMs,
@@ -48,7 +48,7 @@ describeWithServers(['nats-server'], 'services whose clocks are hours apart', ()
     return at > startedAt - minuteMs && at < Date.now() + minuteMs;
   };
 
-  test('an export completes, all times of it are those of the bus, and its link works', async () => {
+  test('an export completes, all its times are those of the bus, and its link works', async () => {
     const { jobId } = await startExport(site.admin, { domain: site.domain });
     const job = await waitForExport(site.admin, jobId, () => {});
     expect(job).toMatchObject({ status: 'completed', pageCount: 12 });

@@ -21,7 +21,7 @@ import { siteModel } from '../support/site-model.ts';
 const domain = 'docs';
 const options = { groups: [], deployment: 'client-hosted', onPageError: 'fail', allowTenantScripts: true } as const;
 
-/** The bundle of a site model, as the services make it; `text` gives a file's source. Returns what verification finds, and its names. */
+/** Makes the bundle of a site model as the services do; `text` gives a file's source. Returns the result of its verification, and its names. */
 async function bundleOf(model: SiteModel, text: (file: string) => string, selection?: readonly string[]) {
   const { plan } = await makePlan({
     organization: 'acme',
@@ -102,7 +102,7 @@ const sound = (names: readonly string[]) => {
   expect(new Set(names.map(portableName)).size).toBe(names.length);
 };
 
-test('whatever files are called, the bundle can be verified and unpacked everywhere', async () => {
+test('with any file names, the bundle can be verified and unpacked everywhere', async () => {
   const settings = {
     name: 'Test',
     theme: 'mint',
@@ -131,7 +131,7 @@ test('whatever files are called, the bundle can be verified and unpacked everywh
   );
 });
 
-test('so it is for content that was published before names were checked, and for a part of its pages', async () => {
+test('the same holds for content that was published before names were checked, and for a selection of its pages', async () => {
   const pages = Object.keys(hostile).filter((file) => file.endsWith('.mdx'));
   const assets = Object.fromEntries(Object.entries(hostile).filter(([file]) => !file.endsWith('.mdx')));
   const model = siteModel(

@@ -22,7 +22,7 @@ describe('hostile pages', () => {
     )) as Seen;
 
   it.each(Object.entries(hostilePages))(
-    '%s ends within its deadline in a child that goes on, the same every time',
+    '%s ends within its deadline, with the same result every time, in a child that keeps working',
     async (file, { failure, reports }) => {
       const [seen, again] = await Promise.all([parse(file), parse(file)]);
       expect(again).toEqual(seen);
@@ -34,7 +34,7 @@ describe('hostile pages', () => {
     30_000,
   );
 
-  it('have a place where the author must look', async () => {
+  it('are reported with their place in the source', async () => {
     expect((await parse('open-elements.mdx')).diagnostics).toMatchObject([
       { code: 'mdx-syntax', line: expect.any(Number) },
     ]);
@@ -44,7 +44,7 @@ describe('hostile pages', () => {
     ]);
   });
 
-  it('lose no text that only looks odd', async () => {
+  it('keep text that only looks unusual', async () => {
     expect((await parse('byte-order-mark.mdx')).frontmatter).toEqual({ title: 'BOM' });
     expect((await parse('byte-order-mark.mdx')).tree).toContain('Old Mac');
     expect((await parse('utf16.mdx')).tree).toContain('Hi');
@@ -57,7 +57,7 @@ describe('hostile pages', () => {
 });
 
 describe('hostile projects', () => {
-  it('lose each bad entry with a report', async () => {
+  it('lose each bad entry, and the report names it', async () => {
     const model = await readDocsProject(memoryProject(projectOfBadEntries));
     const codes = model.diagnostics.map(({ code }) => code);
     expect(codes).toEqual(
@@ -76,7 +76,7 @@ describe('hostile projects', () => {
     expect(JSON.stringify(model.settings)).not.toMatch(/script/);
   });
 
-  it('are refused where nothing can be left out', async () => {
+  it('are refused where no part can be left out', async () => {
     await expect(readDocsProject(memoryProject(projectOfLevels(2_000)))).rejects.toMatchObject({
       code: 'config-too-deep',
     });

@@ -1,7 +1,7 @@
 import { satteriPageParser } from '#shared/docs/project/satteri-page-parser.ts';
 import { serveChild } from '#shared/docs/sandbox/child-server.ts';
 
-/** Parses one source after the other, as a renderer's child does, and gives back what can be seen of it. */
+/** Parses one source after the other, as a renderer's child does, and returns the observable result. */
 serveChild(async (request) => {
   const { bytes, file } = request as { bytes: Uint8Array; file: string };
   const { tree, ...page } = satteriPageParser.parse(bytes, file);

@@ -2,7 +2,7 @@ const page = 'text\n';
 const docsJson = (settings: object): string =>
   JSON.stringify({ name: 'Hostile', theme: 'mint', colors: { primary: '#000000' }, ...settings });
 
-/** Pages whose names are one name on some systems, or one address. */
+/** Pages whose names are equal on some systems, or as an address. */
 const collidingPages = {
   'index.mdx': page,
   'Index.mdx': page,
@@ -12,7 +12,7 @@ const collidingPages = {
   'cafe\u0301.mdx': page,
 };
 
-/** Names no page by any of its entries but the first. */
+/** Navigation in which only the first entry names a page. */
 export const projectOfBadEntries: Record<string, string> = {
   ...collidingPages,
   'docs.json': docsJson({
@@ -45,7 +45,7 @@ export const projectOfBadEntries: Record<string, string> = {
   }),
 };
 
-/** A configuration with so many levels of groups in groups. */
+/** A configuration with this number of nested groups. */
 export function projectOfLevels(levels: number): Record<string, string> {
   const pages = `${'[{"group":"g","pages":'.repeat(levels)}["index"]${'}]'.repeat(levels)}`;
   return { ...collidingPages, 'docs.json': `{"name":"Deep","navigation":{"pages":${pages}}}` };
@@ -60,7 +60,7 @@ export const projectOfItself: Record<string, string> = {
 const fanLevels = 8;
 const fanWidth = 10;
 
-/** Two snippets that import each other, and nine that include the next one ten times each: 10^8 leaves. */
+/** Two snippets that import each other, and a chain of nine snippets that include the next one ten times each: 10^8 leaves. */
 const snippets: Record<string, string> = {
   'snippets/circle-a.mdx': 'import B from "/snippets/circle-b.mdx"\n\n<B />\n',
   'snippets/circle-b.mdx': 'import A from "/snippets/circle-a.mdx"\n\n<A />\n',

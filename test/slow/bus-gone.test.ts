@@ -15,7 +15,7 @@ const mostOpenMs = 2_000;
 const askAgainAfterMs = 1_000;
 const minuteMs = 60_000;
 
-/** Operations whose examples succeed in this order, and that cannot be answered without the bus. */
+/** Operations that need the bus, in an order in which their examples succeed. */
 const changing = ['publishContent', 'startExport', 'createApiKey', 'answerQuestion'];
 
 type Asked = { id: string; url: URL; init: RequestInit };
@@ -58,7 +58,7 @@ describeWithServers(['nats-server'], 'every route while NATS is gone for 30 seco
   const processes = () =>
     Object.fromEntries(serviceNames.map((name) => [name, harness.installation.pids(name).toSorted((a, b) => a - b)]));
 
-  test('the examples of what changes something succeed, so that it is the outage that they meet', async () => {
+  test('the examples of changing operations succeed before, so that a later failure is due to the outage', async () => {
     for (const id of changing) {
       const { status } = await ask(questions.find((question) => question.id === id) as Asked);
       expect([id, status]).toEqual([id, expect.toBeOneOf([200, 201, 202])]);
@@ -69,10 +69,10 @@ describeWithServers(['nats-server'], 'every route while NATS is gone for 30 seco
     ['hangs', (installation: Installation) => pause(installation.pids('nats-server'))],
     ['is killed and cannot be started', takeNatsAway],
   ])(
-    'NATS %s: nothing is open for more than 2 s, each refusal says when to come back, and all is well again by itself',
+    'NATS %s: no request takes more than 2 s, each refusal has Retry-After, and everything recovers automatically',
     async (how, take) => {
       const before = new Map<string, number>();
-      // The second answer is that of all later ones, also of what can be added only once.
+      // The second answer is the same as all later ones, also for operations that succeed only once.
       for (const question of [...questions, ...questions]) before.set(question.id, (await ask(question)).status);
       const running = processes();
 
@@ -88,7 +88,7 @@ describeWithServers(['nats-server'], 'every route while NATS is gone for 30 seco
       // The outage itself is under test: it has a fixed length and waits for nothing.
       await delay(outageMs);
       isOver.abort();
-      // What is asked last is still asked of a bus that is gone.
+      // The last requests still meet a missing bus.
       await Promise.all(asking);
       await outage.resume();
 
@@ -102,7 +102,7 @@ describeWithServers(['nats-server'], 'every route while NATS is gone for 30 seco
       expect(answers.filter(({ id, status }) => (status >= 500 ? status !== 503 : status !== before.get(id)))).toEqual(
         [],
       );
-      // What has to look things up cannot have answered to the end.
+      // Operations that need a look-up cannot have completed.
       for (const id of [...changing, 'getExport', 'searchPassages'])
         expect(refused.map((answer) => answer.id)).toContain(id);
 
@@ -116,7 +116,7 @@ describeWithServers(['nats-server'], 'every route while NATS is gone for 30 seco
   );
 });
 
-/** The request that an operation has as its example, in the domain and organization of this installation, with a key that opens it. */
+/** The example request of an operation, in the domain and organization of this installation, with a valid key. */
 function exampleOf(
   { path, method, parameters, requestBody, security }: Operation & { method: string; path: string },
   { installation, adminKey, assistantKey, domain, organization }: TestInstallation,
@@ -141,7 +141,7 @@ function exampleOf(
   headers.set('content-type', type);
   const example = content?.example as Record<string, unknown> | undefined;
   if (example === undefined) return { url, init: { method, headers, body: archive } };
-  // A domain in a body is one that there is, unless it is added.
+  // A domain in a body is an existing one, unless the operation adds it.
   const named = 'domain' in example && !path.endsWith('/domains') ? { domain } : {};
   return { url, init: { method, headers, body: JSON.stringify({ ...example, ...named }) } };
 }

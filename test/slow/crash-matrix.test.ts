@@ -16,7 +16,7 @@ const cases = crashPlaces.flatMap(([point, service]) =>
 );
 const deadlineMs = 90_000;
 
-describeWithServers(['nats-server'], 'an export when something dies while a service is at a named place', () => {
+describeWithServers(['nats-server'], 'an export when another process dies while a service is at a crash point', () => {
   let harness: CrashHarness;
 
   beforeAll(async () => {
@@ -29,14 +29,14 @@ describeWithServers(['nats-server'], 'an export when something dies while a serv
     async (place, victim) => {
       const isRunning = async () =>
         expect((await victimsOf(harness.installation)).map(({ name }) => name)).toContain(victim);
-      // It may have died in the case before, and be on its way back.
+      // It may have died in the previous case and be restarting.
       if (victim !== rendererChild) await vi.waitFor(isRunning, { timeout: 60_000 });
       const killed: boolean[] = [];
       const { outcome, ended } = await harness.exportDisturbed({
         place,
         order: 'wait',
         meanwhile: async () => {
-          // All renderer children, so that the one at work is among them.
+          // All renderer children are killed, so that the working one is among them.
           const running = (await victimsOf(harness.installation)).filter(({ name }) => name === victim);
           for (const { pid } of running) killed.push(sendSignal(pid, 'SIGKILL'));
           return victim !== rendererChild;
@@ -45,7 +45,7 @@ describeWithServers(['nats-server'], 'an export when something dies while a serv
       if (victim === rendererChild) expect(killed).toContain(true);
       else expect(killed).toEqual([true]);
       expect(outcome).toEqual(harness.undisturbed);
-      // Nothing else dies. A renderer starts its children again by itself, so the supervisor says nothing of them.
+      // The other processes live. A renderer restarts its own children, so the supervisor does not report them.
       expect(ended).toEqual(
         victim === rendererChild ? [] : [expect.stringMatching(new RegExp(`^${victim} ended \\(SIGKILL\\)`))],
       );

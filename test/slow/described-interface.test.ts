@@ -42,11 +42,11 @@ describeWithServers(['nats-server'], 'the description of a running installation'
   afterAll(() => harness?.stop());
 
   test(
-    'all its examples work as they stand, once the ids are those of this installation',
+    'all its examples work with the ids of this installation',
     async () => {
       const { operations, problemsOfAnswer } = description;
       const sent = new Set<string>();
-      /** Sends the example of an operation with other ids where they are given, and compares the answer with the description. */
+      /** Sends the example of an operation, with the given ids in place of its own, and compares the answer with the description. */
       const send = async (
         id: string,
         key: string,
@@ -127,7 +127,7 @@ describeWithServers(['nats-server'], 'the description of a running installation'
       await send('listExportEvents', key, { ids: { jobId }, accept: 'application/x-ndjson' });
       await send('signBundleLink', key, { ids: { jobId } });
       const replayed = (await send('replayExport', key, { ids: { jobId } })).json();
-      // It may be faster.
+      // The export may already have ended.
       await send('cancelExport', key, { ids: { jobId: replayed.jobId }, expected: [202, 409] });
 
       await whenSearched(apiClient(baseUrl, key), 'docs', contentVersion);
@@ -202,7 +202,7 @@ describeWithServers(['nats-server'], 'the description of a running installation'
         });
         expect(stdout.trim()).toBe(sha256Of(await readFile(out)));
 
-        // The compiler does know the routes: it refuses a field that there is not.
+        // The compiler knows the routes: it refuses an unknown field.
         await writeFile(join(folder, 'export-site.ts'), program.replace('body: { domain:', 'body: { domian:'));
         await expect(run(join(root, 'node_modules/.bin/tsc'), ['-p', '.'], inFolder)).rejects.toMatchObject({
           stdout: expect.stringContaining('domian'),

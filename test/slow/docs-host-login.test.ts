@@ -71,7 +71,7 @@ describeWithServers(['nats-server', 'chromium'], 'a host with a login at a provi
   }
 
   test.each(['', '/docs'])(
-    'below "%s": a reader logs in, searches and asks; who may not read gets none of it',
+    'below "%s": a reader logs in, searches and asks; readers without permission get nothing',
     { timeout: 2 * minuteMs },
     async (base) => {
       const { link } = await platform.exportSite({ deployment: 'client-hosted' });

@@ -8,11 +8,11 @@ import { describeWithServers, skipSuite } from '../support/describe-with-servers
 import { corpusFolder } from '../support/docs-projects.ts';
 import { exportPathOnly, startInstallation, type TestInstallation } from '../support/start-installation.ts';
 
-/** What `visit-pages.ts` says. */
+/** Output of `visit-pages.ts`. */
 export type VisitedSite = {
-  /** `open`, or why nothing outside can be reached. */
+  /** `open`, or the reason that the Internet cannot be reached. */
   wayOut: string;
-  /** Pages that were opened and had a title. */
+  /** Number of opened pages that had a title. */
   pages: number;
   requests: number;
   /** Requests to other servers than the host. */
@@ -25,7 +25,7 @@ const pagesToVisit = 30;
 const project = join(corpusFolder, 'mintlify-docs');
 const title = 'the bundle of a large project, served by a host in a network without a way out';
 
-/** Runs a command in a network that has this machine alone; for users who are not root, in a user namespace of its own. */
+/** Runs a command in a network without other machines; for users other than root, in a user namespace of its own. */
 const walls = [['-n'], ['-rn']]
   .map((flags) => ['unshare', ...flags, 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'])
   .find(([program = '', ...args]) => spawnSync(program, [...args, 'true']).status === 0);
@@ -74,7 +74,7 @@ function suite(): void {
       const visited = JSON.parse(visit.stdout.trim().split('\n').at(-1) ?? '') as VisitedSite;
       process.stdout.write(`${deployment}: ${visited.pages} pages, ${visited.requests} requests\n`);
       expect(visited).toMatchObject({ wayOut: 'ENETUNREACH', pages: pagesToVisit });
-      // Pages of the other types may show pictures and films of other sites, which are not to be had here.
+      // Pages of the other types may show pictures and videos of other sites, which cannot be reached here.
       const ofHost = visited.failed.filter((line) => !visited.elsewhere.some((url) => line.endsWith(url)));
       expect(ofHost).toEqual([]);
       if (deployment === 'air-gapped') expect(visited).toMatchObject({ elsewhere: [], failed: [] });

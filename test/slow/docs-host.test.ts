@@ -17,7 +17,7 @@ const { folder, atEnd, host } = docsHosts();
 const minuteMs = 60_000;
 const swaps = 1_000;
 const slowClients = 10_000;
-/** Of the host beside what it takes with no client. */
+/** Memory of the host above that without clients. */
 const mostGrowthMb = 150;
 const main = join(import.meta.dirname, '../../services/cli/bindery.mjs');
 
@@ -76,7 +76,7 @@ describe(`${slowClients} clients with slow headers`, () => {
 });
 
 describeWithServers(['nats-server'], 'a host that follows a platform', () => {
-  test('serves its newest export, and goes on with what it has while the platform is away or refuses', {
+  test('serves its newest export, and keeps serving it while the platform is down or refuses', {
     timeout: 4 * minuteMs,
   }, async () => {
     const platform = await startInstallation({ copies: exportPathOnly });

@@ -61,7 +61,7 @@ const suite = (commit: string) => () => {
   }
 
   test(
-    'is made by it, and it dies in the middle of an export',
+    'is created by the earlier version, which dies in the middle of an export',
     async () => {
       const before = await start(folder);
       await use(before, 'Earlier');
@@ -73,7 +73,7 @@ const suite = (commit: string) => () => {
   );
 
   test(
-    'is what this version starts on: all is there, goes on, and is replayed',
+    'works with this version: all data is there, the export continues, and replays succeed',
     async () => {
       const now = await start(here);
       await hasAll(now);
@@ -90,7 +90,7 @@ const suite = (commit: string) => () => {
   );
 
   test(
-    'is what the earlier version starts on again, and this one after it',
+    'works with the earlier version again, and then with this one',
     async () => {
       const before = await start(folder);
       await hasAll(before);

@@ -26,7 +26,7 @@ const pages = (kind: string): SearchPage[] =>
     })),
   }));
 
-/** More than one bulk request has. */
+/** More passages than one bulk request has. */
 const largePages = pages('large').map((page) => ({
   ...page,
   passages: [{ anchor: '', heading: '', text: 'large '.repeat(5_000) }],
@@ -40,7 +40,7 @@ async function fill(index: SearchIndex, kind: string): Promise<number> {
 
 const withVectors = { ...scope, domain: 'meaning' };
 
-/** Passages of which one means what is asked for; answers what is found. */
+/** Stores passages, one with the meaning of the question, and returns the results. */
 async function fillVectors(index: SearchIndex) {
   const build = await index.startBuild(withVectors);
   await build.add(pages('vector').slice(0, 2));
@@ -89,7 +89,7 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
   searchFiltersContract(open, { runs: 5 });
   searchVectorsContract(open);
 
-  /** What is in the index, and what each word finds. */
+  /** Number of documents in the index. */
   async function documentCount({ prefix }: ElasticsearchSettings): Promise<number> {
     await fetch(`${server.url}/${prefix}-*/_refresh`, { method: 'POST' });
     const answer = await fetch(`${server.url}/${aliasOf({ prefix })}/_count`);
@@ -103,7 +103,7 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
     expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
   }
 
-  /** With the list of pages, what is searched, and which builds are in use. */
+  /** Number of documents when each is stored once: pages, passages, and three for the list of pages, the searched build and the builds in use. */
   const onceThere = pageCount * (1 + passagesOfPage) + 3;
 
   async function expectWhole(index: SearchIndex, own: ElasticsearchSettings): Promise<void> {
@@ -131,7 +131,7 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
     await proxy.close();
   });
 
-  test('a cluster that goes on refusing is unavailable, and leaves what is searched alone', async () => {
+  test('a cluster that keeps refusing is unavailable, and does not change the searched version', async () => {
     const own = settings();
     const healthy = elasticsearchSearchIndex(own);
     await fill(healthy, 'first');
@@ -150,7 +150,7 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
     const block = (own: ElasticsearchSettings, value: boolean | null) =>
       request(`${aliasOf(own)}/_settings`, 'PUT', { 'index.blocks.read_only_allow_delete': value });
 
-    test('searches go on, the reason is said, and a build ends when there is room', async () => {
+    test('searches continue, the reason is reported, and a build ends when there is room', async () => {
       const own = settings();
       const index = elasticsearchSearchIndex(own);
       await fill(index, 'first');
@@ -170,10 +170,10 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
     });
   });
 
-  test('while its version is replaced, every answer is wholly of one build', async () => {
+  test('while its version is replaced, every answer is completely from one build', async () => {
     const own = settings();
     const index = elasticsearchSearchIndex(own);
-    // Not about how soon: also on a machine with much else to do.
+    // The time does not matter here, so the deadline is long enough for a busy machine.
     const reader = elasticsearchSearchIndex({ ...own, searchWithinMs: 30_000 });
     await fill(index, 'round0');
     const seen = new Set<string>();
@@ -198,7 +198,7 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
     await Promise.all([index.close(), reader.close()]);
   });
 
-  test('a build that is committed while another one is under way harms neither', async () => {
+  test('a build that is committed during another build harms neither', async () => {
     const own = settings();
     const [one, other] = [elasticsearchSearchIndex(own), elasticsearchSearchIndex(own)];
     const builds = [await one.startBuild(scope), await other.startBuild(scope)] as const;
@@ -211,7 +211,7 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  test('a removal ends a build that is under way, and what dead processes left goes with a later commit', async () => {
+  test('a removal ends a running build, and documents of dead processes are deleted with a later commit', async () => {
     const own = settings();
     const index = elasticsearchSearchIndex(own);
     const dead = await index.startBuild({ ...scope, contentVersion: 'cv_dead' });
@@ -229,9 +229,9 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
     await index.close();
   });
 
-  describe('what versions share', () => {
+  describe('documents that versions share', () => {
     const versionOf = (round: number) => ({ ...scope, contentVersion: `cv_${round}` });
-    /** The whole site, of which each round changes one page more. */
+    /** The whole site; each round changes one further page. */
     const edition = (round: number): SearchPage[] =>
       pages('shared').map((page, at) => {
         const changed = at <= round ? round : 0;
@@ -256,7 +256,7 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
       return kept;
     }
 
-    /** That a version has all its pages, of no other round. */
+    /** Expects that a version has all its pages, and none of another round. */
     async function expectEdition(index: SearchIndex, round: number): Promise<void> {
       const found = await index.search({ ...versionOf(round), query: 'shared passage', limit: 400 });
       const expected = edition(round).flatMap(({ passages }) => passages.map(({ text }) => text));
@@ -278,7 +278,7 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
         if (round === 16) break;
       }
       for (const round of [0, 1, 5, 15, 16]) await expectEdition(index, round);
-      // Their pages are needed by others.
+      // Other versions need their pages.
       for (const round of [0, 7, 16]) await index.remove(versionOf(round));
       for (const round of [1, 5, 15]) await expectEdition(index, round);
       for (let round = 1; round < 16; round += 1) await index.remove(versionOf(round));
@@ -292,7 +292,7 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
       await publish(index, 0, 0);
       const early = await startOn(index, 1, 0);
       await other.remove(versionOf(0));
-      // Nothing had been written of it, so nobody knew.
+      // Nothing of it had been written, so no document names it.
       await expect(early.build.commit()).rejects.toThrow(SearchUnavailable);
       await early.build.abandon();
       expect(await documentCount(own)).toBe(0);
@@ -351,7 +351,7 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
     const owner = { organization: scope.organization, domain: scope.domain };
     const refresh = '_bulk?refresh=true&routing=acme/docs';
 
-    /** A content version of one page with one passage, as such a program stores it. */
+    /** A content version of one page with one passage, as an older program stores it. */
     async function storeEarlier(own: ElasticsearchSettings, contentVersion: string, text: string): Promise<string> {
       const startedAt = Date.now();
       const build = `${startedAt.toString(36)}-${randomBytes(4).toString('hex')}`;
@@ -388,7 +388,7 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
       return build;
     }
 
-    /** What it deletes with each commit: what began long ago, or was replaced, and is not searched as far as it knows. */
+    /** Deletes what an older program deletes with each commit: builds that began long ago or were replaced, unless it knows that they are searched. */
     async function cleanAsEarlier(own: ElasticsearchSettings, replaced: string, at: number): Promise<void> {
       const headers = { 'content-type': 'application/json' };
       const ofDomain = [{ term: { organization: owner.organization } }, { term: { domain: owner.domain } }];
@@ -407,14 +407,14 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
     const deleteWhere = (own: ElasticsearchSettings, bool: object): Promise<void> =>
       request(`${aliasOf(own)}/_delete_by_query?refresh=true`, 'POST', { query: { bool } });
 
-    test('what that one has is searched until there is a build of this one, and neither takes it from the other', async () => {
+    test('documents of the older program are searched until this one has a build, and neither deletes those of the other', async () => {
       const own = settings();
       const index = elasticsearchSearchIndex(own);
       await (await index.startBuild({ ...scope, domain: 'other' })).abandon();
       await storeEarlier(own, scope.contentVersion, 'earlier words');
       expect(await index.search({ ...scope, query: 'earlier', limit: 5 })).toMatchObject([{ path: 'old' }]);
       expect(await index.findPage(scope, 'old', [])).toMatchObject({ markdown: 'earlier words' });
-      // So it is built.
+      // Therefore it is built.
       expect(await index.passageCount(scope)).toBeUndefined();
       const earlierDocuments = await documentCount(own);
       await fill(index, 'first');
@@ -425,7 +425,7 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
       await index.close();
     });
 
-    test('what it cleans leaves what versions share alone, and what it stored goes a week later', async () => {
+    test('its clean-up keeps shared documents, and its own documents are deleted a week later', async () => {
       const own = settings();
       const index = elasticsearchSearchIndex(own);
       await fill(index, 'first');
@@ -482,7 +482,7 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
     const indices = [elasticsearchSearchIndex(own), elasticsearchSearchIndex(own)] as const;
     await fill(indices[0], 'first');
     const near = await fillVectors(indices[0]);
-    // As an older program would have left it.
+    // State that an older program leaves behind.
     const index = `${aliasOf(own)}-${mappingVersion}`;
     await request(`${index}/_block/write`, 'PUT');
     await request(`${index}/_clone/${aliasOf(own)}-0`, 'POST');
@@ -500,21 +500,21 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
     await Promise.all(indices.map((one) => one.close()));
   });
 
-  test('an index that a newer program began to copy can be written again when that is long ago', async () => {
+  test('an index that a newer program began to copy can be written again after a long time', async () => {
     const own = settings();
     const index = elasticsearchSearchIndex({ ...own, writeWithinMs: 500 });
     await fill(index, 'first');
     const [current, newer] = [`${aliasOf(own)}-${mappingVersion}`, `${aliasOf(own)}-${mappingVersion + 1}`];
     await request(newer, 'PUT');
     await request(`${current}/_block/write`, 'PUT');
-    // It may be at it.
+    // The copy may still be running.
     await expect(fill(index, 'second')).rejects.toThrow(SearchUnavailable);
     expect((await fetch(`${server.url}/${newer}`)).status).toBe(200);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3 * 3_600_000 });
     await fill(index, 'second').finally(() => vi.useRealTimers());
     await expectWhole(index, own);
     expect((await fetch(`${server.url}/${newer}`)).status).toBe(404);
-    // Somebody else's block.
+    // A block of another program.
     await request(`${current}/_block/write`, 'PUT');
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3 * 3_600_000 });
     const third = fill(index, 'third').finally(() => vi.useRealTimers());
@@ -522,12 +522,12 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
     await index.close();
   });
 
-  test('a server that dies in the middle of a build has everything once when it is back', async () => {
+  test('a server that dies during a build has every document once when it is back', async () => {
     const own = settings();
     const index = elasticsearchSearchIndex(own);
     await fill(index, 'first');
     const build = await index.startBuild(scope);
-    // Some are stored before it dies, the others after it is back.
+    // Some documents are stored before it dies, the others after it is back.
     await build.add(pages('second'));
     await build.add(largePages.map((page) => ({ ...page, path: `large/${page.path}` })));
     await server.kill();
@@ -541,7 +541,7 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
     await index.close();
   });
 
-  test('a server that hangs is unavailable, in every call, and is asked again when it goes on', async () => {
+  test('a server that hangs is unavailable in every call, and is used again when it continues', async () => {
     const own = { ...settings(), searchWithinMs: 300 };
     const index = elasticsearchSearchIndex(own);
     await fill(index, 'first');

@@ -50,7 +50,7 @@ describeWithServers(
         const besideMs = beside.filter((job) => endOf(job) < endOf(largeJob)).map(durationMs);
         const ratio = median(besideMs) / median(idle);
         report('beside the large one', idle, besideMs, ratio);
-        // Enough of them ran beside the large one for the median to mean something.
+        // Enough of them ran beside the large one for a meaningful median.
         expect(besideMs.length).toBeGreaterThanOrEqual(smallCount / 2);
         expect(ratio).toBeLessThanOrEqual(3);
       },
@@ -58,7 +58,7 @@ describeWithServers(
     );
 
     test(
-      'that arrive in one instant all end before it, though it came first',
+      'that arrive at the same time all end before it, though it came first',
       async () => {
         await forgetSegments(harness);
         const idle = [durationMs(await exported(small[0] as Organization))];
@@ -82,7 +82,7 @@ async function exported({ admin, domain }: Organization): Promise<ExportJob> {
 
 const endOf = (job: ExportJob): number => Date.parse(job.completedAt ?? job.updatedAt);
 
-/** From the request to the last commit, as the job itself says. */
+/** Time from the request to the last commit, from the job's timestamps. */
 const durationMs = (job: ExportJob): number => endOf(job) - Date.parse(job.createdAt);
 
 function report(how: string, idle: readonly number[], beside: readonly number[], ratio: number): void {

@@ -14,12 +14,12 @@ import { startInstallation, type TestInstallation } from '../support/start-insta
 const minuteMs = 60_000;
 const requests = 5_000;
 const atOnce = 16;
-/** Nothing takes this long; what does, hangs. */
+/** Time after which a request counts as hanging. */
 const answerWithinMs = 30_000;
-/** `FUZZ_SEED` has the same requests again. */
+/** `FUZZ_SEED` repeats the same requests. */
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-describeWithServers(['nats-server'], 'what the description says of a running installation', () => {
+describeWithServers(['nats-server'], 'the description of a running installation', () => {
   let harness: TestInstallation;
   let document: OpenApiDocument;
   let description: Description;
@@ -72,7 +72,7 @@ describeWithServers(['nats-server'], 'what the description says of a running ins
   }, 3 * minuteMs);
   afterAll(() => harness?.stop());
 
-  /** What is wrong about the answer to a request. */
+  /** Problems of the answer to a request. */
   async function problemsOf(request: DescribedRequest, statuses: Record<string, number>): Promise<string[]> {
     const operation = description.operations.get(request.operationId);
     if (operation === undefined) throw new Error(`There is no ${request.operationId}.`);
@@ -99,7 +99,7 @@ describeWithServers(['nats-server'], 'what the description says of a running ins
     }
   }
 
-  /** What the description does not allow about a body that was taken. */
+  /** Violations of the description in a body that was accepted. */
   function unfit({ requestBody }: { requestBody?: OpenApiBody }, { body }: DescribedRequest): string[] {
     const schema = requestBody?.content['application/json']?.schema;
     if (schema === undefined || (body === undefined && requestBody?.required === false)) return [];
@@ -107,7 +107,7 @@ describeWithServers(['nats-server'], 'what the description says of a running ins
   }
 
   test(
-    `${requests} requests, right and wrong, are all answered as described`,
+    `${requests} valid and invalid requests are all answered as described`,
     async () => {
       const arbitrary = describedRequests(document, {
         credentials: Object.keys(credentials),
@@ -134,7 +134,7 @@ describeWithServers(['nats-server'], 'what the description says of a running ins
       }));
       expect([`seed ${seed}`, found.length, shown]).toEqual([`seed ${seed}`, 0, []]);
       expect([...description.operations.keys()].filter((id) => !reached.has(id))).toEqual([]);
-      // The rest were right enough to be let in.
+      // The others passed the checks.
       expect(statuses[200] ?? 0).toBeGreaterThan(requests / 5);
     },
     10 * minuteMs,

@@ -7,7 +7,7 @@ import { findServer } from '#infra/setup/find-server.ts';
 import { pagesToOpen } from '../hostile/pages.ts';
 import { siteInBrowser } from '../browser/site-folder.ts';
 
-/** Those that can be rendered, as pages of one project. */
+/** The hostile pages that can be rendered, as pages of one project. */
 const hostile = Object.entries(pagesToOpen).flatMap(([file, { source, failure }]): [string, string][] =>
   failure === undefined && typeof source === 'string' ? [[file, source]] : [],
 );
@@ -26,7 +26,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       { allowTenantScripts: false },
     );
 
-    /** What ran of the page's own code. */
+    /** Code of the page that ran. */
     async function ran(path: string, options: BrowserContextOptions): Promise<string[]> {
       const context = await newContext(options);
       const found: string[] = [];
@@ -36,7 +36,7 @@ describe.skipIf(findServer('chromium') === undefined)(
         found.push(`alert(${dialog.message()})`);
         void dialog.dismiss();
       });
-      // Other sites are not asked: what they would send is not the page's.
+      // Requests to other sites are blocked, because their answers are not part of the page.
       await page.route(/^https?:/, (route) => route.abort());
       await page.goto(`file://${folder()}/${path}`, { waitUntil: 'load' });
       const scripts = await page.evaluate(
@@ -48,7 +48,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       return found;
     }
 
-    test.each(['hostile.svg', 'isolated.svg'])('%s, opened by itself', async (file) => {
+    test.each(['hostile.svg', 'isolated.svg'])('%s, opened directly', async (file) => {
       const source = Buffer.from(hostilePicture);
       writeFileSync(join(folder(), file), file === 'isolated.svg' ? isolateFile(file, source) : source);
       const found = await ran(file, {});
@@ -66,7 +66,7 @@ describe.skipIf(findServer('chromium') === undefined)(
         'utf16le',
       ),
     };
-    test.each(Object.entries(hostileXml))('XML with %s, opened by itself', async (_name, source) => {
+    test.each(Object.entries(hostileXml))('XML with %s, opened directly', async (_name, source) => {
       writeFileSync(join(folder(), 'hostile.xml'), source);
       expect(await ran('hostile.xml', {})).toContain('pwned(1)');
       writeFileSync(join(folder(), 'isolated.xml'), isolateFile('isolated.xml', source));

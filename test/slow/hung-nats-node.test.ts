@@ -8,7 +8,7 @@ import { describeWithServers } from '../support/describe-with-servers.ts';
 import { type NatsCluster, startNatsCluster } from '../support/start-nats-cluster.ts';
 
 const minuteMs = 60_000;
-/** A read that goes to a node at random finds the one that hangs among so many. */
+/** Number of reads. Each goes to a random node, so that some meet the hanging one. */
 const readsInARow = 30;
 
 describeWithServers(['nats-server'], 'a node of three that hangs with its connections open', () => {
@@ -28,7 +28,7 @@ describeWithServers(['nats-server'], 'a node of three that hangs with its connec
   });
 
   test(
-    'keeps nobody from reading once the others have noticed',
+    'does not block reads once the others have noticed',
     async () => {
       const hung = await cluster.leaderOf('EXPORTS');
       await hung.kill('SIGSTOP');
@@ -42,7 +42,7 @@ describeWithServers(['nats-server'], 'a node of three that hangs with its connec
           for (let done = 0; done < readsInARow; done += 1) if ((await read()) !== 'read') return done;
           return readsInARow;
         };
-        // The default of nats-server would take longer than that.
+        // With the default of nats-server it would take longer.
         await expect.poll(rounds, { timeout: 45_000, interval: 500 }).toBe(readsInARow);
       } finally {
         await hung.kill('SIGCONT');

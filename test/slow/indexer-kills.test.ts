@@ -38,7 +38,7 @@ import { localChildren } from '../support/local-children.ts';
  */
 const kills = Number(process.env.BINDERY_CHAOS_KILLS ?? 3);
 const seed = Number(process.env.BINDERY_CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
-/** A build takes longer than this for each page, so that most kills hit one. */
+/** Longest delay of a kill for each page. A build takes longer, so that most kills hit one. */
 const longestGapMsOfPage = 2;
 const minuteMs = 60_000;
 
@@ -67,7 +67,7 @@ describeWithServers(
       const model = await storeProject(objectStore, scope, await localProject(chaosProject.folder));
       pageCount = model.pages.length;
       undisturbed = indexUndisturbed();
-      // What it rejects with is seen where it is awaited.
+      // A rejection is handled where the promise is awaited.
       undisturbed.catch(() => undefined);
     }, 4 * minuteMs);
     afterAll(async () => {
@@ -76,7 +76,7 @@ describeWithServers(
       await rm(folder, { recursive: true, force: true });
     });
 
-    /** In both engines, with no other process. */
+    /** Builds the index in both engines, without a second process. */
     async function indexUndisturbed(): Promise<void> {
       const signal = AbortSignal.timeout(4 * minuteMs);
       const content = await openStoredContent(objectStore, scope, signal);
@@ -97,7 +97,7 @@ describeWithServers(
       ...{ product: 'elasticsearch', nodes: [elasticsearch.url], prefix, shards: 1, replicas: 0 },
     });
 
-    /** Starts indexers, kills each at a random moment after `hasBegun`, and lets the last one end. Answers how many died before the index was there. */
+    /** Starts indexers, kills each at a random moment after `hasBegun`, and lets the last one finish. Returns how many died before the index was complete. */
     async function indexWithKills(
       environment: Record<string, string>,
       hasBegun: (indexer: number) => Promise<boolean>,
@@ -203,7 +203,7 @@ describeWithServers(
 
 type Rows = { count: number; digest: string };
 
-/** Of each table, those of the full-text indexes too. */
+/** Rows of each table, including those of the full-text indexes. */
 function rowsOf(file: string): Record<string, Rows> {
   const db = new DatabaseSync(file, { readOnly: true });
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'");
@@ -215,7 +215,7 @@ function rowsOf(file: string): Record<string, Rows> {
   return Object.fromEntries(rows);
 }
 
-/** What is searched, a line for each document, without what differs between two builds of the same. */
+/** The searched documents, one line each, without the fields that differ between two builds of the same content. */
 async function documentsOf(url: string, prefix: string): Promise<string[]> {
   const alias = aliasOf({ prefix });
   await fetch(`${url}/${alias}/_refresh`, { method: 'POST' });

@@ -42,7 +42,7 @@ describeWithServers(['nats-server'], `${jobCount} small exports queued at once`,
       const loaded = await answersWhile(address, first.adminKey, async () => {
         await inParallel(jobCount, async (at) => {
           const organization = organizations[at % organizations.length] as Organization;
-          // A label of its own makes each a plan of its own, with a closing segment and a bundle to be made.
+          // Each job has a label of its own, which gives it a plan, a closing segment and a bundle of its own.
           const { jobId } = await startExport(organization.admin, {
             domain: organization.domain,
             version: `label-${at}`,
@@ -66,7 +66,7 @@ describeWithServers(['nats-server'], `${jobCount} small exports queued at once`,
       expect(new Set(loaded.map(({ status }) => status))).toEqual(new Set([200]));
       expect(new Set(jobs.map(({ jobId }) => jobId)).size).toBe(jobCount);
 
-      /** So many answers of an installation that does nothing else. */
+      /** Times of this number of answers of an idle installation. */
       async function quiet(count: number): Promise<void> {
         for (let at = 0; at < count; at += 1) await first.admin.json(jobPath(known));
       }

@@ -24,7 +24,7 @@ import { describeWithSmallDisk, mountSmallDisk, type SmallDisk } from '../suppor
 import { exportPathOnly, startInstallation, type TestInstallation } from '../support/start-installation.ts';
 
 /*
- * What stops one must not stop all: something goes wrong for one organization, or for the bus, and the exports of all others go on.
+ * Isolation of failures: when something fails for one organization, or on the bus, the exports of all others must continue.
  */
 
 const minuteMs = 60_000;
@@ -40,7 +40,7 @@ async function exportingSite(harness: TestInstallation, name: string, pageCount:
   return { ...site, sha256: await exported(site) };
 }
 
-/** Exports, within a time that nobody who is not disturbed comes near. Answers the digest of the bundle. */
+/** Exports within a deadline that an undisturbed export does not come near. Returns the digest of the bundle. */
 async function exported({ admin, domain }: Organization): Promise<string> {
   const { jobId } = await startExport(admin, { domain });
   const late = () => new Error(`The export ${jobId} did not end.`);
@@ -52,7 +52,7 @@ async function exported({ admin, domain }: Organization): Promise<string> {
   return (await signBundleLink(admin, jobId)).sha256;
 }
 
-/** Exports sites again and again. The function that comes back ends that, after one more export of each, and answers how many there were. */
+/** Exports sites repeatedly. The returned function stops that after one more export of each, and returns the number of exports. */
 function keepExporting(sites: readonly Site[]): () => Promise<number> {
   let stopping = false;
   let count = 0;
@@ -96,7 +96,7 @@ describeWithSmallDisk('the disk of the bus is full, and has room again', () => {
   });
 
   test(
-    'nothing that was accepted is lost, and all exports go on',
+    'no accepted work is lost, and all exports continue',
     async () => {
       const sites = [
         await exportingSite(harness, 'First', otherPages),
@@ -137,7 +137,7 @@ describeWithSmallDisk('the disk of the bus is full, and has room again', () => {
   );
 });
 
-describeWithServers(['nats-server'], 'while something goes wrong, the exports of others go on', () => {
+describeWithServers(['nats-server'], 'during a failure, the exports of others continue', () => {
   let harness: TestInstallation;
   let victim: Organization;
   let others: Site[];
@@ -174,7 +174,7 @@ describeWithServers(['nats-server'], 'while something goes wrong, the exports of
         const last = await bus.exports.last(subject, { fromLeader: true });
         await bus.exports.purge(subject, { sequence: last?.sequence ?? 0 });
       });
-      // What the renderers still report about it arrives meanwhile.
+      // Late facts of the renderers about it arrive meanwhile.
       await exported(victim);
       expect(await stop()).toBeGreaterThanOrEqual(2 * others.length);
     },
@@ -209,7 +209,7 @@ describeWithServers(['nats-server'], 'while something goes wrong, the exports of
     6 * minuteMs,
   );
 
-  /** Resolves when the rebuild of `exports` has begun or, with an id, when that one has ended. */
+  /** Resolves when the rebuild of `exports` has begun or, with an id, when the rebuild with this id has ended. */
   async function leads(
     { pointers }: Pick<BusOf<'operator'>['projections'], 'pointers'>,
     ask: () => Promise<unknown>,
@@ -226,7 +226,7 @@ describeWithServers(['nats-server'], 'while something goes wrong, the exports of
   }
 
   test(
-    'the bus comes back with its data of an hour ago',
+    'the bus comes back with data from an hour ago',
     async () => {
       const before = await startExport(victim.admin, { domain: victim.domain });
       await waitForExport(victim.admin, before.jobId, () => {});
@@ -238,7 +238,7 @@ describeWithServers(['nats-server'], 'while something goes wrong, the exports of
       await cp(store, copy, { recursive: true });
       still.resume();
 
-      // What happens now is lost, and its sequences and revisions are given out again.
+      // Everything from here on is lost, and its sequences and revisions are assigned again.
       const key = randomBase62(22);
       const lost = await startExport(victim.admin, { domain: victim.domain }, key);
       await waitForExport(victim.admin, lost.jobId, () => {});

@@ -23,7 +23,7 @@ const manyStarts = { BINDERY_LIMIT_STARTS_PER_HOUR: '100000' };
 
 type Outage = { resume(): void | Promise<void> };
 
-/** What clients ask meanwhile, which answers are right, and how soon each must come. */
+/** Requests of clients during the outage, with their valid answers and deadlines. */
 function questionsAbout(harness: TestInstallation, jobId: string, idempotencyKey: string) {
   const jobs = `${harness.installation.baseUrl}/v1/static-export/jobs`;
   const job = `${harness.installation.baseUrl}${jobPath(jobId)}`;
@@ -37,9 +37,9 @@ function questionsAbout(harness: TestInstallation, jobId: string, idempotencyKey
     { name: 'status', asked: { url: job }, right: [200], withinMs: readWithinMs },
     { name: 'list', asked: { url: jobs }, right: [200], withinMs: readWithinMs },
     { name: 'events', asked: { url: `${job}/events` }, right: [200], withinMs: readWithinMs },
-    // The same job again.
+    // It returns the same job again.
     { name: 'start', asked: again, right: [200, 202], withinMs: writeWithinMs },
-    // There is none before the job is completed.
+    // There is no bundle before the job is completed.
     {
       name: 'link',
       asked: { url: `${job}/bundle`, method: 'POST' } satisfies Question,
@@ -130,7 +130,7 @@ describeWithServers(['nats-server'], 'an export while a server is gone for 30 se
           copies: exportPathOnly,
           environment: {
             ...manyStarts,
-            // A bundle names it, and its links lead to the store.
+            // A bundle names the public address, and its links lead to the store.
             BINDERY_PUBLIC_URL: harness.installation.baseUrl,
             BINDERY_OBJECT_STORE: 's3',
             BINDERY_S3_ENDPOINT: endpoint,

@@ -8,7 +8,7 @@ import { corpusFolder, isThere } from '../support/docs-projects.ts';
 
 const svgPath = 'a string over two lines, in an expression of an attribute, keeps the indentation of its second line';
 
-/** All pages of the corpus whose trees differ, and how; readers see no difference. */
+/** All pages of the corpus whose trees differ, with the difference, which readers do not see. */
 const differences: Record<string, string> = {
   'fastmcp/python-sdk/fastmcp-apps-config.mdx': 'text after an address is two nodes',
   'mintlify-docs/integrations/analytics/overview.mdx': svgPath,
@@ -19,7 +19,7 @@ const differences: Record<string, string> = {
 
 describe.skipIf(!isThere(corpusFolder, 'the corpus of real projects'))('satteri and micromark', () => {
   const projects = ['fastmcp', 'keep', 'meilisearch', 'mintlify-docs', 'turso-docs'];
-  it.each(projects)('see the same pages of %s', (project) => {
+  it.each(projects)('give the same trees of the pages of %s', (project) => {
     const folder = `${corpusFolder}/${project}`;
     const names = readdirSync(folder, { recursive: true }).map(String);
     const files = names.filter((name) => /\.mdx?$/.test(name)).sort();

@@ -11,62 +11,58 @@ import { exportPathOnly, startInstallation, type TestInstallation } from '../sup
 const leaseMs = (bucketRows.find(({ name }) => name === 'leases')?.ttlSeconds ?? 3) * 1000;
 const minuteMs = 60_000;
 
-describeWithServers(
-  ['nats-server'],
-  'two orchestrators, of which the leader is paused for longer than its lease',
-  () => {
-    let harness: TestInstallation;
-    let undisturbed: string;
+describeWithServers(['nats-server'], 'two orchestrators while the leader is paused for longer than its lease', () => {
+  let harness: TestInstallation;
+  let undisturbed: string;
 
-    beforeAll(async () => {
-      harness = await startInstallation({ copies: { ...exportPathOnly, orchestrator: 2 } });
-      await harness.publish(chaosProject.folder);
-      undisturbed = (await harness.exportSite()).link.sha256;
-    }, 3 * minuteMs);
-    afterAll(() => harness?.stop());
+  beforeAll(async () => {
+    harness = await startInstallation({ copies: { ...exportPathOnly, orchestrator: 2 } });
+    await harness.publish(chaosProject.folder);
+    undisturbed = (await harness.exportSite()).link.sha256;
+  }, 3 * minuteMs);
+  afterAll(() => harness?.stop());
 
-    test.each([1, 2, 3])(
-      'no wrong commit, no lost chunk, the same bytes (pause %i)',
-      async () => {
-        const [first = 0, second = 0] = harness.installation.pids('orchestrator');
-        await forgetSegments(harness);
-        // With the first one paused, the second leads: it has planned this job as soon as pages of it are rendered.
-        const alone = pause([first]);
-        const { jobId } = await startExport(harness.admin, { domain: harness.domain });
-        await whenJob(harness.admin, jobId, isUnderWay);
-        const paused = pause([second]);
-        alone.resume();
-        try {
-          const before = (await exportHistory(harness, jobId)).commits;
-          const leaderBefore = before.at(-1)?.source;
-          // The pause itself is under test: it has a fixed length and waits for nothing.
-          await delay(1.5 * leaseMs);
-          await whenCommittedBy(jobId, (source) => source !== leaderBefore);
-        } finally {
-          paused.resume();
-        }
-        const job = await waitForExport(harness.admin, jobId, () => {});
-        expect(job.pageCount).toBe(job.pageTotal);
-        expect((await signBundleLink(harness.admin, jobId)).sha256).toBe(undisturbed);
-        const { commits, problems } = await exportHistory(harness, jobId);
-        expect(problems).toEqual([]);
-        const leaders = commits.map(({ source }) => source).filter((source) => source.startsWith('orchestrator'));
-        const changes = leaders.filter((source, index) => index > 0 && source !== leaders[index - 1]).length;
-        expect(new Set(leaders).size).toBe(2);
-        // The old leader writes no more: the log goes from one leader to the other and never back.
-        expect(changes).toBe(1);
-        process.stdout.write(`${commits.length} commits, ${leaders.length} by leaders\n`);
-      },
-      2 * minuteMs,
-    );
-
-    async function whenCommittedBy(jobId: string, wanted: (source: string) => boolean): Promise<void> {
-      await whenJob(harness.admin, jobId, () => true);
-      for (;;) {
-        const last = (await exportHistory(harness, jobId)).commits.at(-1);
-        if (last !== undefined && wanted(last.source)) return;
-        await delay(100);
+  test.each([1, 2, 3])(
+    'no wrong commit, no lost chunk, the same bytes (pause %i)',
+    async () => {
+      const [first = 0, second = 0] = harness.installation.pids('orchestrator');
+      await forgetSegments(harness);
+      // With the first one paused, the second leads: it has planned this job as soon as pages of it are rendered.
+      const alone = pause([first]);
+      const { jobId } = await startExport(harness.admin, { domain: harness.domain });
+      await whenJob(harness.admin, jobId, isUnderWay);
+      const paused = pause([second]);
+      alone.resume();
+      try {
+        const before = (await exportHistory(harness, jobId)).commits;
+        const leaderBefore = before.at(-1)?.source;
+        // The pause itself is under test: it has a fixed length and waits for nothing.
+        await delay(1.5 * leaseMs);
+        await whenCommittedBy(jobId, (source) => source !== leaderBefore);
+      } finally {
+        paused.resume();
       }
+      const job = await waitForExport(harness.admin, jobId, () => {});
+      expect(job.pageCount).toBe(job.pageTotal);
+      expect((await signBundleLink(harness.admin, jobId)).sha256).toBe(undisturbed);
+      const { commits, problems } = await exportHistory(harness, jobId);
+      expect(problems).toEqual([]);
+      const leaders = commits.map(({ source }) => source).filter((source) => source.startsWith('orchestrator'));
+      const changes = leaders.filter((source, index) => index > 0 && source !== leaders[index - 1]).length;
+      expect(new Set(leaders).size).toBe(2);
+      // The old leader does not write any more: the log changes from one leader to the other only once.
+      expect(changes).toBe(1);
+      process.stdout.write(`${commits.length} commits, ${leaders.length} by leaders\n`);
+    },
+    2 * minuteMs,
+  );
+
+  async function whenCommittedBy(jobId: string, wanted: (source: string) => boolean): Promise<void> {
+    await whenJob(harness.admin, jobId, () => true);
+    for (;;) {
+      const last = (await exportHistory(harness, jobId)).commits.at(-1);
+      if (last !== undefined && wanted(last.source)) return;
+      await delay(100);
     }
-  },
-);
+  }
+});

@@ -15,16 +15,16 @@ import { withDeadline } from '../../shared/runtime/with-deadline.ts';
  *
  *   BINDERY_CHAOS_KILLS=1000 BINDERY_CHAOS_SEED=7 npm run test:slow -- random-kills
  *
- * A seed gives each export the same victims after the same waits. What a process does at that moment also depends on the machine.
+ * A seed gives each export the same victims after the same waits. The state of a process at that moment also depends on the machine.
  */
 const kills = Number(process.env.BINDERY_CHAOS_KILLS ?? 60);
 const seed = Number(process.env.BINDERY_CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const kinds = [...serviceNames.filter((name) => !(name in exportPathOnly)), 'nats-server', rendererChild, childGuard];
-/** So an export has a quiet end, and the next one begins on a system that was just hit. */
+/** Maximum number of kills in an export. So each export has a quiet end, and the next one begins on a system that was just hit. */
 const killsPerExport = 20;
 const gapMs = { least: 200, most: 2_000 };
 const jobDeadlineMs = 240_000;
-/** How many lines of the supervisor's news a failure tells. */
+/** Number of the supervisor's lines in the message of a failure. */
 const newsOfFailure = 60;
 
 describeWithServers(

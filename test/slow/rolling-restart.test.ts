@@ -24,7 +24,7 @@ const atOnce = 8;
 const minuteMs = 60_000;
 const main = join(import.meta.dirname, '../../services/cli/bindery.mjs');
 
-/** Two gateways behind a balancer, as any installation that is updated without a break has; one process of each other service. */
+/** Two gateways behind a load balancer, as an installation with uninterrupted updates has, and one process of each other service. */
 describeWithServers(['nats-server'], 'every service restarted, one after the other, under load', () => {
   let harness: TestInstallation;
   let balancer: TurnTaker;
@@ -96,7 +96,7 @@ describeWithServers(['nats-server'], 'every service restarted, one after the oth
     }
   }
 
-  /** The supervisor starts what ends. */
+  /** Ends a process, which the supervisor then restarts. */
   async function restart(service: ServiceName): Promise<void> {
     const before = harness.installation.pids(service);
     for (const pid of before) process.kill(pid, 'SIGTERM');
@@ -111,11 +111,11 @@ describeWithServers(['nats-server'], 'every service restarted, one after the oth
   test(`${jobCount} exports complete, and no request fails but with a 503 that is repeated`, {
     timeout: 10 * minuteMs,
   }, async () => {
-    /** How often each status was answered; `broke`: there was no answer. */
+    /** Number of answers by status; `broke` counts requests without an answer. */
     const answers: Record<string, number> = {};
     const restarted: string[] = [];
     const count = (what: string) => void (answers[what] = (answers[what] ?? 0) + 1);
-    /** Asks until there is an answer other than 503. */
+    /** Repeats the request until the answer is not 503. */
     const ask = async (site: Organization, path: string, start?: { key: string; json: object }): Promise<ExportJob> => {
       for (;;) {
         const answer = await fetch(balancer.url + path, {

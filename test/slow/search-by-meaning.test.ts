@@ -18,7 +18,7 @@ const pages = {
   'vault.mdx': '---\ntitle: Vault\ngroups: ["staff"]\n---\n\nWhere secrets are kept.\n',
 };
 
-/** The services as they run everywhere, with two indexers, and a server that speaks like Mistral. */
+/** All services, with two indexers and a server with Mistral's protocol. */
 describeWithServers(['nats-server'], 'an installation with a key of Mistral', () => {
   let mistral: MistralServer;
   let harness: TestInstallation;
@@ -80,7 +80,7 @@ describeWithServers(['nats-server'], 'an installation with a key of Mistral', ()
   );
 
   test(
-    'goes on by words while the model fails, for what is published then, too',
+    'searches by words while the model fails, also content that is published then',
     async () => {
       mistral.embeddings.answers((response) => void response.writeHead(500).end());
       await writeFile(join(project, 'index.mdx'), '---\ntitle: Welcome\n---\n\nHello turquoise dogs.\n');

@@ -26,7 +26,7 @@ const bucket = 'bindery-search';
 type RunningService = { port: number; process: ChildProcess; end(): Promise<void> };
 type Machine = { folder: string; indexer: RunningService; assistant: RunningService };
 
-/** Everything beside indexers and assistants runs as always; each of these has a data folder of its own, and objects are in S3. */
+/** Indexers and assistants have a data folder each, and objects are in S3. The other services run as usual. */
 describeWithServers(['nats-server', 'elasticsearch', 'versitygw'], 'indexers and assistants on two machines', () => {
   let elasticsearch: ElasticsearchServer;
   let s3: VersityGateway;
@@ -128,11 +128,11 @@ describeWithServers(['nats-server', 'elasticsearch', 'versitygw'], 'indexers and
   };
 
   test(
-    'what one indexer indexed, both assistants find',
+    'both assistants find the content that one indexer indexed',
     async () => {
       const { contentVersion } = await harness.publish(ownDocumentation);
       await whenSearched(harness.admin, harness.domain, contentVersion);
-      // The gateway keeps connections: requests that are under way together need one each.
+      // The gateway keeps connections alive: concurrent requests need one each.
       await Promise.all(
         Array.from({ length: 12 }, async () => expect(await foundPaths('check a bundle')).toContain('concepts/bundle')),
       );
@@ -144,7 +144,7 @@ describeWithServers(['nats-server', 'elasticsearch', 'versitygw'], 'indexers and
   );
 
   test(
-    'either machine alone does all of it',
+    'either machine can index and search alone',
     async () => {
       const [first, second] = machines as [Machine, Machine];
       await Promise.all([first.indexer.end(), first.assistant.end()]);
@@ -165,7 +165,7 @@ describeWithServers(['nats-server', 'elasticsearch', 'versitygw'], 'indexers and
     3 * minuteMs,
   );
 
-  test('they leave nothing on disk that the other would need', async () => {
+  test('they keep no data on disk that the other would need', async () => {
     for (const { folder } of machines) {
       const files = await readdir(folder, { recursive: true, withFileTypes: true });
       expect(files.filter((entry) => entry.isFile()).map(({ name }) => name)).toEqual([]);
@@ -173,7 +173,7 @@ describeWithServers(['nats-server', 'elasticsearch', 'versitygw'], 'indexers and
   });
 
   test(
-    'without Elasticsearch searches are unavailable and all else goes on; afterwards what was published is searched, once',
+    'without Elasticsearch only searches are unavailable; afterwards published content is searched, without duplicates',
     async () => {
       await elasticsearch.kill();
       const answers = await Promise.all(Array.from({ length: 4 }, () => search('bundle')));
@@ -199,9 +199,9 @@ describeWithServers(['nats-server', 'elasticsearch', 'versitygw'], 'indexers and
   );
 
   test(
-    'a disk at its flood stage stops what is indexed, and nothing else',
+    'a disk at its flood stage stops indexing, and nothing else',
     async () => {
-      // The node looks at its disk every ten seconds, and takes the block away itself.
+      // The node checks its disk every ten seconds, and lifts the block itself.
       const watermarks = (free: string | null, isEnabled: boolean) => ({
         'cluster.info.update.interval': '10s',
         'cluster.routing.allocation.disk.threshold_enabled': isEnabled,
@@ -237,7 +237,7 @@ describeWithServers(['nats-server', 'elasticsearch', 'versitygw'], 'indexers and
     expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
   }
 
-  /** Passages that are in the index of one content version more than once. */
+  /** Duplicate passages in the index of one content version. */
   async function doubled(): Promise<string[]> {
     await fetch(`${elasticsearch.url}/bindery-passages/_refresh`, { method: 'POST' });
     const answer = await fetch(`${elasticsearch.url}/bindery-passages/_search`, {

@@ -34,7 +34,7 @@ describeWithServers(['redis-server'], 'two gateways and one Redis', () => {
 
   type Ask = { organization: string; address: string; forwarded?: string };
 
-  /** Asks many times through both gateways, and gives how many of them were refused by which limit. There is no assistant: what passes gets 503. */
+  /** Sends many requests through both gateways, and returns the number of refused ones by limit. There is no assistant, so accepted ones get 503. */
   async function asked(times: number, ask: (at: number) => Ask): Promise<Record<string, number>> {
     const results: Record<string, number> = {};
     let next = 0;
@@ -68,17 +68,17 @@ describeWithServers(['redis-server'], 'two gateways and one Redis', () => {
     expect(results).toEqual({ 503: 10_000, 'refused by assistant': 500 });
   });
 
-  test('of 10,500 requests of one /64 in a day exactly 10,000 pass, whatever it forwards; the others take nothing from its organization', {
+  test('of 10,500 requests of one /64 in a day exactly 10,000 pass, with any X-Forwarded-For; the others do not count for its organization', {
     timeout: 120_000,
   }, async () => {
     const results = await asked(10_500, (at) => ({
       organization: 'globex',
       address: `2001:db8:1:2::${(at % 1_000).toString(16)}`,
-      // From a peer that is no proxy.
+      // The peer is not a trusted proxy.
       forwarded: `198.51.100.${at % 250}`,
     }));
     expect(results).toEqual({ 503: 10_000, 'refused by assistant-address': 500 });
-    // The hour of the organization is used up by the 10,000, and not by more.
+    // Exactly the 10,000 have used up the hour of the organization.
     const ofNext = await gateways[0]?.context.rateLimiter.take(
       { name: 'assistant', requests: 10_001, windowSeconds: 3_600 },
       organizations[0]?.globex?.id ?? '',
@@ -86,7 +86,7 @@ describeWithServers(['redis-server'], 'two gateways and one Redis', () => {
     expect(ofNext).toMatchObject({ allowed: true, remaining: 0 });
   });
 
-  test('a trusted proxy says whose request it is', async () => {
+  test('the X-Forwarded-For of a trusted proxy decides whose request it is', async () => {
     const limit = { name: 'assistant-address', requests: 10_000, windowSeconds: 86_400 };
     const left = async (address: string) => (await gateways[0]?.context.rateLimiter.take(limit, address))?.remaining;
     await asked(10, () => ({ organization: 'acme', address: '10.0.0.1', forwarded: '203.0.113.9' }));

@@ -21,8 +21,8 @@ import { findBarriers } from '../support/find-barriers.ts';
 import { unpackedSite } from '../support/unpacked-site.ts';
 
 /*
- * What readers and browsers find in whole sites: valid HTML, no barriers, nothing that moves while a page loads, readable without scripts, few
- * scripts, links that lead somewhere. Links are checked on all pages, the rest on a few of each project. To draw others, to take more, or only some
+ * Quality of whole sites: valid HTML, no barriers, no layout shifts while a page loads, readable without scripts, few
+ * scripts, no broken links. Links are checked on all pages, the rest on a random sample of each project. To choose the sample, its size, or the
  * projects:
  *
  *   BINDERY_QUALITY_SEED=7 BINDERY_QUALITY_PAGES=200 npm run test:slow -- site-quality -t turso-docs
@@ -44,7 +44,7 @@ const own: { name: string; files: () => Promise<ProjectFiles> }[] = [
 ];
 const projects = [...own, ...(existsSync(corpusFolder) ? fromCorpus : [])];
 
-/** The standard rules, all of them. */
+/** All standard rules. */
 const validator = new HtmlValidate(new StaticConfigLoader({ extends: ['html-validate:standard'] }));
 
 type Report = {
@@ -60,7 +60,7 @@ describe.skipIf(findServer('chromium') === undefined).each(projects)('$name', ({
   /** Files of pages by their paths. */
   const sources = new Map<string, string>();
   let sample: string[];
-  /** Of redirects, by their sources. */
+  /** Targets of redirects, by their sources. */
   let ends: ReadonlyMap<string, string>;
 
   beforeAll(async () => {
@@ -111,7 +111,7 @@ describe.skipIf(findServer('chromium') === undefined).each(projects)('$name', ({
     expect(problems).toEqual([]);
   });
 
-  test('no link is broken that was not broken in the source', { timeout: 5 * minuteMs }, async () => {
+  test('only links that are broken in the source are broken', { timeout: 5 * minuteMs }, async () => {
     const known = knownBroken(report, ends);
     const names = readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
@@ -141,7 +141,7 @@ describe.skipIf(findServer('chromium') === undefined).each(projects)('$name', ({
     expect(broken).toEqual([]);
   });
 
-  test('what is reported as broken is broken in the source', async () => {
+  test('links that are reported as broken are broken in the source', async () => {
     const wrong: string[] = [];
     for (const { page, target, reason } of report.brokenLinks) {
       const [path = '', hash = ''] = target.split('#', 2);
@@ -202,7 +202,7 @@ describe.skipIf(findServer('chromium') === undefined).each(projects)('$name', ({
   });
 });
 
-/** Pages without repetition, at most so many. */
+/** A random sample of distinct pages. */
 function drawn(pages: readonly string[], count: number, random: SeededRandom): string[] {
   const left = [...pages];
   const taken: string[] = [];
@@ -241,7 +241,7 @@ function attributesIn(html: string, attribute: string): Set<string> {
   return values;
 }
 
-/** A line of the source is a heading with just this anchor. */
+/** True if a line of the source is a heading with exactly this anchor. */
 const hasHeading = (source: string, anchor: string): boolean =>
   source
     .replace(/^(```|~~~)[\s\S]*?^\1/gm, '')
@@ -257,14 +257,14 @@ const countShifts = `
     for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value;
   }).observe({ type: 'layout-shift', buffered: true });`;
 
-/** What was painted last is counted after the next frame. */
+/** Layout shifts of the last paint are reported after the next frame. */
 const afterFrames = `new Promise((resolve) => {
   requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => {
     resolve({ shift: window.shifted, wide: document.documentElement.scrollWidth - innerWidth });
   })));
 })`;
 
-/** Texts of the content that cannot be reached: not shown, and not in what opens without scripts. */
+/** Texts of the content that cannot be reached without scripts: neither shown, nor in an element that opens without scripts. */
 const hiddenTexts = `{
   const found = [];
   const walker = document.createTreeWalker(document.querySelector('.mdx-content'), NodeFilter.SHOW_TEXT);

@@ -8,11 +8,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 const readers = 200;
 const rounds = 3;
 const megabyte = 1_000_000;
-/** What a client that vanishes has read of its answer before. */
+/** Bytes that a client reads of its answer before it disconnects. */
 const readBeforeVanishing = 256 * 1024;
 /**
- * Of the gateway, which starts with some 150 MB, and gets 512 MB in Compose: what it has more at its peak, and what it still holds of clients
- * that are gone. What waits in sockets is the kernel's.
+ * Limits of the gateway's memory, which is about 150 MB at start and limited to 512 MB in Compose: growth at its peak, and growth that is left after
+ * clients disconnected. Data in socket buffers belongs to the kernel.
  */
 const mostGrowthBytes = 350 * megabyte;
 const mostHeldBytes = 20 * megabyte;
@@ -21,7 +21,7 @@ let behind: Server;
 let gateway: ChildProcess;
 let url: URL;
 let authorization: string;
-/** What the assistant has open, and has sent in all: its answers have no end. */
+/** Open answers of the assistant, and the bytes that it has sent in all. Its answers have no end. */
 let open = 0;
 let sentBytes = 0;
 
@@ -69,7 +69,7 @@ async function memoryOfGateway(): Promise<Memory> {
   return memory;
 }
 
-/** Asks, and reads the beginning of the answer. */
+/** Sends a question, and reads the beginning of the answer. */
 async function reader(): Promise<Socket> {
   const body = '{"fp":"x","messages":[]}';
   const socket = connect(Number(url.port), url.hostname);
@@ -96,7 +96,7 @@ async function reader(): Promise<Socket> {
   return socket;
 }
 
-/** Until nothing more is sent: all that is between the assistant and its readers is full. */
+/** Waits until nothing more is sent, because all buffers between the assistant and its readers are full. */
 async function whenStill(): Promise<void> {
   let before = -1;
   await expect
@@ -111,7 +111,7 @@ async function whenStill(): Promise<void> {
     .toBe(true);
 }
 
-/** Reads on for a while, and vanishes in the middle once it may. */
+/** Keeps reading for a while, and disconnects in the middle when it is told to. */
 async function vanishing(may: Promise<unknown>): Promise<void> {
   const socket = await reader();
   const hasRead = Promise.withResolvers<void>();
@@ -143,7 +143,7 @@ test(`${readers} clients that stop reading, and ${readers} that vanish in the mi
     expect(open).toBe(2 * readers);
     all.resolve();
     await gone;
-    // Who vanished is not answered any more, and the assistant hears of it.
+    // Answers to disconnected clients end, and the assistant notices it.
     await expect.poll(() => open, { timeout: 60_000 }).toBe(readers);
     await whenStill();
     const { resident, most } = await memoryOfGateway();

@@ -25,7 +25,7 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
   let projector: ServiceProcess;
   let gateways: ServiceProcess[];
   let environment: Record<string, string>;
-  /** Stands for the assistant: its answers to questions begin and do not end, and it finds nothing. */
+  /** Fake assistant whose answers to questions begin and do not end, and whose searches find nothing. */
   let assistant: Server;
 
   beforeAll(async () => {
@@ -82,7 +82,7 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
     return adminKey.key;
   }
 
-  test('a revoked key is refused by both, and what it has open ends, within a second', async () => {
+  test('a revoked key is refused by both, and its open streams end, within a second', async () => {
     const rounds = 10;
     const boundMs = 1_000;
     const adminKey = await organization('Acme', 'enterprise');
@@ -126,7 +126,7 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
     );
   });
 
-  test('a gateway that loses the bus takes a revoked key no longer than a second, and ends what it has open when the bus is back', async () => {
+  test('a gateway that loses the bus accepts a revoked key for at most a second, and ends its open streams when the bus is back', async () => {
     const line = await mutableLine(bus.server.port);
     const cutOff = await startServiceProcess('gateway', {
       ...environment,
@@ -144,14 +144,14 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
       headers: { ...bearer(key), ...json },
       body: '{}',
     });
-    // Answered without the bus, once the key is known.
+    // A known key needs no bus for this answer.
     const resumes = () => statusOf(`${cutOff.url}/discovery/v2/assistant/docs/message/x/stream`, key);
     expect(await resumes()).toBe(204);
 
     line.fallSilent();
     const silentAt = performance.now();
     await admin.raw(`/v1/api-keys/${id}`, { method: 'DELETE' });
-    /** From the silence until the last request was sent that it still answered. */
+    /** Time from the loss of the bus until the last request that was still answered. */
     let takenForMs = 0;
     for (;;) {
       const sentAfterMs = performance.now() - silentAt;
@@ -162,7 +162,7 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
     }
     line.speak();
     const spokenAt = performance.now();
-    await withDeadline(endOf(stream), 20_000, () => new Error('The stream of a revoked key goes on.'));
+    await withDeadline(endOf(stream), 20_000, () => new Error('The stream of a revoked key does not end.'));
     await expect.poll(resumes).toBe(401);
     console.log(
       `without the bus, a gateway took the revoked key for ${Math.round(takenForMs)} ms; once the bus was back, its stream ended after ${Math.round(performance.now() - spokenAt)} ms`,
@@ -178,7 +178,7 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
     const answersBefore = 500;
     const answersMeanwhile = 2_000;
 
-    test('requests go on within 200 ms, each gateway counts its part, and both find back by themselves', async () => {
+    test('requests are answered within 200 ms, each gateway counts its share, and both recover automatically', async () => {
       const [load, alone, again] = await Promise.all([
         organization(`Load ${how}`, 'enterprise'),
         organization(`Alone ${how}`, 'pro'),
@@ -186,7 +186,7 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
       ]);
       const isOver = new AbortController();
       onTestFinished(() => isOver.abort());
-      /** Milliseconds of each answer: to what is counted in Redis, and to what is not. */
+      /** Times of answers in milliseconds: to requests that Redis counts, and to others. */
       const counted: number[] = [];
       const others: number[] = [];
       const statuses = new Set<number>();
@@ -227,7 +227,7 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
         `Redis ${how}: ${counted.length} requests, ${meanwhile} of them without it; the longest took ${longest(counted)} ms, of ${others.length} that are not counted ${longest(others)} ms`,
       );
       expect([...statuses]).toEqual([200]);
-      // What this machine takes for anything at all is not of Redis.
+      // The time of uncounted requests is that of the machine, not of Redis.
       expect(longest(counted)).toBeLessThan(boundMs + longest(others));
     });
   });
@@ -239,7 +239,7 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
     body: '{"query":"how"}',
   });
 
-  /** Of so many requests to each gateway, how many pass. */
+  /** Number of accepted requests out of this number to each gateway. */
   const passed = (key: string, times: number): Promise<number[]> =>
     Promise.all(
       gateways.map(async ({ url }) => {
@@ -255,7 +255,7 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
     );
 });
 
-/** Stands between a client and a server on loopback. While it is silent, connections stay, and nothing comes through. */
+/** Proxy on loopback. While it is silent, connections stay open, and no data passes. */
 async function mutableLine(serverPort: number) {
   const sockets = new Set<Socket>();
   let isSilent = false;
@@ -305,7 +305,7 @@ async function statusOf(url: string, key: string): Promise<number> {
   return answer.status;
 }
 
-/** A stream of which the first part is read. */
+/** A stream whose first part has been read. */
 async function opened(url: string, init: RequestInit): Promise<ReadableStreamDefaultReader<Uint8Array>> {
   const answer = await fetch(url, init);
   expect(answer.status).toBe(200);
@@ -319,6 +319,6 @@ async function endOf(stream: ReadableStreamDefaultReader): Promise<void> {
   try {
     while (!(await stream.read()).done);
   } catch {
-    // It was cut off.
+    // The stream was cut off.
   }
 }

@@ -46,13 +46,13 @@ const suite = () => {
   });
 
   test(
-    `${organizationCount * exportsOfEach} exports complete, whoever takes, decides and renders them`,
+    `${organizationCount * exportsOfEach} exports complete with either version of gateway, orchestrator and renderer`,
     async () => {
       const [olderOrchestrator, , olderGateway] = running;
       if (olderOrchestrator === undefined || olderGateway === undefined) throw new Error('They were started.');
       const all = Array.from({ length: exportsOfEach }, (_, round) =>
         sites.map((site, at) => {
-          // One of two through the gateway of before.
+          // Every second export is requested through the older gateway.
           const client = (round + at) % 2 === 0 ? site.admin : apiClient(olderGateway.url, site.adminKey);
           return { site, client };
         }),
@@ -67,7 +67,7 @@ const suite = () => {
           done.push({ site, jobId, sha256: (await signBundleLink(client, jobId)).sha256 });
         });
 
-      // The orchestrator of this version leads, then that of before, then that of this version for good.
+      // The orchestrator of this version leads, then the older one, then that of this version for good.
       await exportAll(all.slice(0, third));
       const paused = pause(harness.installation.pids('orchestrator'));
       try {
@@ -86,13 +86,13 @@ const suite = () => {
         expect(problems).toEqual([]);
         for (const { source } of commits) if (source.startsWith('orchestrator')) decidedBy.add(source);
         const version = commits.at(-1)?.data.state.rendererVersion ?? '';
-        // What the gateway that took the request had its bundle say of the platform is one of the job's options.
+        // The platform's address in the bundle is one of the job's options, set by the gateway that took the request.
         const [requested] = commits[0]?.data.events ?? [];
         const options = requested?.type === 'ExportRequested' ? requested.data.options : undefined;
         const key = `${site.organization} ${version} ${JSON.stringify(options?.site)}`;
         bundles.set(key, (bundles.get(key) ?? new Set()).add(sha256));
       }
-      // The same content with the same options by the same renderer version is the same bundle.
+      // The same content, options and renderer version give the same bundle.
       expect([...bundles].filter(([, digests]) => digests.size !== 1)).toEqual([]);
       expect(decidedBy.size).toBeGreaterThanOrEqual(2);
       const versions = new Set([...bundles.keys()].map((key) => key.split(' ')[1]));

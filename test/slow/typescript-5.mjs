@@ -1,4 +1,4 @@
-// Gives `openapi-typescript` the TypeScript 5 that it is made for: the native compiler of the project has another interface.
+// Gives `openapi-typescript` the TypeScript 5 that it needs: the native compiler of the project has another API.
 import { registerHooks } from 'node:module';
 
 registerHooks({

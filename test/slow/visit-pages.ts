@@ -15,7 +15,7 @@ import type { VisitedSite } from './docs-host-walls.test.ts';
  *   node visit-pages.ts <pages>     with the settings of the host in the environment; says what happened (`VisitedSite`) as JSON on a line
  */
 
-/** An address on the Internet that answers. */
+/** An address on the Internet that accepts connections. */
 const outside = { host: '1.1.1.1', port: 443, timeout: 3_000 };
 
 async function wayOut(): Promise<string> {
@@ -27,7 +27,7 @@ async function wayOut(): Promise<string> {
   });
 }
 
-/** `count` pages of the bundle, evenly over the list of all. */
+/** `count` pages of the bundle, evenly spaced in the list of all. */
 function drawn(dataFolder: string, count: number): string[] {
   const folder = join(dataFolder, 'docs-host');
   const { active } = JSON.parse(readFileSync(join(folder, 'state.json'), 'utf8')) as { active: string };
@@ -60,13 +60,13 @@ page.on('response', (response) => {
 });
 page.on('requestfailed', (request) => {
   const why = request.failure()?.errorText ?? '';
-  // What a page asks for ahead ends with the page.
+  // Prefetches of a page are aborted when the page is closed.
   if (why !== 'net::ERR_ABORTED') visited.failed.push(`${why} ${request.url()}`);
 });
 for (const path of pages) {
   const address = path.replace(/(^|\/)index\.html$/, '').replace(/\.html$/, '');
   await page.goto(`${host.url}/${address.split('/').map(encodeURIComponent).join('/')}`, { waitUntil: 'load' });
-  // Pictures below come as the reader does.
+  // Pictures further down load when the reader scrolls there.
   await page.evaluate('scrollTo(0, document.body.scrollHeight)');
   await page.waitForLoadState('networkidle');
   if ((await page.locator('h1').count()) > 0) visited.pages += 1;

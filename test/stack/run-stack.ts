@@ -67,7 +67,7 @@ async function publishedSite(stack: Stack, { name, folder }: StackProject, say: 
   return site;
 }
 
-/** The bundle comes from the S3 server by its link, and is what its manifest says. The log of the job is whole. */
+/** Checks that the bundle comes from the S3 server by its link, and matches its manifest, and that the log of the job is complete. */
 async function checkBundle(stack: Stack, site: Site, job: ExportJob, folder: string, say: Say): Promise<void> {
   assert.equal(job.pageCount, job.pageTotal, 'an export is completed when each of its pages is there');
   const link = await signBundleLink(site.admin, job.jobId);
@@ -81,7 +81,7 @@ async function checkBundle(stack: Stack, site: Site, job: ExportJob, folder: str
 
 async function checkSearch(stack: Stack, { domain, reader }: Site, say: Say): Promise<void> {
   const json = { query: 'How do I get started?', pageSize: 5 };
-  // Elasticsearch may have come back just now.
+  // Elasticsearch may just have restarted.
   const found = await retryWhileAway(() =>
     reader.json<SearchAnswer>(`/discovery/v1/search/${domain}`, { method: 'POST', json }),
   );
@@ -111,7 +111,7 @@ async function checkLimits({ harness, redis }: Stack, say: Say): Promise<void> {
 
 const outageMs = 3_000;
 
-/** Each outage begins when this part of the pages is rendered, and the one before it has ended. */
+/** Each outage begins when this share of the pages is rendered and the previous outage has ended. */
 async function outagesOf({ nats, redis, s3, elasticsearch }: Stack) {
   return [
     { name: 'the NATS node that leads the log', from: 0.1, server: await nats.leaderOf('EXPORTS') },

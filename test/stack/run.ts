@@ -1,5 +1,5 @@
 /*
- * `npm run stack`: the production set on this machine without containers, at work, and under outages.
+ * `npm run stack`: a production installation on this machine without containers, in normal work and under outages.
  *
  *   npm run stack                       on the projects beside the repository, or else on Bindery's own documentation
  *   npm run stack -- <folder> …         on these projects; the last one is exported under outages

@@ -6,7 +6,7 @@ import { type NatsCluster, startNatsCluster } from '../support/start-nats-cluste
 import { type RedisServer, startRedis } from '../support/start-redis.ts';
 import { startVersityGateway, type VersityGateway } from '../support/start-versitygw.ts';
 
-/** The set of servers that production runs, without containers, and each service in a process of its own. */
+/** The servers of a production installation, without containers, and each service in a process of its own. */
 export type Stack = {
   harness: TestInstallation;
   nats: NatsCluster;
@@ -64,7 +64,7 @@ const s3Settings = ({ endpoint, region }: VersityGateway) => ({ bucket, endpoint
 
 function environmentOf({ redis, s3, elasticsearch }: Pick<Stack, 'redis' | 's3' | 'elasticsearch'>) {
   return {
-    // What services log of the outages would bury what is said of them.
+    // Log lines of services about the outages would bury the report of the run.
     BINDERY_LOG_LEVEL: process.env.BINDERY_LOG_LEVEL ?? 'silent',
     BINDERY_REDIS_URL: redis.url,
     BINDERY_OBJECT_STORE: 's3',
@@ -77,7 +77,7 @@ function environmentOf({ redis, s3, elasticsearch }: Pick<Stack, 'redis' | 's3' 
     BINDERY_SEARCH_ENGINE: 'elasticsearch',
     BINDERY_ELASTICSEARCH_URL: elasticsearch.url,
     BINDERY_ELASTICSEARCH_REPLICAS: '0',
-    // What one organization may do an hour is little for a set that a few clients try out.
+    // The hourly limits of one organization are low for this run.
     BINDERY_LIMIT_STARTS_PER_HOUR: '1000',
   };
 }

@@ -6,14 +6,14 @@ import type { ObjectStore } from '#shared/storage/object-store.ts';
 
 export type AgingStore = {
   store: ObjectStore;
-  /** Makes objects look as if they had been stored that many days ago; those under the prefix. */
+  /** Makes the objects under a prefix look as if they had been stored that many days ago. */
   age(prefix: string, days: number): Promise<void>;
   /** All keys under a prefix, sorted. */
   keys(prefix?: string): Promise<string[]>;
   remove(): Promise<void>;
 };
 
-/** A folder as object store whose objects can be made old; in a folder of its own unless one is given. */
+/** A folder as object store whose objects can be aged. Without `folder` it gets a temporary one. */
 export async function agingStore(given?: string): Promise<AgingStore> {
   const folder = given ?? (await mkdtemp(join(tmpdir(), 'bindery-aging-')));
   const store = testObjectStore(folder);

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { createGunzip, gzipSync } from 'node:zlib';
 import { extract, type Header, pack } from 'tar-stream';
 
-/** A `.tar.gz` of the given files; entries of other kinds by their tar header. */
+/** A `.tar.gz` of the given files, and of further entries that are given by their tar header. */
 export async function packTar(
   files: Record<string, string | Buffer>,
   others: (Partial<Header> & Pick<Header, 'name'>)[] = [],
@@ -20,7 +20,7 @@ export async function packTar(
 
 const run = promisify(execFile);
 
-/** Python's `tarfile` in stream mode reads the first member of a gzip file only, and in silence. */
+/** Reader with Python's `tarfile` in stream mode, which silently reads only the first member of a gzip file. */
 const pythonLister = `
 import sys, tarfile
 with tarfile.open(sys.argv[1], mode='r|gz') as archive:
@@ -31,7 +31,7 @@ with tarfile.open(sys.argv[1], mode='r|gz') as archive:
         print(member.name)
 `;
 
-/** Programs that must all read a bundle to its end; each gives the paths that it found, sorted. */
+/** Programs that must all read a bundle to its end; each returns the paths in it, sorted. */
 export const archiveReaders: Record<string, (file: string) => Promise<string[]>> = {
   'GNU tar': (file) => lines('tar', ['--list', '--gzip', '--file', file]),
   bsdtar: (file) => lines('bsdtar', ['-tzf', file]),

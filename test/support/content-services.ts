@@ -8,7 +8,7 @@ import { projectPool } from '#shared/docs/project/analyze-project.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { type ServiceParts, serviceToken } from './gateway-harness.ts';
 
-/** The real publisher and link-signer, behind sockets, on the bus and object store of a gateway harness. */
+/** The real publisher and link-signer, on sockets, with the bus and object store of a gateway harness. */
 export async function contentServices({ bus, objectStore, clock, logger, folder }: ServiceParts) {
   const uploadFolder = join(folder, 'uploads-of-tests');
   await mkdir(uploadFolder);

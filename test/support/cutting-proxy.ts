@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Stands between a client and a server on loopback, and cuts a connection at a chosen moment, as a server that dies would. */
+/** Proxy on loopback that closes a connection at a chosen moment, as a dying server would. */
 export type CuttingProxy = {
   port: number;
-  /** Cuts once, after the next piece from the server that has this text; resolves then. */
+  /** Closes a connection once, after the next piece from the server with this text. Resolves then. */
   cutAfter(text: string): Promise<void>;
   close(): Promise<void>;
 };

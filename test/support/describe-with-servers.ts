@@ -2,7 +2,7 @@ import { describe, test } from 'vitest';
 import { findServer, ServerMissing, type ServerName } from '#infra/setup/find-server.ts';
 
 /**
- * `describe` for suites that need real servers or programs. When one is missing, the suite is skipped and its name says what is missing
+ * `describe` for suites that need real servers or programs. When one is missing, the suite is skipped and its name says which one
  * and how to get it; with `BINDERY_REQUIRE_SERVERS=1` (continuous integration) it fails instead.
  */
 export function describeWithServers(servers: readonly ServerName[], title: string, suite: () => void): void {

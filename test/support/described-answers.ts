@@ -2,18 +2,18 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { JsonSchema, OpenApiDocument, Operation } from '#services/gateway/openapi.ts';
 
-/** An answer as a client got it; `body` undefined when it was not read. */
+/** An answer as a client received it; `body` is undefined when it was not read. */
 type GottenAnswer = { status: number; headers: Headers; body: string | undefined };
 
 export type Description = {
   operations: ReadonlyMap<string, Operation & { method: string; path: string }>;
-  /** What is wrong about a value that should fit a schema of the description; empty when nothing is. */
+  /** Problems of a value with respect to a schema of the description; empty when it is valid. */
   problemsOf: (schema: JsonSchema, value: unknown) => string[];
-  /** What is wrong about an answer to an operation. */
+  /** Problems of an answer to an operation. */
   problemsOfAnswer: (operation: Operation, answer: GottenAnswer) => string[];
 };
 
-/** Compares values and answers with a description, as a client does that knows nothing else. */
+/** Compares values and answers with a description, like a client that knows only the description. */
 export function readDescription(document: OpenApiDocument): Description {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);

@@ -1,30 +1,30 @@
 import fc from 'fast-check';
 import { type JsonSchema, type OpenApiDocument, type Operation, resolved } from '#services/gateway/openapi.ts';
 
-/** A request to an operation: as the description has it, or wrong in one or several ways. */
+/** A request to an operation: valid by the description, or invalid in one or several ways. */
 export type DescribedRequest = {
   operationId: string;
   method: string;
-  /** With its query, percent-encoded. */
+  /** Path with the query, percent-encoded. */
   path: string;
   headers: Record<string, string>;
-  /** Whose key it shows, of those that a test has. */
+  /** Key of the request, one of those that a test has. */
   credential: string;
   body: string | Uint8Array<ArrayBuffer> | undefined;
 };
 
 type RequestOptions = {
   credentials: readonly string[];
-  /** The right one of an operation. */
+  /** The valid key of an operation. */
   credentialOf: (operation: Operation) => string;
-  /** Things that there are, by the names of parameters and fields. */
+  /** Existing values, by the names of parameters and fields. */
   known: Readonly<Record<string, readonly string[]>>;
   archive: Uint8Array<ArrayBuffer>;
 };
 
 type Schemas = Readonly<Record<string, JsonSchema>>;
 
-/** Requests to all operations of a description, about half of which are right in every part. */
+/** Requests to all operations of a description. About half of them are valid in every part. */
 export function describedRequests(document: OpenApiDocument, options: RequestOptions): fc.Arbitrary<DescribedRequest> {
   const { schemas } = document.components;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -87,10 +87,10 @@ function requestTo(
     });
 }
 
-/** Clients cannot send anything else. */
+/** Removes characters that clients cannot send in a header. */
 const inHeader = (value: string) => value.replaceAll(/[^\x20-\x7e]/g, '').trim();
 
-/** A lone surrogate has no UTF-8, and no client sends the path `.` or `..`: they change which path it is. */
+/** Replaces lone surrogates, which have no UTF-8, and the segments `.` and `..`, which clients resolve. */
 const inPath = (value: string) => encodeURIComponent(value.toWellFormed()).replace(/^\.{1,2}$/, '%20');
 
 type Sent = { headers: Record<string, string>; body: DescribedRequest['body'] };
@@ -132,7 +132,7 @@ function sentBody(
   );
 }
 
-/** A value with one member, somewhere, that is another one, missing, or too many. */
+/** A value with one member, at any depth, that is replaced, missing or added. */
 function spoiled(value: unknown, at: number, other: unknown): unknown {
   if (typeof value !== 'object' || value === null) return other;
   const members = Object.entries(value);
@@ -147,7 +147,7 @@ function spoiled(value: unknown, at: number, other: unknown): unknown {
 const mostItems = 4;
 const mostCharacters = 300;
 
-/** Values that fit a schema. `known`: what is taken for a field of that name now and then. */
+/** Values that fit a schema. `known` has values that are sometimes used for a field of that name. */
 function fitting(schema: JsonSchema, schemas: Schemas, known: RequestOptions['known']): fc.Arbitrary<unknown> {
   const inner = (part: JsonSchema) => fitting(part, schemas, known);
   if (schema.$ref !== undefined) return inner(resolved(schema, schemas));
@@ -194,7 +194,7 @@ function textOf({ pattern, format, minLength = 0, maxLength = mostCharacters }: 
     .map((date) => date.toISOString());
   if (format === 'date-time') return time;
   if (format === 'date') return time.map((text) => text.slice(0, 10));
-  // The only pattern that looks ahead is that of host names.
+  // The pattern of host names is the only one with a lookahead.
   if (pattern?.includes('(?=') === true) return fc.domain().map((name) => name.toLowerCase());
   if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern));
   const most = Math.max(minLength, Math.min(maxLength, mostCharacters));

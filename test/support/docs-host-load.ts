@@ -11,7 +11,7 @@ import { loadConfig } from '#shared/runtime/config.ts';
 import { createLogger } from '#shared/runtime/telemetry.ts';
 import { exampleBundle } from './example-bundle.ts';
 
-/** Loads a page of an example bundle and all that it names, as a browser does. Gives what went wrong. */
+/** Loads a page of an example bundle with all its files, as a browser does. Returns the problems. */
 export async function visit(url: string): Promise<string[]> {
   const answer = await fetch(url);
   const page = await answer.text();
@@ -32,15 +32,15 @@ export async function visit(url: string): Promise<string[]> {
 const maxBytes = 100_000_000;
 
 export type SwapsUnderLoad = {
-  /** What readers saw that no reader may see. */
+  /** Problems that readers saw. */
   problems: string[];
-  /** Pages that were loaded with their files. */
+  /** Number of pages that were loaded with their files. */
   visits: number;
   /** Content version that is served at the end. */
   lastVersion: string | undefined;
 };
 
-/** Changes the version of a site in `folder` so many times while two readers load pages all the time. */
+/** Changes the version of a site in `folder` this number of times while two readers load pages. */
 export async function swapUnderLoad(folder: string, swaps: number): Promise<SwapsUnderLoad> {
   const logger = createLogger('docs-host', 'test').child({}, { level: 'silent' });
   const stored = await openSiteFolder(folder, '', logger);
@@ -75,9 +75,9 @@ export async function swapUnderLoad(folder: string, swaps: number): Promise<Swap
 }
 
 export type SlowClients = {
-  /** How many of the connections are open now. */
+  /** Number of connections that are currently open. */
   open(): number;
-  /** How many were answered once. */
+  /** Number of connections that got an answer. */
   answered(): number;
   end(): void;
 };

@@ -13,22 +13,22 @@ import { createLogger } from '#shared/runtime/telemetry.ts';
 
 export type HostReadiness = { ready: boolean; missing: { site?: string }; degraded: { bundle?: string } };
 
-/** A host, and what it logged so far; `level` as in pino: 40 is a warning, 50 an error. */
+/** A host with its log lines; `level` as in pino: 40 is a warning, 50 an error. */
 export type TestedHost = Running & { log: readonly { level: number; msg: string }[] };
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A server on loopback that answers as it is told. */
+/** A server on loopback whose answers a test sets. */
 export type AnsweringServer = {
   url: string;
-  /** May be replaced. */
+  /** Handler, which a test may replace. */
   answer: Answer;
   requests: IncomingMessage[];
-  /** Nobody listens at its address from then on. */
+  /** Closes the server, so that nothing listens at its address any more. */
   goAway(): Promise<void>;
 };
 
-/** Documentation hosts for the tests of one suite, each test with a folder of its own. What a test started ends with it. */
+/** Documentation hosts for the tests of one suite, each test with a folder of its own. Everything that a test started is stopped after it. */
 export function docsHosts() {
   const state = { folder: '' };
   const ends: (() => Promise<unknown>)[] = [];
@@ -41,9 +41,9 @@ export function docsHosts() {
   });
   return {
     folder: () => state.folder,
-    /** Called after the test, the last one first. */
+    /** Registers a clean-up after the test; the last one runs first. */
     atEnd: (end: () => Promise<unknown>) => void ends.push(end),
-    /** A host on a free port that looks for bundles every second. */
+    /** A host on a free port that polls for bundles every second. */
     host: async (env: Record<string, string>): Promise<TestedHost> => {
       const own = { BINDERY_DATA: state.folder, BINDERY_DOCS_HOST_PORT: '0', BINDERY_DOCS_HOST_CHECK_SECONDS: '1' };
       const log: { level: number; msg: string }[] = [];
@@ -72,13 +72,13 @@ export function docsHosts() {
   };
 }
 
-/** Sends a bundle, with its length. */
+/** Answers with a bundle and its length. */
 export const whole =
   (bundle: Buffer): Answer =>
   (_request, response) =>
     void response.writeHead(200, { 'content-length': bundle.length }).end(bundle);
 
-/** Waits until `/readyz` is as wanted, and gives it. */
+/** Waits until `wanted` accepts the body of `/readyz`, and returns it. */
 export async function hostReadiness(
   { url }: Pick<Running, 'url'>,
   wanted: (found: HostReadiness) => boolean,
@@ -103,7 +103,7 @@ const levels = { refused: 50, unavailable: 40 } as const satisfies Partial<
 >;
 
 /**
- * Waits until a host, started `withMetrics`, keeps what it serves for this reason. Expects that `/readyz`, the metrics and the log all say so,
+ * Waits until a host, started `withMetrics`, keeps its version for this reason. Expects that `/readyz`, the metrics and the log all say so,
  * and that readers get a page with `text`.
  */
 export async function expectKept(

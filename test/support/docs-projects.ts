@@ -14,7 +14,7 @@ export function generatedProject(name: string, pageCount: number): Promise<Buffe
   return packTar(generatedFiles(name, pageCount));
 }
 
-/** Its files by path, for tests that change some of them. */
+/** The files of that project by path, for tests that change some of them. */
 export function generatedFiles(name: string, pageCount: number): Record<string, string> {
   const paths = Array.from({ length: pageCount }, (_, at) => `guides/part-${Math.floor(at / 50)}/page-${at}`);
   const groups = [...Map.groupBy(paths, (path) => path.split('/')[1] ?? '')].map(([group, pages]) => ({
@@ -51,23 +51,23 @@ export const answer${at} = (question: string): number => question.length + ${at}
 ${paragraph.repeat(8)}
 `;
 
-/** Real projects that are not part of this repository; tests that need them are skipped where they are not. */
+/** Real projects that are not part of this repository; tests that need them are skipped if they are missing. */
 export const sharedFolder = process.env.BINDERY_SHARED ?? fileURLToPath(new URL('../../../shared', import.meta.url));
 
 export const corpusFolder = `${sharedFolder}/corpus`;
 
 export const ownDocumentation = fileURLToPath(new URL('../../infra/docs', import.meta.url));
 
-/** A real project where the corpus is at hand, else our own documentation. */
+/** A real project if the corpus is available, else our own documentation. */
 function projectOf(name: string): { name: string; folder: string } {
   const folder = join(corpusFolder, name);
   return existsSync(folder) ? { name, folder } : { name: 'our own documentation', folder: ownDocumentation };
 }
 
-/** 444 pages: what tests of a few seconds export. */
+/** Project of 444 pages, for tests of a few seconds. */
 export const largestProject = projectOf('fastmcp');
 
-/** The largest project of the corpus: what long runs export. */
+/** The largest project of the corpus, for long runs. */
 export const chaosProject = projectOf('mintlify-docs');
 
 export function isThere(path: string, what: string): boolean {
@@ -97,7 +97,7 @@ export async function localProject(folder: string): Promise<ProjectFiles> {
   };
 }
 
-/** A packed project of one page, for what is about requests and not about projects. */
+/** A packed project of one page, for tests of requests. */
 export async function tinyProject(): Promise<Uint8Array<ArrayBuffer>> {
   const navigation = { pages: ['quickstart'] };
   const settings = { theme: 'mint', name: 'Acme', colors: { primary: '#000000' }, navigation };

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { packTar } from './archives.ts';
 
-/** How a bundle differs from what its exporter would make. */
+/** Differences of a bundle from a real one. */
 export type BundleChanges = {
   label?: string;
   deployment?: 'cloud' | 'client-hosted' | 'air-gapped';
-  /** Files of the archive that the manifest does not know as they are. */
+  /** Files of the archive whose content differs from the manifest. */
   tampered?: Record<string, string>;
 };
 

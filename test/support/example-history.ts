@@ -2,7 +2,7 @@ import type { ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
 import type { HistoryEntry } from '#shared/contracts/http/exports.ts';
 import { exportRequested } from './make-commit.ts';
 
-/** An example job: two renderers of two slots each, one of which dies, a retry, a lost segment. */
+/** An example job: two renderers of two slots each, the death of one renderer, a retry, a lost segment. */
 export const exampleStart = '2026-03-01T10:00:00.000Z';
 
 const lively = 'page-renderer-Qm4t8Zk1';
@@ -10,7 +10,7 @@ const doomed = 'page-renderer-x7Rr02Ld';
 const sha256 = 'c0ffee'.repeat(11).slice(0, 64);
 const pageTotal = 420;
 
-/** Events of one decision, and its time in milliseconds after the request. */
+/** Events of one decision, with its time in milliseconds after the request. */
 type Decision = [atMs: number, ...events: ExportEvent[]];
 
 const rendered = (

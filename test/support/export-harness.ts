@@ -34,7 +34,7 @@ export type ExportHarness = {
   publish(pages: readonly PageOfModel[], files?: Parameters<typeof siteModel>[1]): Promise<string>;
   /** Appends a request as the gateway does; returns the job's id. */
   request(contentVersion: string, changes?: Partial<ExportEventOf<'ExportRequested'>['data']>): Promise<string>;
-  /** The next commit of the job that `wanted` accepts; commits are read once, in order. */
+  /** The next commit of the job that `wanted` accepts. Commits are read in order, each only once. */
   until(jobId: string, wanted: (commit: ExportCommit) => boolean): Promise<ExportCommit>;
   stop(): Promise<void>;
 };

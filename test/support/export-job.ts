@@ -1,6 +1,6 @@
 import type { ExportJob } from '#shared/contracts/http/exports.ts';
 
-/** A running job as the public interface shows it; tests name what matters to them. */
+/** A running job as the public interface shows it; tests override the fields that matter to them. */
 export function exportJob(changes: Partial<ExportJob> = {}): ExportJob {
   return {
     jobId: `se_${'a'.repeat(22)}`,

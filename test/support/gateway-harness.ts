@@ -34,7 +34,7 @@ export type GatewayHarness = {
   close(): Promise<void>;
 };
 
-/** The parts that services behind the gateway share with it. */
+/** Parts of the gateway that the services behind it share. */
 export type ServiceParts = Pick<GatewayHarness, 'bus' | 'objectStore' | 'clock'> & { logger: Logger; folder: string };
 
 /** A gateway with its projections over a bus in memory and an object store in a folder of its own. */
@@ -147,7 +147,7 @@ export async function createOrganization(
 
 export const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
-/** What is wrong about an answer that is not what its route declares. */
+/** Problems of an answer with respect to the declaration of its route. */
 function undeclaredPart(seen: SeenAnswer): string | undefined {
   if ('code' in seen) return seen.declared.includes(seen.code) ? undefined : `has the error ${seen.code}`;
   if (seen.declared === undefined) return seen.body === undefined ? undefined : 'has a body';

@@ -18,7 +18,7 @@ export type Container = {
   volumeMounts: { name: string; mountPath: string }[];
 };
 
-/** What a release would have: of an example of the chart, and with values as `--set` and `--set-string` take them. */
+/** Resources of a release: from an example of the chart, with values as for `--set` and `--set-string`. */
 export type Release = { example?: string; set?: readonly string[]; setString?: readonly string[] };
 
 /** A chart in `infra/charts`, by its name there. Releases are called `docs`, in the namespace `docs`. */
@@ -42,14 +42,14 @@ export function helmChart(name: string) {
   };
   return {
     examples: readdirSync(join(folder, 'examples')),
-    /** The keys that the first version of the chart did not have, as `login.redis`. */
+    /** Keys that the first version of the chart did not have, such as `login.redis`. */
     laterKeys(): string[] {
       const valuesIn = (file: string) => load(readFileSync(join(charts, file), 'utf8'));
       return keysBeyond(valuesIn(`first-values/${name}.yaml`), valuesIn(`${name}/values.yaml`));
     },
     /**
-     * What Helm says against an upgrade with `--reuse-values` of a release whose chart did not have these keys; empty: nothing. Such an upgrade
-     * knows the values of the release alone, and nothing of the defaults of the new chart.
+     * Errors of Helm about an upgrade with `--reuse-values` of a release whose chart did not have these keys. Such an upgrade
+     * uses only the values of the release, without the defaults of the new chart.
      */
     problemOfUpgrade(without: readonly string[], release: Release): string {
       const copy = mkdtempSync(join(tmpdir(), 'bindery-chart-'));
@@ -64,21 +64,21 @@ export function helmChart(name: string) {
         rmSync(copy, { recursive: true });
       }
     },
-    /** What the linter has against a release; empty: nothing. */
+    /** Problems that the linter finds in a release. */
     complaints(release: Release): string {
       const { status, stdout, stderr } = helm('lint', folder, '--strict', ...values(release));
       return status === 0 ? '' : stdout + stderr;
     },
-    /** @throws what Helm says against the values */
+    /** @throws the errors of Helm about the values */
     resources<R extends Resource>(release: Release = {}): R[] {
       const { status, stdout, stderr } = template(release);
       if (status !== 0 || stderr !== '') throw new Error(stderr);
       return loadAll(stdout).filter((each) => each !== null && each !== undefined) as R[];
     },
-    /** What Helm says against the values. @throws when it has nothing against them */
+    /** Errors of Helm about the values. @throws when there are none */
     problem(release: Release = {}): string {
       const { status, stderr } = template(release);
-      if (status === 0) throw new Error('Helm has nothing against these values.');
+      if (status === 0) throw new Error('Helm accepts these values.');
       return stderr;
     },
   };

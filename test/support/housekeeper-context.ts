@@ -3,7 +3,7 @@ import type { HousekeeperContext } from '#services/housekeeper/context.ts';
 import { keptJobsIn } from '#services/housekeeper/kept-jobs.ts';
 import { dayMs, systemClock } from '#shared/runtime/time-and-ids.ts';
 
-/** What chores work with: objects are kept for 90 days, and the publisher does nothing unless `parts` say otherwise. */
+/** Context of chores. Objects are kept for 90 days, and the publisher does nothing, unless `parts` override that. */
 export function housekeeperContext(
   parts: Pick<HousekeeperContext, 'bus' | 'objectStore'> & Partial<HousekeeperContext>,
 ): HousekeeperContext {

@@ -1,4 +1,4 @@
-/** A call that never answers. It ends with the reason of its signal, as an object store's do. */
+/** A call that never answers. It rejects with the reason of its signal, like calls to an object store. */
 export function hungCall({ signal }: { signal?: AbortSignal } = {}): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason));

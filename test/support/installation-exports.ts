@@ -31,13 +31,13 @@ export async function whenJob(
   }
 }
 
-/** Some of its pages are rendered, some are not. */
+/** True while some of the job's pages are rendered and some are not. */
 export const isUnderWay = ({ status, pageCount, pageTotal }: ExportJob): boolean =>
   status === 'running' && pageTotal !== undefined && pageCount > 0 && pageCount < pageTotal;
 
 export type ExportHistory = {
   commits: ExportCommit[];
-  /** What is wrong with the chain of hashes and sequences; empty when the history is whole. */
+  /** Problems of the chain of hashes and sequences; empty when the history is complete. */
   problems: ChainProblem[];
 };
 
@@ -90,7 +90,7 @@ export function publishArchive(
   });
 }
 
-/** Removes everything that was rendered or joined, so the next export of the same content does all of it again. For when no job runs. */
+/** Removes all segments and bundles, so that the next export of the same content renders and joins everything again. Only while no job runs. */
 export async function forgetSegments({ folder }: { folder: string }): Promise<void> {
   const stored = join(folder, 'objects', 'stored');
   for (const part of ['segments', 'bundles']) await rm(join(stored, part), { recursive: true, force: true });

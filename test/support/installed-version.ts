@@ -5,20 +5,20 @@ import { type ApiClient, apiClient } from '#services/cli/api-client.ts';
 import { readLocalInstallation } from '#services/cli/connection.ts';
 import { startServerProcess } from './server-process.ts';
 
-/** What "npm start" of a version runs on a data folder. */
+/** An installation of some version on a data folder, as "npm start" runs it. */
 export type InstalledVersion = {
   domain: string;
   admin: ApiClient;
   reader: ApiClient;
-  /** As Ctrl-C does. */
+  /** Stops it as Ctrl-C does. */
   stop(): Promise<void>;
-  /** As a machine that loses its power: its nats-server and its services are not told. */
+  /** Kills it as a loss of power would: nats-server and services get no signal to stop. */
   kill(): Promise<void>;
 };
 
 const withinMs = 240_000;
 
-/** Starts the program of a folder, of whatever version, on a data folder. Rejects with what it said when it does not start. */
+/** Starts the program of a folder, of any version, on a data folder. Rejects with its output when it does not start. */
 export async function startVersion(folder: string, data: string): Promise<InstalledVersion> {
   const [port = 0] = await freePorts(1);
   const { PATH, HOME, TMPDIR, BINDERY_CACHE, NODE_COMPILE_CACHE } = process.env;

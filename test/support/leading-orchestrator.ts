@@ -17,14 +17,14 @@ type Line = { msg: string; jobId?: string };
 export type LeadingOrchestrator = {
   /** Its log lines, oldest first. */
   said: Line[];
-  /** The renderers that it has heard of. */
+  /** The renderers that it knows from their presence. */
   renderers: OrchestratorContext['renderers'];
-  /** Resolves when it says or has said this. */
+  /** Resolves when its log has this line. */
   whenSaid: (msg: string) => Promise<void>;
   stop(): Promise<void>;
 };
 
-/** A context over a memory bus and a store without objects, at 11:00 on the first of March 2026. */
+/** A context with a memory bus and a store without objects, at 11:00 on 1 March 2026. */
 export function orchestratorContext({
   readObject = async () => undefined,
   ...changes
@@ -58,7 +58,7 @@ function pools(clock: Clock): Pick<OrchestratorContext, 'renderers' | 'bundlers'
 const times = { taskLostAfterMs: 30_000, rendererGoneAfterMs: 30_000, exportDeadlineMs: 60_000 };
 
 /**
- * An orchestrator as the service starts it, with times that a test sets. `vanishes`: it stops without giving its lease back, as a process that
+ * An orchestrator as the service starts it, with times that a test sets. `vanishes`: it stops without releasing its lease, as a process that
  * was killed.
  */
 export async function leadingOrchestrator(

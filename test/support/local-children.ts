@@ -1,7 +1,7 @@
 import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import { fitting } from '#shared/docs/sandbox/child-messages.ts';
 
-/** Children whose work `handle` does in this process. What it gives is checked like the response of a child; what it throws, the caller gets. */
+/** Children whose requests `handle` answers in this process. Its result is checked like the response of a child, and its errors are thrown to the caller. */
 export function localChildren(handle: (request: unknown) => unknown): ChildPool {
   return {
     async run(request, { expects }) {

@@ -16,7 +16,7 @@ import { parseSpecification } from '#shared/docs/reference/parse-specification.t
 import type { Direction } from '#shared/docs/reference/schema-fits.ts';
 import { sliceOperation, sliceSchema } from '#shared/docs/reference/slice-operation.ts';
 
-/** All that the renderer asks for, for the request, its answers and the form that sends it. */
+/** Everything that the renderer generates: for the request, its answers and the form that sends it. */
 const asked: ExampleFields[] = [
   {},
   { defaults: 'all' },
@@ -30,13 +30,13 @@ const asked: ExampleFields[] = [
 ];
 
 export type ExampleCheck = {
-  /** Examples that were compared with their schemas. */
+  /** Number of examples that were compared with their schemas. */
   count: number;
-  /** Each with its place, the example and what the validator says. */
+  /** Invalid examples, each with its place and the message of the validator. */
   invalid: { place: string; example: string; errors: string }[];
   /** Schemas without an example. */
   unmade: { place: string; schema: string }[];
-  /** Schemas that the validator does not read. */
+  /** Schemas that the validator does not support. */
   unread: { place: string; error: string }[];
 };
 
@@ -95,7 +95,7 @@ export function checkExamples(bytes: Uint8Array, file: string): ExampleCheck {
   return result;
 }
 
-/** Schemas of what an operation takes and gives, by their places. */
+/** Schemas of an operation's input and output, by their places. */
 function exchanged(document: JsonObject, operation: Operation): Map<string, { schema: JsonValue; use: Direction }> {
   const found = new Map<string, { schema: JsonValue; use: Direction }>();
   const add = (place: string, media: JsonObject, use: Direction): void => {
@@ -164,7 +164,7 @@ const notKept = new Set(
 );
 
 /**
- * Writes schemas of OpenAPI 3.0 and of draft 4 as those of 2020-12, and leaves out of `required` what is not sent in a direction. A reference leads
+ * Writes schemas of OpenAPI 3.0 and of draft 4 as those of 2020-12, and leaves out of `required` properties that are not sent in a direction. A reference leads
  * to a schema of `$defs`.
  */
 class Dialect {
@@ -228,7 +228,7 @@ class Dialect {
       else if (key === 'additionalItems') made['items'] = this.#schema(value);
       else if (keysOfSchema.includes(key)) made[key] = this.#schema(value);
       else if (keysOfLists.includes(key) && Array.isArray(value)) {
-        // Variants with a discriminator are told apart by it, whatever else a value would fit.
+        // A discriminator alone decides the variant, even if a value fits other ones, too.
         const kind = key === 'oneOf' && written['discriminator'] !== undefined ? 'anyOf' : key;
         if (value.length > 0) made[kind] = value.map((item) => this.#schema(item));
       } else if (keysOfSchemas.includes(key))

@@ -18,10 +18,10 @@ import { contentLogSubject, exportLogSubject } from '#shared/messaging/subjects/
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import type { ExportPlan } from '#shared/contracts/stored-objects.ts';
 
-/** What projectors of tests anchor histories with. */
+/** Key with which projectors of tests anchor histories. */
 export const testAuditKey = 'audit-key-of-tests';
 
-/** The request of an export; tests name what matters to them. */
+/** The request of an export; tests override the fields that matter to them. */
 export function exportRequested(
   changes: Partial<ExportEventOf<'ExportRequested'>['data']> = {},
 ): ExportEventOf<'ExportRequested'> {
@@ -41,14 +41,14 @@ export function exportRequested(
   };
 }
 
-/** A job right after its request, with changes. */
+/** State of a job right after its request, with changes. */
 export function exportState(changes: Partial<ExportJobState> = {}): ExportJobState {
   const actor = { kind: 'key' as const, id: 'key_0000000000000000' };
   const state = exportJobAggregate.evolve(undefined, exportRequested(), { time: '2026-03-01T10:00:00.000Z', actor });
   return { ...state, ...changes };
 }
 
-/** A commit with this state. Its events need not lead to the state unless a test needs that. */
+/** A commit with this state. Its events do not have to lead to the state unless a test needs that. */
 export function exportCommit(
   state: ExportJobState,
   previous?: StoredCommit<ExportCommit>,
@@ -102,7 +102,7 @@ export function accessRecord(changes: Partial<AccessRecord> = {}): AccessRecord 
   };
 }
 
-/** Whom the gateway calls for, unless said otherwise. */
+/** Default caller behind the gateway's calls. */
 export const testCaller: Caller = {
   requestId: 'req_1',
   organization: 'acme',

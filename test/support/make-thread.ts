@@ -6,7 +6,7 @@ import { threadSubject } from '#shared/messaging/subjects/subject-names.ts';
 type DataOf<T extends ThreadEvent['type']> = Extract<ThreadEvent, { type: T }>['data'];
 type Without<T> = Omit<T, 'organization' | 'domain' | 'threadId'>;
 
-/** Appends to threads of one domain what the assistant would; times are those of the commits. */
+/** Appends to threads of one domain as the assistant would; times are those of the commits. */
 export function threadWriter(log: Pick<EventLog<ThreadCommit>, 'append'>, organization = 'acme', domain = 'docs') {
   const newest = new Map<string, StoredCommit<ThreadCommit>>();
   const eventOf = <T extends ThreadEvent['type']>(type: T, threadId: string, data: Without<DataOf<T>>) =>

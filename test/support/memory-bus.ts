@@ -16,7 +16,7 @@ import { type MemoryLog, memoryLog, type MemoryReader, memoryReader } from './me
 
 export type MemoryBus = BusParts &
   BusConnection & {
-    /** While true every call rejects, as when the servers are down. */
+    /** While true, every call rejects, as when the servers are down. */
     away: boolean;
     recorded: {
       facts: Fact[];
@@ -29,7 +29,7 @@ export type MemoryBus = BusParts &
     memoryReaders: ReturnType<typeof memoryReaders>;
   };
 
-/** The whole bus in one process, for tests of what services decide and answer. The real adapter has contract tests of its own. */
+/** The whole bus in one process, for tests of the decisions and answers of services. The real adapter has contract tests of its own. */
 export function memoryBus(): MemoryBus {
   const gate = async () => {
     if (bus.away) throw new BusUnavailable('The bus is away.');

@@ -2,7 +2,7 @@ import type { DocumentChange, DocumentStore, StoredDocument } from '#shared/mess
 import { Poison } from '#shared/runtime/failures.ts';
 import { subjectMatches } from '#shared/messaging/subjects/subject-names.ts';
 
-/** As a server takes of a message. */
+/** Largest message that a server accepts. */
 const mostLength = 1_048_576;
 
 export type MemoryDocuments<T> = DocumentStore<T> & { onPut(listener: (key: string, document: T) => void): void };

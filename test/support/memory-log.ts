@@ -10,12 +10,12 @@ export type MemoryLog<C extends Commit> = EventLog<C> & {
   onAppend(listener: (stored: StoredCommit<C>) => void): void;
 };
 
-/** An event log that keeps the promises of its port in one process; for tests of what services decide. `gate` rejects while the bus is away. */
+/** An event log in one process that keeps the guarantees of its port, for tests of the decisions of services. `gate` rejects while the bus is down. */
 export function memoryLog<C extends Commit>(gate: () => Promise<void>): MemoryLog<C> {
   const stored: StoredCommit<C>[] = [];
   let newest = 0;
   const listeners: ((entry: StoredCommit<C>) => void)[] = [];
-  /** The same entries by subject: a search through all would be most of what a benchmark measures. */
+  /** Index of the entries by subject. Without it, scanning all entries would dominate a benchmark. */
   const bySubject = new Map<string, StoredCommit<C>[]>();
   const ofSubject = (subject: string): readonly StoredCommit<C>[] => bySubject.get(subject) ?? [];
   return {
@@ -27,7 +27,7 @@ export function memoryLog<C extends Commit>(gate: () => Promise<void>): MemoryLo
       if (next?.commit.id === commit.id) return structuredClone(next);
       const lastSequence = ofSubject(commit.subject).at(-1)?.sequence ?? 0;
       if (next !== undefined || lastSequence !== after.sequence) throw new ConcurrentAppend(commit.subject);
-      // Through JSON, as over the wire, so undefined members are lost.
+      // Messages pass through JSON, as over the wire, so undefined members are lost.
       const entry = { commit: JSON.parse(JSON.stringify(commit)) as C, sequence: (newest += 1) };
       stored.push(entry);
       bySubject.set(commit.subject, [...ofSubject(commit.subject), entry]);
@@ -91,14 +91,14 @@ type Pushed<T> = { subject: string; sequence: number; value: T | undefined; prob
 type Message<T> = Pushed<T> & { deliveryCount: number };
 
 export type MemoryReader<T> = DurableReader<T> & {
-  /** While true everything that is pushed is dropped, as if it had not been delivered yet. */
+  /** While true, pushed messages are dropped, as if they had not been delivered yet. */
   hold: boolean;
   push(message: Pushed<T>): void;
-  /** Resolves when nothing waits and nothing is in work. */
+  /** Resolves when no message is queued or in flight. */
   idle(): Promise<void>;
 };
 
-/** A durable reader in one process. A message that is given back with `nak` comes again at once, whatever the delay. */
+/** A durable reader in one process. A message that is returned with `nak` is redelivered at once, without its delay. */
 export function memoryReader<T>(): MemoryReader<T> {
   const waiting: Message<T>[] = [];
   const all: Message<T>[] = [];

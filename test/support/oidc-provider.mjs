@@ -13,7 +13,7 @@ const accounts = {
     userinfo: { email: 'ceo@acme.test' },
     groups: [],
   },
-  // Userinfo is about somebody else.
+  // Userinfo describes another account.
   zoe: { email: 'zoe@acme.test', email_verified: true, groups: [] },
   eve: { email: 'eve@acme.test', email_verified: false, groups: [] },
 };

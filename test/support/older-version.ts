@@ -10,14 +10,14 @@ import { provision } from '#shared/messaging/nats/provision.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { folderOfVersion, git } from './version-folder.ts';
 
-/** Every version has this file, and a change of it is what two versions must get along with. */
+/** File that every version has, and whose changes two versions must tolerate. */
 const events = 'shared/aggregates/export-job/export-job.ts';
-/** What a line that declares an event has. Other changes of the file are not what two versions differ in. */
+/** Pattern of a line that declares an event. Other changes of the file do not count as a difference of the versions. */
 const declaration = "event\\('";
 
 export type OlderService = { url: string; pid: number; stop(): Promise<void> };
 
-/** The program as it was before the events of an export changed last: its own code, run from a folder of its own. */
+/** The program before the last change of the events of an export: its own code, run from a folder of its own. */
 export type OlderVersion = {
   commit: string;
   rendererVersion: string;
@@ -26,7 +26,7 @@ export type OlderVersion = {
   remove(): Promise<void>;
 };
 
-/** The commit of the older version; undefined where the history is not there, as in a package or a shallow clone. */
+/** The commit of the older version; undefined without the history, as in a package or a shallow clone. */
 export function olderCommit(): string | undefined {
   try {
     const changed = git('log', '-1', '--format=%H', `-G${declaration}`, '--', events);
@@ -36,7 +36,7 @@ export function olderCommit(): string | undefined {
   }
 }
 
-/** Takes the older version out of the history, with its own packages. */
+/** Extracts the older version from the history, with its own packages. */
 export async function checkOutOlder(commit: string): Promise<OlderVersion> {
   const folder = await folderOfVersion(commit);
   const versionFile = join(folder, 'shared/docs/render/renderer-version.ts');
@@ -62,7 +62,7 @@ export async function checkOutOlder(commit: string): Promise<OlderVersion> {
         { ...process.env, BINDERY_LOG_LEVEL: 'error', BINDERY_LIMIT_STARTS_PER_HOUR: '100000' },
       );
       const child = spawn(process.execPath, [join(folder, 'services/cli/main.ts'), 'run', service], {
-        // Before each pair of services had a token of its own, there was one. Here it is that of the gateway's calls to the link-signer.
+        // Earlier versions had one token for all services. Here it is the token of the gateway's calls to the link-signer.
         env: { ...env, BINDERY_SERVICE_TOKEN: env[callTokenVariable('gateway', 'link-signer')] ?? 'none'.repeat(8) },
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       });

@@ -1,7 +1,7 @@
 import { type Browser, chromium } from 'playwright-core';
 import { findServer } from '#infra/setup/find-server.ts';
 
-/** Chromium without what tests do not need: it starts sooner and makes no requests of its own. */
+/** Chromium without features that tests do not need, so that it starts sooner and makes no requests of its own. */
 export function openBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: findServer('chromium') ?? '',

@@ -6,12 +6,12 @@ import { pageSlice, type RenderOptions } from '#shared/docs/render/page-slice.ts
 import type { PageInput } from '#shared/docs/render/render-page.ts';
 import type { SiteIndex } from '#shared/docs/render/site-index.ts';
 
-/** A project as publication leaves it. */
+/** A project after its publication. */
 export type PublishedProject = {
   model: SiteModel;
-  /** Files of the project, and those that publication made for pages. */
+  /** Files of the project, and files that publication made for pages. */
   read: (file: Pick<ProjectFile, 'path' | 'sha256'>) => Promise<Uint8Array>;
-  /** What a child gets to render a page. */
+  /** The input of a child that renders a page. */
   pageInput: (index: SiteIndex, path: string, options: RenderOptions) => Promise<PageInput>;
 };
 

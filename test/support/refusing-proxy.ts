@@ -4,19 +4,19 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { request } from 'undici';
 
-/** What happens to a bulk request: all is stored, half is refused, or all is stored and the answer gets lost. */
+/** Fate of a bulk request: everything is stored, half is refused, or everything is stored and the answer gets lost. */
 export type BulkFate = 'stored' | 'half refused' | 'answer lost';
 
 export type RefusingProxy = {
   url: string;
-  /** How many requests had which fate. */
+  /** Number of requests by fate. */
   counts: Record<BulkFate, number>;
   close(): Promise<void>;
 };
 
 type Item = Record<string, { _id: string; status: number; error?: { type: string; reason: string } }>;
 
-/** Stands between a client and an Elasticsearch, and does to each bulk request what `fate` says; it is asked with the number of the request, from 0 on. */
+/** Proxy in front of an Elasticsearch that handles each bulk request as `fate` says. `fate` gets the number of the request, from 0 on. */
 export async function refusingProxy(target: string, fate: (bulk: number) => BulkFate): Promise<RefusingProxy> {
   const counts: RefusingProxy['counts'] = { stored: 0, 'half refused': 0, 'answer lost': 0 };
   let bulks = 0;
@@ -47,7 +47,7 @@ export async function refusingProxy(target: string, fate: (bulk: number) => Bulk
     return send(outgoing, await storeHalf(incoming, body));
   }
 
-  /** As a node answers whose queue is full: each second document is refused. */
+  /** Answer of a node with a full queue: every second document is refused. */
   async function storeHalf(incoming: IncomingMessage, body: Uint8Array) {
     const lines = Buffer.from(body).toString('utf8').trimEnd().split('\n');
     const operations = Array.from({ length: lines.length / 2 }, (_, at) => lines.slice(2 * at, 2 * at + 2));

@@ -1,4 +1,4 @@
 import { replaceFetch } from '#shared/http/replace-fetch.ts';
 
-// Before the tests of a file: servers that tests end close connections in the middle of answers.
+// Runs before the tests of a file, because servers that tests stop close connections in the middle of answers.
 await replaceFetch();

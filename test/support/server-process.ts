@@ -10,7 +10,7 @@ export type ServerCommand = {
   args: readonly string[];
   env?: NodeJS.ProcessEnv;
   cwd?: string;
-  /** User and group to run as; only root may set it. */
+  /** User and group of the process; only root may set them. */
   userId?: number;
 };
 
@@ -28,7 +28,7 @@ const keptOutputCharacters = 8_000;
 
 /**
  * Starts a server and resolves when its output matches `ready`. The server dies with this process, however that ends.
- * @throws when it exits or is not ready in time; the message ends with what it printed.
+ * @throws when it exits or is not ready in time; the message ends with its output.
  */
 export async function startServerProcess(
   command: ServerCommand,
@@ -47,7 +47,7 @@ export async function startServerProcess(
   };
 }
 
-/** `exit` handlers do not run when this process is killed: on Linux the kernel then ends the server too. */
+/** Lets the kernel end the server with this process on Linux, because `exit` handlers do not run when this process is killed. */
 function spawnBound({ program, args, env, cwd, userId }: ServerCommand): ChildProcess {
   const bind = process.platform === 'linux' ? onPath('setpriv')[0] : undefined;
   const asUser = userId === undefined ? {} : { uid: userId, gid: userId };
@@ -97,7 +97,7 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   }
   const gone = once(child, 'exit');
   child.kill(signal);
-  // A paused process takes no signal but these two.
+  // A paused process reacts only to these two signals.
   child.kill('SIGCONT');
   const late = setTimeout(() => child.kill('SIGKILL'), stopDeadlineMs);
   await gone;
@@ -128,18 +128,18 @@ function canConnect(port: number): Promise<boolean> {
 
 export type RestartableServer = {
   readonly pid: number;
-  /** SIGKILL by default. */
+  /** Sends a signal, by default SIGKILL. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Connections stay open, and nothing is answered until `resume`. */
+  /** Pauses the server: connections stay open, and nothing is answered until `resume`. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** Starts it again on the same port; ends a running one first. */
+  /** Starts it again on the same port, after stopping a running one. */
   restart(): Promise<void>;
-  /** Ends it and removes its folder. */
+  /** Stops it and removes its folder. */
   stop(): Promise<void>;
 };
 
-/** A server that `start` starts as often as it is asked to, with everything it keeps in `folder`. */
+/** A server that `start` can start repeatedly, with all its data in `folder`. */
 export async function restartableServer(
   folder: string,
   start: () => Promise<ServerProcess>,

@@ -31,7 +31,7 @@ describeWithServers(['nats-server'], 'a nats-server for tests', () => {
     await expect(access(dirname(server.storeDir))).rejects.toThrow('ENOENT');
   });
 
-  test('says what the server said when it does not start', async () => {
+  test('reports the output of a server that does not start', async () => {
     await expect(startNatsServer({ configText: 'no_such_setting: 1\n' })).rejects.toThrow('no_such_setting');
   });
 });

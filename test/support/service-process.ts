@@ -9,13 +9,13 @@ import type { TestBus } from './start-bus.ts';
 
 export type ServiceProcess = {
   url: string;
-  /** Of its health and metrics. */
+  /** Address of its health and metrics. */
   insideUrl: string;
-  /** SIGTERM by default. */
+  /** Sends a signal, by default SIGTERM. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 };
 
-/** What every service needs that runs on this bus, with what it keeps in `folder`. The operator's token is that of the gateway's harness. */
+/** Environment of every service on this bus, with its data in `folder`. The operator token is that of the gateway harness. */
 export function environmentOn(bus: TestBus, folder: string): Record<string, string> {
   return {
     BINDERY_NATS_URL: bus.server.url,
@@ -57,7 +57,7 @@ export async function startServiceProcess(
     env: { ...process.env, BINDERY_LOG_LEVEL: 'info', BINDERY_LINGER_SECONDS: '0', ...environment },
   };
   const listens = 'listening at (http:[^"\\s]+)';
-  // A gateway listens for clients first, and then for its operators.
+  // A gateway opens the port for clients first, and then the internal one.
   const ready = new RegExp(service === 'gateway' ? `${listens}[^]*${listens}` : listens);
   const running = await startServerProcess(command, ready);
   const [, url = '', insideUrl = url] = running.greeting;

@@ -4,7 +4,7 @@ import { type FileEntry, type PageEntry, type SiteModel, siteModelSchema } from 
 export type PageOfModel = { path: string; text?: string; groups?: string[]; dependencies?: string[] };
 type Texts = Readonly<Record<string, string>>;
 
-/** A site model as the publisher makes it, of pages whose source is `text`; tests name what matters to them. */
+/** A site model as the publisher makes it, of pages whose source is `text`; tests override the fields that matter to them. */
 export function siteModel(
   pages: readonly PageOfModel[],
   files: { assets?: Texts; styles?: Texts; scripts?: Texts; snippets?: Texts } = {},
@@ -40,7 +40,7 @@ export function siteModel(
   } satisfies SiteModel);
 }
 
-/** Source of a page that names none. */
+/** Default source of a page. */
 export const sourceOf = ({ path, text }: PageOfModel): string => text ?? `# ${path}\n\nText of ${path}.\n`;
 
 function pageEntry(page: PageOfModel): PageEntry {

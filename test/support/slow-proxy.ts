@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Stands between a client and a server on loopback, and keeps each answer for `delayMs`. */
+/** Proxy on loopback that delays each answer by `delayMs`. */
 export type SlowProxy = {
   port: number;
   delayMs: number;
-  /** How many pieces of answers were passed on. */
+  /** Number of forwarded pieces of answers. */
   answers: number;
   close(): Promise<void>;
 };

@@ -6,14 +6,14 @@ import { describeWithServers, skipSuite } from './describe-with-servers.ts';
 
 export type SmallDisk = {
   folder: string;
-  /** Writes until nothing more fits. */
+  /** Fills the disk. */
   fill(): void;
-  /** Removes what `fill` wrote. */
+  /** Removes the data of `fill`. */
   free(): void;
   remove(): void;
 };
 
-/** A disk of its own in memory. Throws where this process may not mount one. */
+/** Mounts a small disk in memory. Throws where this process may not mount one. */
 export function mountSmallDisk(megabytes: number): SmallDisk {
   const folder = mkdtempSync(join(tmpdir(), 'bindery-small-disk-'));
   try {
@@ -49,7 +49,7 @@ function writeUntilFull(file: number, bytes: Buffer): void {
   }
 }
 
-/** `describe` for a suite over a nats-server that fills a disk. It is skipped, with a sentence, where no disk can be mounted. */
+/** `describe` for a suite with a nats-server that fills a disk. It is skipped with a message where no disk can be mounted. */
 export function describeWithSmallDisk(title: string, suite: () => void): void {
   try {
     mountSmallDisk(1).remove();

@@ -22,9 +22,9 @@ export type TestBus = {
 export async function startTestBus(
   options: {
     rendererVersions?: string[];
-    /** Instead of the limit of an installation, such as `128KB`. */
+    /** Largest message, such as `128KB`, instead of the limit of an installation. */
     largestMessage?: string;
-    /** Answers before the data is on the disk: for what is made in large amounts and thrown away. */
+    /** Acknowledges before the data is on the disk, for large amounts of disposable data. */
     syncsLater?: boolean;
   } = {},
 ): Promise<TestBus> {
@@ -62,11 +62,11 @@ export async function startTestBus(
 }
 
 export type NatsServerOptions = {
-  /** Folder of the streams; default a temporary one that `stop` removes. */
+  /** Folder of the streams; by default a temporary one that `stop` removes. */
   storeDir?: string;
   /** Text of a configuration file, without port, host and JetStream folder. */
   configText?: string;
-  /** Default a free port. */
+  /** Port; by default a free one. */
   port?: number;
 };
 
@@ -74,13 +74,13 @@ export type NatsServer = {
   url: string;
   port: number;
   storeDir: string;
-  /** Of the process that runs now: `restart` changes it. */
+  /** Id of the current process, which `restart` changes. */
   readonly pid: number;
-  /** SIGKILL by default; the streams stay for `restart`. SIGSTOP and SIGCONT pause and resume. */
+  /** Sends a signal, by default SIGKILL; the streams stay for `restart`. SIGSTOP and SIGCONT pause and resume. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Starts it again on the same port and folder; ends a running one first. */
+  /** Starts it again on the same port and folder, after stopping a running one. */
   restart(): Promise<void>;
-  /** Ends it and removes its temporary folder. */
+  /** Stops it and removes its temporary folder. */
   stop(): Promise<void>;
 };
 

@@ -10,17 +10,17 @@ import { startServerProcess } from './server-process.ts';
 export type ElasticsearchServer = {
   url: string;
   readonly pid: number;
-  /** SIGKILL by default; what is indexed stays for `restart`. */
+  /** Sends a signal, by default SIGKILL; the indices stay for `restart`. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Starts it again with the same port and indices; ends a running one first. */
+  /** Starts it again with the same port and indices, after stopping a running one. */
   restart(): Promise<void>;
-  /** Ends it and removes what it stored. */
+  /** Stops it and removes its data. */
   stop(): Promise<void>;
 };
 
 const run = promisify(execFile);
 const nobody = 65_534;
-/** Five seconds on a machine with nothing else to do. */
+/** Deadline of the start, which takes five seconds on an idle machine. */
 const readyWithinMs = 180_000;
 
 /** A real Elasticsearch of one node on loopback, without security, in about five seconds. @throws ServerMissing */
@@ -38,7 +38,7 @@ export async function startElasticsearch(): Promise<ElasticsearchServer> {
       /publish_address \{127\.0\.0\.1:(\d+)\}[^]*\] started/,
       readyWithinMs,
     );
-    // The node is a child of its launcher, which ends when the node does.
+    // The node is a child of its launcher, and the launcher ends with the node.
     const nodePid = Number(await readFile(join(runFolder, 'pid'), 'utf8'));
     return { launcher, nodePid };
   };
@@ -65,7 +65,7 @@ export async function startElasticsearch(): Promise<ElasticsearchServer> {
   };
 }
 
-/** Elasticsearch refuses to run as root, and another user may not read root's cache: links to the same files, or copies. */
+/** Home for another user, with links to the same files, or copies: Elasticsearch refuses to run as root, and another user may not read root's cache. */
 async function readableCopy(from: string, to: string): Promise<string> {
   await run('cp', ['-al', from, to]).catch(async () => {
     await rm(to, { recursive: true, force: true });
@@ -128,12 +128,12 @@ async function elasticsearchCommand(home: string, runFolder: string, port: numbe
       CLI_JAVA_OPTS: '',
       ES_JAVA_OPTS: process.env.ES_JAVA_OPTS ?? '-Xms256m -Xmx256m -XX:-AlwaysPreTouch -XX:TieredStopAtLevel=1',
     },
-    // The launcher takes its home from the working directory.
+    // The launcher uses the working directory as its home.
     cwd: home,
   };
 }
 
-/** Without the options that write logs of the collector and heap dumps into the home folder. */
+/** Removes the options that write logs of the garbage collector and heap dumps into the home folder. */
 function withoutFiles(jvmOptions: string): string {
   return jvmOptions
     .split('\n')

@@ -19,9 +19,9 @@ export type TestInstallation = {
   admin: ApiClient;
   adminKey: string;
   assistantKey: string;
-  /** What the supervisor said, newest last. */
+  /** Lines of the supervisor, newest last. */
   news: string[];
-  /** Resolves when there are more lines of news than this. */
+  /** Resolves when there are more than this number of lines. */
   whenNews(moreThan: number): Promise<void>;
   publish(project: string, label?: string): Promise<PublishedContent>;
   /** Exports and waits; returns the job and a link to its bundle. */
@@ -29,7 +29,7 @@ export type TestInstallation = {
   stop(): Promise<void>;
 };
 
-/** Only the services that an export needs. Indexing the same content meanwhile would cost as much as rendering it. */
+/** Leaves out services that an export does not need. Indexing the same content meanwhile would cost as much as rendering it. */
 export const exportPathOnly = { indexer: 0, assistant: 0, housekeeper: 0 } as const;
 
 /**
@@ -113,7 +113,7 @@ export function runCommand(
     },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  // A command that does not read it may be gone before.
+  // A command that does not read its input may have ended before.
   child.stdin.on('error', () => {}).end(input);
   let stdout = '';
   let stderr = '';

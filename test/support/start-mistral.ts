@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as Mistral gets it. */
+/** A request as Mistral receives it. */
 type MistralRequest = {
   path: string;
   headers: IncomingHttpHeaders;
@@ -18,7 +18,7 @@ type MistralRequest = {
   closed: Promise<void>;
 };
 
-/** How the server answers one request. */
+/** Answer of the server to one request. */
 export type MistralAnswer = (response: ServerResponse, request: MistralRequest) => void | Promise<void>;
 
 /** One event of a streamed answer, with the fields that Mistral's server has in it. */
@@ -51,7 +51,7 @@ export const mistralSays =
     response.end(`${mistralChunk({ content: '' }, 'stop')}data: [DONE]\n\n`);
   };
 
-/** The model wants tools to be called; ids are nine alphanumerics. */
+/** Answer in which the model calls tools; ids are nine alphanumeric characters. */
 export const mistralCalls =
   (...calls: { id: string; name: string; args: unknown }[]): MistralAnswer =>
   (response) => {
@@ -71,7 +71,7 @@ export const mistralFails =
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
   };
 
-/** A request for vectors as Mistral gets it. */
+/** A request for vectors as Mistral receives it. */
 type EmbeddingRequest = {
   authorization: string | undefined;
   body: { model: string; input: string[]; encoding_format?: string };
@@ -80,7 +80,7 @@ type EmbeddingRequest = {
 };
 export type EmbeddingAnswer = (response: ServerResponse, request: EmbeddingRequest) => void;
 
-/** Vectors of what was asked for, as `vectorOf` makes them; what it throws for a text is an answer of 400, as for one that is too long. */
+/** Vectors of the requested texts, from `vectorOf`. If it throws for a text, the answer is 400, as for a text that is too long. */
 export const mistralEmbeds =
   (vectorOf: (text: string) => ArrayLike<number>): EmbeddingAnswer =>
   (response, { body }) => {
@@ -103,12 +103,12 @@ export const mistralEmbeds =
   };
 
 export type MistralServer = {
-  /** For `BINDERY_MISTRAL_BASE_URL`. */
+  /** Address for `BINDERY_MISTRAL_BASE_URL`. */
   baseUrl: string;
   requests: MistralRequest[];
-  /** Those for vectors, and how the next ones are answered. The server of a test that says nothing has no such model. */
+  /** Requests for vectors, and the next answers to them. By default the server has no such model. */
   embeddings: { requests: EmbeddingRequest[]; answers(...answers: [EmbeddingAnswer, ...EmbeddingAnswer[]]): void };
-  /** Answers of the next requests; the last one also answers all after it. */
+  /** Answers to the next requests; the last one is repeated. */
   answers(...answers: [MistralAnswer, ...MistralAnswer[]]): void;
   close(): Promise<void>;
 };
@@ -125,7 +125,7 @@ const noSuchModel: EmbeddingAnswer = (response, { body: { model } }) => {
 };
 
 /**
- * A server that speaks the wire of Mistral's `POST /v1/chat/completions` and `POST /v1/embeddings`, and says what a test tells it to.
+ * A server with the protocol of Mistral's `POST /v1/chat/completions` and `POST /v1/embeddings`, whose answers a test sets.
  */
 export async function startMistral(): Promise<MistralServer> {
   const requests: MistralRequest[] = [];

@@ -7,14 +7,14 @@ import { type NatsServer, startNatsServer } from './start-bus.ts';
 
 export type NatsCluster = {
   nodes: readonly NatsServer[];
-  /** Of all nodes, separated by commas. */
+  /** Addresses of all nodes, separated by commas. */
   url: string;
-  /** The node that decides what is written to a stream. */
+  /** The node that leads a stream. */
   leaderOf(stream: string): Promise<NatsServer>;
   stop(): Promise<void>;
 };
 
-/** Three nodes keep each stream as long as any two of them run. */
+/** A cluster of three nodes: streams are available while any two of them run. */
 const nodeCount = 3;
 
 const nameOf = (at: number): string => `nats-${at}`;

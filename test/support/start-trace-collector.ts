@@ -7,9 +7,9 @@ export type CollectedSpan = {
   service: string;
   traceId: string;
   spanId: string;
-  /** Empty at the first span of a trace. */
+  /** Id of the parent; empty for the first span of a trace. */
   parentSpanId: string;
-  /** Nanoseconds since 1970. */
+  /** Time in nanoseconds since 1970. */
   startNanos: bigint;
   endNanos: bigint;
   attributes: Readonly<Record<string, string | number>>;
@@ -18,7 +18,7 @@ export type CollectedSpan = {
 
 type Value = { stringValue?: string; intValue?: string | number; doubleValue?: number };
 type Attribute = { key: string; value: Value };
-/** https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding, as far as it is read here. */
+/** The fields of https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding that are read here. */
 type TracesData = {
   resourceSpans: {
     resource: { attributes: Attribute[] };
@@ -43,7 +43,7 @@ const failed = 2;
 export async function startTraceCollector(): Promise<{
   environment: Record<string, string>;
   spans: CollectedSpan[];
-  /** All that was sent, as it came. */
+  /** The bodies of all requests. */
   received: string[];
   stop(): Promise<void>;
 }> {

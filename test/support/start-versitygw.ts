@@ -5,7 +5,7 @@ import { requireServer } from '#infra/setup/find-server.ts';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
 import { acceptsConnections, type RestartableServer, restartableServer, startServerProcess } from './server-process.ts';
 
-/** What is stored stays through `kill` and `restart`. */
+/** An S3 server whose objects survive `kill` and `restart`. */
 export type VersityGateway = RestartableServer & {
   endpoint: string;
   accessKeyId: string;
@@ -30,7 +30,7 @@ export async function startVersityGateway(): Promise<VersityGateway> {
   };
   const start = async () => {
     const started = await startServerProcess(command, /single account mode/);
-    // What it prints says what it will do, not that it listens.
+    // Its output does not say when it listens.
     await acceptsConnections(port);
     return started;
   };

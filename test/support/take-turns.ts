@@ -3,12 +3,12 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export type TurnTaker = {
   url: string;
-  /** How many connections each server got. */
+  /** Number of connections of each server. */
   counts: readonly number[];
   close(): Promise<void>;
 };
 
-/** Hands each new connection to the next of some servers on loopback, as a load balancer does; one that refuses it is passed over. */
+/** Load balancer on loopback: each new connection goes to the next server, and a server that refuses it is skipped. */
 export async function takeTurns(ports: readonly number[], port = 0): Promise<TurnTaker> {
   const counts = ports.map(() => 0);
   const sockets = new Set<Socket>();
@@ -31,7 +31,7 @@ export async function takeTurns(ports: readonly number[], port = 0): Promise<Tur
     });
     server.once('close', () => {
       sockets.delete(server);
-      // What reads of it next sees at once that it is gone.
+      // The next read of the connection fails at once.
       if (isConnected) client.destroy();
     });
     client.once('close', () => server.destroy());

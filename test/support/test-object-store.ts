@@ -1,7 +1,7 @@
 import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 
-/** A folder as object store, for tests that have no use for its links. */
+/** A folder as object store, for tests that do not use its links. */
 export function testObjectStore(folder: string): ObjectStore {
   return folderObjectStore({ folder, publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 });
 }

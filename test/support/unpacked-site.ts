@@ -11,7 +11,7 @@ import type { PublishedProject } from './published-project.ts';
 
 /**
  * Renders the pages that everybody may read in this process, and writes the files of a bundle into the folder, like an unpacked one.
- * Returns what is known of the pages.
+ * Returns the rendered pages.
  */
 export async function unpackedSite(
   { model, read, pageInput }: PublishedProject,

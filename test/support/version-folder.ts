@@ -13,10 +13,10 @@ const root = resolve(import.meta.dirname, '../..');
 export const git = (...args: string[]): string =>
   execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe', maxBuffer: 1 << 30 }).trim();
 
-/** Until there are releases, the version whose data every later one must start on. */
+/** Commit whose data every later version must be able to start on, until there are releases. */
 const beforeReleases = '4264d21f';
 
-/** The commits of the releases before this one, the oldest first; undefined where the history is not there, as in a package or a shallow clone. */
+/** The commits of earlier releases, the oldest first; undefined without the history, as in a package or a shallow clone. */
 export function earlierReleases(): string[] | undefined {
   try {
     if (git('rev-parse', '--is-shallow-repository') === 'true') return undefined;
@@ -30,8 +30,8 @@ export function earlierReleases(): string[] | undefined {
 }
 
 /**
- * Takes the program as it was at a commit out of the history, into a new temporary folder, with packages that it runs with: those of this version where they
- * are what it asks for, else its own, which are installed once and kept in the cache.
+ * Extracts the program at a commit from the history into a new temporary folder, with its packages: those of this version if they
+ * match its needs, else its own, which are installed once and kept in the cache.
  */
 export async function folderOfVersion(commit: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'bindery-version-'));

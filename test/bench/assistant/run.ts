@@ -1,7 +1,7 @@
 /**
- * What the assistant costs beside the bare pipeline of the AI SDK, which is measured in the same run with the same model: time to the first byte and to
+ * Costs of the assistant compared with the bare pipeline of the AI SDK, measured in the same run with the same model: time to the first byte and to
  * the first text, tokens a second of processor time with 1, 60 and 500 streams, and memory of an open stream. The model is a server of its own that
- * speaks Mistral's wire. `node test/bench/assistant/run.ts [runs] [what] [streams]`: the median of so many runs (by default 3) of `speed`, `memory` or
+ * has Mistral's protocol. `node test/bench/assistant/run.ts [runs] [what] [streams]`: the median of so many runs (by default 3) of `speed`, `memory` or
  * `speed,memory`; `1,60` measures the speed with so many streams alone.
  */
 import { type ChildProcess, fork } from 'node:child_process';
@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 
-/** What a process says when it listens. */
+/** Message of a process when it listens. */
 export type Ready = { url: string; headers: Record<string, string> };
 /** Processor time in milliseconds, and memory in bytes. */
 export type Used = { cpuMs: number; rss: number; heap: number };
@@ -46,7 +46,7 @@ const open = ({ url, headers }: Server, question: string, signal?: AbortSignal) 
     ...(signal === undefined ? {} : { signal }),
   });
 
-/** One answer to its end. */
+/** Reads one answer to its end. */
 async function readAnswer(server: Server): Promise<{ firstByteMs: number; firstTextMs: number; tokens: number }> {
   const started = performance.now();
   const { body, statusCode } = await open(server, 'How do I rotate an API key?');
@@ -76,7 +76,7 @@ async function measure(server: Server, streams: number): Promise<Measured> {
   };
 }
 
-/** Kilobytes that each of so many open streams keeps. */
+/** Memory of each open stream in kilobytes, with this number of streams. */
 async function measureMemory(server: Server, streams: number): Promise<number> {
   const before = await used(server);
   const stop = new AbortController();
@@ -109,7 +109,7 @@ const line = (name: string, ours: number, theirs: number, unit: string): void =>
     `${name.padEnd(42)} ${ours.toFixed(1).padStart(9)} ${unit.padEnd(6)} bare ${theirs.toFixed(1).padStart(9)} ${unit.padEnd(6)} ratio ${(ours / theirs).toFixed(2)}`,
   );
 };
-// Both have compiled what they need.
+// Both have compiled their code by now.
 for (const server of [bare, assistant]) await measure(server, 60);
 for (const streams of measured.includes('speed') ? levels : []) {
   const pairs: { ours: Measured; theirs: Measured }[] = [];

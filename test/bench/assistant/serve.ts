@@ -1,6 +1,6 @@
 /**
- * One process of the benchmark, forked by `run.ts`: `model` (a server that speaks Mistral's wire), `bare` (the pipeline of the AI SDK and nothing else) or
- * `assistant` (the service). The last two get the address of the first. Says where it listens, and answers `measure` with what it has used.
+ * One process of the benchmark, forked by `run.ts`: `model` (a server with Mistral's protocol), `bare` (the pipeline of the AI SDK and nothing else) or
+ * `assistant` (the service). The last two get the address of the first. It reports its address, and answers `measure` with its use of the machine.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -44,7 +44,7 @@ async function serveBare(baseURL: string): Promise<string> {
 }
 
 async function serveAssistant(baseURL: string): Promise<Ready> {
-  // As the service opens it.
+  // The options are those of the service.
   const model = await openLanguageModel({
     languageModel: 'mistral',
     mistralApiKey: 'k',

@@ -25,15 +25,15 @@ import { storeActive } from './store-active.ts';
 
 const organizations = 100;
 const listedJobs = 20;
-/** As few as fill the lists. */
+/** The smaller number, just enough to fill the lists. */
 const referenceJobs = 2 * organizations * listedJobs;
-/** Jobs stay in the log for so long. */
+/** Time that jobs stay in the log. */
 const daysInLog = 30;
 const partSize = 250;
 const activeJobs = 100;
 const listsAtOnce = 16;
 const listedMs = 5_000;
-/** Of the server's own buffers: publications without an answer between two that wait for one. */
+/** Number of publications without an acknowledgement between two that wait for one, limited by the server's buffers. */
 const published = 500;
 
 type Figures = {
@@ -45,7 +45,7 @@ type Figures = {
   aloneMs: number;
 };
 
-/** What ended jobs cost those that come later: half of them are in the log and in the read models, half in the archive. */
+/** Cost of ended jobs for later ones: half of them are in the log and in the read models, half in the archive. */
 export async function measureEndedJobs(bench: Bench, jobs: number): Promise<void> {
   const reference = await figuresOf(bench, referenceJobs);
   const figures = await figuresOf(bench, jobs);
@@ -80,7 +80,7 @@ function figuresOf(bench: Bench, jobs: number): Promise<Figures> {
     bench.using(temporaryFolder(), async ({ path }) => {
       const made = await makeEnded(bench, bus, path, jobs);
       bench.progress(`measuring beside ${shown(jobs)} ended jobs`);
-      // What it needs to run on, without what came in while the jobs were made.
+      // The restart frees memory from making the jobs, so that only the memory for the stored jobs is measured.
       await bus.server.restart();
       const gateway = await bus.connect('gateway');
       const harness = { bus, objectStore: testObjectStore(path) };
@@ -157,7 +157,7 @@ const dayAt = (at: number): string => new Date(Date.now() - at * dayMs).toISOStr
 
 /**
  * Makes the jobs as text: one whole history, with other ids and another day in each job. The one that is verified in the log and the one in
- * the archive are whole; hashes and sequences of the others are those of the model.
+ * the archive are complete; hashes and sequences of the others are those of the model.
  */
 async function makeEnded(bench: Bench, bus: TestBus, folder: string, jobs: number) {
   const orchestrator = await bus.connect('orchestrator', 'maker');
@@ -187,7 +187,7 @@ async function makeEnded(bench: Bench, bus: TestBus, folder: string, jobs: numbe
     for (let at = 1; at < inLog; at += 1) {
       if (at % 50_000 === 0) bench.progress(`made ${shown(at)} of ${shown(inLog)} jobs in the log`);
       const [organization, jobId] = [organizationAt(at), jobIdAt(at)];
-      // As time goes on, the oldest first.
+      // In the order of time, the oldest first.
       const day = dayAt(daysInLog - 1 - Math.floor((at * daysInLog) / inLog));
       const own = asJob(organization, jobId, day);
       for (const text of texts) await logs(exportLogSubject(organization, jobId), own(text));
@@ -219,7 +219,7 @@ async function makeEnded(bench: Bench, bus: TestBus, folder: string, jobs: numbe
 
 type Job = { organization: string; jobId: string; day: string };
 
-/** A request, a plan and an end, each as the commit after the one before. */
+/** Commits of a request, a plan and an end, in order. */
 function endedHistory({ organization, jobId, day }: Job) {
   const bundle = { sizeBytes: 6_412_377, sha256: '2'.repeat(64), manifestSha256: '3'.repeat(64) };
   const events: ExportEvent[] = [
@@ -264,7 +264,7 @@ async function connected(bus: TestBus, user: string): Promise<NatsConnection> {
 
 type Publish = (subject: string, text: string) => Promise<void>;
 
-/** Publishes without an answer, but for one in so many: those before it are stored then. */
+/** Publishes without waiting for acknowledgements, except for every nth, which implies that those before it are stored. */
 async function withPipelines(bus: TestBus, work: (logs: Publish, models: Publish) => Promise<void>): Promise<void> {
   const connections = await Promise.all([connected(bus, 'orchestrator'), connected(bus, 'projector')]);
   const pipeline = (connection: NatsConnection): Publish => {
@@ -302,7 +302,7 @@ async function storeLists(
   for (const [organization, of] of months) await jobDays.put(listDaysKey(organization), { months: of });
 }
 
-/** The orchestrator before has read everything, so a new one begins at the end. */
+/** The previous orchestrator has read everything, so a new one begins at the end. */
 async function catchUp(bus: TestBus): Promise<void> {
   const connection = await connected(bus, 'orchestrator');
   const consumer = await jetstream(connection).consumers.get('EXPORTS', 'orchestrator-exports');
@@ -319,7 +319,7 @@ async function catchUp(bus: TestBus): Promise<void> {
   await connection.close();
 }
 
-/** One through the store; the others are files like it. */
+/** Writes one archived job through the store, and the others as copies of its file. */
 async function storeArchived(
   folder: string,
   model: Job,

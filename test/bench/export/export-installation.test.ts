@@ -9,7 +9,7 @@ const commit = (second: number, ...events: { type: string; data: object }[]) =>
   }) as ExportCommit;
 const chunk = (pageCount: number, reused: boolean) => ({ type: 'ChunkRendered', data: { pageCount, reused } });
 
-test('what was rendered, and how long each phase took', () => {
+test('rendered pages and the duration of each phase', () => {
   const commits = [
     commit(1, { type: 'ExportRequested', data: {} }),
     commit(2, { type: 'PagesPlanned', data: { planHash: 'abc', pageTotal: 25 } }),

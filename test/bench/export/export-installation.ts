@@ -10,7 +10,7 @@ import { exportPathOnly, startInstallation, type TestInstallation } from '../../
 import { testObjectStore } from '../../support/test-object-store.ts';
 import { cpuSecondsOf } from './process-usage.ts';
 
-/** An installation with what an export needs, without limits that a benchmark would run into. */
+/** An installation with the services of an export, without limits that a benchmark would hit. */
 export function startExportInstallation(
   options: {
     renderers?: number;
@@ -35,18 +35,18 @@ export function objectStoreOf(harness: Pick<TestInstallation, 'folder'>): Object
   return testObjectStore(objectFolderOf(harness));
 }
 
-/** Processor time of all services and of nats-server until now, in seconds; undefined where it cannot be measured. */
+/** Processor time of all services and of nats-server, in seconds; undefined where it cannot be measured. */
 export function cpuSecondsOfInstallation({ installation }: Pick<TestInstallation, 'installation'>): number | undefined {
   const names = [...serviceNames, 'nats-server' as const];
   return cpuSecondsOf(names.flatMap((name) => installation.pids(name)));
 }
 
 const lookEveryMs = 1_000;
-/** Spare children wait for three seconds of calm before they warm up. */
+/** Spare children warm up after three idle seconds. */
 const calmLooks = 5;
 const calmSeconds = 0.05;
 
-/** Waits until an installation has nothing to do, so that what its start left to do is not counted as somebody's work. */
+/** Waits until an installation is idle, so that work left from its start is not measured. */
 export async function untilCalm(harness: Pick<TestInstallation, 'installation'>): Promise<void> {
   let before = cpuSecondsOfInstallation(harness);
   for (let calm = 0; calm < calmLooks && before !== undefined; ) {
@@ -70,15 +70,15 @@ export async function exportToLink(admin: ApiClient, domain: string): Promise<Ti
   return { job, link, seconds: (performance.now() - startedAt) / 1_000 };
 }
 
-/** What the log of an export says about the work in it. */
+/** Work of an export, from its log. */
 export type JobStory = {
   planHash: string;
   pages: number;
-  /** Of chunks that were not there already. */
+  /** Pages of chunks that were not stored before. */
   pagesRendered: number;
   chunks: number;
   chunksRendered: number;
-  /** Seconds from the request to the plan, to the last chunk, to the closing segment, to the bundle; each from the one before. */
+  /** Seconds of each phase: from the request to the plan, to the last chunk, to the closing segment, to the bundle. */
   phases: { planning: number; rendering: number; closing: number; joining: number };
 };
 

@@ -48,7 +48,7 @@ export const flow: Measurement = {
   run: (bench) => compare(bench, corpusOrGenerated, settings),
 };
 
-/** The same of reference pages, which all come from one large API description. */
+/** The same for reference pages, which all come from one large API description. */
 export const reference: Measurement = {
   name: 'reference',
   about: 'the same of the pages of an API description of 800 operations, with one renderer',

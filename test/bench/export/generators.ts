@@ -55,7 +55,7 @@ export const generators: Measurement = {
       peaks.push(await bench.using(start(), (harness) => peakOfFirstExport(harness, files)));
       await bench.using(start(), async (harness) => {
         const step = async (row: Row, work: () => Promise<unknown>): Promise<void> => {
-          // What a start left to do is nobody's work, and the time of children that end in the middle of a step is lost.
+          // Work left from the start must not be measured, and the processor time of children that end during a step is lost.
           await untilCalm(harness);
           row.runs.push(await timed(harness, work));
         };
@@ -114,7 +114,7 @@ async function publishAndIndex(harness: TestInstallation, files: Record<string, 
 
 const sampleEveryMs = 100;
 
-/** Most memory of all processes, in bytes. Not in the run that is timed: a look at it takes some 70 ms of a processor. */
+/** Peak memory of all processes, in bytes. It is measured in a run that is not timed, because each sample takes about 70 ms of processor time. */
 async function peakOfFirstExport(harness: TestInstallation, files: Record<string, string>): Promise<number> {
   await publishAndIndex(harness, files);
   const peak = watchMemory(harness);
@@ -122,7 +122,7 @@ async function peakOfFirstExport(harness: TestInstallation, files: Record<string
   return peak();
 }
 
-/** Looks at the memory of all processes until the returned function is called, which gives the most that it saw, in bytes. */
+/** Samples the memory of all processes until the returned function is called, which returns the peak, in bytes. */
 function watchMemory({ installation }: TestInstallation): () => Promise<number> {
   const stop = new AbortController();
   let most = 0;
@@ -147,7 +147,7 @@ const eleventyPackages = [
   '@11ty/eleventy-plugin-syntaxhighlight@5.0.2',
 ];
 
-/** The folder that has Eleventy; it is installed beside the servers, once. Undefined, and said, where that is not possible. */
+/** Folder of Eleventy, which is installed once, beside the servers. Undefined, with a message, where that is not possible. */
 async function installedEleventy(bench: Bench): Promise<string | undefined> {
   const folder = join(cacheFolder(), 'bench', 'eleventy-3.1.8');
   if (existsSync(join(folder, 'node_modules', '@11ty', 'eleventy-plugin-syntaxhighlight'))) return folder;
@@ -187,7 +187,7 @@ module.exports = (config) => {
 };
 `;
 
-/** The navigation of all parts on each page, as in our sidebar: the pages of the part that is open, and links to the others. */
+/** The navigation on each page, as in our sidebar: the pages of the open part, and links to the others. */
 const eleventyLayout = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{{ title }}</title><meta name="description" content="{{ description }}">
 <link rel="stylesheet" href="/theme.css"></head>
@@ -209,7 +209,7 @@ module.exports = {
 };
 `;
 
-/** Writes the corpus and builds it, in a new process, as one does. */
+/** Writes the corpus and builds it in a new process, as a user would. */
 async function eleventyRun(program: string, folder: string): Promise<Run> {
   const pages = neutralCorpus();
   const parts = new Set([...pages.keys()].map((path) => dirname(path)));

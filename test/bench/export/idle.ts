@@ -11,12 +11,12 @@ import { proportionalBytes, treeOf } from './process-usage.ts';
 const MB = 1e6;
 const bindery = join(import.meta.dirname, '../../../services/cli/bindery.mjs');
 const saysReady = 'Ctrl-C stops it.';
-/** Children that nobody uses end after a minute, or half a minute more; then V8 also gives back what it can. */
+/** Time until an installation is idle: unused children end after 60 to 90 seconds, and V8 then returns free memory. */
 const quietMs = 120_000;
 
 type Taken = { name: string; bytes: number | undefined };
 
-/** Memory of `npm start` that nobody uses, process by process. */
+/** Memory of an idle `npm start`, by process. */
 export const idle: Measurement = {
   name: 'idle',
   about: 'memory of an installation that showed its demo and then had nothing to do for two minutes',
@@ -53,7 +53,7 @@ const sumOf = (taken: readonly Taken[]): number | undefined =>
     ? taken.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0)
     : undefined;
 
-/** As `npm start` does it, without npm. */
+/** Starts it as `npm start` does, without npm. */
 async function startedAlone(folder: string) {
   const [port = 0] = await freePorts(1);
   const environment = { ...process.env, BINDERY_DATA: join(folder, 'data'), BINDERY_PORT: String(port) };
@@ -98,7 +98,7 @@ async function takenAfterAWhile({ pid: root }: { pid: number }): Promise<Taken[]
   return treeOf([root]).map(({ pid }) => ({ name: nameOf(pid), bytes: proportionalBytes(pid) }));
 }
 
-/** What it runs: the last argument of ours, the program's name of others. */
+/** Name of a process: the last argument of ours, the program's name of others. */
 function nameOf(pid: number): string {
   const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean);
   const at = words.indexOf(bindery);

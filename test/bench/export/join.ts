@@ -23,7 +23,7 @@ const cases = [
 ];
 const planHash = sha256Of('bench');
 
-/** Joining segments on the folder store, against copying the same bytes to a file. Every way ends with the bytes on the disk. */
+/** Joins segments on the folder store, compared with copying the same bytes to a file. Every variant syncs the bytes to disk. */
 export const join: Measurement = {
   name: 'join',
   about: 'joining segments in MB/s, against a plain copy of the same bytes and `cat`',
@@ -81,7 +81,7 @@ async function measured(
   bench.print('  Each ends when the disk has the bytes (fsync); the segments are in the file cache.\n');
 }
 
-/** Segments of bytes that no compression makes smaller, all the same ones: joining looks at nothing but their digests. */
+/** Identical segments of incompressible bytes: joining reads only their digests. */
 async function storedPlan(store: ObjectStore, count: number, bytes: number): Promise<ExportPlan> {
   const { bytes: packed, ...summary } = await packSegment([
     { path: 'docs/file', body: randomFillSync(Buffer.alloc(bytes)) },

@@ -17,7 +17,7 @@ const organization = 'bench';
 const measuredMs = 1_500;
 const actor = { kind: 'service' as const, id: 'orchestrator' };
 
-/** Guarded appends of export commits, as the orchestrator makes them, against the bare client with the same guard on the same server. */
+/** Guarded appends of export commits, as the orchestrator makes them, compared with the bare client with the same guard on the same server. */
 export const log: Measurement = {
   name: 'log',
   about: 'appends/s of the event log, against the bare client',
@@ -73,7 +73,7 @@ async function appendsPerSecond(append: Append, inFlight: number): Promise<numbe
   return count / ((performance.now() - startedAt) / 1_000);
 }
 
-/** Every append decides on the commit before it. */
+/** Every append is a decision on the previous commit. */
 function decidedAppends(bus: BusOf<'orchestrator'>): Append {
   return async (jobId) => {
     let chunk = 0;
@@ -85,7 +85,7 @@ function decidedAppends(bus: BusOf<'orchestrator'>): Append {
   };
 }
 
-/** The commit was made before; only its id changes. */
+/** Appends a prepared commit, with a new id each time. */
 function preparedAppends(bus: BusOf<'orchestrator'>): Append {
   return async (jobId) => {
     const first = await bus.exports.append(commitAfter(undefined, jobId, begun(jobId)), { sequence: 0 });
@@ -97,7 +97,7 @@ function preparedAppends(bus: BusOf<'orchestrator'>): Append {
   };
 }
 
-/** The same bytes and headers as ours, from the client alone. */
+/** Publishes the same bytes and headers with the bare client. */
 function bareAppends(js: JetStreamClient): Append {
   return async (jobId) => {
     const subject = exportLogSubject(organization, jobId);

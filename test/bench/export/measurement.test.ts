@@ -7,7 +7,7 @@ test('columns are as wide as their widest cell', () => {
   );
 });
 
-test('numbers have three digits that count', () => {
+test('numbers have three significant digits', () => {
   expect([0.012345, 1.2345, 123.45, 12_345, undefined].map(shown)).toEqual([
     '0.0123',
     '1.23',
@@ -17,7 +17,7 @@ test('numbers have three digits that count', () => {
   ]);
 });
 
-test('a ratio says how many times the reference a value is', () => {
+test('a ratio is a multiple of the reference', () => {
   expect([ratio(3, 2), ratio(1, 50), ratio(undefined, 2), ratio(1, 0)]).toEqual([
     '1.50 ×',
     '0.020 ×',
@@ -26,7 +26,7 @@ test('a ratio says how many times the reference a value is', () => {
   ]);
 });
 
-test('the median of what was measured', () => {
+test('the median of measurements', () => {
   expect([medianOf([3, 1, 2]), medianOf([4, 1, 2, 3]), medianOf([1, undefined]), medianOf([])]).toEqual([
     2,
     2.5,

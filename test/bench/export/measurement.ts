@@ -6,16 +6,16 @@ import { median } from '../../support/chaos/watch-answers.ts';
 
 export type Stoppable = { stop(): Promise<unknown> };
 
-/** What a measurement is given. */
+/** Input of a measurement. */
 export type Bench = {
-  /** How often each thing is measured; the median is printed. */
+  /** Number of runs, whose median is printed. */
   runs: number;
-  /** How many jobs have ended, in log and archive together, where that is measured. */
+  /** Number of ended jobs, in log and archive together, for measurements with them. */
   endedJobs: number;
   print(text: string): void;
-  /** What is measured now; not part of the result. */
+  /** Prints progress, which is not part of the result. */
   progress(text: string): void;
-  /** Works with something and stops it afterwards: also after a failure, and on Ctrl-C even while it starts. */
+  /** Works with a resource and stops it afterwards, also after a failure, and on Ctrl-C even while it starts. */
   using<T extends Stoppable, R>(starting: Promise<T>, work: (started: T) => Promise<R>): Promise<R>;
 };
 
@@ -23,7 +23,7 @@ export type Bench = {
 export type Measurement = { name: string; about: string; run(bench: Bench): Promise<void> };
 
 export type OpenInstallations = Pick<Bench, 'using'> & {
-  /** Stops everything that is open or starting; work with it then fails. */
+  /** Stops every resource that is open or starting; work with it then fails. */
   stopAll(): Promise<void>;
 };
 
@@ -63,7 +63,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 
 const notMeasured = 'not measured';
 
-/** Three digits that count: "0.0123", "1.23", "123", "12,300". Pure. */
+/** A number with three significant digits: "0.0123", "1.23", "123", "12,300". Pure. */
 export function shown(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return notMeasured;
   return value >= 1_000
@@ -71,13 +71,13 @@ export function shown(value: number | undefined): string {
     : String(Number(value.toPrecision(3)));
 }
 
-/** How many times `reference` a value is: "1.23 ×". Pure. */
+/** A value as a multiple of `reference`: "1.23 ×". Pure. */
 export function ratio(value: number | undefined, reference: number | undefined): string {
   if (value === undefined || reference === undefined || !(reference > 0)) return notMeasured;
   return `${(value / reference).toFixed(value / reference < 0.1 ? 3 : 2)} ×`;
 }
 
-/** The median of what was measured; undefined when one was not. Pure. */
+/** The median of measurements; undefined when one is missing. Pure. */
 export function medianOf(values: readonly (number | undefined)[]): number | undefined {
   const known = values.filter((value) => value !== undefined);
   return known.length < values.length || known.length === 0 ? undefined : median(known);

@@ -15,7 +15,7 @@ import { peakBytes, resetPeak } from './process-usage.ts';
 const MB = 1e6;
 const fileBytes = 5 * MB;
 const small = 10 * MB;
-/** Just below the 2 GB that a project may have. */
+/** Size of the large project, just below the limit of 2 GB. */
 const large = 1_900 * MB;
 const services = ['bundler', 'orchestrator', 'page-renderer'] as const satisfies readonly ServiceName[];
 
@@ -30,7 +30,7 @@ export const memory: Measurement = {
 
 async function measured(bench: Bench, harness: TestInstallation): Promise<void> {
   const { bavail, bsize } = await statfs(harness.folder);
-  // The files, their segments and the bundle.
+  // The disk needs room for the files, their segments and the bundle.
   const needed = 3.5 * large;
   if (bavail * bsize < needed) {
     bench.print(

@@ -7,7 +7,7 @@ test('a name with spaces and parentheses does not move the fields', () => {
   expect(parseStat(text)).toEqual({ pid: 42, parent: 7, cpuSeconds: 1.1 });
 });
 
-test.runIf(process.platform === 'linux')('time of children that have ended counts', () => {
+test.runIf(process.platform === 'linux')('the time of ended children is included', () => {
   const before = cpuSecondsOf([process.pid]) ?? 0;
   const burn = 'while (process.cpuUsage().user < 250_000);';
   execFileSync(process.execPath, ['-e', burn]);

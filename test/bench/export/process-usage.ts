@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-/** A constant of the kernel's interface: always 100 on Linux, whatever the machine's timer. */
+/** Clock ticks per second in the kernel's interface: always 100 on Linux, independent of the machine's timer. */
 const ticksPerSecond = 100;
 
 export type ProcessStat = {
   pid: number;
   parent: number;
-  /** User and system time, with that of children that have ended. */
+  /** User and system time, including that of ended children. */
   cpuSeconds: number;
 };
 
@@ -21,16 +21,16 @@ export function parseStat(text: string): ProcessStat {
 }
 
 /**
- * Processor time that these processes and all below them have used, in seconds; undefined where the system does not tell (only Linux does).
- * Time of a child that ends is its parent's from then on, so the difference of two answers is what was used in between; that of a child that is killed
- * with its whole group, as those of a pool are, is nobody's.
+ * Processor time of these processes and their descendants, in seconds; undefined except on Linux.
+ * The time of a child that ends is added to its parent's, so the difference of two results is the time in between. The time of a child that is killed
+ * with its whole group, as those of a pool are, is lost.
  */
 export function cpuSecondsOf(roots: readonly number[]): number | undefined {
   if (process.platform !== 'linux') return undefined;
   return treeOf(roots).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
 }
 
-/** These processes and all below them that run now. Empty where the system does not tell. */
+/** These processes and their descendants that currently run. Empty where the system does not list them. */
 export function treeOf(roots: readonly number[]): ProcessStat[] {
   if (process.platform !== 'linux') return [];
   const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? statOf(name) : []));
@@ -42,7 +42,7 @@ export function treeOf(roots: readonly number[]): ProcessStat[] {
 }
 
 /**
- * Memory of these processes and all below them, in bytes: what several have in common counts once (Pss, proc(5)). Undefined where the system
+ * Memory of these processes and their descendants, in bytes. Shared memory counts once (Pss, proc(5)). Undefined where the system
  * does not tell.
  */
 export function residentBytesBelow(roots: readonly number[]): number | undefined {
@@ -58,7 +58,7 @@ function statOf(pid: string): ProcessStat[] {
   }
 }
 
-/** Makes what a process has in memory now the peak that counts (proc(5), clear_refs). False where the system does not let us. */
+/** Resets the peak memory of a process to its current memory (proc(5), clear_refs). False where the system does not allow it. */
 export function resetPeak(pid: number): boolean {
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
@@ -68,15 +68,15 @@ export function resetPeak(pid: number): boolean {
   }
 }
 
-/** Peak memory of a process since its start or `resetPeak`, in bytes; undefined where the system does not tell. */
+/** Peak memory of a process since its start or `resetPeak`, in bytes; undefined where it is unknown. */
 export const peakBytes = (pid: number): number | undefined => statusBytes(pid, 'VmHWM');
 
-/** Memory that a process has now, in bytes; undefined where the system does not tell. */
+/** Current memory of a process, in bytes; undefined where it is unknown. */
 export const residentBytes = (pid: number): number | undefined => statusBytes(pid, 'VmRSS');
 
 /**
- * Memory that a process takes from the machine, in bytes: what it shares with others counts in equal parts (PSS, proc(5), smaps_rollup). So
- * the sum over processes is what they take together. Undefined where the system does not tell.
+ * Proportional memory of a process, in bytes: memory that it shares with others is divided equally (PSS, proc(5), smaps_rollup). So
+ * the sum over processes is their total memory. Undefined where it is unknown.
  */
 export const proportionalBytes = (pid: number): number | undefined => statusBytes(pid, 'Pss', 'smaps_rollup');
 

@@ -10,7 +10,7 @@ type Run = JobStory & { seconds: number };
 const pageCount = 1_000;
 const changedPage = 'guides/part-10/page-500.mdx';
 
-/** What an export costs when most of it was there before. */
+/** Cost of an export when most of its chunks exist. */
 export const reuse: Measurement = {
   name: 'reuse',
   about: `an export of ${pageCount} pages: cold, again without a change, after one page changed`,

@@ -1,6 +1,6 @@
 /*
- * What an export costs, as ratios to a reference that is measured in the same run. Nothing is asserted: machines differ.
- * `npm run bench:export` measures all; `npm run bench:export -- join log` some; `--runs 5` takes medians of so many.
+ * Costs of an export, as ratios to a reference that is measured in the same run. It asserts nothing, because machines differ.
+ * `npm run bench:export` measures all; `npm run bench:export -- join log` some; `--runs 5` takes medians of five runs.
  */
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -63,7 +63,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
     if (interrupted) return;
     interrupted = true;
-    print('Stopping what was started …');
+    print('Stopping started processes …');
     void installations.stopAll().then(() => process.exit(130));
   });
 }

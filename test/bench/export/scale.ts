@@ -16,18 +16,18 @@ import { measureEndedJobs } from './ended-jobs.ts';
 import { type Bench, type Measurement, medianOf, ratio, shown, table, temporaryFolder } from './measurement.ts';
 import { storeActive } from './store-active.ts';
 
-/** Few jobs, and many: the cost of a fact must be the same. */
+/** Numbers of jobs, few and many: the cost of a fact must be the same. */
 const cases = [
   { jobs: 100, organizations: 50 },
   { jobs: 10_000, organizations: 1_000 },
 ];
 const renderers = 50;
 const slotsEach = 8;
-/** No job may run out of chunks while it is measured. */
+/** Number of chunks, so that no job runs out of chunks during the measurement. */
 const chunkCount = 300;
-/** Of the dispatcher alone, which takes many thousands a second. */
+/** Number of facts for the dispatcher alone, which handles many thousands a second. */
 const measuredFacts = 20_000;
-/** How long a simulated slot renders a chunk: the whole pool does four hundred a second. */
+/** Time in which a simulated slot renders a chunk: the whole pool renders four hundred a second. */
 const renderMs = 1_000;
 const warmUpMs = 3_000;
 const measuredMs = 10_000;
@@ -49,7 +49,7 @@ export const scale: Measurement = {
     const rows: string[][] = [];
     for (const { name, firstRun, measure } of parts) {
       const paces = cases.map((): Pace[] => []);
-      // In turns, so that what else the machine does falls on both alike.
+      // Alternating runs, so that other load of the machine affects both equally.
       for (let run = firstRun; run < bench.runs; run += 1) {
         for (const [at, { jobs, organizations }] of cases.entries()) {
           bench.progress(`${name}, ${shown(jobs)} active jobs`);
@@ -78,7 +78,7 @@ export const scale: Measurement = {
   },
 };
 
-/** Counts facts from now on, in wall-clock and processor time of this process. */
+/** Starts counting facts, with wall-clock and processor time of this process. */
 function stopwatch(): (facts: number) => Pace {
   const startedAt = performance.now();
   const cpu = process.cpuUsage();
@@ -144,7 +144,7 @@ async function dispatcherPace(states: readonly ExportJobState[], version: string
     if (task.kind !== 'chunk') continue;
     dispatcher.reported(task.jobId, task.chunk, task.attempt);
     await dispatcher.handOut();
-    // As often as real ones at this pace, and before they count as gone.
+    // Reports are as frequent as those of real renderers at this pace, and before they count as gone.
     if (at % 1_000 === 0) announce();
   }
   return pace(measuredFacts);
@@ -165,7 +165,7 @@ function orchestratorPace(bench: Bench, states: readonly ExportJobState[], versi
   );
 }
 
-/** Renderers that only take their time and report each chunk as rendered. */
+/** Simulated renderers that wait and then report each chunk as rendered. */
 async function startSimulatedRenderers(bus: TestBus, version: string) {
   const connection = await bus.connect('page-renderer', 'simulated');
   const stop = new AbortController();
@@ -190,7 +190,7 @@ async function startSimulatedRenderers(bus: TestBus, version: string) {
       const delivery = await tasks.next({ signal: stop.signal });
       if (delivery?.value === undefined) continue;
       await render(delivery.value);
-      // On a machine that is too busy it comes again, as in the real pool.
+      // On an overloaded machine the task is redelivered, as in the real pool.
       await delivery.ack().catch(() => {});
     }
   };

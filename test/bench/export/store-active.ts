@@ -4,7 +4,7 @@ import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { exportCommit } from '../../support/make-commit.ts';
 import type { TestBus } from '../../support/start-bus.ts';
 
-/** Makes active jobs, as the leader before left them. */
+/** Makes active jobs, as a previous leader leaves them. */
 export async function storeActive(bus: TestBus, states: readonly ExportJobState[]): Promise<void> {
   const orchestrator = await bus.connect('orchestrator', 'maker');
   await inParallel(states, 64, async (state) => {

@@ -21,7 +21,7 @@ export const traces: Measurement = {
           const runs: { plain: Run[]; traced: Run[] } = { plain: [], traced: [] };
           for (let run = 0; run < bench.runs; run += 1) {
             bench.progress(`exports ${run + 1} of ${bench.runs}`);
-            // Each is the first of its pair in turns.
+            // The two alternate in being the first of a pair.
             if (run % 2 === 0) runs.plain.push(await coldExport(plain));
             runs.traced.push(await coldExport(traced));
             if (run % 2 === 1) runs.plain.push(await coldExport(plain));

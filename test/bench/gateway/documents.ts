@@ -8,7 +8,7 @@ import { exportState } from '../../support/make-commit.ts';
 const time = '2026-03-01T10:00:00.000Z';
 const writesAtOnce = 256;
 
-/** Stores a key of an organization, as the projector does, and gives its text. */
+/** Stores a key of an organization, as the projector does, and returns its text. */
 export async function storeKey(models: ReadModels, organization: string): Promise<string> {
   const text = generateApiKey('admin');
   const sha256 = parseApiKey(text)?.sha256 ?? '';
@@ -34,14 +34,14 @@ export async function storeKey(models: ReadModels, organization: string): Promis
   return text;
 }
 
-/** Stores keys for so many organizations, and gives some of their texts. */
+/** Stores keys for this number of organizations, and returns some of their texts. */
 export async function storeKeys(models: ReadModels, organizations: number, keysOfEach: number): Promise<string[]> {
   const all = Array.from({ length: organizations * keysOfEach }, (_, at) => `bench-${at % organizations}`);
   const texts = await inParallel(all, writesAtOnce, (organization) => storeKey(models, organization));
   return texts.slice(-1_000);
 }
 
-/** Stores jobs that are being rendered, and gives their ids. */
+/** Stores jobs that are being rendered, and returns their ids. */
 export async function storeJobs(models: ReadModels, organization: string, jobs: number): Promise<string[]> {
   const ids = Array.from({ length: jobs }, () => `se_${randomBase62(22)}`);
   await inParallel(ids, writesAtOnce, async (jobId) => {

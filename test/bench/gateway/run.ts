@@ -1,10 +1,10 @@
 /*
- * What the gateway costs. `npm run bench:gateway` measures all; `npm run bench:gateway -- status` or `keys` one; `--runs 5` takes medians of so
- * many. Nothing is asserted: machines differ.
+ * Costs of the gateway. `npm run bench:gateway` measures all; `npm run bench:gateway -- status` or `keys` one; `--runs 5` takes medians of five
+ * runs. It asserts nothing, because machines differ.
  *
  * `status`: an authenticated, limited read of an export's status through the gateway, against a bare Fastify route that reads the same document
- * from the same bucket and answers with the same bytes; over kept connections, one process of each. `--profile <folder>` keeps processor profiles.
- * `keys`: start, memory and the first request of a key that a gateway has not seen, beside so many keys, against an installation of one.
+ * from the same bucket and answers with the same bytes; over keep-alive connections, one process of each. `--profile <folder>` keeps CPU profiles.
+ * `keys`: start, memory and the first request of a key that a gateway has not seen, with many keys, compared with an installation of one organization.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -91,7 +91,7 @@ async function status(folder: string): Promise<void> {
   });
 }
 
-/** Each figure, and the median of its ratios to what was measured right before or after it. */
+/** Each figure, with the median of its ratios to the measurement right before or after it. */
 function cells(of: readonly Measured[], bare: readonly Measured[]): string[] {
   return (['requestsPerSecond', 'p99Ms', 'cpuMicros'] as const).flatMap((figure) => [
     shown(medianOf(of.map((each) => each[figure]))),
@@ -139,12 +139,12 @@ async function keys(folder: string): Promise<void> {
   print('  Processor: until nothing is done any more. First request: of a key that this gateway has not seen.');
 }
 
-/** Until a server has used no more than a hundredth of a second within a second. */
+/** Waits until a server uses at most 10 ms of processor time in a second. */
 async function whenIdle(usage: BenchServer['usage']): Promise<void> {
   for (let before = Number.NaN, same = 0; same < 2; ) {
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     const { cpuSeconds } = await usage();
-    // Being asked has its price, too: garbage is collected.
+    // The question has a cost, too: a garbage collection.
     same = cpuSeconds - before < 0.1 ? same + 1 : 0;
     before = cpuSeconds;
   }

@@ -23,7 +23,7 @@ type Usage = { cpuSeconds: number; residentBytes: number };
 export type BenchServer = {
   port: number;
   process: ChildProcess;
-  /** Seconds from the start of the process until it listens. */
+  /** Time from the start of the process until it listens, in seconds. */
   startSeconds: number;
   usage: () => Promise<Usage>;
   stop: () => Promise<void>;

@@ -14,7 +14,7 @@ const programs: readonly [string, ChildProgram][] = [
   ['publisher: archives', archiveReader],
 ];
 
-/** Processor time (user and system) and resident memory of a child that is ready, with and without a snapshot; as a table. */
+/** Table of the processor time (user and system) and resident memory of a child until it is ready, with and without a snapshot. */
 export async function childStarts(runs: number, print: (text: string) => void): Promise<void> {
   const rows: string[][] = [];
   for (const [name, program] of programs) {
@@ -23,7 +23,7 @@ export async function childStarts(runs: number, print: (text: string) => void): 
       snapshot: [] as Start[],
     };
     const prepared = await withSnapshot(program, { info: print, warn: print });
-    // In turns, so that both have their share of what else the machine does.
+    // Alternating runs, so that other load of the machine affects both equally.
     for (let run = 0; run < runs; run += 1) {
       from.modules.push(await started(program));
       from.snapshot.push(await started(prepared));

@@ -17,7 +17,7 @@ const pagesInChunk = 12;
 
 type Costs = { here: number; child: number };
 
-/** Processor time a page of this process and of a child: pages asked for one by one and packed here, against whole chunks packed there. */
+/** Processor time per page of this process and of a child: pages requested one by one and packed here, compared with whole chunks packed there. */
 export async function chunkRequests(
   files: ProjectFiles,
   options: RenderOptions,
@@ -97,7 +97,7 @@ async function startedChild(print: (text: string) => void) {
   await ready.promise;
   let id = 0;
   return {
-    /** With all that a service does to take a response from a child. */
+    /** Includes the checks with which a service accepts a response from a child. */
     ask<R extends RenderRequest>(request: R): Promise<ResponseTo<R>> {
       const { promise, resolve, reject } = Promise.withResolvers<ResponseTo<R>>();
       id += 1;

@@ -1,5 +1,5 @@
 /*
- * How far the colours of code agree with those of TextMate's grammars, by character and language, over the blocks of real projects and of the
+ * Agreement of the colours of code with those of TextMate's grammars, by character and language, over the blocks of real projects and of the
  * neutral corpus. Blanks do not count, and punctuation counts as plain. Shiki, which has the grammars, is no dependency:
  * `npm install --prefix <folder> shiki && node test/bench/render/code-colours.ts <folder>`
  */
@@ -18,7 +18,7 @@ const longestCode = 20_000;
 
 type Block = { language: string; code: string; from: 'real' | 'neutral' };
 
-/** What is used of Shiki. */
+/** The part of Shiki's API that is used. */
 type Shiki = {
   bundledLanguages: Record<string, unknown>;
   createCssVariablesTheme(options: { name: string; variablePrefix: string }): unknown;
@@ -72,7 +72,7 @@ const spread = (lines: { text: string; className?: string | undefined }[][]): st
     .map((line) => line.map(({ text, className }) => (className?.[1] ?? ' ').repeat(text.length)).join(''))
     .join('\n');
 
-/** How many characters of a block agree, and of how many. */
+/** Number of agreeing characters of a block, and of all. */
 function agreement(code: string, ours: string, theirs: string): { agreed: number; of: number } {
   let [agreed, of] = [0, 0];
   for (let at = 0; at < code.length; at += 1) {
@@ -93,7 +93,7 @@ for (const { language, code, from } of await blocks()) {
   const name = language in shiki.bundledLanguages ? language : knownLanguage(language);
   const ownName = knownLanguage(language);
   if (name === undefined || ownName === undefined || !(name in shiki.bundledLanguages)) continue;
-  // A highlighter each: grammars colour embedded code if its language happens to be loaded.
+  // Each language has a highlighter of its own, because grammars also colour embedded code if its language is loaded.
   const made = highlighters.get(name) ?? shiki.createHighlighter({ themes: [theme], langs: [name] });
   highlighters.set(name, made);
   const lines = (await made).codeToTokensBase(code, { lang: name, theme: 'colours', tokenizeTimeLimit: 0 });

@@ -49,7 +49,7 @@ function table(draw: Drawer): string {
 
 type Drawer = ReturnType<typeof drawer>;
 
-/** Draws words from a seed (mulberry32), so that a page depends on its number alone. */
+/** Pseudo-random words from a seed (mulberry32), so that a page depends only on its number. */
 function drawer(seed: number) {
   let state = seed * 0x9e3779b1;
   const below = (limit: number): number => {
@@ -84,7 +84,7 @@ type Code = (draw: Drawer) => string;
 const repeated = (draw: Drawer, least: number, line: () => string): string =>
   Array.from({ length: least + draw.below(4) }, line).join('\n');
 
-/** As documentation has them: shells, JSON and Python most, then the languages of servers and browsers. */
+/** Languages with their usual frequency in documentation: shells, JSON and Python most, then the languages of servers and browsers. */
 const languages: readonly (readonly [language: string, code: Code])[] = [
   [
     'bash',

@@ -1,7 +1,7 @@
 /*
- * What rendering costs, by stage, as ratios to a reference in the same run: the same pages parsed as plain CommonMark by micromark, whose
- * speed no change of ours moves. `start` measures the start of child processes,
- * `chunks` the messages to them, `reference` the pages of a large API description. Nothing is asserted: machines differ.
+ * Costs of rendering by stage, as ratios to a reference in the same run: the same pages parsed as plain CommonMark by micromark, whose
+ * speed does not depend on our code. `start` measures the start of child processes,
+ * `chunks` the messages to them, `reference` the pages of a large API description. It asserts nothing, because machines differ.
  * `npm run bench:render -- start neutral turso-docs --runs 5 --pages 200` (default: all, 3 runs, 1,000 pages)
  */
 import { availableParallelism, cpus, loadavg } from 'node:os';
@@ -74,7 +74,7 @@ async function measure(name: string, pages: readonly PageInput[], runs: number):
   print(`  ${shown(1_000 / whole)} pages/s a processor, rendered and packed; load ${loadavg()[0]?.toFixed(1)}`);
 }
 
-/** Each stage over all pages, and the whole page; "to HTML" is what the page takes beside the other stages. */
+/** Times of each stage over all pages, and of the whole page; "to HTML" is the rest besides the other stages. */
 async function costsOf(pages: readonly PageInput[]): Promise<Costs> {
   const reference = await cost(() => pages.forEach(({ source }) => fromMarkdown(source)));
   const parse = await cost(() => pages.forEach((page) => satteriPageParser.parse(page.source, page.slice.file)));
@@ -127,7 +127,7 @@ const options: RenderOptions = {
   deployment: 'client-hosted',
 };
 
-/** All pages of a project with what they need, as a child gets them. */
+/** All pages of a project with their inputs, as a child receives them. */
 async function pagesOf(files: ProjectFiles): Promise<PageInput[]> {
   const { model, pageInput } = await publishedProject(files);
   const index = indexSite(model);

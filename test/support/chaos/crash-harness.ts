@@ -12,33 +12,33 @@ import { addOrganization, exportHistory, forgetSegments } from '../installation-
 import { exportPathOnly, startInstallation } from '../start-installation.ts';
 import { withDeadline } from '../../../shared/runtime/with-deadline.ts';
 
-/** The result of an export: the same whatever died meanwhile. */
+/** The result of an export, which must not depend on the processes that died meanwhile. */
 type Outcome = Pick<ExportJob, 'status' | 'pageCount' | 'pageTotal'> & {
   sha256: string;
-  /** Of its history. */
+  /** Problems of its history. */
   problems: ChainProblem[];
 };
 
 type Disturbance = {
   /** `<crash point>@<service>` */
   place: string;
-  /** What the first process that gets there does. */
+  /** Action of the first process that gets there. */
   order: CrashOrder;
-  /** Called while a process waits there. Says whether it killed a process that the supervisor will tell of. */
+  /** Called while a process waits there. Returns true if it killed a process whose end the supervisor will report. */
   meanwhile?: () => Promise<boolean>;
 };
 
 export type CrashHarness = {
   installation: Installation;
   undisturbed: Outcome;
-  /** Renders and joins everything anew. `ended`: the supervisor's lines about processes that ended meanwhile. Rejects when nothing reached the place. */
+  /** Renders and joins everything again. `ended` has the supervisor's lines about processes that ended meanwhile. Rejects when no process reached the place. */
   exportDisturbed(disturbance: Disturbance): Promise<{ outcome: Outcome; ended: string[] }>;
   stop(): Promise<void>;
 };
 
-/** Some eight chunks of pages. */
+/** Number of pages, which gives about eight chunks. */
 const pageCount = 150;
-/** Some places are reached only after the job is seen to be completed. */
+/** Time to wait for places that are reached only after the job is completed. */
 const reachedWithinMs = 20_000;
 
 /** One installation that exports a small site again and again, each time with a disturbance at another place. */
@@ -46,7 +46,7 @@ export async function startCrashHarness(): Promise<CrashHarness> {
   const orders = await mkdtemp(join(tmpdir(), 'bindery-crash-orders-'));
   const harness = await startInstallation({
     copies: exportPathOnly,
-    // A process that dies in each export must not be taken for one that cannot run.
+    // A process that dies in each export must not count as one that cannot run.
     healthyAfterMs: 0,
     environment: { CRASH_ORDERS: orders, BINDERY_LIMIT_STARTS_PER_HOUR: '1000' },
   });
@@ -84,7 +84,7 @@ export async function startCrashHarness(): Promise<CrashHarness> {
           disturbed.catch(() => {});
           const { link: _, ...outcome } = await exported();
           const isSaid = await withDeadline(disturbed, reachedWithinMs, () => new Error(`Nothing reached ${place}.`));
-          // An export may end before the supervisor hears of it.
+          // An export may end before the supervisor notices the end of the process.
           if (isSaid) await harness.whenNews(newsBefore);
           return { outcome, ended: harness.news.slice(newsBefore) };
         } finally {
@@ -104,7 +104,7 @@ const pick = ({ status, pageCount: pages, pageTotal }: ExportJob) => ({ status, 
 type GivenOrder = {
   /** Resolves when a process has reached the place and taken the order. Rejects when the order is withdrawn before. */
   taken: Promise<void>;
-  /** Ends it: a waiting process goes on, and an order that no process took is withdrawn. */
+  /** Ends the order: a waiting process continues, and an order that no process took is withdrawn. */
   end(): Promise<void>;
 };
 
@@ -117,7 +117,7 @@ async function giveOrder(folder: string, place: string, order: CrashOrder): Prom
   const watcher = watch(folder, () => {
     if (existsSync(taken)) isTaken.resolve();
   });
-  // All or nothing: a process that finds the file must find the order in it.
+  // The file is written atomically, so that a process that finds it also finds the order in it.
   const unfinished = join(folder, 'unfinished');
   await writeFile(unfinished, order);
   await rename(unfinished, waiting);
@@ -133,7 +133,7 @@ async function giveOrder(folder: string, place: string, order: CrashOrder): Prom
 
 const root = join(import.meta.dirname, '../../..');
 
-/** Every named place in the code of the services, and the service that is there. Workers share the place in the task queue. */
+/** Every crash point in the code of the services, with its service. Workers share the one in the task queue. */
 export const crashPlaces: readonly [point: string, service: ServiceName][] = serviceNames.flatMap((service) => {
   const code = globSync(`services/${service}/**/*.ts`, { cwd: root })
     .filter((file) => !file.endsWith('.test.ts'))

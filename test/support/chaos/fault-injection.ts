@@ -10,13 +10,13 @@ export type Kill = { victim: string; afterMs: number };
 
 export type KillOptions = {
   random: SeededRandom;
-  /** Names of victims. Each dies once, in random order, before one dies again. Names, not processes: many children are hit no more often than the one projector. */
+  /** Names of victims. Each dies once, in random order, before one dies again. They are names and not processes, so that the many children are killed no more often than the projector. */
   kinds: readonly string[];
-  /** The most kills. */
+  /** Maximum number of kills. */
   atMost: number;
-  /** The wait before each, in milliseconds. The moment is random on purpose. */
+  /** Range of the delay before each kill, in milliseconds. The moment is random on purpose. */
   gapMs: { least: number; most: number };
-  /** Stops the killing after the current one. */
+  /** Stops after the current kill. */
   until: AbortSignal;
   onKill: (kill: Kill) => void;
 };
@@ -52,13 +52,13 @@ function shuffled(random: SeededRandom, items: readonly string[]): string[] {
     .map(({ item }) => item);
 }
 
-/** A process that may die: a service, the bus, a child in which pages are rendered, or the shell that guards such a child. */
+/** A process that may be killed: a service, the bus, a child that renders pages, or the shell that guards such a child. */
 export type Victim = { name: string; pid: number };
 
 export const rendererChild = 'renderer-child';
 export const childGuard = 'child-guard';
 
-/** Every process of an installation that runs now; one that was just killed is missing until it is started again. */
+/** Every running process of an installation; one that was just killed is missing until it is restarted. */
 export async function victimsOf(installation: Installation): Promise<Victim[]> {
   const own = [...serviceNames, 'nats-server' as const].flatMap((name) =>
     installation.pids(name).map((pid) => ({ name: name as string, pid })),
@@ -104,7 +104,7 @@ export async function takeNatsAway(installation: Installation): Promise<NatsTake
   return { resume: () => rename(hidden, settings) };
 }
 
-/** Sends a signal; says whether the process was there. */
+/** Sends a signal. False if the process does not exist. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);
@@ -114,15 +114,15 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** Numbers that look random and are the same for the same seed. */
+/** Pseudo-random numbers, determined by the seed. */
 export type SeededRandom = {
-  /** From 0 to below 1. */
+  /** A number from 0 to below 1. */
   fraction(): number;
   /** A whole number, both ends included. */
   between(least: number, most: number): number;
 };
 
-/** The mulberry32 generator: 32 bits of state are enough to choose what dies when. */
+/** The mulberry32 generator: 32 bits of state are enough to choose victims and times. */
 export function seededRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
   const fraction = (): number => {

@@ -12,7 +12,7 @@ export type Question = { url: string; method?: 'GET' | 'POST'; headers?: Record<
 
 const giveUpMs = 60_000;
 
-/** Asks the same again and again, at a steady pace even while earlier answers are missing, and notes how long each takes. */
+/** Sends the same requests repeatedly, at a steady pace even while earlier answers are missing, and records the time of each. */
 export function watchAnswers(asked: string | Question, adminKey: string, everyMs: number): AnswerWatch {
   const { url, headers, ...request }: Question = typeof asked === 'string' ? { url: asked } : asked;
   const stopped = new AbortController();
@@ -46,7 +46,7 @@ export function watchAnswers(asked: string | Question, adminKey: string, everyMs
   };
 }
 
-/** How many answers of which status, and how long the slowest of them took: "200: 57, slowest 0.1 s; 503: 12, slowest 6.0 s". Pure. */
+/** Number and slowest time of the answers by status: "200: 57, slowest 0.1 s; 503: 12, slowest 6.0 s". Pure. */
 export function summaryOf(answers: readonly Answer[]): string {
   const byStatus = [...Map.groupBy(answers, ({ status }) => status)].sort(([a], [b]) => a - b);
   return byStatus
@@ -56,7 +56,7 @@ export function summaryOf(answers: readonly Answer[]): string {
 
 const slowest = (answers: readonly Answer[]): number => Math.max(0, ...answers.map(({ ms }) => ms));
 
-/** The middle value, or the mean of the two middle ones; 0 for no values. Pure. */
+/** The median; 0 for no values. Pure. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
