@@ -48,7 +48,7 @@ function namesOf(file: string): string[] {
 }
 
 function exportsOf(file: string, source: string): string[] {
-  // vitest asks for the default export of its settings.
+  // vitest requires a default export in its settings.
   if (/vitest.*\.config\.ts$/.test(file)) return [];
   return /^\s*export\s+default\b|^\s*export\s*\{[^}]*\bas\s+default\b/m.test(source) ? ['has a default export'] : [];
 }
@@ -64,7 +64,7 @@ function spelling(file: string, { specifier, path }: Import): string[] {
     : [];
 }
 
-/** `shared/docs/render/html.ts` belongs to the room `shared/docs`. */
+/** The room of a file: `shared/docs/render/html.ts` is in `shared/docs`. */
 function roomOf(file: string): string {
   return file.split('/').slice(0, 2).join('/');
 }
@@ -118,15 +118,15 @@ function ourArrow(file: string, target: string): string[] {
 const aggregateOf = (file: string): string | undefined => /^shared\/aggregates\/([^/]+)\//.exec(file)?.[1];
 
 export type Import = {
-  /** As written. */
+  /** Specifier of the import, unchanged. */
   specifier: string;
-  /** Path from the root of the repository, when it is a file of ours. */
+  /** Path from the root of the repository, for files of ours. */
   path?: string;
-  /** Name of the package, when it is one of npm. */
+  /** Name of the package, for npm packages. */
   package?: string;
-  /** `import type` and `export type`: gone when the file runs. */
+  /** True for `import type` and `export type`, which do not exist at run time. */
   typeOnly: boolean;
-  /** `import(…)`: loaded when it is needed. */
+  /** True for `import(…)`, which is loaded on demand. */
   dynamic: boolean;
 };
 

@@ -24,14 +24,14 @@ test.each(serviceNames)('%s has a container of its own, which sees its own secre
   expect(compose.services['secrets']?.volumes).toContain(`secrets-${name}:/secrets/${name}`);
 });
 
-test('every volume that a container has is declared, and the other way round', () => {
+test('every volume of a container is declared, and every declared volume is used', () => {
   const used = Object.values(compose.services).flatMap(({ volumes = [] }) =>
     volumes.map((one) => one.replace(/:.*/, '')),
   );
   expect([...new Set<string>(used)].toSorted()).toEqual(Object.keys(compose.volumes).toSorted());
 });
 
-test('no two services share a volume, and whatever goes on running has a limit of memory', () => {
+test('no two services share a volume, and every long-running container has a memory limit', () => {
   const kept = serviceNames.flatMap((name) =>
     (compose.services[name]?.volumes ?? []).map((volume) => volume.replace(/:.*/, '')),
   );
@@ -43,14 +43,14 @@ test('no two services share a volume, and whatever goes on running has a limit o
     expect([name, limit]).toEqual([name, expect.stringMatching(/^\d+[mg]$/)]);
 });
 
-test('each service listens on the port that is asked for its health', () => {
+test('each service listens on the port of its health check', () => {
   for (const name of serviceNames.filter((one) => one !== 'gateway'))
     expect(dockerfile).toContain(`BINDERY_${variableName(name)}_PORT=8080`);
 });
 
 const pinnedImage = /^ARG NODE_IMAGE=\S+:(\d+\.\d+\.\d+)-\S+@sha256:[0-9a-f]{64}$/m;
 
-test('every image is built on the base image that is named in one place by its digest, with the Node of the packages', () => {
+test('every stage uses the base image that one line names by its digest, with the version of Node in the packages', () => {
   const { optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     optionalDependencies: Record<string, string>;
   };

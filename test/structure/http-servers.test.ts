@@ -12,7 +12,7 @@ describe('every HTTP server', () => {
     expect(servers.length).toBeGreaterThan(4);
   });
 
-  test.each(servers)('of %s gives slow clients no more time than the others', (file, text) => {
+  test.each(servers)('of %s gives slow clients the same time as the others', (file, text) => {
     expect(text).toContain('headerTimeouts');
     const beside = program.filter(([other]) => dirname(other) === dirname(file));
     expect(beside.some(([, other]) => other.includes('endSlowClients('))).toBe(true);

@@ -9,7 +9,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 };
 const dependencies = new Set(Object.keys(manifest.dependencies));
 
-/** The dependencies, and libraries that the examples import. */
+/** The dependencies, with libraries that the examples import. */
 const installed = new Set([...dependencies, '@elastic/elasticsearch', 'ioredis']);
 
 describe('who may import whom', () => {

@@ -21,7 +21,7 @@ const options = () => ({
   metrics: serviceMetrics('test'),
 });
 
-/** Nothing is behind the routes. */
+/** Handlers that do nothing. */
 const nothing = {} as never;
 const apps: Record<InternalCall['service'], () => FastifyInstance> = {
   assistant: () => assistantApp({ bus: {} } as never, options()),
@@ -31,7 +31,7 @@ const apps: Record<InternalCall['service'], () => FastifyInstance> = {
 
 const hex = (character: string) => `%${character.charCodeAt(0).toString(16)}`;
 
-/** Ways to write an address that are or may be taken for the same. */
+/** Spellings of an address that are or may be treated as the same. */
 const spellings: readonly ((path: string) => string)[] = [
   (path) => path,
   (path) => `${path}?x=1`,
@@ -56,7 +56,7 @@ const spellings: readonly ((path: string) => string)[] = [
   (path) => `http://127.0.0.1${path.replace('n', hex)}`,
 ];
 
-/** `GET /livez` and so on, as the router has them. */
+/** Routes of the router, such as `GET /livez`. */
 function routesOf(app: FastifyInstance): string[] {
   const parents: string[] = [];
   return app
@@ -87,7 +87,7 @@ describe.each(Object.keys(apps) as InternalCall['service'][])('%s', (service) =>
   });
   afterAll(() => app.close());
 
-  /** Status and code of the answer to a request line that no client library has tidied. */
+  /** Status and code of the answer to a request line that no client library has normalized. */
   async function answer(method: string, target: string, token?: string): Promise<string> {
     const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
     const shown = token === undefined ? '' : `${serviceTokenHeader}: ${token}\r\n`;
@@ -102,7 +102,7 @@ describe.each(Object.keys(apps) as InternalCall['service'][])('%s', (service) =>
 
   const calls = internalCalls.filter((call) => call.service === service);
   test.each(calls.map((call) => [`${call.method} ${call.path}`, call] as const))(
-    '%s wants the token of who may make it, however its address is written',
+    '%s needs the token of its caller, in every spelling of its address',
     async (_name, { method, path, callers }) => {
       const tokens = (Object.keys(callerTokens) as InternalCaller[]).filter((caller) => callers.includes(caller));
       const others = Object.entries(callerTokens).flatMap(([caller, token]) =>
@@ -117,7 +117,7 @@ describe.each(Object.keys(apps) as InternalCall['service'][])('%s', (service) =>
       let matched = 0;
       for (const spell of spellings) {
         const target = spell(address);
-        // Without a caller the route itself fails with "internal": so far nobody gets without the token.
+        // With the token, the route fails with "internal", because the request names no caller. Without the token, a request does not get that far.
         const isRoute = (await answer(method, target, serviceToken)) === '500 internal';
         if (isRoute) matched += 1;
         for (const token of [undefined, 'x', serviceToken.slice(0, -1), ...others]) {

@@ -32,18 +32,18 @@ type Rule = { alert: string; expr: string; annotations: Record<string, string> }
 const { groups } = load(text(`${observe}/alerts.yaml`)) as { groups: { rules: Rule[] }[] };
 const rules = groups.flatMap((group) => group.rules);
 
-test.each(rules.map((rule) => [rule.alert, rule] as const))('%s asks for metrics that there are', (_name, rule) => {
+test.each(rules.map((rule) => [rule.alert, rule] as const))('%s uses existing metrics', (_name, rule) => {
   expect(unknownIn(rule.expr)).toEqual([]);
   expect(rule.annotations.runbook).toMatch(/^.{30,}[.]$/);
   expect(rule.annotations.summary).toMatch(/.{10,}/);
 });
 
-test('each alert has a name of its own', () => {
+test('alerts have distinct names', () => {
   const names = rules.map(({ alert }) => alert);
   expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
 });
 
-test('the board asks for metrics that there are, and its panels have numbers of their own', () => {
+test('the board uses existing metrics, and its panels have distinct ids', () => {
   type Panel = { id: number; title: string; targets?: { expr: string }[] };
   const { panels } = JSON.parse(text(`${observe}/grafana/bindery.json`)) as { panels: Panel[] };
   expect(panels.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => unknownIn(expr)))).toEqual([]);
@@ -59,7 +59,7 @@ test('every metric has its line in the documentation, and the documentation name
   expect([...named].toSorted()).toEqual([...new Set(measured)].toSorted());
 });
 
-test('a service that is gone altogether is an alert: then there is no address that could be "down"', () => {
+test('a service without any process is an alert, because it has no target that could be "down"', () => {
   expect(rules.find(({ alert }) => alert === 'BinderyServiceGone')?.expr).toMatch(/last_over_time\(.*unless/);
   const down = rules.find(({ alert }) => alert === 'BinderyServiceDown')?.expr ?? '';
   const [, pattern = ''] = /job=~"([^"]+)"/.exec(down) ?? [];
@@ -68,7 +68,7 @@ test('a service that is gone altogether is an alert: then there is no address th
     expect(job).toMatch(new RegExp(`^(?:${pattern})$`));
 });
 
-test('every service is read', () => {
+test('every service is scraped', () => {
   const { scrape_configs: jobs } = load(text(`${observe}/prometheus.yaml`)) as {
     scrape_configs: { dns_sd_configs: { names: string[] }[] }[];
   };
@@ -76,9 +76,9 @@ test('every service is read', () => {
   expect(read.toSorted()).toEqual([...serviceNames].toSorted());
 });
 
-test('commands that runbooks name are those of the command line, and files that Compose hands out are there', () => {
+test('commands in runbooks exist in the command line, and files that Compose mounts exist', () => {
   const commands = text('infra/docs/reference/commands.mdx');
-  // A command has a line of its own. A group such as "projections" is none.
+  // A command has a line of its own; a group such as "projections" is not a command.
   for (const { annotations } of rules)
     for (const [, command = ''] of (annotations.runbook ?? '').matchAll(/"bindery ([a-z]+(?: [a-z]+)?)/g))
       expect(commands).toMatch(new RegExp(`^bindery ${command}(?: [<[].*)?$`, 'm'));

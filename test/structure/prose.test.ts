@@ -14,7 +14,7 @@ function namedPaths(text: string): string[] {
   return [...links, ...code];
 }
 
-test.each(files)('every file that %s names is there', (file) => {
+test.each(files)('every file that %s names exists', (file) => {
   expect(namedPaths('[a](b.md) `shared/none.ts`')).toEqual(['b.md', 'shared/none.ts']);
   expect(namedPaths(read(file)).filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });

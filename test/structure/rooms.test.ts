@@ -20,7 +20,7 @@ function circlesIn(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   return circles;
 }
 
-test('no import leads back to where it came from, types included', () => {
+test('there are no circular imports, types included', () => {
   expect(
     circlesIn(
       new Map([
@@ -31,7 +31,7 @@ test('no import leads back to where it came from, types included', () => {
     ),
   ).toEqual([['a', 'b', 'a']]);
   const graph = new Map(
-    // An import at run time, when its module is needed, makes no circle.
+    // A dynamic import at run time makes no circle.
     sources.map(([file, source]) => [
       file,
       importsOf(file, source).flatMap(({ path, dynamic }) => (dynamic ? [] : (path ?? []))),
