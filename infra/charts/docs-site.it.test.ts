@@ -21,7 +21,7 @@ const problem = (...set: string[]) => chart.problem({ set });
 
 describeWithServers(['helm'], 'the chart of the documentation host', () => {
   test.each(chart.examples)(
-    '%s passes the linter, and gives a pod that may do little and has only settings that there are',
+    '%s passes the linter, and renders a pod with minimal rights and only existing settings',
     (example) => {
       expect(chart.complaints({ example })).toBe('');
       const pod = podOf(resources(example));

@@ -63,7 +63,7 @@ describeWithServers(
       expect((await verifyBundle(createReadStream(bundle))).problems).toEqual([]);
     });
 
-    test('an answer names its sources, and the thread goes on', async () => {
+    test('an answer names its sources, and the thread continues', async () => {
       const { latest } = await harness.admin.json<{ latest: string }>(`/v1/domains/${harness.domain}/content`);
       await whenSearched(harness.admin, harness.domain, latest);
       const reader = apiClient(harness.installation.baseUrl, harness.assistantKey);
