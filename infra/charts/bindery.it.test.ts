@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { serviceSettings } from '#services/cli/known-settings.ts';
 import { serviceNames, type ServiceName } from '#infra/supervisor/services.ts';
 import { provisionSettings } from '#services/cli/commands/installation.ts';
-import { callPairs } from '#shared/contracts/internal/internal-calls.ts';
+import { callPairs } from '#shared/interfaces/internal/internal-calls.ts';
 import { loadConfig, type Settings } from '#shared/runtime/config.ts';
 import { objectStoreFromConfig, type ObjectStoreConfig } from '#shared/storage/open-object-store.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';

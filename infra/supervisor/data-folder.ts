@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { callPairs, callTokenVariable } from '#shared/contracts/internal/internal-calls.ts';
+import { callPairs, callTokenVariable } from '#shared/interfaces/internal/internal-calls.ts';
 import { serverUsers } from '#shared/messaging/subjects/permissions.ts';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 

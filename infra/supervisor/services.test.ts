@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { callPairs, callTokenVariable } from '#shared/contracts/internal/internal-calls.ts';
+import { callPairs, callTokenVariable } from '#shared/interfaces/internal/internal-calls.ts';
 import { passwordVariable, secretVariables } from '../../test/support/needed-secrets.ts';
 import { processEnvironment, processesOf, type ServiceName, serviceNames } from './services.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { callPairs, callTokenVariable } from '#shared/contracts/internal/internal-calls.ts';
-import { variableName } from '#shared/runtime/common-settings.ts';
+import { callPairs, callTokenVariable } from '#shared/interfaces/internal/internal-calls.ts';
+import { variableName } from '#shared/service/common-settings.ts';
 import { secretFileVariable } from '#shared/runtime/config.ts';
 import type { Secrets } from './data-folder.ts';
 

@@ -4,7 +4,7 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { visit } from 'unist-util-visit';
 import { expect, test } from 'vitest';
-import type { UiChunk } from '#shared/contracts/http/answer-wire.ts';
+import type { UiChunk } from '#shared/interfaces/http/answer-wire.ts';
 import { linkedAsAllowed, ownLinks } from './answer-links.ts';
 
 const page = 'https://docs.example.com/guides/start';

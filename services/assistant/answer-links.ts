@@ -1,5 +1,5 @@
 import type { SearchIndex, SearchScope } from '#shared/search/search-index.ts';
-import type { UiChunk } from '#shared/contracts/http/answer-wire.ts';
+import type { UiChunk } from '#shared/interfaces/http/answer-wire.ts';
 import { type LinkFilter, linkFilter } from './link-filter.ts';
 import type { PromptPassage } from './prompt-passages.ts';
 import { pagePathOf } from './retrieval.ts';

@@ -1,5 +1,5 @@
 import { newestTurns, type Turn, withTurn } from '#shared/aggregates/thread/thread.ts';
-import type { MessageBody } from '#shared/contracts/http/assistant.ts';
+import type { MessageBody } from '#shared/interfaces/http/assistant.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import type { FoundPassage } from '#shared/search/search-index.ts';
 import { escapeText, notInDocumentation, type PromptPassage, writePromptPassages } from './prompt-passages.ts';

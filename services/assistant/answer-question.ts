@@ -1,9 +1,9 @@
 import type { LanguageModelV4Usage } from '@ai-sdk/provider';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import type { Turn } from '#shared/aggregates/thread/thread.ts';
-import type { MessageBody } from '#shared/contracts/http/assistant.ts';
-import { spentTokensTrailer } from '#shared/contracts/internal/assistant.ts';
-import type { Caller } from '#shared/contracts/internal/caller.ts';
+import type { MessageBody } from '#shared/interfaces/http/assistant.ts';
+import { spentTokensTrailer } from '#shared/interfaces/internal/assistant.ts';
+import type { Caller } from '#shared/interfaces/internal/caller.ts';
 import { ownAttributes, type Span, tracingOf } from '#shared/runtime/tracing.ts';
 import { answerPrompt, type AnswerPrompt } from './answer-prompt.ts';
 import { linkedAsAllowed, ownLinks } from './answer-links.ts';
@@ -16,7 +16,7 @@ import {
   type FoundSource,
   type TokenCounts,
   type UiChunk,
-} from '#shared/contracts/http/answer-wire.ts';
+} from '#shared/interfaces/http/answer-wire.ts';
 import { answerCut, answerEmpty, failureFacts, failureSentence, stopSentence } from './model-failures.ts';
 import { clientStream } from './client-stream.ts';
 import { isExtractive } from './extractive-model.ts';

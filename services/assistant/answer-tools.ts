@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Caller } from '#shared/contracts/internal/caller.ts';
+import type { Caller } from '#shared/interfaces/internal/caller.ts';
 import type { SearchScope } from '#shared/search/search-index.ts';
-import type { FoundSource } from '#shared/contracts/http/answer-wire.ts';
+import type { FoundSource } from '#shared/interfaces/http/answer-wire.ts';
 import { findPassages, foundSource, type SteeringFields } from './find-passages.ts';
 import { failureFacts } from './model-failures.ts';
 import { type ModelTool, modelTool, toolKind } from './model-tool.ts';

@@ -1,17 +1,22 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { fingerprintHashOf } from '#shared/aggregates/thread/decide.ts';
 import { withTurn } from '#shared/aggregates/thread/thread.ts';
-import { type MessageBody, searchNoticeHeader } from '#shared/contracts/http/assistant.ts';
-import { assistant } from '#shared/contracts/internal/assistant.ts';
-import type { Caller } from '#shared/contracts/internal/caller.ts';
+import { type MessageBody, searchNoticeHeader } from '#shared/interfaces/http/assistant.ts';
+import { assistant } from '#shared/interfaces/internal/assistant.ts';
+import type { Caller } from '#shared/interfaces/internal/caller.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import { answerCall, type CallRequest, internalApp, type InternalServerOptions } from '#shared/http/internal-server.ts';
+import {
+  answerCall,
+  type CallRequest,
+  internalApp,
+  type InternalServerOptions,
+} from '#shared/interfaces/internal/internal-server.ts';
 import { wordsWith } from '#shared/search/analyze-text.ts';
 import { languageNotice } from '#shared/search/question-language.ts';
 import { budgetedThreads } from './conversation-budget.ts';
 import { claimedTurns, lastQuestion } from './answer-prompt.ts';
 import { answerQuestion } from './answer-question.ts';
-import { type AnswerWire, dataStreamWire, uiMessageWire } from '#shared/contracts/http/answer-wire.ts';
+import { type AnswerWire, dataStreamWire, uiMessageWire } from '#shared/interfaces/http/answer-wire.ts';
 import {
   type AssistantContext,
   pagePathOf,

@@ -1,5 +1,5 @@
 import { embedderSettings } from '#shared/embedding/open-embedder.ts';
-import { callTokenSetting, hashKeySettings, serviceSettings } from '#shared/runtime/common-settings.ts';
+import { callTokenSetting, hashKeySettings, serviceSettings } from '#shared/service/common-settings.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 import { searchSettings } from '#shared/search/open-search-index.ts';
 import { languageModelSettings } from './language-model.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ThreadCommit, ThreadEvent } from '#shared/aggregates/thread/thread.ts';
 import { conversationsKeptDays } from '#shared/contracts/insights.ts';
-import type { ConversationSizes } from '#shared/contracts/read-models.ts';
+import type { ConversationSizes } from '#shared/interfaces/read-models.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import type { EventLog } from '#shared/messaging/event-log.ts';
 import { madeAnew } from '#shared/messaging/made-anew.ts';

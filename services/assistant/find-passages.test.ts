@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { callerSchema } from '#shared/contracts/internal/caller.ts';
+import { callerSchema } from '#shared/interfaces/internal/caller.ts';
 import type { SearchIndex, SearchPage } from '#shared/search/search-index.ts';
 import { sqliteSearchIndex } from '#shared/search/sqlite-search-index.ts';
 import { conceptVector } from '#shared/search/vectors/search-vectors.contract.ts';

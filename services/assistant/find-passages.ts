@@ -1,11 +1,11 @@
 import type { Turn } from '#shared/aggregates/thread/thread.ts';
-import type { MessageBody } from '#shared/contracts/http/assistant.ts';
-import type { Caller } from '#shared/contracts/internal/caller.ts';
+import type { MessageBody } from '#shared/interfaces/http/assistant.ts';
+import type { Caller } from '#shared/interfaces/internal/caller.ts';
 import { analyzeQuery } from '#shared/search/analyze-text.ts';
 import { isTitleOf } from '#shared/search/rank-passages.ts';
 import type { FoundPage, FoundPassage, SearchIndex, SearchScope } from '#shared/search/search-index.ts';
 import { promptPassage } from './answer-prompt.ts';
-import type { FoundSource } from '#shared/contracts/http/answer-wire.ts';
+import type { FoundSource } from '#shared/interfaces/http/answer-wire.ts';
 import { markdownOfBlocks, markdownSection, shortTable, termCount } from './markdown-blocks.ts';
 import { markdownText } from './markdown-text.ts';
 import { type PromptPassage, withoutSeeAlso } from './prompt-passages.ts';

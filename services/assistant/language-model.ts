@@ -2,7 +2,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { defaultSettingsMiddleware, wrapLanguageModel } from 'ai';
 import { z } from 'zod';
 import { fetchOfModel } from '#shared/http/fetch-of-model.ts';
-import { mistralSettings } from '#shared/runtime/common-settings.ts';
+import { mistralSettings } from '#shared/service/common-settings.ts';
 import { ConfigError, type ConfigOf, setting } from '#shared/runtime/config.ts';
 import { extractiveModel } from './extractive-model.ts';
 

@@ -1,6 +1,6 @@
 import { questionEmbedder } from '#shared/embedding/embed-question.ts';
 import { openEmbedder } from '#shared/embedding/open-embedder.ts';
-import { type Running, startService } from '#shared/runtime/start-service.ts';
+import { type Running, startService } from '#shared/service/start-service.ts';
 import { openSearchIndex } from '#shared/search/open-search-index.ts';
 import { assistantApp } from './assistant-app.ts';
 import type { AssistantConfig } from './config.ts';

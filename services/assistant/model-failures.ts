@@ -1,5 +1,5 @@
 import { APICallError, RetryError } from 'ai';
-import { answerFailed } from '#shared/contracts/http/answer-wire.ts';
+import { answerFailed } from '#shared/interfaces/http/answer-wire.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 
 /** The sentence for a stream that ended before the model finished. */

@@ -7,7 +7,7 @@ import type {
 } from '@ai-sdk/provider';
 import { NoOutputGeneratedError, ToolChoiceViolationError } from 'ai';
 import type { AnswerPrompt } from './answer-prompt.ts';
-import type { UiChunk } from '#shared/contracts/http/answer-wire.ts';
+import type { UiChunk } from '#shared/interfaces/http/answer-wire.ts';
 import { failureSentence } from './model-failures.ts';
 import { type ModelTool, readCall } from './model-tool.ts';
 import { openModelStream } from './open-model-stream.ts';

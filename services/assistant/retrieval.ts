@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { Caller } from '#shared/contracts/internal/caller.ts';
-import { contentsKey } from '#shared/contracts/read-models.ts';
+import type { Caller } from '#shared/interfaces/internal/caller.ts';
+import { contentsKey } from '#shared/interfaces/read-models.ts';
 import type { EmbedQuestion } from '#shared/embedding/embed-question.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';

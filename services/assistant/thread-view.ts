@@ -1,5 +1,5 @@
 import type { ThreadCommit, ThreadEvent } from '#shared/aggregates/thread/thread.ts';
-import type { ThreadAnswer } from '#shared/contracts/http/assistant.ts';
+import type { ThreadAnswer } from '#shared/interfaces/http/assistant.ts';
 
 type Message = ThreadAnswer['messages'][number];
 

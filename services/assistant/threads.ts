@@ -22,7 +22,7 @@ import {
   type ThreadState,
   type Turn,
 } from '#shared/aggregates/thread/thread.ts';
-import type { Caller } from '#shared/contracts/internal/caller.ts';
+import type { Caller } from '#shared/interfaces/internal/caller.ts';
 import { threadId as threadIdSchema } from '#shared/contracts/identifiers.ts';
 import type { StoredCommit } from '#shared/messaging/event-log.ts';
 import { handleCommand } from '#shared/messaging/handle-command.ts';

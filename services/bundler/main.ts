@@ -1,5 +1,5 @@
 import { startWorker, workerRetry } from '#shared/messaging/task-queue.ts';
-import { type Running, startService } from '#shared/runtime/start-service.ts';
+import { type Running, startService } from '#shared/service/start-service.ts';
 import type { BundlerConfig } from './config.ts';
 import { workOnTask } from './work-on-task.ts';
 

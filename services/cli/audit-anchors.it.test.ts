@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { archiveClosedJobs } from '#services/housekeeper/archive-closed-jobs.ts';
 import { startProjections } from '#services/projector/start-projections.ts';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
-import { jobStatusKey, listPartKey } from '#shared/contracts/read-models.ts';
+import { jobStatusKey, listPartKey } from '#shared/interfaces/read-models.ts';
 import { type ArchivedJob, archivedJobKey } from '#shared/contracts/stored-objects.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { commitHash } from '#shared/messaging/commit-chain.ts';

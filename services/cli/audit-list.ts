@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
 import { auditActions, type AuditEntry } from '#shared/contracts/audit-entry.ts';
-import { auditAreas, type AuditList } from '#shared/contracts/http/audit.ts';
+import { auditAreas, type AuditList } from '#shared/interfaces/http/audit.ts';
 import { type ServerCommandOptions, wholeNumber, withConnection } from './command-options.ts';
 import { connect } from './connection.ts';
 import { counted, formatBytes, printable } from './format.ts';

@@ -11,7 +11,7 @@ import type { ContentEvent } from '#shared/aggregates/content/content.ts';
 import { type DirectoryCommit, directoryAggregate } from '#shared/aggregates/directory/directory.ts';
 import { exportJobAggregate, type ExportCommit, type ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
 import type { Commit } from '#shared/contracts/commit.ts';
-import { contentsKey, jobStatusKey } from '#shared/contracts/read-models.ts';
+import { contentsKey, jobStatusKey } from '#shared/interfaces/read-models.ts';
 import { commitHash, nextCommit } from '#shared/messaging/commit-chain.ts';
 import type { StoredCommit, StoredText } from '#shared/messaging/event-log.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';

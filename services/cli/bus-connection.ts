@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { BusOf } from '#shared/messaging/bus.ts';
-import { variableName } from '#shared/runtime/common-settings.ts';
+import { variableName } from '#shared/service/common-settings.ts';
 import { secretIn } from '#shared/runtime/config.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { type DataFolderOptions, dataFolderOf, NotConnected } from './connection.ts';

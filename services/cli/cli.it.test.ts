@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { PublishedContent } from '#shared/contracts/http/content.ts';
+import type { PublishedContent } from '#shared/interfaces/http/content.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import {
   type CommandOutcome,

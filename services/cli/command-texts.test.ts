@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ContentList } from '#shared/contracts/http/content.ts';
-import type { ListedApiKey } from '#shared/contracts/http/directory.ts';
+import type { ContentList } from '#shared/interfaces/http/content.ts';
+import type { ListedApiKey } from '#shared/interfaces/http/directory.ts';
 import { diagnosticTable } from './commands/check.ts';
 import { diagnosticCounts, diagnosticLine } from './format.ts';
 import { contentNamed, contentTable } from './commands/content.ts';

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startProjections } from '#services/projector/start-projections.ts';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
 import { deadLetterKey, type LetterDecision } from '#shared/contracts/dead-letters.ts';
-import { jobStatusKey } from '#shared/contracts/read-models.ts';
+import { jobStatusKey } from '#shared/interfaces/read-models.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import type { Delivery, DurableReader } from '#shared/messaging/durable-reader.ts';
 import type { StoredCommit } from '#shared/messaging/event-log.ts';

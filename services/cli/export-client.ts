@@ -4,7 +4,7 @@ import { rename, rm } from 'node:fs/promises';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BundleLink, ExportJob } from '#shared/contracts/http/exports.ts';
+import type { BundleLink, ExportJob } from '#shared/interfaces/http/exports.ts';
 import { type BundleReport, verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
 import { replaceFetch } from '#shared/http/replace-fetch.ts';
 import { connectionProblem } from '#shared/runtime/connection-problem.ts';

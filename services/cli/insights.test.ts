@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Insights } from '#shared/contracts/http/insights.ts';
+import type { Insights } from '#shared/interfaces/http/insights.ts';
 import { insightsText } from './commands/insights.ts';
 import { noPaint } from './terminal.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ExportJob } from '#shared/contracts/http/exports.ts';
+import type { ExportJob } from '#shared/interfaces/http/exports.ts';
 import { exportJob } from '../../test/support/export-job.ts';
 import { changedJobs, countsOf, elapsedMs, jobLine, jobPanel, jobTable } from './commands/jobs.ts';
 import { drawnOver, noPaint } from './terminal.ts';

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
-import type { ContentList, PublishedContent } from '#shared/contracts/http/content.ts';
+import type { ContentList, PublishedContent } from '#shared/interfaces/http/content.ts';
 import { isReplaced } from '#shared/docs/reference/remote-files.ts';
 import { type ApiClient, retryWhileAway } from './api-client.ts';
 

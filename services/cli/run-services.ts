@@ -4,7 +4,7 @@ import { replaceFetch } from '#shared/http/replace-fetch.ts';
 import { type ConfigOf, loadConfig, type Settings } from '#shared/runtime/config.ts';
 import { createLogger } from '#shared/runtime/telemetry.ts';
 import { collectTraces } from '#shared/runtime/tracing.ts';
-import type { Running } from '#shared/runtime/start-service.ts';
+import type { Running } from '#shared/service/start-service.ts';
 
 /** Thrown for an unknown service name; the message lists the names. */
 class UnknownService extends Error {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Usage } from '#shared/contracts/http/audit.ts';
+import type { Usage } from '#shared/interfaces/http/audit.ts';
 import { noPaint } from './terminal.ts';
 import { usageText } from './commands/usage.ts';
 

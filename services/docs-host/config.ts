@@ -4,7 +4,7 @@ import { contentLabel, domainName, sha256Hex } from '#shared/contracts/identifie
 import { deploymentTypes, siteFeatures } from '#shared/contracts/stored-objects.ts';
 import { proxyRanges } from '#shared/http/address-ranges.ts';
 import { redisSettings } from '#shared/http/redis-settings.ts';
-import { dataFolderSettings } from '#shared/runtime/common-settings.ts';
+import { dataFolderSettings } from '#shared/service/common-settings.ts';
 import {
   ConfigError,
   type ConfigOf,

@@ -3,7 +3,7 @@ import { cp, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import type { Running } from '#shared/runtime/start-service.ts';
+import type { Running } from '#shared/service/start-service.ts';
 import { docsHosts, hostReadiness, type HostReadiness, isReady, whole } from '../../test/support/docs-host.ts';
 import { exampleBundle } from '../../test/support/example-bundle.ts';
 

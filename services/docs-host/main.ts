@@ -7,7 +7,7 @@ import { ConfigError } from '#shared/runtime/config.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { addHealthRoutes, type Health } from '#shared/runtime/health-routes.ts';
 import { serviceMetrics } from '#shared/runtime/metrics.ts';
-import type { Running } from '#shared/runtime/start-service.ts';
+import type { Running } from '#shared/service/start-service.ts';
 import { createLogger, type Logger } from '#shared/runtime/telemetry.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { FolderInUse, lockFolder } from '#shared/storage/lock-folder.ts';

@@ -1,4 +1,4 @@
-import { bundleLinkSchema, exportListSchema } from '#shared/contracts/http/exports.ts';
+import { bundleLinkSchema, exportListSchema } from '#shared/interfaces/http/exports.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
 import type { z } from 'zod';
 import type { BundleOrigin } from './config.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { readerAddressHeader } from '#shared/contracts/http/assistant.ts';
+import { readerAddressHeader } from '#shared/interfaces/http/assistant.ts';
 import { addressGroup } from '#shared/http/rate-limit.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { AskedPlatform } from './config.ts';

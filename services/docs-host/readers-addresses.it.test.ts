@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Fastify from 'fastify';
 import { beforeEach, expect, test } from 'vitest';
-import { callerHeader, callerSchema } from '#shared/contracts/internal/caller.ts';
+import { callerHeader, callerSchema } from '#shared/interfaces/internal/caller.ts';
 import { docsHosts, hostReadiness, isReady } from '../../test/support/docs-host.ts';
 import { exampleBundle } from '../../test/support/example-bundle.ts';
 import { bearer, createOrganization, type GatewayHarness, gatewayHarness } from '../../test/support/gateway-harness.ts';

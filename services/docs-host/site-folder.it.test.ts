@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Running } from '#shared/runtime/start-service.ts';
+import type { Running } from '#shared/service/start-service.ts';
 import { docsHosts, hostReadiness, isDegraded, isReady } from '../../test/support/docs-host.ts';
 import { exampleBundle } from '../../test/support/example-bundle.ts';
 

@@ -5,7 +5,7 @@ import {
   callTokenSetting,
   hashKeySettings,
   internalServerSettings,
-} from '#shared/runtime/common-settings.ts';
+} from '#shared/service/common-settings.ts';
 import { linkSigningSettings, objectStoreSettings } from '#shared/storage/open-object-store.ts';
 import { redisSettings } from '#shared/http/redis-settings.ts';
 import { proxyRanges } from '#shared/http/address-ranges.ts';

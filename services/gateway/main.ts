@@ -1,6 +1,6 @@
-import { logWithArchive } from '#shared/export/archived-jobs.ts';
+import { logWithArchive } from '#shared/messaging/archived-jobs.ts';
 import { openRateLimiter } from '#shared/http/open-rate-limiter.ts';
-import { type Running, startService } from '#shared/runtime/start-service.ts';
+import { type Running, startService } from '#shared/service/start-service.ts';
 import { keyDirectory } from './auth/key-directory.ts';
 import { keyUses } from './auth/key-uses.ts';
 import { buildGateway, gatewayHealth, publicRoutes } from './build-gateway.ts';

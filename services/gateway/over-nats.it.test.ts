@@ -11,7 +11,7 @@ import { linkSignerSettings } from '#services/link-signer/config.ts';
 import { projectorSettings } from '#services/projector/config.ts';
 import { publisherSettings } from '#services/publisher/config.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
-import type { Running } from '#shared/runtime/start-service.ts';
+import type { Running } from '#shared/service/start-service.ts';
 import { connect } from '@nats-io/transport-node';
 import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';

@@ -2,11 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { DomainEntry } from '#shared/aggregates/directory/directory.ts';
-import type { Caller } from '#shared/contracts/internal/caller.ts';
-import type { InternalCall } from '#shared/contracts/internal/internal-call.ts';
+import type { Caller } from '#shared/interfaces/internal/caller.ts';
+import type { InternalCall } from '#shared/interfaces/internal/internal-call.ts';
 import { disconnectSignal } from '#shared/http/client-connection.ts';
 import { ApiError, errorCodes, type ErrorCode, toApiError } from '#shared/http/errors.ts';
-import { type CallParts, callService, type ServiceAddress, type ServiceAnswer } from '#shared/http/internal-client.ts';
+import {
+  type CallParts,
+  callService,
+  type ServiceAddress,
+  type ServiceAnswer,
+} from '#shared/interfaces/internal/internal-client.ts';
 import { takesUpload } from '#shared/http/slow-bodies.ts';
 import { addressHashOf, type RequestOrigin } from './audit/request-behind.ts';
 import { traceparentOf } from '#shared/runtime/tracing.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ListDaysDocument, listPartKey, withPartCount } from '#shared/contracts/read-models.ts';
+import { type ListDaysDocument, listPartKey, withPartCount } from '#shared/interfaces/read-models.ts';
 import { memoryDocuments } from '../../test/support/memory-documents.ts';
 import { partsNewestFirst } from './read-day-list.ts';
 

@@ -4,7 +4,7 @@ import {
   listedDays,
   listPartKey,
   partCountOf,
-} from '#shared/contracts/read-models.ts';
+} from '#shared/interfaces/read-models.ts';
 import type { DocumentStore } from '#shared/messaging/read-models.ts';
 import { askBus } from './ask-bus.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
-import { jobStatusKey } from '#shared/contracts/read-models.ts';
+import { jobStatusKey } from '#shared/interfaces/read-models.ts';
 import { archivedJobKey } from '#shared/contracts/stored-objects.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { NewerMessage } from '#shared/runtime/failures.ts';

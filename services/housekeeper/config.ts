@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { callTokenSetting, serviceSettings } from '#shared/runtime/common-settings.ts';
+import { callTokenSetting, serviceSettings } from '#shared/service/common-settings.ts';
 import { objectStoreSettings } from '#shared/storage/open-object-store.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 

@@ -1,8 +1,8 @@
 import type { ContentState } from '#shared/aggregates/content/content.ts';
-import type { Caller } from '#shared/contracts/internal/caller.ts';
-import { publisher } from '#shared/contracts/internal/publisher.ts';
+import type { Caller } from '#shared/interfaces/internal/caller.ts';
+import { publisher } from '#shared/interfaces/internal/publisher.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import { callService, type ServiceAddress } from '#shared/http/internal-client.ts';
+import { callService, type ServiceAddress } from '#shared/interfaces/internal/internal-client.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
 import { newTraceparent } from '#shared/runtime/tracing.ts';

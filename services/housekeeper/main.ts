@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { leadByTurns } from '#shared/messaging/leases.ts';
-import { type Running, startService } from '#shared/runtime/start-service.ts';
+import { type Running, startService } from '#shared/service/start-service.ts';
 import { dayMs, hourMs } from '#shared/runtime/time-and-ids.ts';
 import type { HousekeeperConfig } from './config.ts';
 import type { HousekeeperContext } from './context.ts';

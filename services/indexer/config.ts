@@ -1,5 +1,5 @@
 import { embedderSettings } from '#shared/embedding/open-embedder.ts';
-import { serviceSettings } from '#shared/runtime/common-settings.ts';
+import { serviceSettings } from '#shared/service/common-settings.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 import { searchSettings } from '#shared/search/open-search-index.ts';
 

@@ -4,7 +4,7 @@ import { describeConfinement, kernelConfinement } from '#shared/docs/sandbox/con
 import { requireNativeParser } from '#shared/docs/sandbox/native-code.ts';
 import { openEmbedder } from '#shared/embedding/open-embedder.ts';
 import { leadByTurns } from '#shared/messaging/leases.ts';
-import { type Running, type Service, startService } from '#shared/runtime/start-service.ts';
+import { type Running, type Service, startService } from '#shared/service/start-service.ts';
 import { openSearchIndex } from '#shared/search/open-search-index.ts';
 import type { SearchIndex } from '#shared/search/search-index.ts';
 import type { IndexerConfig } from './config.ts';

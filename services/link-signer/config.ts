@@ -1,4 +1,4 @@
-import { callTokenSetting, serviceSettings } from '#shared/runtime/common-settings.ts';
+import { callTokenSetting, serviceSettings } from '#shared/service/common-settings.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 import { linkSigningSettings } from '#shared/storage/open-object-store.ts';
 

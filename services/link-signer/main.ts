@@ -1,5 +1,5 @@
-import { logWithArchive } from '#shared/export/archived-jobs.ts';
-import { type Running, startService } from '#shared/runtime/start-service.ts';
+import { logWithArchive } from '#shared/messaging/archived-jobs.ts';
+import { type Running, startService } from '#shared/service/start-service.ts';
 import type { LinkSignerConfig } from './config.ts';
 import { linkSignerApp } from './sign-link.ts';
 

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import type { BundleLink } from '#shared/contracts/http/exports.ts';
-import type { Caller } from '#shared/contracts/internal/caller.ts';
-import { linkSigner } from '#shared/contracts/internal/link-signer.ts';
+import type { BundleLink } from '#shared/interfaces/http/exports.ts';
+import type { Caller } from '#shared/interfaces/internal/caller.ts';
+import { linkSigner } from '#shared/interfaces/internal/link-signer.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import { answerCall, internalApp, type InternalServerOptions } from '#shared/http/internal-server.ts';
+import { answerCall, internalApp, type InternalServerOptions } from '#shared/interfaces/internal/internal-server.ts';
 import type { BusParts } from '#shared/messaging/bus.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { type Clock, randomBase62 } from '#shared/runtime/time-and-ids.ts';

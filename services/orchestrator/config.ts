@@ -1,4 +1,4 @@
-import { serviceSettings } from '#shared/runtime/common-settings.ts';
+import { serviceSettings } from '#shared/service/common-settings.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 
 export const orchestratorSettings = {

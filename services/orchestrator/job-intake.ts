@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ExportCommit, isActive } from '#shared/aggregates/export-job/export-job.ts';
-import { jobStatusKey } from '#shared/contracts/read-models.ts';
+import { jobStatusKey } from '#shared/interfaces/read-models.ts';
 import { consume } from '#shared/messaging/consume.ts';
 import type { Delivery } from '#shared/messaging/durable-reader.ts';
 import type { StoredCommit } from '#shared/messaging/event-log.ts';

@@ -8,7 +8,7 @@ import {
   type WorkUnit,
 } from '#shared/aggregates/export-job/export-job.ts';
 import type { RequestBehind } from '#shared/contracts/commit.ts';
-import { jobStatusKey } from '#shared/contracts/read-models.ts';
+import { jobStatusKey } from '#shared/interfaces/read-models.ts';
 import { exportPlanSchema, planKey } from '#shared/contracts/stored-objects.ts';
 import type { StoredCommit } from '#shared/messaging/event-log.ts';
 import { handleCommand } from '#shared/messaging/handle-command.ts';

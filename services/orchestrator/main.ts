@@ -1,7 +1,7 @@
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
-import { logWithArchive } from '#shared/export/archived-jobs.ts';
+import { logWithArchive } from '#shared/messaging/archived-jobs.ts';
 import { leadByTurns } from '#shared/messaging/leases.ts';
-import { type Running, startService } from '#shared/runtime/start-service.ts';
+import { type Running, startService } from '#shared/service/start-service.ts';
 import type { OrchestratorConfig } from './config.ts';
 import type { OrchestratorContext } from './context.ts';
 import { lead } from './lead.ts';

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { serviceSettings } from '#shared/runtime/common-settings.ts';
+import { serviceSettings } from '#shared/service/common-settings.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 
 export const pageRendererSettings = {

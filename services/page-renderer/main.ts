@@ -5,7 +5,7 @@ import { describeConfinement, kernelConfinement } from '#shared/docs/sandbox/con
 import { requireNativeParser } from '#shared/docs/sandbox/native-code.ts';
 import { startWorker, workerRetry } from '#shared/messaging/task-queue.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import { type Running, startService } from '#shared/runtime/start-service.ts';
+import { type Running, startService } from '#shared/service/start-service.ts';
 import type { PageRendererConfig } from './config.ts';
 import type { RendererContext, RenderMeasures } from './context.ts';
 import { plannedSites, projectTexts } from './planned-sites.ts';

@@ -1,5 +1,5 @@
 import type { AccessRecord } from '#shared/contracts/export-facts.ts';
-import { dateInKey, type UsageDocument } from '#shared/contracts/read-models.ts';
+import { dateInKey, type UsageDocument } from '#shared/interfaces/read-models.ts';
 import type { DocumentStore, ReadModels } from '#shared/messaging/read-models.ts';
 import { accessAuditEntry } from '#shared/messaging/access-audit.ts';
 import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';

@@ -16,7 +16,7 @@ import {
   type ProjectionName,
   projectionNames,
   usageKey,
-} from '#shared/contracts/read-models.ts';
+} from '#shared/interfaces/read-models.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { nextCommit } from '#shared/messaging/commit-chain.ts';
 import type { DurableReader } from '#shared/messaging/durable-reader.ts';

@@ -6,7 +6,7 @@ import {
   listPartKey,
   type UsageDocument,
   usageKey,
-} from '#shared/contracts/read-models.ts';
+} from '#shared/interfaces/read-models.ts';
 import { accessRecord, testAuditKey } from '../../test/support/make-commit.ts';
 import { type MemoryDocuments, memoryDocuments } from '../../test/support/memory-documents.ts';
 import { accessAuditEntry } from '#shared/messaging/access-audit.ts';

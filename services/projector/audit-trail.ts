@@ -7,7 +7,7 @@ import {
   usageFigureNames,
 } from '#shared/contracts/audit-entry.ts';
 import type { Commit, CommitEvent } from '#shared/contracts/commit.ts';
-import { type UsageDocument, usageKey } from '#shared/contracts/read-models.ts';
+import { type UsageDocument, usageKey } from '#shared/interfaces/read-models.ts';
 import { dayList, type DayListKind, type DayListStores } from './day-list.ts';
 import type { Store } from './projection.ts';
 

@@ -1,4 +1,4 @@
-import { auditKeySettings, serviceSettings } from '#shared/runtime/common-settings.ts';
+import { auditKeySettings, serviceSettings } from '#shared/service/common-settings.ts';
 import type { ConfigOf } from '#shared/runtime/config.ts';
 
 export const projectorSettings = {

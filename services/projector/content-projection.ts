@@ -1,6 +1,6 @@
 import type { ContentCommit, ContentEvent } from '#shared/aggregates/content/content.ts';
 import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
-import { contentsKey } from '#shared/contracts/read-models.ts';
+import { contentsKey } from '#shared/interfaces/read-models.ts';
 import { auditTrail, entriesOf, type Said } from './audit-trail.ts';
 import { commitHandler, type ProjectionSource } from './projection.ts';
 

@@ -6,7 +6,7 @@ import {
   insightBlockKey,
   insightOwner,
 } from '#shared/contracts/insights.ts';
-import { dateInKey, usageKey } from '#shared/contracts/read-models.ts';
+import { dateInKey, usageKey } from '#shared/interfaces/read-models.ts';
 import type { ReadModels } from '#shared/messaging/read-models.ts';
 import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';
 import { removeUsageBefore } from './access-projection.ts';

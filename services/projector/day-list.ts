@@ -6,7 +6,7 @@ import {
   listPartKey,
   partCountOf,
   withPartCount,
-} from '#shared/contracts/read-models.ts';
+} from '#shared/interfaces/read-models.ts';
 import type { DocumentStore } from '#shared/messaging/read-models.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { type Store, updateDocument, WrittenMeanwhile } from './projection.ts';

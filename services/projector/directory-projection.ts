@@ -1,6 +1,6 @@
 import type { ApiKey, DirectoryCommit, DirectoryEvent } from '#shared/aggregates/directory/directory.ts';
 import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
-import { apiKeyKey, type KeyDocument, organizationKey } from '#shared/contracts/read-models.ts';
+import { apiKeyKey, type KeyDocument, organizationKey } from '#shared/interfaces/read-models.ts';
 import { auditTrail, entriesOf, type Said, shortened } from './audit-trail.ts';
 import { commitHandler, type ProjectionSource, updateDocument } from './projection.ts';
 

@@ -1,4 +1,4 @@
-import { type JobListEntry, jobStatusKey, listDaysKey, listedDays } from '#shared/contracts/read-models.ts';
+import { type JobListEntry, jobStatusKey, listDaysKey, listedDays } from '#shared/interfaces/read-models.ts';
 import { archivedJobKey } from '#shared/contracts/stored-objects.ts';
 import type { ReadModels } from '#shared/messaging/read-models.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';

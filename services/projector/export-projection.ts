@@ -1,9 +1,9 @@
 import type { ExportCommit, ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
 import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
 import type { Actor } from '#shared/contracts/commit.ts';
-import { exportJobStatus } from '#shared/contracts/http/exports.ts';
-import { type JobListEntry, jobListOrder, jobStatusKey } from '#shared/contracts/read-models.ts';
-import { archivedHistories } from '#shared/export/archived-jobs.ts';
+import { exportJobStatus } from '#shared/interfaces/http/exports.ts';
+import { type JobListEntry, jobListOrder, jobStatusKey } from '#shared/interfaces/read-models.ts';
+import { archivedHistories } from '#shared/messaging/archived-jobs.ts';
 import { auditTrail, entriesOf, type Said, shortened } from './audit-trail.ts';
 import { dayList, type DayListKind } from './day-list.ts';
 import { dropArchivedJobs } from './drop-archived-jobs.ts';

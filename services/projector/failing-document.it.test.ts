@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { rebuildProjection } from '#services/cli/commands/projections.ts';
 import type { ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
 import type { DeadLetter } from '#shared/contracts/dead-letters.ts';
-import { jobStatusKey } from '#shared/contracts/read-models.ts';
+import { jobStatusKey } from '#shared/interfaces/read-models.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { Poison } from '#shared/runtime/failures.ts';

@@ -1,4 +1,4 @@
-import type { Generation } from '#shared/contracts/read-models.ts';
+import type { Generation } from '#shared/interfaces/read-models.ts';
 import type { DeadLetter } from '#shared/contracts/dead-letters.ts';
 import { readable, settleFailure } from '#shared/messaging/consume.ts';
 import { type DeadLetterQueue, messageOfLetter } from '#shared/messaging/dead-letters.ts';

@@ -5,7 +5,7 @@ import {
   otherGeneration,
   type ProjectionPointer,
   type RebuildRequest,
-} from '#shared/contracts/read-models.ts';
+} from '#shared/interfaces/read-models.ts';
 import { type Consumer, openDeadLetterQueue } from '#shared/messaging/dead-letters.ts';
 import { type DocumentStore, storesOf } from '#shared/messaging/read-models.ts';
 import { projectionTable } from '#shared/messaging/subjects/projection-table.ts';

@@ -10,7 +10,7 @@ import {
   type DirectoryEvent,
 } from '#shared/aggregates/directory/directory.ts';
 import type { ExportCommit, ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
-import { apiKeyKey, jobStatusKey, listPartKey, organizationKey } from '#shared/contracts/read-models.ts';
+import { apiKeyKey, jobStatusKey, listPartKey, organizationKey } from '#shared/interfaces/read-models.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { nextCommit } from '#shared/messaging/commit-chain.ts';
 import type { StoredCommit } from '#shared/messaging/event-log.ts';

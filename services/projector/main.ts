@@ -1,4 +1,4 @@
-import { type Running, startService } from '#shared/runtime/start-service.ts';
+import { type Running, startService } from '#shared/service/start-service.ts';
 import type { ProjectorConfig } from './config.ts';
 import { measureProjections } from './measure-projections.ts';
 import { startProjections } from './start-projections.ts';

@@ -1,4 +1,4 @@
-import type { ProjectionName } from '#shared/contracts/read-models.ts';
+import type { ProjectionName } from '#shared/interfaces/read-models.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { firstPointer } from './projection-pointer.ts';

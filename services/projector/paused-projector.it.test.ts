@@ -2,7 +2,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type Generation, jobStatusKey, type ProjectionName } from '#shared/contracts/read-models.ts';
+import { type Generation, jobStatusKey, type ProjectionName } from '#shared/interfaces/read-models.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';

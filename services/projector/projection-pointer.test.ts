@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { projectionPointerSchema } from '#shared/contracts/read-models.ts';
+import { projectionPointerSchema } from '#shared/interfaces/read-models.ts';
 import * as pointer from './projection-pointer.ts';
 
 const noon = new Date('2026-03-01T12:00:00.000Z');

@@ -1,4 +1,4 @@
-import { otherGeneration, type ProjectionPointer, type RebuildRequest } from '#shared/contracts/read-models.ts';
+import { otherGeneration, type ProjectionPointer, type RebuildRequest } from '#shared/interfaces/read-models.ts';
 import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import type { Comparison } from './compare-read-models.ts';
 import type { SetAside } from './fill-generation.ts';

@@ -1,5 +1,5 @@
 import type { Commit } from '#shared/contracts/commit.ts';
-import type { Anchored, Generation, ProjectionName } from '#shared/contracts/read-models.ts';
+import type { Anchored, Generation, ProjectionName } from '#shared/interfaces/read-models.ts';
 import type { BusOf, BusParts } from '#shared/messaging/bus.ts';
 import type { DurableReader } from '#shared/messaging/durable-reader.ts';
 import type { EventLog } from '#shared/messaging/event-log.ts';

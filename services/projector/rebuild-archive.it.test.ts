@@ -5,7 +5,7 @@ import pino from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { callOffRebuild, rebuildProjection } from '#services/cli/commands/projections.ts';
 import { archivedJobKey } from '#shared/contracts/stored-objects.ts';
-import { jobStatusKey, listPartKey } from '#shared/contracts/read-models.ts';
+import { jobStatusKey, listPartKey } from '#shared/interfaces/read-models.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';

@@ -14,7 +14,7 @@ import {
   jobStatusKey,
   type ProjectionName,
   projectionNames,
-} from '#shared/contracts/read-models.ts';
+} from '#shared/interfaces/read-models.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { nextCommit } from '#shared/messaging/commit-chain.ts';
 import type { StoredCommit } from '#shared/messaging/event-log.ts';

@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { jobStatusKey, listPartKey } from '#shared/contracts/read-models.ts';
+import { jobStatusKey, listPartKey } from '#shared/interfaces/read-models.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';

@@ -3,7 +3,7 @@ import { projectPool, projectReader } from '#shared/docs/project/analyze-project
 import { withSnapshotSoon } from '#shared/docs/sandbox/child-snapshot.ts';
 import type { ChildProgram } from '#shared/docs/sandbox/child.ts';
 import { describeConfinement, kernelConfinement } from '#shared/docs/sandbox/confinement.ts';
-import { type Running, startService } from '#shared/runtime/start-service.ts';
+import { type Running, startService } from '#shared/service/start-service.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import type { PublisherConfig } from './config.ts';
 import { archiveReader, openUploads, prepareUploadFolder } from './project-files.ts';

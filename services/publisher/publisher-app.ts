@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { deleteContent, promoteContent, removeLabel } from '#shared/aggregates/content/decide.ts';
-import { publisher } from '#shared/contracts/internal/publisher.ts';
-import { answerCall, internalApp, type InternalServerOptions } from '#shared/http/internal-server.ts';
+import { publisher } from '#shared/interfaces/internal/publisher.ts';
+import { answerCall, internalApp, type InternalServerOptions } from '#shared/interfaces/internal/internal-server.ts';
 import { appendContent, type PublisherContext, publishProject } from './publish-project.ts';
 
 /** The publisher's HTTP server, for changes to a domain's content. */

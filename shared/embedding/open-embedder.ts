@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mistralSettings } from '#shared/runtime/common-settings.ts';
+import { mistralSettings } from '#shared/service/common-settings.ts';
 import { type ConfigOf, setting } from '#shared/runtime/config.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { type Embedder, EmbedderRefused, EmbedderUnavailable, TextsRefused } from './embedder.ts';

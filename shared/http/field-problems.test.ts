@@ -4,10 +4,10 @@ import {
   createApiKeyBodySchema,
   addDomainBodySchema,
   changeOrganizationBodySchema,
-} from '#shared/contracts/http/directory.ts';
-import { listAuditQuerySchema, usageQuerySchema } from '#shared/contracts/http/audit.ts';
-import { messageBodySchema, searchBodySchema } from '#shared/contracts/http/assistant.ts';
-import { listExportsQuerySchema, startExportBodySchema } from '#shared/contracts/http/exports.ts';
+} from '#shared/interfaces/http/directory.ts';
+import { listAuditQuerySchema, usageQuerySchema } from '#shared/interfaces/http/audit.ts';
+import { messageBodySchema, searchBodySchema } from '#shared/interfaces/http/assistant.ts';
+import { listExportsQuerySchema, startExportBodySchema } from '#shared/interfaces/http/exports.ts';
 import { ApiError } from './errors.ts';
 import { guessAmong, parseRequest, type RequestPart } from './field-problems.ts';
 

@@ -14,7 +14,7 @@ import type {
   ProjectionName,
   ProjectionPointer,
   RebuildRequest,
-} from '#shared/contracts/read-models.ts';
+} from '#shared/interfaces/read-models.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { DeadLetterLog } from './dead-letters.ts';

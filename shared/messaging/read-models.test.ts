@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ProjectionPointer } from '#shared/contracts/read-models.ts';
+import type { ProjectionPointer } from '#shared/interfaces/read-models.ts';
 import { memoryDocuments } from '../../test/support/memory-documents.ts';
 import { type DocumentChange, followPointers, liveStore } from './read-models.ts';
 

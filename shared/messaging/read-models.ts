@@ -14,7 +14,7 @@ import {
   type ProjectionName,
   type ProjectionPointer,
   usageDocumentSchema,
-} from '#shared/contracts/read-models.ts';
+} from '#shared/interfaces/read-models.ts';
 
 /**
  * Documents of one read model (one bucket). Keys are subject-like tokens: `[A-Za-z0-9_=/.-]+`.

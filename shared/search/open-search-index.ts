@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { dataFolderSettings } from '#shared/runtime/common-settings.ts';
+import { dataFolderSettings } from '#shared/service/common-settings.ts';
 import { type ConfigOf, secretSetting, setting, textOfFile, wholeNumber } from '#shared/runtime/config.ts';
 import type { ElasticsearchSettings } from './elasticsearch-connection.ts';
 import type { SearchIndex } from './search-index.ts';

@@ -12,7 +12,7 @@ import { findPassages } from '#services/assistant/find-passages.ts';
 import { readPromptPassages, saysNotInDocumentation } from '#services/assistant/prompt-passages.ts';
 import { type CutRequest, readAndCut } from '#services/indexer/read-page.ts';
 import { readSitePages } from '#services/indexer/site-pages.ts';
-import { callerSchema } from '#shared/contracts/internal/caller.ts';
+import { callerSchema } from '#shared/interfaces/internal/caller.ts';
 import type { SearchScope } from '#shared/search/search-index.ts';
 import { localProject, ownDocumentation } from '../support/docs-projects.ts';
 import { publishedProject } from '../support/published-project.ts';

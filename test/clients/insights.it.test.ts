@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Usage } from '#shared/contracts/http/audit.ts';
-import { type Insights, insightsSchema } from '#shared/contracts/http/insights.ts';
+import type { Usage } from '#shared/interfaces/http/audit.ts';
+import { type Insights, insightsSchema } from '#shared/interfaces/http/insights.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import {
   bearer,

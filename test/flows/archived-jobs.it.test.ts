@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startExport, waitForExport } from '#services/cli/export-client.ts';
 import { jobPath } from '#services/cli/api-client.ts';
 import { archiveClosedJobs } from '#services/housekeeper/archive-closed-jobs.ts';
-import type { ExportJob } from '#shared/contracts/http/exports.ts';
+import type { ExportJob } from '#shared/interfaces/http/exports.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import { testObjectStore } from '../support/test-object-store.ts';
 import { addOrganization, type Organization } from '../support/installation-exports.ts';

@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
 import { downloadVerified } from '#services/cli/export-client.ts';
-import type { CreatedApiKey } from '#shared/contracts/http/directory.ts';
+import type { CreatedApiKey } from '#shared/interfaces/http/directory.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { docsHosts, hostReadiness, isReady } from '../support/docs-host.ts';
 import { openBrowser } from '../support/open-browser.ts';

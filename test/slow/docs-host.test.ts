@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
 import { apiClient } from '#services/cli/api-client.ts';
-import type { CreatedApiKey } from '#shared/contracts/http/directory.ts';
+import type { CreatedApiKey } from '#shared/interfaces/http/directory.ts';
 import { pause } from '../support/chaos/fault-injection.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { docsHosts, hostReadiness, isDegraded, isReady } from '../support/docs-host.ts';

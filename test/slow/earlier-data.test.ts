@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { askQuestion } from '#services/cli/commands/ask.ts';
 import { signBundleLink, startExport, waitForExport } from '#services/cli/export-client.ts';
 import { whenSearched } from '#services/cli/publish-project.ts';
-import type { ExportList } from '#shared/contracts/http/exports.ts';
+import type { ExportList } from '#shared/interfaces/http/exports.ts';
 import { describeWithServers, skipSuite } from '../support/describe-with-servers.ts';
 import { generatedProject } from '../support/docs-projects.ts';
 import { publishArchive } from '../support/installation-exports.ts';

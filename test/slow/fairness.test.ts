@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startExport, waitForExport } from '#services/cli/export-client.ts';
-import type { ExportJob } from '#shared/contracts/http/exports.ts';
+import type { ExportJob } from '#shared/interfaces/http/exports.ts';
 import { median } from '../support/chaos/watch-answers.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { apiClient } from '#services/cli/api-client.ts';
 import type { OpenApiDocument } from '#services/gateway/openapi.ts';
-import type { CreatedApiKey } from '#shared/contracts/http/directory.ts';
+import type { CreatedApiKey } from '#shared/interfaces/http/directory.ts';
 import { generateApiKey } from '#shared/http/api-key.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { type Description, readDescription } from '../support/described-answers.ts';

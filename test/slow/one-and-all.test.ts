@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { jobPath, retryWhileAway } from '#services/cli/api-client.ts';
 import { signBundleLink, startExport, waitForExport } from '#services/cli/export-client.ts';
-import type { ExportJob } from '#shared/contracts/http/exports.ts';
+import type { ExportJob } from '#shared/interfaces/http/exports.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
 import { processEnvironment, type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import { jobPath } from '#services/cli/api-client.ts';
-import type { ExportJob } from '#shared/contracts/http/exports.ts';
+import type { ExportJob } from '#shared/interfaces/http/exports.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ApiClient, apiClient } from '#services/cli/api-client.ts';
 import { whenSearched } from '#services/cli/publish-project.ts';
-import type { SearchAnswer } from '#shared/contracts/http/assistant.ts';
+import type { SearchAnswer } from '#shared/interfaces/http/assistant.ts';
 import { conceptVector } from '#shared/search/vectors/search-vectors.contract.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { mistralEmbeds, type MistralServer, startMistral } from '../support/start-mistral.ts';

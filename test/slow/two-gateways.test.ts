@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { apiClient } from '#services/cli/api-client.ts';
-import type { CreatedApiKey } from '#shared/contracts/http/directory.ts';
+import type { CreatedApiKey } from '#shared/interfaces/http/directory.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { bearer, operatorToken } from '../support/gateway-harness.ts';

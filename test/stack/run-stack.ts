@@ -7,8 +7,8 @@ import { type ApiClient, apiClient, retryWhileAway } from '#services/cli/api-cli
 import { createFirstOrganization } from '#services/cli/commands/organizations.ts';
 import { downloadVerified, signBundleLink, startExport, waitForExport } from '#services/cli/export-client.ts';
 import { publishProject, whenSearched } from '#services/cli/publish-project.ts';
-import type { SearchAnswer } from '#shared/contracts/http/assistant.ts';
-import type { ExportJob } from '#shared/contracts/http/exports.ts';
+import type { SearchAnswer } from '#shared/interfaces/http/assistant.ts';
+import type { ExportJob } from '#shared/interfaces/http/exports.ts';
 import { exportHistory, whenJob } from '../support/installation-exports.ts';
 import { type Stack, startStack } from './start-stack.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
 import { serviceNames } from '#infra/supervisor/services.ts';
-import { variableName } from '#shared/runtime/common-settings.ts';
+import { variableName } from '#shared/service/common-settings.ts';
 
 const root = join(import.meta.dirname, '../..');
 

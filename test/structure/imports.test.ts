@@ -89,7 +89,6 @@ describe('who may import whom', () => {
       `import { start } from '#services/gateway/main.ts';\nimport { up } from '#infra/supervisor/up.ts';`,
     ],
     ['shared/messaging/nats/event-log.ts', `import { connect } from '@nats-io/transport-node';`],
-    ['infra/docs-reference/settings.ts', `import { settings } from '#services/gateway/config.ts';`],
     ['shared/storage/s3-object-store.ts', `import { S3Client } from '@aws-sdk/client-s3';`],
     [
       'services/gateway/main.ts',

@@ -7,9 +7,9 @@ import { assistantApp } from '#services/assistant/assistant-app.ts';
 import { linkSignerApp } from '#services/link-signer/sign-link.ts';
 import { publisherApp } from '#services/publisher/publisher-app.ts';
 import { serviceMetrics } from '#shared/runtime/metrics.ts';
-import type { InternalCall, InternalCaller } from '#shared/contracts/internal/internal-call.ts';
-import { internalCalls } from '#shared/contracts/internal/internal-calls.ts';
-import { serviceTokenHeader } from '#shared/http/internal-server.ts';
+import type { InternalCall, InternalCaller } from '#shared/interfaces/internal/internal-call.ts';
+import { internalCalls } from '#shared/interfaces/internal/internal-calls.ts';
+import { serviceTokenHeader } from '#shared/interfaces/internal/internal-server.ts';
 import { sourceFiles } from './source-files.ts';
 
 const callerTokens = { gateway: 'what-the-gateway-shows', housekeeper: 'what-the-housekeeper-shows' };

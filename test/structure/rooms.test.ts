@@ -40,6 +40,37 @@ test('there are no circular imports, types included', () => {
   expect(circlesIn(graph).map((circle) => circle.join(' -> '))).toEqual([]);
 });
 
+/** The floors of `shared`, from the ground up. A room imports only rooms of lower floors. */
+const floors = [
+  ['runtime'],
+  ['http', 'storage', 'contracts'],
+  ['aggregates', 'export'],
+  ['interfaces'],
+  ['messaging'],
+  ['service'],
+  ['embedding'],
+  ['search'],
+  ['docs'],
+];
+
+test('a room of shared/ imports only rooms of lower floors', () => {
+  const floorOf = new Map(floors.flatMap((rooms, floor) => rooms.map((room) => [room, floor] as const)));
+  const wrong = sources.flatMap(([file, source]) => {
+    const [top, room = ''] = file.split('/');
+    if (top !== 'shared') return [];
+    return importsOf(file, source).flatMap(({ path = '' }) => {
+      const [, target = ''] = path.split('/');
+      if (!path.startsWith('shared/') || target === room) return [];
+      const isLower = (floorOf.get(target) ?? Infinity) < (floorOf.get(room) ?? -1);
+      return isLower ? [] : [`${file} imports ${path}`];
+    });
+  });
+  expect(wrong).toEqual([]);
+  expect(new Set(sources.flatMap(([file]) => (file.startsWith('shared/') ? [file.split('/')[1]] : [])))).toEqual(
+    new Set(floorOf.keys()),
+  );
+});
+
 const leastLines = 150;
 const mostLines = 5_000;
 

@@ -8,7 +8,7 @@ import { docsHostSettings } from '#services/docs-host/config.ts';
 import type { bundleOutcomes } from '#services/docs-host/follow-bundle.ts';
 import { start } from '#services/docs-host/main.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
-import type { Running } from '#shared/runtime/start-service.ts';
+import type { Running } from '#shared/service/start-service.ts';
 import { createLogger } from '#shared/runtime/telemetry.ts';
 
 export type HostReadiness = { ready: boolean; missing: { site?: string }; degraded: { bundle?: string } };

@@ -1,5 +1,5 @@
 import type { ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
-import type { HistoryEntry } from '#shared/contracts/http/exports.ts';
+import type { HistoryEntry } from '#shared/interfaces/http/exports.ts';
 import { exportRequested } from './make-commit.ts';
 
 /** An example job: two renderers of two slots each, the death of one renderer, a retry, a lost segment. */

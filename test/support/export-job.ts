@@ -1,4 +1,4 @@
-import type { ExportJob } from '#shared/contracts/http/exports.ts';
+import type { ExportJob } from '#shared/interfaces/http/exports.ts';
 
 /** A running job as the public interface shows it; tests override the fields that matter to them. */
 export function exportJob(changes: Partial<ExportJob> = {}): ExportJob {

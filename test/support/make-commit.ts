@@ -15,7 +15,7 @@ import type { AccessRecord } from '#shared/contracts/export-facts.ts';
 import { nextCommit } from '#shared/messaging/commit-chain.ts';
 import type { StoredCommit } from '#shared/messaging/event-log.ts';
 import { contentLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
-import type { Caller } from '#shared/contracts/internal/caller.ts';
+import type { Caller } from '#shared/interfaces/internal/caller.ts';
 import type { ExportPlan } from '#shared/contracts/stored-objects.ts';
 
 /** Key with which projectors of tests anchor histories. */

@@ -7,7 +7,7 @@ import type { AccessRecord, Fact } from '#shared/contracts/export-facts.ts';
 import type { BundleTask, PresenceReport, RenderTask } from '#shared/contracts/export-tasks.ts';
 import { type BusConnection, type BusParts, BusUnavailable } from '#shared/messaging/bus.ts';
 import type { DeadLetterRecord } from '#shared/contracts/dead-letters.ts';
-import type { JobStatusDocument } from '#shared/contracts/read-models.ts';
+import type { JobStatusDocument } from '#shared/interfaces/read-models.ts';
 import { readModelsBy } from '#shared/messaging/read-models.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import { accessSubject, factSubject } from '#shared/messaging/subjects/subject-names.ts';

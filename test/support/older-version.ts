@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
 import type { Installation } from '#infra/supervisor/run-installation.ts';
 import { processEnvironment, type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
-import { callTokenVariable } from '#shared/contracts/internal/internal-calls.ts';
+import { callTokenVariable } from '#shared/interfaces/internal/internal-calls.ts';
 import { provision } from '#shared/messaging/nats/provision.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { folderOfVersion, git } from './version-folder.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { execPath } from 'node:process';
 import type { ServiceName } from '#infra/supervisor/services.ts';
-import { callPairs, callTokenVariable } from '#shared/contracts/internal/internal-calls.ts';
-import { variableName } from '#shared/runtime/common-settings.ts';
+import { callPairs, callTokenVariable } from '#shared/interfaces/internal/internal-calls.ts';
+import { variableName } from '#shared/service/common-settings.ts';
 import { operatorToken } from './gateway-harness.ts';
 import { startServerProcess } from './server-process.ts';
 import type { TestBus } from './start-bus.ts';

@@ -8,8 +8,8 @@ import { type ApiClient, apiClient } from '#services/cli/api-client.ts';
 import { type ExportRequest, signBundleLink, startExport, waitForExport } from '#services/cli/export-client.ts';
 import { createFirstOrganization } from '#services/cli/commands/organizations.ts';
 import { publishProject } from '#services/cli/publish-project.ts';
-import type { PublishedContent } from '#shared/contracts/http/content.ts';
-import type { BundleLink, ExportJob } from '#shared/contracts/http/exports.ts';
+import type { PublishedContent } from '#shared/interfaces/http/content.ts';
+import type { BundleLink, ExportJob } from '#shared/interfaces/http/exports.ts';
 
 export type TestInstallation = {
   installation: Installation;

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { ContentList } from '#shared/contracts/http/content.ts';
+import type { ContentList } from '#shared/interfaces/http/content.ts';
 import type { ApiClient } from '../api-client.ts';
 
 import { privateAddresses, type ServerCommandOptions, withConnection } from '../command-options.ts';

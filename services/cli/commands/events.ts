@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import type { HistoryEntry } from '#shared/contracts/http/exports.ts';
+import type { HistoryEntry } from '#shared/interfaces/http/exports.ts';
 import { jobPath } from '../api-client.ts';
 import { checkTarget } from '../check-target.ts';
 import { type ServerCommandOptions, withConnection } from '../command-options.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
-import type { ExportJob } from '#shared/contracts/http/exports.ts';
+import type { ExportJob } from '#shared/interfaces/http/exports.ts';
 import { deploymentTypes } from '#shared/contracts/stored-objects.ts';
 import { type ApiClient, jobPath, retryWhileAway } from '../api-client.ts';
 import { checkTarget } from '../check-target.ts';

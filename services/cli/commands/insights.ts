@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Insights } from '#shared/contracts/http/insights.ts';
+import type { Insights } from '#shared/interfaces/http/insights.ts';
 import { type ServerCommandOptions, wholeNumber, withConnection } from '../command-options.ts';
 import { connect } from '../connection.ts';
 import { counted, formatNumber, printable } from '../format.ts';

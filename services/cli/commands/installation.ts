@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { openSecrets, type Secrets } from '#infra/supervisor/data-folder.ts';
 import { secretsOf, type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import { natsConfig, supervisorUser } from '#shared/messaging/subjects/permissions.ts';
-import { busSettings, dataFolderSettings, variableName } from '#shared/runtime/common-settings.ts';
+import { busSettings, dataFolderSettings, variableName } from '#shared/service/common-settings.ts';
 import { loadConfig, secretSetting, setting } from '#shared/runtime/config.ts';
 import { everySecond, retryUnavailable } from '#shared/runtime/retry.ts';
 import { objectStoreFromConfig, objectStoreSettings } from '#shared/storage/open-object-store.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
-import { type ExportJob, exportJobStatuses, type ExportList } from '#shared/contracts/http/exports.ts';
+import { type ExportJob, exportJobStatuses, type ExportList } from '#shared/interfaces/http/exports.ts';
 import { type ApiClient, jobPath, retryWhileAway } from '../api-client.ts';
 import { type ServerCommandOptions, wholeNumber, withConnection } from '../command-options.ts';
 import { connect } from '../connection.ts';

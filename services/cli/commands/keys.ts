@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { keyScopes } from '#shared/aggregates/directory/directory.ts';
-import type { ApiKeyRevoked, CreatedApiKey, ListedApiKey, ShownApiKey } from '#shared/contracts/http/directory.ts';
+import type { ApiKeyRevoked, CreatedApiKey, ListedApiKey, ShownApiKey } from '#shared/interfaces/http/directory.ts';
 import {
   choiceList,
   numberBetween,

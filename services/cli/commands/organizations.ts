@@ -6,7 +6,7 @@ import type {
   DomainAdded,
   OrganizationCreated,
   ShownOrganization,
-} from '#shared/contracts/http/directory.ts';
+} from '#shared/interfaces/http/directory.ts';
 import { organizationPlans } from '#shared/contracts/identifiers.ts';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import { apiClient, retryWhileAway } from '../api-client.ts';

@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { type ProjectionName, projectionNames, type ProjectionPointer } from '#shared/contracts/read-models.ts';
+import { type ProjectionName, projectionNames, type ProjectionPointer } from '#shared/interfaces/read-models.ts';
 import type { BusOf, BusParts } from '#shared/messaging/bus.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { withBus } from '../bus-connection.ts';

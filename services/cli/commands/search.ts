@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type SearchAnswer, searchNoticeHeader } from '#shared/contracts/http/assistant.ts';
+import { type SearchAnswer, searchNoticeHeader } from '#shared/interfaces/http/assistant.ts';
 import { numberBetween, type ServerCommandOptions, wholeNumber, withConnection } from '../command-options.ts';
 import { connect } from '../connection.ts';
 import { printable } from '../format.ts';

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type SomeUsageFigures, type UsageFigureName, usageFigureNames } from '#shared/contracts/audit-entry.ts';
-import type { Usage } from '#shared/contracts/http/audit.ts';
+import type { Usage } from '#shared/interfaces/http/audit.ts';
 import { type ServerCommandOptions, withConnection } from '../command-options.ts';
 import { connect } from '../connection.ts';
 import { formatBytes, formatNumber } from '../format.ts';

@@ -6,7 +6,7 @@ import { languageModelSettings } from '#services/assistant/language-model.ts';
 import { embedderSettings } from '#shared/embedding/open-embedder.ts';
 import { redisAddressOf, redisSettings } from '#shared/http/redis-settings.ts';
 import { busUsers } from '#shared/messaging/subjects/subject-table.ts';
-import { variableName } from '#shared/runtime/common-settings.ts';
+import { variableName } from '#shared/service/common-settings.ts';
 import { loadConfig, secretIn, type Settings, type ConfigOf } from '#shared/runtime/config.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { fault, type Finding, findingsOf, good } from '#shared/runtime/finding.ts';

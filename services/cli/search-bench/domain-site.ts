@@ -1,7 +1,7 @@
 import type { Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import type { z } from 'zod';
-import type { pageAnswerSchema, SearchAnswer } from '#shared/contracts/http/assistant.ts';
+import type { pageAnswerSchema, SearchAnswer } from '#shared/interfaces/http/assistant.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { type ApiClient, ApiFailure } from '../api-client.ts';
 import type { AskedPage, SearchQuestion } from './questions.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { shownExportEventSchema } from '#shared/aggregates/export-job/export-job.ts';
-import type { HistoryEntry } from '#shared/contracts/http/exports.ts';
+import type { HistoryEntry } from '#shared/interfaces/http/exports.ts';
 
 export type ShownEvent = z.infer<typeof shownExportEventSchema>;
 

@@ -1,4 +1,4 @@
-import type { HistoryEntry } from '#shared/contracts/http/exports.ts';
+import type { HistoryEntry } from '#shared/interfaces/http/exports.ts';
 import { lanesOf } from './lanes.ts';
 import { type ShownEvent, type TimedEvent, timedEvents } from './timed-events.ts';
 import { type Lane, lengthMs, type Phase, type Timeline, type Totals, type Trouble } from './timeline.ts';

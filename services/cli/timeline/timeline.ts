@@ -1,4 +1,4 @@
-import type { HistoryEntry } from '#shared/contracts/http/exports.ts';
+import type { HistoryEntry } from '#shared/interfaces/http/exports.ts';
 
 /** A stretch of the job's time; milliseconds since its request. */
 export type Span = { startMs: number; endMs: number };

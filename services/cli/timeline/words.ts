@@ -1,4 +1,4 @@
-import type { HistoryEntry } from '#shared/contracts/http/exports.ts';
+import type { HistoryEntry } from '#shared/interfaces/http/exports.ts';
 import { counted, formatBytes, formatDuration, formatNumber, printable } from '../format.ts';
 import { type Bar, type Lane, lengthMs, type Phase, type Timeline, type Trouble } from './timeline.ts';
 

@@ -8,9 +8,9 @@ import {
   type UsageMonth,
   usageQuerySchema,
   usageSchema,
-} from '#shared/contracts/http/audit.ts';
+} from '#shared/interfaces/http/audit.ts';
 import { conversationsKeptDays, insightOwner } from '#shared/contracts/insights.ts';
-import { usageKey } from '#shared/contracts/read-models.ts';
+import { usageKey } from '#shared/interfaces/read-models.ts';
 import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';
 import { askBus } from '../ask-bus.ts';
 import { type Principal, resolveDomain } from '../auth/authenticate.ts';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
 import { directoryLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
-import { type AuditList, auditListSchema, type Usage, usageSchema } from '#shared/contracts/http/audit.ts';
+import { type AuditList, auditListSchema, type Usage, usageSchema } from '#shared/interfaces/http/audit.ts';
 import {
   bearer,
   createOrganization,

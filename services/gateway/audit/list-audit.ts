@@ -5,7 +5,7 @@ import {
   type AuditSource,
   auditSources,
 } from '#shared/contracts/audit-entry.ts';
-import { type AuditList, endOf, type ListAuditQuery } from '#shared/contracts/http/audit.ts';
+import { type AuditList, endOf, type ListAuditQuery } from '#shared/interfaces/http/audit.ts';
 import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';
 import { addressHashOf } from './request-behind.ts';
 import type { GatewayContext } from '../context.ts';

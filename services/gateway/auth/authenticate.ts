@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { ApiKey, DomainEntry } from '#shared/aggregates/directory/directory.ts';
 import type { Actor } from '#shared/contracts/commit.ts';
 import type { OrganizationPlan } from '#shared/contracts/identifiers.ts';
-import type { KeyDocument } from '#shared/contracts/read-models.ts';
+import type { KeyDocument } from '#shared/interfaces/read-models.ts';
 import { addressRange, addressRanges, covers, withoutPort } from '#shared/http/address-ranges.ts';
 import { type ApiKeyKind, parseApiKey } from '#shared/http/api-key.ts';
 import { ApiError, type ErrorCode } from '#shared/http/errors.ts';

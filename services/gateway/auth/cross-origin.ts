@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiKey } from '#shared/aggregates/directory/directory.ts';
-import { searchNoticeHeader } from '#shared/contracts/http/assistant.ts';
+import { searchNoticeHeader } from '#shared/interfaces/http/assistant.ts';
 import { ApiError } from '#shared/http/errors.ts';
 
 const preflightSeconds = 86_400;

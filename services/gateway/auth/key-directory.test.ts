@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { KeyDocument } from '#shared/contracts/read-models.ts';
+import type { KeyDocument } from '#shared/interfaces/read-models.ts';
 import type { DocumentStore } from '#shared/messaging/read-models.ts';
 import { keyDirectory } from './key-directory.ts';
 

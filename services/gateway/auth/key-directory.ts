@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { ApiKey } from '#shared/aggregates/directory/directory.ts';
-import { apiKeyKey, type KeyDocument } from '#shared/contracts/read-models.ts';
+import { apiKeyKey, type KeyDocument } from '#shared/interfaces/read-models.ts';
 import { type DocumentStore, keepFollowing } from '#shared/messaging/read-models.ts';
 import { type Clock, dayMs } from '#shared/runtime/time-and-ids.ts';
 import { askBus } from '../ask-bus.ts';

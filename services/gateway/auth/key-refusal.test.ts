@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ApiKey } from '#shared/aggregates/directory/directory.ts';
-import type { KeyDocument } from '#shared/contracts/read-models.ts';
+import type { KeyDocument } from '#shared/interfaces/read-models.ts';
 import { type KeyNeed, keyRefusal } from './authenticate.ts';
 
 const now = new Date('2026-03-01T10:00:00.000Z');

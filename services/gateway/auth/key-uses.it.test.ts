@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { keyUseKey } from '#shared/contracts/read-models.ts';
+import { keyUseKey } from '#shared/interfaces/read-models.ts';
 import { failingFast } from '../bus-outage.ts';
 import { describeWithServers } from '../../../test/support/describe-with-servers.ts';
 import { startTestBus, type TestBus } from '../../../test/support/start-bus.ts';

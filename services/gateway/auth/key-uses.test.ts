@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { keyUseKey, type KeyUse } from '#shared/contracts/read-models.ts';
+import { keyUseKey, type KeyUse } from '#shared/interfaces/read-models.ts';
 import { NewerMessage } from '#shared/runtime/failures.ts';
 import {
   bearer,

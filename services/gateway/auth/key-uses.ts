@@ -1,4 +1,4 @@
-import { keyUseKey, type KeyUse } from '#shared/contracts/read-models.ts';
+import { keyUseKey, type KeyUse } from '#shared/interfaces/read-models.ts';
 import type { DocumentStore } from '#shared/messaging/read-models.ts';
 import { messageOf, Poison } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';

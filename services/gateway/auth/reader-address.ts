@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { ApiKey } from '#shared/aggregates/directory/directory.ts';
-import { readerAddressHeader } from '#shared/contracts/http/assistant.ts';
+import { readerAddressHeader } from '#shared/interfaces/http/assistant.ts';
 import { addressRange, withoutPort } from '#shared/http/address-ranges.ts';
 import { ApiError } from '#shared/http/errors.ts';
 

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify, type JWTVerifyOptions } from 'jose';
 import { z } from 'zod';
 import type { DomainEntry } from '#shared/aggregates/directory/directory.ts';
-import type { Caller } from '#shared/contracts/internal/caller.ts';
+import type { Caller } from '#shared/interfaces/internal/caller.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import type { Principal } from './authenticate.ts';
 

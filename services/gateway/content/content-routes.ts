@@ -5,10 +5,10 @@ import {
   publishedContentSchema,
   publishQuerySchema,
   toContentList,
-} from '#shared/contracts/http/content.ts';
+} from '#shared/interfaces/http/content.ts';
 import { contentLabel, contentVersion, domainName } from '#shared/contracts/identifiers.ts';
-import { publisher } from '#shared/contracts/internal/publisher.ts';
-import { contentsKey } from '#shared/contracts/read-models.ts';
+import { publisher } from '#shared/interfaces/internal/publisher.ts';
+import { contentsKey } from '#shared/interfaces/read-models.ts';
 import { askBus, waitForRevision } from '../ask-bus.ts';
 import type { Principal } from '../auth/authenticate.ts';
 import type { GatewayContext } from '../context.ts';

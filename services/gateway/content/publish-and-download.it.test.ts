@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { contentListSchema } from '#shared/contracts/http/content.ts';
+import { contentListSchema } from '#shared/interfaces/http/content.ts';
 import { siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { contentServices } from '../../../test/support/content-services.ts';

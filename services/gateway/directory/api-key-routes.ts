@@ -11,9 +11,9 @@ import {
   revokeApiKeyQuerySchema,
   rotateApiKeyBodySchema,
   toShownApiKey,
-} from '#shared/contracts/http/directory.ts';
+} from '#shared/interfaces/http/directory.ts';
 import type { EventMetadata } from '#shared/contracts/commit.ts';
-import { organizationKey } from '#shared/contracts/read-models.ts';
+import { organizationKey } from '#shared/interfaces/read-models.ts';
 import { Conflict } from '#shared/runtime/failures.ts';
 import { hourMs } from '#shared/runtime/time-and-ids.ts';
 import { askBus } from '../ask-bus.ts';

@@ -4,7 +4,7 @@ import {
   type DirectoryState,
 } from '#shared/aggregates/directory/directory.ts';
 import type { EventMetadata } from '#shared/contracts/commit.ts';
-import { organizationKey } from '#shared/contracts/read-models.ts';
+import { organizationKey } from '#shared/interfaces/read-models.ts';
 import { handleCommand } from '#shared/messaging/handle-command.ts';
 import { directoryLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { askedLog, waitForRevision } from '../ask-bus.ts';

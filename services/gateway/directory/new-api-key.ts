@@ -6,7 +6,7 @@ import {
   type CreatedApiKey,
   type RotateApiKeyBody,
   toShownApiKey,
-} from '#shared/contracts/http/directory.ts';
+} from '#shared/interfaces/http/directory.ts';
 import { dayMs } from '#shared/runtime/time-and-ids.ts';
 
 const usualLifeMs = 90 * dayMs;

@@ -15,7 +15,7 @@ import {
   grantAdminKeyBodySchema,
   organizationCreatedSchema,
   organizationSchema,
-} from '#shared/contracts/http/directory.ts';
+} from '#shared/interfaces/http/directory.ts';
 import { organizationId } from '#shared/contracts/identifiers.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { publicRoute } from '../public-route.ts';

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
-import { dataStreamWire, uiMessageWire } from '#shared/contracts/http/answer-wire.ts';
-import { threadAnswerSchema } from '#shared/contracts/http/assistant.ts';
+import { dataStreamWire, uiMessageWire } from '#shared/interfaces/http/answer-wire.ts';
+import { threadAnswerSchema } from '#shared/interfaces/http/assistant.ts';
 import { domainName, threadId } from '#shared/contracts/identifiers.ts';
-import { assistant } from '#shared/contracts/internal/assistant.ts';
+import { assistant } from '#shared/interfaces/internal/assistant.ts';
 import type { ApiKeyKind } from '#shared/http/api-key.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { trustedGroupsOf } from '../auth/user-token.ts';

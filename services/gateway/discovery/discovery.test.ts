@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ApiError } from '#shared/http/errors.ts';
-import { callerHeader, callerSchema } from '#shared/contracts/internal/caller.ts';
+import { callerHeader, callerSchema } from '#shared/interfaces/internal/caller.ts';
 import {
   bearer,
   createOrganization,

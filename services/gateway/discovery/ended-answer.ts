@@ -1,5 +1,5 @@
 import { PassThrough, type Readable } from 'node:stream';
-import { type AnswerWire, brokenOff } from '#shared/contracts/http/answer-wire.ts';
+import { type AnswerWire, brokenOff } from '#shared/interfaces/http/answer-wire.ts';
 
 /**
  * A streamed answer. If the assistant dies while it streams, the reader gets an error in the format of the stream, as when a model fails: most

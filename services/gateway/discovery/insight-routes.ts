@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { insightsQuerySchema, insightsSchema } from '#shared/contracts/http/insights.ts';
+import { insightsQuerySchema, insightsSchema } from '#shared/interfaces/http/insights.ts';
 import { domainName } from '#shared/contracts/identifiers.ts';
 import { conversationsKeptDays, type InsightFigures, insightFiguresKey } from '#shared/contracts/insights.ts';
 import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';

@@ -1,4 +1,4 @@
-import type { Insights } from '#shared/contracts/http/insights.ts';
+import type { Insights } from '#shared/interfaces/http/insights.ts';
 import type { InsightFigures, InsightGap, InsightPage, RatedAnswer } from '#shared/contracts/insights.ts';
 
 /** The summed figures of several days, with at most `limit` entries in each list. Days are oldest first. Pure. */

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { spentTokensTrailer } from '#shared/contracts/internal/assistant.ts';
+import { spentTokensTrailer } from '#shared/interfaces/internal/assistant.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { type RateLimit, rateLimitHeaders } from '#shared/http/rate-limit.ts';
 import { dayMs } from '#shared/runtime/time-and-ids.ts';

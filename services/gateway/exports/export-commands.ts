@@ -1,6 +1,6 @@
 import { hasEnded, isKnown } from '#shared/aggregates/content/decide.ts';
 import { exportJobAggregate, type ExportEventOf } from '#shared/aggregates/export-job/export-job.ts';
-import type { StartExportBody } from '#shared/contracts/http/exports.ts';
+import type { StartExportBody } from '#shared/interfaces/http/exports.ts';
 import { type ExportSelection, selectionKey, type SiteOptions } from '#shared/contracts/stored-objects.ts';
 import { parseApiKey } from '#shared/http/api-key.ts';
 import { ApiError } from '#shared/http/errors.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isActive } from '#shared/aggregates/export-job/export-job.ts';
-import type { ExportPlaces } from '#shared/contracts/read-models.ts';
+import type { ExportPlaces } from '#shared/interfaces/read-models.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { madeAnew } from '#shared/messaging/made-anew.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';

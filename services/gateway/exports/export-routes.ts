@@ -12,9 +12,9 @@ import {
   listExportsQuerySchema,
   startExportBodySchema,
   toHistoryEntries,
-} from '#shared/contracts/http/exports.ts';
+} from '#shared/interfaces/http/exports.ts';
 import { jobId } from '#shared/contracts/identifiers.ts';
-import { linkSigner } from '#shared/contracts/internal/link-signer.ts';
+import { linkSigner } from '#shared/interfaces/internal/link-signer.ts';
 import { disconnectSignal } from '#shared/http/client-connection.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { busHistory } from '../ask-bus.ts';

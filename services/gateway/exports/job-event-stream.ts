@@ -1,5 +1,5 @@
-import type { ExportJob } from '#shared/contracts/http/exports.ts';
-import { jobStatusKey } from '#shared/contracts/read-models.ts';
+import type { ExportJob } from '#shared/interfaces/http/exports.ts';
+import { jobStatusKey } from '#shared/interfaces/read-models.ts';
 import type { GatewayContext } from '../context.ts';
 import { exportJobOf, type JobView, readJob } from './read-job.ts';
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type JobStatusDocument, jobStatusDocumentSchema } from '#shared/contracts/read-models.ts';
+import { type JobStatusDocument, jobStatusDocumentSchema } from '#shared/interfaces/read-models.ts';
 import type { LiveUpdates } from '#shared/messaging/bus.ts';
 
 /** Notifies listeners when a job changes. Delivery is at most once: read the document first, and again now and then. */

@@ -1,5 +1,5 @@
-import type { ExportList, ListExportsQuery } from '#shared/contracts/http/exports.ts';
-import { type JobListEntry, jobListOrder } from '#shared/contracts/read-models.ts';
+import type { ExportList, ListExportsQuery } from '#shared/interfaces/http/exports.ts';
+import { type JobListEntry, jobListOrder } from '#shared/interfaces/read-models.ts';
 import type { GatewayContext } from '../context.ts';
 import { readCursor, toCursor } from '../parse-input.ts';
 import { type DayList, mostRead, partsNewestFirst, readCost } from '../read-day-list.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { ContentState } from '#shared/aggregates/content/content.ts';
-import type { StartExportBody } from '#shared/contracts/http/exports.ts';
+import type { StartExportBody } from '#shared/interfaces/http/exports.ts';
 import { pagePathOfAddress } from '#shared/docs/render/bundle-paths.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { guessAmong } from '#shared/http/field-problems.ts';

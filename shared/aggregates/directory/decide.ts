@@ -1,8 +1,6 @@
-import type { z } from 'zod';
 import type { ApiKey, DirectoryEvent, DirectoryState, DomainEntry } from './directory.ts';
 import { checkNewKey, checkRotation, makerOf, withLifeSince } from './key-rights.ts';
 import type { EventMetadata } from '#shared/contracts/commit.ts';
-import type { changeOrganizationBodySchema, createOrganizationBodySchema } from '#shared/contracts/http/directory.ts';
 import { ApiError } from '#shared/http/errors.ts';
 
 /**
@@ -23,7 +21,7 @@ const mostStateBytes = 400_000;
 export function createOrganization(
   state: DirectoryState | undefined,
   organization: string,
-  body: z.infer<typeof createOrganizationBodySchema>,
+  body: Pick<DirectoryState, 'name' | 'plan'>,
   firstKey: ApiKey,
 ): DirectoryEvent[] {
   if (state !== undefined) throw new ApiError('in_use', `The organization "${organization}" exists already.`);
@@ -35,7 +33,7 @@ export function createOrganization(
 
 export function changeOrganization(
   state: DirectoryState | undefined,
-  body: z.infer<typeof changeOrganizationBodySchema>,
+  body: { [Field in 'name' | 'plan']?: DirectoryState[Field] | undefined },
 ): DirectoryEvent[] {
   const { organization, name, plan } = existing(state);
   const changed = { name: body.name ?? name, plan: body.plan ?? plan };

@@ -17,7 +17,7 @@ import {
   inGeneration,
   projectionPointerSchema,
   rebuildRequestSchema,
-} from '#shared/contracts/read-models.ts';
+} from '#shared/interfaces/read-models.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { type BusOf, type BusParts, busPartsOf, BusUnavailable } from '../bus.ts';

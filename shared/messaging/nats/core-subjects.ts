@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { type PresenceReport, presenceReportSchema } from '#shared/contracts/export-tasks.ts';
-import { generations, inGeneration } from '#shared/contracts/read-models.ts';
+import { generations, inGeneration } from '#shared/interfaces/read-models.ts';
 import { presenceSubject } from '#shared/messaging/subjects/subject-names.ts';
 import type { LiveUpdates } from '../bus.ts';
 import type { Pointers } from '../read-models.ts';

@@ -6,7 +6,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { type DeadLetter, deadLetterKey, deadLetterSchema } from '#shared/contracts/dead-letters.ts';
-import { activeJobDocumentSchema, type Generation } from '#shared/contracts/read-models.ts';
+import { activeJobDocumentSchema, type Generation } from '#shared/interfaces/read-models.ts';
 import { openDeadLetterQueue } from '#shared/messaging/dead-letters.ts';
 import { followPointers, keepFollowing } from '#shared/messaging/read-models.ts';
 import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';

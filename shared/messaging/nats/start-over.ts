@@ -1,5 +1,5 @@
 import { JetStreamApiCodes, type JetStreamManager } from '@nats-io/jetstream';
-import { type Generation, inGeneration, type ProjectionName } from '#shared/contracts/read-models.ts';
+import { type Generation, inGeneration, type ProjectionName } from '#shared/interfaces/read-models.ts';
 import { keysOf, projectionTable } from '#shared/messaging/subjects/projection-table.ts';
 import { type DurableRow, durableRows } from '#shared/messaging/subjects/subject-table.ts';
 import { whileAway } from './connection.ts';

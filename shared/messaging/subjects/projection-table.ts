@@ -1,4 +1,4 @@
-import type { ProjectionName } from '#shared/contracts/read-models.ts';
+import type { ProjectionName } from '#shared/interfaces/read-models.ts';
 import { readModelTable } from '../read-models.ts';
 
 /** The source of each projection: the stream, and the consumer of the blue generation. */

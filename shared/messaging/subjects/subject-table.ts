@@ -1,7 +1,7 @@
 import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import { projectionTable } from './projection-table.ts';
 import { conversationsKeptDays } from '#shared/contracts/insights.ts';
-import { generations, inGeneration } from '#shared/contracts/read-models.ts';
+import { generations, inGeneration } from '#shared/interfaces/read-models.ts';
 
 const services = [
   'gateway',

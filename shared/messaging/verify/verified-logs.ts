@@ -3,7 +3,7 @@ import { contentAggregate } from '#shared/aggregates/content/content.ts';
 import { type ChainFold, type ChainProblem, verifyChain } from '../commit-chain.ts';
 import type { StoredText } from '../event-log.ts';
 import type { DocumentStore, ReadModels } from '../read-models.ts';
-import type { Anchored } from '#shared/contracts/read-models.ts';
+import type { Anchored } from '#shared/interfaces/read-models.ts';
 import { contentLogSubject, directoryLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { directoryAggregate } from '#shared/aggregates/directory/directory.ts';
 import { exportJobAggregate } from '#shared/aggregates/export-job/export-job.ts';

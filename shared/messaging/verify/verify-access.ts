@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
 import { type AccessRecord, storedAccessRecord } from '#shared/contracts/export-facts.ts';
-import { dateInKey, listPartKey } from '#shared/contracts/read-models.ts';
+import { dateInKey, listPartKey } from '#shared/interfaces/read-models.ts';
 import { canonicalJson } from '#shared/runtime/canonical-json.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { accessAuditEntry } from '../access-audit.ts';

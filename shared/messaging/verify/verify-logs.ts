@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ArchivedJob, archivedJobKey, archivePrefix } from '#shared/contracts/stored-objects.ts';
-import { archivedJobOf } from '#shared/export/archived-jobs.ts';
+import { archivedJobOf } from '#shared/messaging/archived-jobs.ts';
 import { directoryLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';

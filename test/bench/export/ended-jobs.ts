@@ -4,7 +4,7 @@ import { jetstream } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { listJobs } from '#services/gateway/exports/list-jobs.ts';
 import { exportJobAggregate, type ExportCommit, type ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
-import { type JobListEntry, jobStatusKey, listDaysKey, listPartKey } from '#shared/contracts/read-models.ts';
+import { type JobListEntry, jobStatusKey, listDaysKey, listPartKey } from '#shared/interfaces/read-models.ts';
 import { type ArchivedJob, archivedJobKey } from '#shared/contracts/stored-objects.ts';
 import { nextCommit } from '#shared/messaging/commit-chain.ts';
 import type { StoredCommit } from '#shared/messaging/event-log.ts';

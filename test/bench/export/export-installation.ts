@@ -4,7 +4,7 @@ import { type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import type { ApiClient } from '#services/cli/api-client.ts';
 import { ExportFailed, followJob, signBundleLink, startExport } from '#services/cli/export-client.ts';
 import type { ExportCommit, ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
-import type { BundleLink, ExportJob } from '#shared/contracts/http/exports.ts';
+import type { BundleLink, ExportJob } from '#shared/interfaces/http/exports.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { exportPathOnly, startInstallation, type TestInstallation } from '../../support/start-installation.ts';
 import { testObjectStore } from '../../support/test-object-store.ts';

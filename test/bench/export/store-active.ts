@@ -1,5 +1,5 @@
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
-import { jobStatusKey } from '#shared/contracts/read-models.ts';
+import { jobStatusKey } from '#shared/interfaces/read-models.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { exportCommit } from '../../support/make-commit.ts';
 import type { TestBus } from '../../support/start-bus.ts';

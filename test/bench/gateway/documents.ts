@@ -1,4 +1,4 @@
-import { type KeyDocument, apiKeyKey, jobStatusKey } from '#shared/contracts/read-models.ts';
+import { type KeyDocument, apiKeyKey, jobStatusKey } from '#shared/interfaces/read-models.ts';
 import { generateApiKey, parseApiKey } from '#shared/http/api-key.ts';
 import type { ReadModels } from '#shared/messaging/read-models.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';

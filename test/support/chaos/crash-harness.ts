@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Installation } from '#infra/supervisor/run-installation.ts';
 import { type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import { downloadVerified, signBundleLink, startExport, waitForExport } from '#services/cli/export-client.ts';
-import type { BundleLink, ExportJob } from '#shared/contracts/http/exports.ts';
+import type { BundleLink, ExportJob } from '#shared/interfaces/http/exports.ts';
 import type { ChainProblem } from '#shared/messaging/commit-chain.ts';
 import { type CrashOrder, orderFile, takenFile } from '#shared/runtime/crash-point.ts';
 import { addOrganization, exportHistory, forgetSegments } from '../installation-exports.ts';

@@ -1,9 +1,9 @@
 import type { ServiceName } from '#infra/supervisor/services.ts';
-import { provisionSettings } from '#services/cli/commands/installation.ts';
-import { otherVariables, serviceSettings } from '#services/cli/known-settings.ts';
-import { startSettings } from '#services/cli/start.ts';
+import { provisionSettings } from '../commands/installation.ts';
+import { otherVariables, serviceSettings } from '../known-settings.ts';
+import { startSettings } from '../start.ts';
 import { docsHostSettings } from '#services/docs-host/config.ts';
-import { variableName } from '#shared/runtime/common-settings.ts';
+import { variableName } from '#shared/service/common-settings.ts';
 import type { Setting } from '#shared/runtime/config.ts';
 import { code, markdownTable, page, plain } from './markdown.ts';
 

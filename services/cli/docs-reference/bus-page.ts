@@ -1,4 +1,4 @@
-import { inGeneration } from '#shared/contracts/read-models.ts';
+import { inGeneration } from '#shared/interfaces/read-models.ts';
 import {
   type BucketRow,
   bucketRows,

@@ -10,15 +10,15 @@ import Fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
-import { type Caller, callerHeader, callerSchema } from '#shared/contracts/internal/caller.ts';
-import type { InternalCall, InternalCaller } from '#shared/contracts/internal/internal-call.ts';
+import { type Caller, callerHeader, callerSchema } from './caller.ts';
+import type { InternalCall, InternalCaller } from './internal-call.ts';
 import { traceparentOf } from '#shared/runtime/tracing.ts';
 import { addHealthRoutes, type ReadinessChecks } from '#shared/runtime/health-routes.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import { endSlowClients, headerTimeouts, takesUpload } from './slow-bodies.ts';
-import { detachedBody, disconnectSignal } from './client-connection.ts';
-import { ApiError, toApiError } from './errors.ts';
-import { parseRequest } from './field-problems.ts';
+import { endSlowClients, headerTimeouts, takesUpload } from '#shared/http/slow-bodies.ts';
+import { detachedBody, disconnectSignal } from '#shared/http/client-connection.ts';
+import { ApiError, toApiError } from '#shared/http/errors.ts';
+import { parseRequest } from '#shared/http/field-problems.ts';
 
 /** The header with which services identify themselves. */
 export const serviceTokenHeader = 'x-bindery-service-token';

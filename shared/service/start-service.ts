@@ -8,11 +8,11 @@ import type { BusUser } from '#shared/messaging/subjects/subject-table.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { type ObjectStoreConfig, openObjectStore } from '#shared/storage/open-object-store.ts';
 import type { serviceSettings } from './common-settings.ts';
-import type { ConfigOf } from './config.ts';
-import { addHealthRoutes, type Health, type ReadinessChecks } from './health-routes.ts';
-import { type Metrics, serviceMetrics } from './metrics.ts';
-import { createLogger, type Logger } from './telemetry.ts';
-import { type Clock, randomBase62, type RandomDigits } from './time-and-ids.ts';
+import type { ConfigOf } from '#shared/runtime/config.ts';
+import { addHealthRoutes, type Health, type ReadinessChecks } from '#shared/runtime/health-routes.ts';
+import { type Metrics, serviceMetrics } from '#shared/runtime/metrics.ts';
+import { createLogger, type Logger } from '#shared/runtime/telemetry.ts';
+import { type Clock, randomBase62, type RandomDigits } from '#shared/runtime/time-and-ids.ts';
 
 /** The environment of a service: its identity, its parts of the bus, the object store, and the signal to stop. */
 export type Service<Name extends BusUser> = {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { publishedContentSchema } from '../http/content.ts';
-import { contentLabel, contentVersion } from '../identifiers.ts';
+import { publishedContentSchema } from '#shared/interfaces/http/content.ts';
+import { contentLabel, contentVersion } from '#shared/contracts/identifiers.ts';
 import { internalCall } from './internal-call.ts';
 
 const publishWithinMs = 15 * 60_000;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { InternalCaller, InternalService } from '#shared/contracts/internal/internal-call.ts';
-import { callTokenVariable } from '#shared/contracts/internal/internal-calls.ts';
+import type { InternalCaller, InternalService } from '#shared/interfaces/internal/internal-call.ts';
+import { callTokenVariable } from '#shared/interfaces/internal/internal-calls.ts';
 import { objectStoreSettings } from '#shared/storage/open-object-store.ts';
-import { portNumber, secretSetting, setting } from './config.ts';
+import { portNumber, secretSetting, setting } from '#shared/runtime/config.ts';
 
 /** Name of a service in variables: `page-renderer` → `PAGE_RENDERER`. */
 export const variableName = (service: string): string => service.toUpperCase().replaceAll('-', '_');

@@ -1,8 +1,16 @@
 import { z } from 'zod';
 import type { ExportCommit, ExportEvent, ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
-import { actorSchema } from '../commit.ts';
-import { contentLabel, contentVersion, domainName, domainSlug, jobId, sha256Hex, timestamp } from '../identifiers.ts';
-import { deploymentTypes, siteFeatures } from '../stored-objects.ts';
+import { actorSchema } from '#shared/contracts/commit.ts';
+import {
+  contentLabel,
+  contentVersion,
+  domainName,
+  domainSlug,
+  jobId,
+  sha256Hex,
+  timestamp,
+} from '#shared/contracts/identifiers.ts';
+import { deploymentTypes, siteFeatures } from '#shared/contracts/stored-objects.ts';
 
 /** Body of `POST /v1/static-export/jobs`. */
 export const startExportBodySchema = z

@@ -11,7 +11,7 @@ import {
 } from '#shared/aggregates/directory/directory.ts';
 import { bundlePathProblem } from '#shared/export/bundle/bundle-names.ts';
 import { addressRange, familyNamedWhole } from '#shared/http/address-ranges.ts';
-import { domainSlug, hostName, organizationId, organizationPlans, timestamp } from '../identifiers.ts';
+import { domainSlug, hostName, organizationId, organizationPlans, timestamp } from '#shared/contracts/identifiers.ts';
 
 const expiresInDays = z.int().min(1).max(3650);
 

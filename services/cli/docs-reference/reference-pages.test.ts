@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { referencePages } from './reference-pages.ts';
 
-const docs = join(import.meta.dirname, '../docs');
+const docs = join(import.meta.dirname, '../../../infra/docs');
 
 const pages = await referencePages();
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { referencePages } from './reference-pages.ts';
 
 for (const [path, text] of Object.entries(await referencePages())) {
-  const file = join(import.meta.dirname, '../docs', path);
+  const file = join(import.meta.dirname, '../../../infra/docs', path);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
   process.stdout.write(`infra/docs/${path}\n`);

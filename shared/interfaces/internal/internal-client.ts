@@ -2,9 +2,9 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { Agent, request } from 'undici';
 import type { z } from 'zod';
-import { type Caller, callerHeader, callerText } from '#shared/contracts/internal/caller.ts';
-import type { InternalCall } from '#shared/contracts/internal/internal-call.ts';
-import { ApiError, type ErrorBody, errorTable } from './errors.ts';
+import { type Caller, callerHeader, callerText } from './caller.ts';
+import type { InternalCall } from './internal-call.ts';
+import { ApiError, type ErrorBody, errorTable } from '#shared/http/errors.ts';
 import { serviceTokenHeader } from './internal-server.ts';
 import { messageOf, Unavailable } from '#shared/runtime/failures.ts';
 

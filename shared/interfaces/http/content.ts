@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ContentState } from '#shared/aggregates/content/content.ts';
-import { diagnosticSchema } from '../diagnostic.ts';
-import { contentLabel, contentVersion, domainSlug, timestamp } from '../identifiers.ts';
+import { diagnosticSchema } from '#shared/contracts/diagnostic.ts';
+import { contentLabel, contentVersion, domainSlug, timestamp } from '#shared/contracts/identifiers.ts';
 
 /** Query of `PUT /v1/domains/{domain}/content`. */
 export const publishQuerySchema = z.strictObject({ version: contentLabel.optional() });

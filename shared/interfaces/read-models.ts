@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { contentStateSchema } from '#shared/aggregates/content/content.ts';
 import { apiKeySchema, directoryStateSchema, domainEntrySchema } from '#shared/aggregates/directory/directory.ts';
 import { exportJobStateSchema } from '#shared/aggregates/export-job/export-job.ts';
-import { auditEntrySchema, someUsageFiguresSchema } from './audit-entry.ts';
-import { vouched } from './stored-objects.ts';
-import { organizationId, organizationPlans, sha256Hex, timestamp } from './identifiers.ts';
+import { auditEntrySchema, someUsageFiguresSchema } from '#shared/contracts/audit-entry.ts';
+import { vouched } from '#shared/contracts/stored-objects.ts';
+import { organizationId, organizationPlans, sha256Hex, timestamp } from '#shared/contracts/identifiers.ts';
 
 /** The commit that a document reflects: the aggregate's own revision and the commit's id. */
 const reflects = { revision: z.int().min(1), commitId: z.string(), updatedAt: timestamp };

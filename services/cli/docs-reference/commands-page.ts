@@ -1,5 +1,5 @@
 import { Command, type Option } from 'commander';
-import { addCommands } from '#services/cli/commands.ts';
+import { addCommands } from '../commands.ts';
 import { code, markdownTable, page, plain } from './markdown.ts';
 
 /** Options of all commands that call a server, which the page names only once. */

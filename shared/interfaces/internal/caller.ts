@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { groupTrusts } from '#shared/aggregates/directory/directory.ts';
-import { actorSchema } from '../commit.ts';
-import { domainSlug, organizationId, organizationPlans, sha256Hex } from '../identifiers.ts';
+import { actorSchema } from '#shared/contracts/commit.ts';
+import { domainSlug, organizationId, organizationPlans, sha256Hex } from '#shared/contracts/identifiers.ts';
 
 /** The gateway's findings about a request, sent along as the header `x-bindery-caller`, so that no lookup is repeated. */
 export const callerSchema = z.object({

@@ -10,7 +10,7 @@ import {
   searchNoticeHeader,
   threadAnswerSchema,
   v1MessageBodySchema,
-} from '../http/assistant.ts';
+} from '#shared/interfaces/http/assistant.ts';
 import { internalCall } from './internal-call.ts';
 
 const answerWithinMs = 30_000;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { bundleLinkSchema } from '../http/exports.ts';
-import { jobId } from '../identifiers.ts';
+import { bundleLinkSchema } from '#shared/interfaces/http/exports.ts';
+import { jobId } from '#shared/contracts/identifiers.ts';
 import { internalCall } from './internal-call.ts';
 
 const withinMs = 10_000;

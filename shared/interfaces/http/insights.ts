@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { domainSlug } from '../identifiers.ts';
-import { conversationsKeptDays } from '../insights.ts';
+import { domainSlug } from '#shared/contracts/identifiers.ts';
+import { conversationsKeptDays } from '#shared/contracts/insights.ts';
 
 /** Query of `GET /v1/assistant/{domain}/insights`. */
 export const insightsQuerySchema = z.strictObject({

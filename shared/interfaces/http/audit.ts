@@ -1,8 +1,13 @@
 import { z } from 'zod';
 import { addressRange } from '#shared/http/address-ranges.ts';
 import { dayMs } from '#shared/runtime/time-and-ids.ts';
-import { auditActions, auditEntrySchema, someUsageFiguresSchema, usageFigureNames } from '../audit-entry.ts';
-import { domainName, jobId, organizationId } from '../identifiers.ts';
+import {
+  auditActions,
+  auditEntrySchema,
+  someUsageFiguresSchema,
+  usageFigureNames,
+} from '#shared/contracts/audit-entry.ts';
+import { domainName, jobId, organizationId } from '#shared/contracts/identifiers.ts';
 
 /** Values of `action` other than an action: all actions of an area. */
 export const auditAreas = ['export', 'link', 'content', 'organization', 'domain', 'key'] as const;

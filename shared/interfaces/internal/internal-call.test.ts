@@ -1,11 +1,11 @@
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import pino from 'pino';
 import { afterEach, expect, test } from 'vitest';
-import { testCaller } from '../../test/support/make-commit.ts';
+import { testCaller } from '../../../test/support/make-commit.ts';
 import { serviceMetrics } from '#shared/runtime/metrics.ts';
-import { type Caller, callerHeader } from '#shared/contracts/internal/caller.ts';
-import { linkSigner } from '#shared/contracts/internal/link-signer.ts';
-import { toApiError } from './errors.ts';
+import { type Caller, callerHeader } from './caller.ts';
+import { linkSigner } from './link-signer.ts';
+import { toApiError } from '#shared/http/errors.ts';
 import { callService } from './internal-client.ts';
 import { answerCall, internalApp, serviceTokenHeader } from './internal-server.ts';
 
