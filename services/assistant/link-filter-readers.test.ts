@@ -5,7 +5,7 @@ import { visit } from 'unist-util-visit';
 import { expect, test } from 'vitest';
 import { linkFilter } from './link-filter.ts';
 
-/** What Markdown is made of, and links that must not come through. */
+/** Pieces of Markdown syntax, and links that must not come through. */
 const pieces = [
   ...['[x](//e)', '[x](javascript:a)', '[1]: //e', ']: //e\n', '](//e)', '(//e)', '<a href="//e">', '<//e>', '&#91;'],
   ...['https://e.example', 'www.e.example', '[y](/ok)', '[y](</ok#) [z](//e>)', '[1]', '[^1]', '[^1]: ', '[', ']'],

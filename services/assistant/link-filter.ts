@@ -1,18 +1,18 @@
 import { markdownAddress } from './markdown-text.ts';
 
-/** Lets an answer through as it is written. Hold back what may still become a link; `end` gives the rest. */
+/** A streaming filter. `push` returns the text that is safe to show and holds back text that may still become a link; `end` returns the rest. */
 export type LinkFilter = { push(delta: string): Promise<string>; end(): Promise<string> };
 
-/** A link that is longer than this, with its text, is none. */
+/** Longest link in characters, its text included. Longer ones are not taken for links. */
 const longestLink = 2_000;
-/** So that a long row of brackets is not read again from each of them. */
+/** Nesting limit of brackets. Without it, a long row of brackets would be read again from each of them. */
 const deepestBrackets = 8;
 
-// Readers of GFM make links of what escaped marks and character references show, too.
+// GFM readers autolink addresses whose characters are escaped or written as references, too.
 const special = /[\\`[\]!<&@\n]|(?:https?|ftp)\\?:\\?\/\\?\/|www\\?\.|\/\\?\//i;
-/** Of the name of a host. */
+/** A character of a host's name. */
 const label = String.raw`[-\p{L}\p{N}]`;
-/** What may be the beginning of an address: of one with a protocol, of `www.`, or of a host behind two slashes, which has that of the page. */
+/** The unfinished beginning of an address: a protocol, `www.`, or a host behind two slashes, which takes the page's protocol. */
 const begins = [
   String.raw`h|ht|htt|https?|f|ft|ftp|(?:https?|ftp)(?:\\|\\?:\\?\/?\\?)|w|ww|www\\?`,
   String.raw`(?<![:/])\/(?:\\|\\?\/${label}*(?:\\?\.|\\)?)?`,
@@ -23,59 +23,59 @@ const address = new RegExp(
   String.raw`^(?:(?:https?|ftp)\\?:\\?\/\\?\/|www\\?\.|\/\\?\/(?=${label}+\\?\.${label}))[^\s<>()\[\]"'\x60|]*`,
   'iu',
 );
-/** What may stand between an address and the next blank, and is no part of it. */
+/** Punctuation that may follow an address before the next blank, and does not belong to it. */
 const trailing = /^[!"'()*,.:;?_~\]]*$/;
-/** A character by its number or name; the names are those of what addresses are made of. */
+/** A character reference, by number or name. The names are those of characters that occur in addresses. */
 const reference = /^&(?:#(\d{1,7})|#x([\da-f]{1,6})|(?:colon|sol|period|commat|lowbar|UnderBar|plus));/i;
 const referenceBegins = /^&#?\w{0,40}!?$/;
-/** What is a link before its end may have the rest of it. */
+/** A reference may be split by a link: the link's text may hold the rest of it. */
 const referenceGoesOn = /^&#?\w{0,40}(?:!?\[|$)/;
 const inAddresses = /[\w:/.@+-]/;
 const mailGoesOn = /[-.\w+](@[-\w.]*)$/;
-/** Versions, as in `name@1.2.3`, are none. */
+/** True for hosts of mail addresses, but not for versions, as in `name@1.2.3`. */
 const isMailHost = (host: string): boolean => /\.[-\w]*[a-z][-\w]*[-_.\\]*$/i.test(host);
-/** An answer may come in one piece; so much of it is looked at again and again. */
+/** Characters that are read at once. An answer may arrive in one piece, and each step searches the whole text that it reads. */
 const readAtOnce = 4_000;
 const longestBeginning = 80;
-/** In place of a link or a picture that has no text. */
+/** Shown for a link or a picture that has no text. */
 const noText = '…';
-/** What comes before the text of a line: of quotations and lists. */
+/** The marks of quotations and lists before the text of a line. */
 const lineBegins = /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t>]+)*$/;
 /** The part of a mail address behind its name. */
 const mailHost = /^@((?:[-\w.]|\\[-._])*)/;
-/** What a mail address has before `@`. A longer name is none that anybody has. */
+/** The name of a mail address, before `@`. Mail allows 64 characters at most. */
 const mailName = /[-.\w+]{1,64}$/;
-/** An open block of code. `column`: of its mark, after the marks of quotations. */
+/** An open block of code. `column` is the column of its mark, after the marks of quotations. */
 type Fence = { before: string; marks: string; quotes: number; column: number };
 
 const fenceLine = /^([ \t>]*)(`{3,}|~{3,})([^\n]*)$/;
-/** A list item with something in it; `* * *` is a line across the page. */
+/** A list item that is not empty. `* * *` is a thematic break, not an item. */
 const listItem = /^([ \t]*)(?:[-+*]|(\d{1,9})[.)])([ \t]+)(?=[^\s])(?!(?:[-*_][ \t]*)+$)/;
-/** What ends a paragraph where a line begins with it, and with that all code in its lines. */
+/** A beginning of a line that ends the paragraph before it, and with it inline code that is still open. */
 const blockBegins = /\n[ \t>]*(?:[-+*#|=`~\n]|\d{1,9}[.)])/;
 const mostIndent = 3;
 const linkTarget = /^\(\s*(?:<([^<>\n]*)>|((?:[^\s()<>]|\([^\s()]*\))*))(?:\s+(?:"[^"]*"|'[^']*'))?\s*\)/;
 
 /**
- * Keeps links of a Markdown stream only where `isAllowed` says so, whatever a page or a reader made the model write. Of other links the text
- * stays, of pictures what they show in words; other bare addresses become code, which nobody makes a link of; HTML becomes text. Code stays
- * as it is, and what is written here leaves no doubt for any reader of Markdown about what is code: marks that open none are escaped, and a
- * block of code is closed where the quotation or list around it ends.
+ * Filters a Markdown stream so that only links that `isAllowed` accepts remain, even if a page or a reader made the model write others. Other links
+ * are replaced by their text and pictures by their alternative text; bare addresses become code, which no reader autolinks; HTML becomes text. Code is
+ * unchanged, and the output leaves no doubt for any Markdown reader where code is: marks that open no code are escaped, and a block of code is closed
+ * where the quotation or list around it ends.
  */
 export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolean): LinkFilter {
   let rest = '';
-  /** What comes after `rest`. */
+  /** Input that follows `rest`. */
   let later = '';
-  /** The end of what was let through, as far as an address may begin there. */
+  /** The last characters of the output, in which an address may have begun. */
   let said = '';
-  /** What was let through of the line, until that is text. */
+  /** The output of the current line, up to its first text. */
   let line = '';
   let isLineBegun = false;
   let endsWithMark = false;
   let fence: Fence | undefined;
   let atLineStart = true;
   let afterEmptyLine = true;
-  /** Where the text of the open list item begins; 0: there is none. */
+  /** Column at which the text of the open list item begins; 0 without an open item. */
   let listColumn = 0;
 
   function take(length: number): string {
@@ -85,7 +85,7 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     return taken;
   }
 
-  /** What a line begins with: '' when it is no code. Undefined: wait for more. */
+  /** The output for the beginning of a line that is code, '' for other lines, undefined if more input must come first. */
   function lineStart(isLast: boolean): string | undefined {
     const end = rest.indexOf('\n');
     const line = end === -1 ? rest : rest.slice(0, end);
@@ -99,12 +99,12 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     const isCode = marks !== '' && isClear && !(marks.startsWith('`') && info.includes('`'));
     if (isCode) {
       fence = { before, marks, quotes, column };
-      // Some read a line with it as the head of a table, though it begins code.
+      // Some readers take a line with `|` for the head of a table, although it opens a block of code.
       return take(line.length + 1).replaceAll('|', ' ');
     }
     if (marks.startsWith('~')) return `${take(before.length)}\\${take(1)}`;
     const [item = '', indent = '', number, gap = ''] = listItem.exec(line) ?? [];
-    // Other numbers go on with a list or begin one after an empty line; inside a paragraph they are text.
+    // Numbers other than 1 continue a list or begin one after an empty line; inside a paragraph they are text.
     const isItem = item !== '' && (number === undefined || number === '1' || afterEmptyLine || listColumn > 0);
     if (isItem && columnOf(indent) - listColumn <= mostIndent)
       listColumn = columnOf(indent) + item.length - indent.length - (gap.length > 4 ? gap.length - 1 : 0);
@@ -124,7 +124,7 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     if (!isEnd && !isOutside) return take(line.length + 1);
     fence = undefined;
     afterEmptyLine = true;
-    // The same mark as at its start ends it in every reading.
+    // Every reader ends the block at the mark that opened it.
     const closed = `${open.before}${open.marks}`;
     if (!isEnd) return `${closed}\n`;
     const ends = take(line.length + 1).endsWith('\n');
@@ -152,7 +152,7 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     if (first === '@') return await mailAddress(isLast);
     if (first === '\\') {
       if (!isLast && escapedAddressBegins.test(rest)) return undefined;
-      // Before an address it is a backslash, and must not escape the mark of code there.
+      // Before an address the backslash is text, and must not escape the mark of code that the address gets.
       if (address.test(rest.slice(1))) return `${take(1)}\\`;
       if (rest[1] === '@') rest = rest.slice(1);
       if (rest[0] === '@') return '';
@@ -164,12 +164,12 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
       return /^<[\s\d=<-]/.test(rest) ? take(1) : `\\${take(1)}`;
     }
     if (first === ']') {
-      // What has come so far is no link, and this must not end one for others; nor may anything define where links lead.
+      // The text so far is not a link. Another reader must not see a link end here, nor a definition of a link's target.
       if (rest.length === 1 && !isLast) return undefined;
       return /^\][(:]/.test(rest) ? `${take(1)}\\${take(1)}` : take(1);
     }
     if (first === '[' || first === '!') return await link(isLast);
-    // Behind another protocol or a third slash it is none, nor without a dot: comments of code begin so.
+    // Slashes behind another protocol or a third slash begin no address, nor do those of a host without a dot: comments in code begin like that.
     if (first === '/' && (/[:/]$/.test(said) || !address.test(rest))) return take(1);
     const [url = ''] = address.exec(rest) ?? [];
     const [whole = ''] = /^\S*/.exec(rest) ?? [];
@@ -177,12 +177,12 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     const shown = url.replace(/[.,;:!?*_\\]+$/, '');
     take(shown.length);
     const meant = withoutEscapes(shown);
-    // For readers of GFM all up to a blank belongs to it, and a backslash escapes nothing there.
+    // For GFM readers everything up to a blank belongs to the address, and a backslash escapes nothing there.
     const endsThere = trailing.test(whole.slice(shown.length));
     return endsThere && (await isAllowed(meant)) ? shown : `\`${meant}\``;
   }
 
-  /** An address that began before a link that is none goes on here: this part of it becomes code. '': there is none. */
+  /** Turns the rest of an address into code if the address began before a link that was replaced by its text. Returns '' if no address began. */
   function goesOn(isLast: boolean): string | undefined {
     const begun = addressBegins.exec(said)?.[0];
     const mail = mailGoesOn.exec(said)?.[1];
@@ -207,7 +207,7 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
       : take(whole.length);
   }
 
-  /** Its host becomes code; what it has before `@` has been let through. */
+  /** Turns the host of a mail address into code. The name before `@` has already been shown. */
   async function mailAddress(isLast: boolean): Promise<string | undefined> {
     const [whole = '', host = ''] = mailHost.exec(rest) ?? [];
     if (whole.length === rest.length && !isLast && whole.length < longestLink) return undefined;
@@ -230,7 +230,7 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     // Cells of tables end at `|`, also in code.
     const isCell = inside.includes('|') && /\][(:[]|<[^>|]*[:=]|:\/\/|www\./i.test(inside);
     if (end === -1 || blockBegins.test(inside) || isCell) return take(marks.length).replaceAll('`', '\\`');
-    // On one line nothing can come between its marks.
+    // On one line, nothing can separate the marks of the code.
     return take(length).replaceAll(/\s*\n[ \t>]*/g, ' ');
   }
 
@@ -257,7 +257,7 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     return withoutLink(text, whole.length + target[0].length);
   }
 
-  /** Its text is read again together with what comes next: the two may be a link. They must not be the beginning of a block. */
+  /** Replaces a link by its text, which is read again together with the following text: the two may form another link. They must not begin a block. */
   function withoutLink(text: string, length: number): string {
     take(length);
     const shown = text.trim() === '' ? noText : text.trim();
@@ -273,7 +273,7 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
   }
 
   async function filtered(text: string): Promise<string> {
-    // The letter keeps its start from counting as the start of a line.
+    // The letter keeps the text from counting as the start of a line.
     const inner = linkFilter(isAllowed);
     return ((await inner.push(`a${text}`)) + (await inner.end())).slice(1);
   }
@@ -290,7 +290,7 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
         continue;
       }
       const isCode = wasCode || fence !== undefined;
-      // Marks of code that touch would be one.
+      // Two marks of code that touch would be read as one.
       shown += endsWithMark && !isCode && next.startsWith('`') ? ` ${next}` : next;
       if (next !== '') endsWithMark = next.endsWith('`');
       said = `${said}${next}`.slice(-longestBeginning);
@@ -312,27 +312,27 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
   };
 }
 
-/** Where an address may begin that goes on after the text; -1: nowhere. */
+/** The offset of an address that may continue after the text; -1 without one. */
 function addressAtEnd(text: string): number {
   const from = Math.max(0, text.length - longestBeginning);
   const at = text.slice(from).search(addressBegins);
   return at === -1 ? -1 : from + at;
 }
 
-/** What a reader sees of a text with escaped marks. */
+/** The text without the backslashes of escaped marks. */
 const withoutEscapes = (text: string): string => text.replaceAll(/\\(?=[!-/:-@[-`{-~])/g, '');
 
 const columnOf = (blanks: string): number =>
   blanks.split('').reduce((column, blank) => (blank === '\t' ? column + 4 - (column % 4) : column + 1), 0);
 
-/** How many quotations a line is in, by what it begins with, and how far its text is moved in there. */
+/** The number of quotations around a line, from the marks at its beginning, and the indent of its text inside them. */
 function placeOf(before: string): { quotes: number; column: number } {
   const parts = before.split('>');
   const blanks = parts.at(-1) ?? '';
   return { quotes: parts.length - 1, column: columnOf(parts.length > 1 ? blanks.replace(' ', '') : blanks) };
 }
 
-/** The rest of a line after the marks of so many quotations; undefined when it has fewer. */
+/** The rest of a line after the marks of `quotes` quotations; undefined if the line has fewer. */
 function withoutQuotes(line: string, quotes: number): string | undefined {
   let inner = line;
   for (let quote = 0; quote < quotes; quote += 1) {
@@ -343,10 +343,10 @@ function withoutQuotes(line: string, quotes: number): string | undefined {
   return inner;
 }
 
-/** An address so that nothing in it ends its link, or begins code or the cell of a table. */
+/** Escapes characters of an address that would end its link, or begin code or a table cell. */
 const linkAddress = (url: string): string => markdownAddress(url).replaceAll('`', '%60').replaceAll('|', '%7C');
 
-/** Where the text of a link ends that begins at `from`; -1: not within what is long enough for a link, or too deep for one. */
+/** The end of the link text that begins at `from`; -1 if the text is too long or its brackets are nested too deep. */
 function closingBracket(text: string, from: number): number {
   let depth = 1;
   for (let at = from; at < text.length && at < longestLink && depth <= deepestBrackets; at += 1) {

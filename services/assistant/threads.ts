@@ -101,7 +101,7 @@ export function threads(log: BudgetedThreads, clock: Clock, random: RandomDigits
       }
     },
 
-    /** Appends a reader's rating of an answer, unless it repeats the current one. The thread's id is enough to rate; an unknown message is `not_found` too. */
+    /** Appends a reader's rating of an answer, unless it repeats the current one. It takes the thread's id and key: an unknown thread, a wrong key and an unknown message are all `not_found`. */
     async rate(identity: ThreadIdentity, rating: Rating, threadKey: string | undefined, caller: Caller): Promise<void> {
       const stored = await load(identity);
       if (!stored || !isThreadKey(stored.commit.data.state, threadKey)) throw noSuchThread('rating');

@@ -13,7 +13,7 @@ import { addressRange, addressRanges, covers } from '#shared/http/address-ranges
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import { formatBytes } from './format.ts';
 
-/** An API description that cannot be fetched, or an answer that is none. The message ends the sentence "<address> cannot be used: …". */
+/** An API description cannot be fetched, or the answer is not one. The message ends the sentence "<address> cannot be used: …". */
 export class NotFetched extends Error {
   override name = 'NotFetched';
 }
@@ -24,9 +24,9 @@ const mostRedirects = 5;
 const defaultWithinMs = 30_000;
 
 /**
- * The API description at an address, checked to be one. It is asked once, with `mostRedirects` redirects, 30 s and 16 MB at most. Addresses of
- * the machine and of networks around it are asked only with `allowPrivate`: each redirect is looked at anew, and so is each address that a name
- * stands for, at the moment of connecting. Rejects with `NotFetched`.
+ * Fetches and checks an API description. Limits: `mostRedirects` redirects, 30 s and 16 MB. There is no retry. Addresses of this machine and of
+ * private networks are used only with `allowPrivate`: each redirect is checked, and so is each address that a name resolves to, at the moment of
+ * connecting. Rejects with `NotFetched`.
  */
 export async function fetchDescription(
   address: string,
@@ -65,7 +65,7 @@ async function ask(
     };
     const answer = await request(url, { dispatcher, signal, headers });
     const { statusCode } = answer;
-    // Whatever happens to the body, somebody listens.
+    // Without a listener, an error of the body would end the process.
     answer.body.on('error', () => undefined);
     if (![301, 302, 303, 307, 308].includes(statusCode)) {
       if (statusCode === 200) return answer;
@@ -92,7 +92,7 @@ function checkUrl(url: URL, allowPrivate: boolean): void {
   if (isIP(literal) > 0 && !allowPrivate && isPrivate(literal)) throw privateAddress(url.host);
 }
 
-/** Looks at the addresses that are really connected to: a name may stand for others a moment later. */
+/** Checks the addresses that the connection uses: a host's name may resolve to others a moment later. */
 const guardedLookup =
   (allowPrivate: boolean): LookupFunction =>
   (host, options, done) => {
@@ -107,7 +107,7 @@ const guardedLookup =
 const privateAddress = (host: string): NotFetched =>
   new NotFetched(`${host} is an address of this machine or of a private network, which needs --private-addresses`);
 
-/** What is in none of these can be reached from everywhere: of IPv6 only `2000::/3` is given out, and parts of it stand for IPv4 addresses. */
+/** Ranges that are not reachable from the whole Internet. Only `2000::/3` of IPv6 is assigned, and parts of it stand for IPv4 addresses. */
 const privateIpv4 = addressRanges(
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.168.0.0/16 198.18.0.0/15 224.0.0.0/3'.split(
     ' ',
@@ -117,7 +117,7 @@ const allIpv4 = addressRanges(['0.0.0.0/0']);
 const publicIpv6 = addressRanges(['2000::/3']);
 const privateIpv6 = addressRanges(['2001::/32', '2001:db8::/32', '2002::/16']);
 
-/** Whether an address is of this machine, of a network around it, or of no use on the Internet. Pure. */
+/** True for addresses of this machine, of private networks, and for those that are not routed on the Internet. Pure. */
 export function isPrivate(address: string): boolean {
   const range = addressRange(address.split('%')[0] ?? '');
   if (range === undefined) return true;
@@ -132,7 +132,7 @@ const decoders: Record<string, () => Transform> = {
   br: createBrotliDecompress,
 };
 
-/** The bytes of an answer after what packs them on the way, up to `maxBytes`. */
+/** The decompressed bytes of an answer, up to `maxBytes`. */
 async function wholeBody(
   body: Readable,
   headers: Dispatcher.ResponseData['headers'],
@@ -161,7 +161,7 @@ async function wholeBody(
   return Buffer.concat(chunks);
 }
 
-/** Whether it is JSON or YAML. Throws `NotFetched` for what is no API description. */
+/** The format of an API description. Throws `NotFetched` for other texts. */
 function checked(bytes: Uint8Array): RemoteFormat {
   const start = Buffer.from(bytes.subarray(0, 1_000))
     .toString()

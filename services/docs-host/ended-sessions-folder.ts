@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { errorCode } from '#shared/runtime/failures.ts';
 import type { EndedSessionStore } from './ended-sessions.ts';
 
-/** The names as empty files of a folder: for one copy of the host. */
+/** Keeps each name as an empty file in a folder, for one copy of the host. */
 export const endedSessionsInFolder = (folder: string): EndedSessionStore => ({
   async read() {
     try {

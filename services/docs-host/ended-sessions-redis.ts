@@ -1,11 +1,11 @@
 import { type RedisAddress, redisClient } from '#shared/http/rate-limit-redis.ts';
 import type { EndedSessionStore } from './ended-sessions.ts';
 
-/** The names in one sorted set of Redis, by when they are of no use any more: for all copies of a host. Ids of sessions are never the same, so hosts of several sites may share it. */
+/** Keeps the names for all copies of a host in one sorted set of Redis, sorted by their end of use. Session ids are unique, so hosts of several sites may share the set. */
 export async function endedSessionsInRedis(address: RedisAddress): Promise<EndedSessionStore> {
   const key = 'bindery:docs-host:ended-sessions';
   const redis = redisClient(address);
-  // What cannot be asked says so itself.
+  // Each call rejects when Redis cannot be reached; the client's own event says nothing more.
   redis.on('error', () => {});
   await redis.connect().catch(() => {});
   return {

@@ -12,7 +12,7 @@ import { type EndedSessionStore, endedSessions, newSession } from './ended-sessi
 const logger = pino({ level: 'silent' });
 const hour = 3_600_000;
 
-/** What holds wherever the names are kept. `open` gives the store to one more copy of the host. */
+/** The contract of all stores. `open` opens the store for one more copy of the host. */
 function endedSessionContract(open: () => Promise<EndedSessionStore>): void {
   let at: number;
   const opened: EndedSessionStore[] = [];

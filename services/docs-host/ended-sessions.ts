@@ -3,54 +3,54 @@ import { messageOf } from '#shared/runtime/failures.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
 
-/** A session of a reader, as its sealed cookie has it. `from` and `until` are milliseconds since 1970, in digits. */
+/** A reader's session, as stored in its sealed cookie. `from` and `until` are milliseconds since 1970, in digits. */
 export type ReaderSession = { reader: string; id: string; from: string; until: string };
 
-/** Keeps names, a few thousand at most: one for each ended session. All copies of a host may write, read and remove at the same time. */
+/** Stores a few thousand names at most: one for each ended session. All copies of a host may write, read and remove at the same time. */
 export type EndedSessionStore = {
   read(): Promise<readonly string[]>;
-  /** Resolves when the name outlives this process. `until`: when it is of no use any more, in milliseconds since 1970. */
+  /** Resolves when the name is stored durably. `until` is the end of its use, in milliseconds since 1970. */
   add(name: string, until: number): Promise<void>;
   remove(names: readonly string[]): Promise<void>;
   close(): void;
 };
 
-/** How long a session that another copy of the host ended may go on here. */
+/** Cache time of the names: a session that another copy of the host ended may continue here for this time. */
 const lookEveryMs = 1_000;
-/** Without a look for this long, no session is taken: any of them may have ended. */
+/** Time without a successful read after which no session is accepted, as each of them may have ended. */
 const longestWithoutLookMs = 60_000;
 const answerWithinMs = 3_000;
-/** More are not kept: then every session that has begun so far ends. */
+/** Most names that are stored. Beyond it, every session that has begun so far ends. */
 const mostEnded = 10_000;
 const longestSessionMs = 720 * 3_600_000;
-/** How much longer an ended session is kept than it would have lasted: a clock that is ahead, of any copy, must not bring it back. */
+/** Tolerance for clocks. A name is kept for this time after its session would have expired, so that no copy whose clock is ahead revives the session. */
 const clockRoomMs = 48 * 3_600_000;
 
 export function newSession(reader: string, seconds: number, now: number = Date.now()): ReaderSession {
   return { reader, id: randomBytes(16).toString('hex'), from: String(now), until: String(now + seconds * 1_000) };
 }
 
-/** Whether a session goes on. Unknown: it may have ended where this copy of the host cannot look. */
+/** State of a session. It is `unknown` while the store cannot be read: another copy of the host may have ended it. */
 export type SessionState = 'lasts' | 'ended' | 'unknown';
 
 /**
- * The sessions that readers ended before their time. A session is a sealed cookie, which whoever has a copy of it could go on showing; so a
- * sign-out writes the session's id where all copies of the host look, each once a second while readers come, and where it outlives a restart.
+ * The sessions that readers ended by signing out. A session is a sealed cookie, and a stolen copy of it would stay valid until it expires. So a
+ * sign-out stores the session's id durably. Every copy of the host reads the stored ids, once a second while readers come.
  */
 export function endedSessions(store: EndedSessionStore, logger: Logger, now: () => number = Date.now) {
   let known: ReadonlySet<string> = new Set();
-  /** How many of them would still last. */
+  /** Number of stored names whose sessions would not have expired yet. */
   let lasting = 0;
-  /** Sessions that began before ended, all of them. */
+  /** All sessions that began before this time have ended. */
   let endedBefore = 0;
-  /** When what is known was read. */
+  /** Time of the last successful read. */
   let readAt = Number.NEGATIVE_INFINITY;
   let triedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
-  /** Ended here, and perhaps not to be read yet: until when they would have lasted, by id. */
+  /** Expiry of sessions that were ended here and that the store may not return yet, by id. */
   const own = new Map<string, number>();
   let problem: string | undefined;
-  /** Also where the clock was set back: then what was read is as old as it seems to be too new. */
+  /** Age in milliseconds. If the clock was set back, a time in the future counts as equally old. */
   const since = (at: number): number => Math.abs(now() - at);
 
   async function look(): Promise<void> {
@@ -95,7 +95,7 @@ export function endedSessions(store: EndedSessionStore, logger: Logger, now: () 
   const hasEnded = ({ id, from }: ReaderSession): boolean => known.has(id) || own.has(id) || Number(from) < endedBefore;
 
   return {
-    /** What is known without a look: undefined when the last one is older than a second. */
+    /** The state from the cache; undefined if the last read is older than a second. */
     known(session: ReaderSession): SessionState | undefined {
       if (hasEnded(session)) return 'ended';
       return since(readAt) < lookEveryMs ? 'lasts' : undefined;
@@ -110,12 +110,12 @@ export function endedSessions(store: EndedSessionStore, logger: Logger, now: () 
       if (hasEnded(session)) return 'ended';
       return since(readAt) < longestWithoutLookMs ? 'lasts' : 'unknown';
     },
-    /** Ends a session, here at once. Rejects when other copies, or this one after a restart, may not learn of it. */
+    /** Ends a session, here at once. Rejects if it could not be stored: then other copies, and this one after a restart, may still accept the session. */
     async end({ id, until }: ReaderSession): Promise<void> {
       own.set(id, Number(until));
       if (lasting + own.size <= mostEnded) return await inTime(store.add(`${id}.${until}`, Number(until)));
       endedBefore = now();
-      // They all began before.
+      // All of them began before `endedBefore`.
       own.clear();
       own.set(id, Number(until));
       known = new Set();

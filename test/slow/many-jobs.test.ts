@@ -61,7 +61,7 @@ describeWithServers(['nats-server'], `${jobCount} small exports queued at once`,
       const [idleMs, loadedMs] = [median(idle.map(({ ms }) => ms)), median(loaded.map(({ ms }) => ms))];
       process.stdout.write(
         `${jobCount} jobs in ${seconds.toFixed(1)} s (${(jobCount / seconds).toFixed(1)} a second); a status takes ${(loadedMs / idleMs).toFixed(1)} times ` +
-          `what it takes idle (medians ${loadedMs.toFixed(1)} and ${idleMs.toFixed(1)} ms; ${summaryOf(loaded)})\n`,
+          `its idle time (medians ${loadedMs.toFixed(1)} and ${idleMs.toFixed(1)} ms; ${summaryOf(loaded)})\n`,
       );
       expect(new Set(loaded.map(({ status }) => status))).toEqual(new Set([200]));
       expect(new Set(jobs.map(({ jobId }) => jobId)).size).toBe(jobCount);

@@ -116,7 +116,7 @@ const maxConfigNesting = 64;
 /** Reads a JSON file of the project's configuration. Throws `InvalidProject` (`bad-config`, `config-too-deep`, `config-too-large`). */
 function parseConfigJson(bytes: Uint8Array, file: string): JsonValue {
   if (bytes.byteLength > maxConfigBytes) {
-    const message = `${file} is larger than 5 MB. Split it, or remove what is not needed.`;
+    const message = `${file} is larger than 5 MB. Split it, or remove unused parts.`;
     throw new InvalidProject('config-too-large', file, message);
   }
   const { text } = decodeSource(bytes, file);

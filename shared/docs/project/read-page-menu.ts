@@ -22,7 +22,7 @@ const services: Record<string, { name: string; base: string }> = {
 const ownKinds = ['copy', 'view', 'assistant'] as const;
 /** Options of the format that a page cannot offer, with the reason. */
 const impossible: Record<string, string> = {
-  'download-pdf': 'browsers save what they print as PDF',
+  'download-pdf': 'readers can print the page to a PDF file',
   'download-spec': 'a page has the part of the description that it is about, in words',
   ...Object.fromEntries(
     ['mcp', 'add-mcp', 'cursor', 'vscode', 'devin-mcp'].map((name) => [name, 'the platform has no MCP server']),

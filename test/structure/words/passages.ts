@@ -6,7 +6,10 @@ import { micromarkPageParser } from '#shared/docs/project/micromark-page-parser.
 /** A text that people read: a comment, a string of several words in code, or a paragraph or table cell of a page. `line` counts from 1. */
 export type Passage = { kind: 'comment' | 'string' | 'paragraph' | 'cell'; line: number; text: string };
 
-/** Texts of a TypeScript or JavaScript file. Line comments below each other are one passage; code in backticks reads as `code`. */
+/**
+ * Texts of a TypeScript or JavaScript file. Line comments below each other are one passage; code in backticks reads as `code`. Strings of tests are read
+ * only if they begin with a capital: names of tests are not sentences.
+ */
 export function passagesOfSource(file: string, source: string): Passage[] {
   const { comments, program } = parseSync(file, source);
   const lineOf = lineCounter(source);
@@ -21,8 +24,9 @@ export function passagesOfSource(file: string, source: string): Passage[] {
     if (isNext) last.text += `\n${text}`;
     else passages.push({ kind: 'comment', line: lineOf(start), text });
   }
+  const readsRests = !/\.(?:test|contract)\.ts$/.test(file);
   const add = (text: string, start: number): void => {
-    if (/^[A-Z][^\n]* [^\n]* [^\n]* [^\n]*\S/.test(text) && !/[<{]\w+[>}]|=>|;$/m.test(text))
+    if ((/^[A-Z]/.test(text) || readsRests) && isProse(text) && !/[<{]\w+[>}]|=>|;$/m.test(text))
       passages.push({ kind: 'string', line: lineOf(start), text: withoutCode(text) });
   };
   new Visitor({
@@ -61,6 +65,32 @@ export function passagesOfPage(file: string, source: string): Passage[] {
     });
   });
   return passages;
+}
+
+/** Texts of a file of interface texts: its strings that are prose. */
+export function passagesOfTexts(source: string): Passage[] {
+  const found = source.matchAll(/"(?:[^"\\\n]|\\.)*"/g);
+  const lineOf = lineCounter(source);
+  return Array.from(found, ({ 0: string, index }) => ({
+    kind: 'string' as const,
+    line: lineOf(index),
+    text: JSON.parse(string) as string,
+  })).filter(({ text }) => isProse(text));
+}
+
+/** Paragraphs of a plain text, such as the notes of a chart. Indented lines are commands, and `{{ … }}` reads as `code`. */
+export function passagesOfText(source: string): Passage[] {
+  const plain = source.replaceAll(/^(?: {2,}|\t).*$/gm, '').replaceAll(/\{\{[^}]*\}\}/g, 'code');
+  const lineOf = lineCounter(plain);
+  const found = plain.matchAll(/(?:^.*\S.*\n?)+/gm);
+  return Array.from(found, ({ 0: text, index }) => ({ kind: 'paragraph' as const, line: lineOf(index), text }));
+}
+
+/** Prose has four words or more. Without a capital at its beginning it is the rest of a sentence that code builds, and has six or more. */
+function isProse(text: string): boolean {
+  const [firstLine = ''] = text.split('\n', 1);
+  const words = firstLine.trim().split(/ +/).length;
+  return /^[A-Z]/.test(text) ? words >= 4 : /^[a-z]/.test(text) && words >= 6;
 }
 
 /** Comments for tools, and license lines. */

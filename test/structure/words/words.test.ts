@@ -1,8 +1,15 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { root } from '../source-files.ts';
-import { type Passage, passagesOfComments, passagesOfPage, passagesOfSource } from './passages.ts';
+import {
+  type Passage,
+  passagesOfComments,
+  passagesOfPage,
+  passagesOfSource,
+  passagesOfText,
+  passagesOfTexts,
+} from './passages.ts';
 import { problemsIn } from './plain-english.ts';
 
 /*
@@ -13,55 +20,12 @@ import { problemsIn } from './plain-english.ts';
  */
 
 const read = process.env.BINDERY_WORDS?.split(',') ?? [
-  'ARCHITECTURE.md',
-  'CHANGELOG.md',
-  'CONTRIBUTING.md',
-  'README.md',
-  'SECURITY.md',
+  ...readdirSync(root).filter((name) => name.endsWith('.md')),
+  '.ci/run',
   'docker-compose.yml',
   'infra',
-  'infra/charts',
-  'infra/container',
-  'infra/docs/concepts',
-  'infra/docs/decisions',
-  'infra/docs/index.mdx',
-  'infra/docs/interfaces',
-  'infra/docs/operate',
-  'infra/docs/quickstart.mdx',
-  'infra/observe',
-  'infra/setup',
-  'infra/supervisor',
-  'services/bundler',
-  'services/cli/commands',
-  'services/cli/docs-reference',
-  'services/cli/doctor',
-  'services/cli/search-bench',
-  'services/cli/timeline',
-  'services/gateway',
-  'services/housekeeper',
-  'services/indexer',
-  'services/link-signer',
-  'services/orchestrator',
-  'services/page-renderer',
-  'services/projector',
-  'services/publisher',
-  'shared/aggregates',
-  'shared/contracts',
-  'shared/docs/format',
-  'shared/docs/icons',
-  'shared/docs/project',
-  'shared/docs/reference',
-  'shared/docs/render',
-  'shared/docs/sandbox',
-  'shared/embedding',
-  'shared/export',
-  'shared/http',
-  'shared/interfaces',
-  'shared/messaging',
-  'shared/runtime',
-  'shared/search',
-  'shared/service',
-  'shared/storage',
+  'services',
+  'shared',
   'test',
 ];
 /** Texts of others, translations, stored examples, and the examples of this check. */
@@ -111,11 +75,26 @@ describe('plain words', () => {
     expect(passagesOfPage('a.mdx', '---\ntitle: A\n---\n\nUse `x` here.\n')).toEqual([
       { kind: 'paragraph', line: 5, text: 'Use code here.' },
     ]);
+    expect(passagesOfTexts('{\n  "next": "Next",\n  "a": "Open \\"it\\" in the editor"\n}\n')).toEqual([
+      { kind: 'string', line: 3, text: 'Open "it" in the editor' },
+    ]);
+    expect(passagesOfText('It runs in {{ .Release.Namespace }}.\n\nIs it ready?\n  kubectl get pods\n')).toEqual([
+      { kind: 'paragraph', line: 1, text: 'It runs in code.\n' },
+      { kind: 'paragraph', line: 3, text: 'Is it ready?\n' },
+    ]);
+  });
+
+  test('reads the rest of a sentence that code builds, but no short list of names', () => {
+    expect(passagesOfSource('a.ts', 'throw new Error(`${name} is what it has in the end`);\n')).toEqual([
+      { kind: 'string', line: 1, text: 'code is what it has in the end' },
+    ]);
+    expect(passagesOfSource('a.ts', "const names = 'a b c d';\n")).toEqual([]);
+    expect(passagesOfSource('a.test.ts', "test('says what is wrong with its query', run);\n")).toEqual([]);
   });
 });
 
 function filesOf(name: string): string[] {
-  if (/\.\w+$/.test(name)) return [name];
+  if (statSync(join(root, name)).isFile()) return [name];
   return readdirSync(join(root, name), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length))
@@ -126,5 +105,8 @@ function passagesOf(file: string): Passage[] {
   const source = readFileSync(join(root, file), 'utf8');
   if (/\.(ts|mts|mjs|js)$/.test(file)) return passagesOfSource(file, source);
   if (/\.mdx?$/.test(file)) return passagesOfPage(file, source);
-  return /\.(css|ya?ml|sh|tpl)$|(^|\/)(Dockerfile|run)$/.test(file) ? passagesOfComments(source) : [];
+  if (/\.txt$/.test(file)) return passagesOfText(source);
+  if (/\/languages\/\w+\.json$/.test(file)) return passagesOfTexts(source);
+  const hasHashComments = file.endsWith('Dockerfile') || (!basename(file).includes('.') && source.startsWith('#!'));
+  return /\.(css|ya?ml|sh|tpl)$/.test(file) || hasHashComments ? passagesOfComments(source) : [];
 }

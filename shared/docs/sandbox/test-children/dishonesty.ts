@@ -59,7 +59,7 @@ export const dishonesties = {
     say({ kind: 'response', id, response: {} }, [[['__proto__', 'polluted'], 1]], Buffer.from('x')),
   'sends bytes for the prototype of a list': (id) =>
     say({ kind: 'response', id, response: [] }, [[['response', 'length'], 1]], Buffer.from('x')),
-  'sends bytes over what it said': (id) =>
+  'sends bytes for a value that it sent': (id) =>
     say({ kind: 'response', id, response: 'x' }, [[['response'], 1]], Buffer.from('x')),
   'names more bytes than it sends': (id) =>
     say({ kind: 'response', id, response: null }, [[['response'], 9]], Buffer.from('x')),
