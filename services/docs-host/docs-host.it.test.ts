@@ -169,7 +169,7 @@ describe('the served site', () => {
 
   test("two hosts on one folder would take each other's versions: the second one does not start", async () => {
     const first = await served();
-    await expect(host({ BINDERY_STATIC_EXPORT_ENABLED: '0' })).rejects.toThrow(/folder of its own with BINDERY_DATA/);
+    await expect(host({ BINDERY_STATIC_EXPORT_ENABLED: '0' })).rejects.toThrow(/its own folder with BINDERY_DATA/);
     await first.stop();
     const next = await host({ BINDERY_STATIC_EXPORT_ENABLED: '0' });
     expect(await pageOf(next)).toContain('Version one');

@@ -139,7 +139,7 @@ describeWithServers(['nats-server'], 'a rebuild that reads the archive', () => {
     await reading;
     isEndless = false;
     expect(await rebuildProjection(operator, 'exports', request('r2'))).toMatchObject({ id: 'r2', live: 'green' });
-    expect(await first).toMatch(/gave way/);
+    expect(await first).toMatch(/was replaced by another one/);
     expect((await rebuiltJobs()).inAudit).toHaveLength(2);
   });
 

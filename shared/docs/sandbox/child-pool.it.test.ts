@@ -118,7 +118,7 @@ describe.each([
       shared.run({ do: 'ask', content: '/etc/passwd' }, { expects: anything, deadlineMs, answers }),
     ).rejects.toThrow('no such file');
     await expect(shared.run({ do: 'ask', content: 'a.mdx' }, { expects: anything, deadlineMs })).rejects.toThrow(
-      'nobody answers',
+      'has no answers to questions',
     );
   });
 });
