@@ -260,7 +260,7 @@ export class ChannelWriter {
       written?.['payload'] ??
       (payload === undefined
         ? undefined
-        : madeExample(this.#document, payload, side === 'send' ? 'request' : 'response'));
+        : madeExample(this.#document, payload, side === 'send' ? 'request' : 'response', {}, () => {}));
     if (value === undefined) return;
     const fence = exampleFence(textOf(message['contentType']) ?? 'application/json', title, value);
     if (!fences.some((other) => other.meta === fence.meta && other.value === fence.value)) fences.push(fence);

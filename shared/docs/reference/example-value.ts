@@ -23,12 +23,16 @@ export function exampleSettings(api: SiteSettings['api']): ExampleSettings {
   };
 }
 
-/** The example of a media type, parameter or header: a written one, or one generated from its schema. The same input gives the same value. */
+/**
+ * The example of a media type, parameter or header: a written one, or one generated from its schema. The same input gives the same value. `ambiguous` is
+ * called if it was generated and fits several options of a `oneOf`.
+ */
 export function exampleOf(
   document: JsonObject,
   written: JsonObject,
   use: Direction,
   fields: ExampleFields = {},
+  ambiguous: () => void = () => {},
 ): JsonValue | undefined {
   const own = exampleIn(written);
   if (own !== undefined) return own;
@@ -36,7 +40,7 @@ export function exampleOf(
     const { value } = resolved(document, example).value;
     if (value !== undefined) return value;
   }
-  return written['schema'] === undefined ? undefined : madeExample(document, written['schema'], use, fields);
+  return written['schema'] === undefined ? undefined : madeExample(document, written['schema'], use, fields, ambiguous);
 }
 
 /** All written examples, by name. */

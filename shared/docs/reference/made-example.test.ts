@@ -201,6 +201,66 @@ test('an example of a request has only fields that are sent, and that of a respo
   expect(made(schema, {}, 'response')).toEqual({ id: '<string>' });
 });
 
+describe('an example of options that allow the same objects', () => {
+  const empty = { type: 'object', properties: { error: { type: 'string', default: 'EMPTY' } } };
+  const unknown = { type: 'object', properties: { error: { type: 'string', default: 'UNKNOWN' } } };
+  const either: JsonObject = { oneOf: [empty, unknown] };
+  const found = (document: JsonObject, schema: JsonValue, use: 'request' | 'response' = 'response') => {
+    let isAmbiguous = false;
+    const value = madeExample(document, schema, use, {}, () => {
+      isAmbiguous = true;
+    });
+    return { value, isAmbiguous };
+  };
+
+  test('is that of the first option, and the caller learns of it', () => {
+    expect(found({}, either)).toEqual({ value: { error: 'EMPTY' }, isAmbiguous: true });
+    const inside = { type: 'object', required: ['cause'], properties: { cause: either, at: { type: 'integer' } } };
+    expect(found({}, inside)).toEqual({ value: { cause: { error: 'EMPTY' }, at: 123 }, isAmbiguous: true });
+    expect(found({}, { allOf: [{ type: 'string' }, { type: 'integer' }] })).toEqual({
+      value: undefined,
+      isAmbiguous: false,
+    });
+  });
+
+  test('fits one option alone if a property distinguishes them', () => {
+    const closed = { ...unknown, additionalProperties: false, required: ['error'] };
+    const more = { type: 'object', properties: { error: { type: 'string' }, more: { type: 'integer' } } };
+    expect(found({}, { oneOf: [closed, more] })).toMatchObject({ value: { more: 123 }, isAmbiguous: false });
+    const kinds = ['a', 'b'].map((kind) => ({ type: 'object', properties: { kind: { enum: [kind] } } }));
+    expect(found({}, { oneOf: kinds })).toEqual({ value: { kind: 'a' }, isAmbiguous: false });
+  });
+
+  test('is kept in a slice that leaves the schema out', () => {
+    const long = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`field${at}`, { type: 'string' }]));
+    const needed = { required: ['error'] };
+    const schemas: JsonObject = {
+      Long: { type: 'object', properties: long },
+      Either: { type: 'object', oneOf: [empty, unknown].map((option) => ({ ...option, ...needed })) },
+      Outer: { type: 'object', required: ['either'], properties: { either: { $ref: '#/components/schemas/Either' } } },
+    };
+    const answer: JsonObject = {
+      type: 'object',
+      properties: { long: { $ref: '#/components/schemas/Long' }, outer: { $ref: '#/components/schemas/Outer' } },
+      required: ['outer'],
+    };
+    const responses = { 200: { description: 'Fine', content: { 'application/json': { schema: answer } } } };
+    const specification: JsonObject = {
+      openapi: '3.1.0',
+      paths: { '/a': { get: { responses } } },
+      components: { schemas },
+    };
+    const [operation] = operationsOf(specification);
+    const document = (operation && openSlice(sliceOperation(specification, operation).text)?.document) ?? {};
+    const whole = [shapeOf(document, { $ref: '#/components/schemas/Either' }).variants];
+    // Guards the test: the schema is one of those that are cut.
+    expect(whole).toEqual([[]]);
+    const { value, isAmbiguous } = found(document, answer);
+    expect(value).toMatchObject({ outer: { either: { error: 'EMPTY' } } });
+    expect(isAmbiguous).toBe(true);
+  });
+});
+
 test('an example of a schema whose content a slice left out is its least value', () => {
   const long = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`field${at}`, { type: 'string' }]));
   const schemas = {

@@ -10,8 +10,8 @@ import {
   textsOf,
 } from '#shared/docs/project/json-values.ts';
 import { isBinary } from './form-parts.ts';
-import { type Direction, fitsSchema, type StepsLeft } from './schema-fits.ts';
-import { leastValue, merge, type Property, type Shape, shapeOf } from './schema-shape.ts';
+import { type Choice, type Direction, fitsSchema, type StepsLeft } from './schema-fits.ts';
+import { ambiguousLeast, leastValue, merge, type Property, type Shape, shapeOf } from './schema-shape.ts';
 import { exampleOfFormat, madeFile } from './text-formats.ts';
 import { textForPattern } from './text-for-pattern.ts';
 
@@ -27,12 +27,32 @@ const mostItems = 20;
 /** Shared bound of all checks of one example: nested choices could otherwise take half a minute. */
 const mostSteps = 100_000;
 
-/** Generates a value that its schema allows; undefined if none was found. The same input gives the same value. */
+/**
+ * Generates a value that its schema allows; undefined if none was found. The same input gives the same value.
+ *
+ * `oneOf` wants exactly one option to allow the value, but options often allow the same objects. If `ambiguous` is given, it is called in that case,
+ * and the value fits at least one option.
+ */
 export function madeExample(
   document: JsonObject,
   schema: JsonValue,
   use: Direction,
   fields: ExampleFields = {},
+  ambiguous?: () => void,
+): JsonValue | undefined {
+  const exact = exampleWith('exact', document, schema, use, fields);
+  if (exact !== undefined || ambiguous === undefined) return exact;
+  const any = exampleWith('any', document, schema, use, fields);
+  if (any !== undefined) ambiguous();
+  return any;
+}
+
+function exampleWith(
+  choice: Choice,
+  document: JsonObject,
+  schema: JsonValue,
+  use: Direction,
+  fields: ExampleFields,
 ): JsonValue | undefined {
   const tries: ExampleFields[] = [
     fields,
@@ -44,8 +64,8 @@ export function madeExample(
   ];
   const left: StepsLeft = { count: mostSteps };
   for (const each of tries) {
-    const made = new Maker(document, use, each, left).make(schema, 0, new Set());
-    if (made !== undefined && fitsSchema(document, schema, made, use, left)) return made;
+    const made = new Maker(document, use, each, left, choice).make(schema, 0, new Set());
+    if (made !== undefined && fitsSchema(document, schema, made, use, left, choice)) return made;
   }
   return undefined;
 }
@@ -55,10 +75,12 @@ class Maker {
   readonly #use: Direction;
   readonly #fields: ExampleFields;
   readonly #left: StepsLeft;
+  readonly #choice: Choice;
   #values = 0;
 
-  constructor(document: JsonObject, use: Direction, fields: ExampleFields, left: StepsLeft) {
+  constructor(document: JsonObject, use: Direction, fields: ExampleFields, left: StepsLeft, choice: Choice) {
     this.#left = left;
+    this.#choice = choice;
     this.#document = document;
     this.#use = use;
     this.#fields = fields;
@@ -92,12 +114,14 @@ class Maker {
   }
 
   #fits(part: JsonValue | undefined, value: JsonValue): boolean {
-    return fitsSchema(this.#document, part, value, this.#use, this.#left);
+    return fitsSchema(this.#document, part, value, this.#use, this.#left, this.#choice);
   }
 
   /** The value of a schema for which the slice has only its least value. The schema may be merged from parts that the slice has whole. */
   #least(part: JsonValue | undefined, merged: JsonObject): JsonValue | undefined {
-    const value = ownValue(objectOf(merged[leastValue]), this.#use);
+    const least = objectOf(merged[leastValue]);
+    const value =
+      ownValue(least, this.#use) ?? (this.#choice === 'any' ? ownValue(least, ambiguousLeast[this.#use]) : undefined);
     return value === undefined ? undefined : this.#first(part, [value]);
   }
 

@@ -12,6 +12,7 @@ import type { ExampleFields } from './made-example.ts';
 import { madeFile } from './text-formats.ts';
 import { credentialOf, entriesOf, type OpenSlice, resolved, securityOf, serversOf } from './open-slice.ts';
 import type { Operation } from './operations.ts';
+import type { Direction } from './schema-fits.ts';
 import { headerValue, parameterPairs } from './parameter-style.ts';
 import { type CodeSample, requestSamples } from './samples/request-samples.ts';
 import { formFieldsOf } from './form-parts.ts';
@@ -22,8 +23,13 @@ const longestMadeBody = 400;
 /** Maximum length of a generated response. A longer one is made again with less depth, because its fields are beside it. */
 const longestMadeAnswer = 1_200;
 
-/** Called for each request or answer without an example that its schema allows. */
-export type Missing = (where: 'the request' | `the answer ${string}`) => void;
+/**
+ * Called for each request or answer whose schema allows no example that was found. `ambiguous` means that an example is shown, which fits several
+ * options of a `oneOf`.
+ */
+export type Missing = (where: 'the request' | `the answer ${string}`, kind: 'none' | 'ambiguous') => void;
+
+type FoundExample = { value: JsonValue | undefined; isAmbiguous: boolean };
 
 /** The request in several languages: samples written in the specification, or else generated ones. None for webhooks. */
 export function requestFences(
@@ -81,8 +87,10 @@ function requestOf(
   const [media] = entriesOf(resolved(document, written['requestBody']).value['content']);
   if (media) {
     const facts = resolved(document, media[1]).value;
-    request.body = requestBody(document, sentType(media[0]), facts, defaults);
-    if (request.body === undefined && facts['schema'] !== undefined) missing('the request');
+    const { value, isAmbiguous } = shortExample(document, facts, defaults);
+    request.body = requestBody(document, sentType(media[0]), facts, value);
+    if (request.body === undefined && facts['schema'] !== undefined) missing('the request', 'none');
+    if (isAmbiguous) missing('the request', 'ambiguous');
   }
   return request;
 }
@@ -91,32 +99,35 @@ function requestOf(
 const sentType = (type: string): string => (type.includes('*') ? 'application/json' : type);
 
 /** A generated example that is long is made again with fewer fields, because it appears in eight languages. */
-function shortExample(
-  document: JsonObject,
-  media: JsonObject,
-  defaults: ExampleSettings['defaults'],
-): JsonValue | undefined {
+function shortExample(document: JsonObject, media: JsonObject, defaults: ExampleSettings['defaults']): FoundExample {
   const wanted: ExampleFields[] = [
     defaults === undefined ? {} : { defaults },
     { defaults: 'required', depth: 3 },
     { defaults: 'required', depth: 1 },
     { defaults: 'required', depth: 0 },
   ];
-  let made: JsonValue | undefined;
+  let found: FoundExample = { value: undefined, isAmbiguous: false };
   for (const fields of defaults === 'all' ? wanted.slice(0, 1) : wanted) {
-    made = exampleOf(document, media, 'request', fields);
-    if (made === undefined || JSON.stringify(made).length <= longestMadeBody) return made;
+    found = foundExample(document, media, 'request', fields);
+    if (found.value === undefined || JSON.stringify(found.value).length <= longestMadeBody) return found;
   }
-  return made;
+  return found;
+}
+
+function foundExample(document: JsonObject, media: JsonObject, use: Direction, fields: ExampleFields): FoundExample {
+  let isAmbiguous = false;
+  const value = exampleOf(document, media, use, fields, () => {
+    isAmbiguous = true;
+  });
+  return { value, isAmbiguous };
 }
 
 function requestBody(
   document: JsonObject,
   mimeType: string,
   media: JsonObject,
-  defaults: ExampleSettings['defaults'],
+  example: JsonValue | undefined,
 ): SampleRequest['body'] {
-  const example = shortExample(document, media, defaults);
   if (example === undefined) return undefined;
   if (/form/.test(mimeType) && isJsonObject(example)) {
     return { mimeType, text: '', fields: formFieldsOf(document, mimeType, media, example) };
@@ -134,22 +145,24 @@ export function responseFences({ document }: OpenSlice, { written }: Operation, 
     const facts = resolved(document, media[1]).value;
     const named = namedExamples(document, facts).slice(0, 4);
     if (named.length > 1) return named.map(([name, example]) => exampleFence(media[0], `${status} ${name}`, example));
-    const example = shortAnswer(document, facts);
-    if (example === undefined && facts['schema'] !== undefined) missing(`the answer ${status}`);
+    const { value: example, isAmbiguous } = shortAnswer(document, facts);
+    if (example === undefined && facts['schema'] !== undefined) missing(`the answer ${status}`, 'none');
+    if (isAmbiguous) missing(`the answer ${status}`, 'ambiguous');
     return example === undefined ? [] : [exampleFence(media[0], status, example)];
   });
   return withoutTwins(fences).slice(0, 8);
 }
 
-function shortAnswer(document: JsonObject, media: JsonObject): JsonValue | undefined {
-  let made: JsonValue | undefined;
+function shortAnswer(document: JsonObject, media: JsonObject): FoundExample {
+  let found: FoundExample = { value: undefined, isAmbiguous: false };
   for (const fields of [{}, { depth: 3 }, { depth: 2 }, { depth: 1 }]) {
-    const before = made;
-    made = exampleOf(document, media, 'response', fields);
+    const before = found.value;
+    found = foundExample(document, media, 'response', fields);
+    const { value } = found;
     // The same object again means that the example is written in the specification.
-    if (made === undefined || made === before || JSON.stringify(made).length <= longestMadeAnswer) return made;
+    if (value === undefined || value === before || JSON.stringify(value).length <= longestMadeAnswer) return found;
   }
-  return made;
+  return found;
 }
 
 /** Merges equal examples under one title: errors mostly have the same fields. */

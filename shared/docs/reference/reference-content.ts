@@ -132,7 +132,7 @@ class ReferenceWriter {
 
   #schema(): AddedNodes {
     const schema = this.#slice.schema ?? {};
-    const example = madeExample(this.#document, schema, 'response');
+    const example = madeExample(this.#document, schema, 'response', {}, () => {});
     const title = this.#texts.example.replace(/\s*[:：]\s*$/u, '');
     const examples = example === undefined ? [] : [exampleFence('application/json', title, example)];
     const isOwn = this.#own.components.has('ResponseExample');
@@ -393,11 +393,15 @@ class ReferenceWriter {
   }
 
   #examples(operation: Operation, parameters: JsonObject[]): Nodes[] {
-    const missing: Missing = (where) =>
+    const missing: Missing = (where, kind) => {
+      const place = `${where} of ${operation.method} ${operation.path}`;
       this.#options.report?.(
         'example-not-made',
-        `No example that its schema allows could be made for ${where} of ${operation.method} ${operation.path}. Write one in the description, or check whether the schema allows any value.`,
+        kind === 'none'
+          ? `No example that its schema allows could be made for ${place}. Write one in the description, or check whether the schema allows any value.`
+          : `The example of ${place} fits several options of a "oneOf", which wants exactly one. Use "anyOf", or make the options differ, such as by a required property with one allowed value.`,
       );
+    };
     const shown = {
       RequestExample: () => requestFences(this.#slice, operation, parameters, this.#options.examples, missing),
       ResponseExample: () => responseFences(this.#slice, operation, missing),

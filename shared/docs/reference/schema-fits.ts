@@ -15,6 +15,9 @@ import { isLikePattern } from './text-for-pattern.ts';
 /** A request has no read-only members, and a response no write-only ones. */
 export type Direction = 'request' | 'response';
 
+/** With `exact`, a value fits a `oneOf` if exactly one option allows it, as JSON Schema says; with `any`, if at least one does. */
+export type Choice = 'exact' | 'any';
+
 const maxSteps = 20_000;
 
 /** Remaining comparisons of schema parts with values, shared by several checks. */
@@ -31,17 +34,20 @@ export function fitsSchema(
   value: JsonValue,
   direction?: Direction,
   left: StepsLeft = { count: maxSteps },
+  choice: Choice = 'exact',
 ): boolean {
-  return new Check(document, direction, left).fits(schema, value, 0, new Set());
+  return new Check(document, direction, left, choice).fits(schema, value, 0, new Set());
 }
 
 class Check {
   readonly #document: JsonObject;
   readonly #unsent: 'readOnly' | 'writeOnly' | undefined;
   readonly #left: StepsLeft;
+  readonly #choice: Choice;
   #steps = 0;
 
-  constructor(document: JsonObject, direction: Direction | undefined, left: StepsLeft) {
+  constructor(document: JsonObject, direction: Direction | undefined, left: StepsLeft, choice: Choice) {
+    this.#choice = choice;
     this.#document = document;
     this.#left = left;
     this.#unsent = direction && (direction === 'request' ? 'readOnly' : 'writeOnly');
@@ -82,7 +88,7 @@ class Check {
       if (child !== undefined || !Array.isArray(written) || written.length === 0) continue;
       const options = optionsOfKind(schema, written, value);
       const count = options.filter(holds).length;
-      if (count === 0 || (kind === 'oneOf' && count > 1)) return false;
+      if (count === 0 || (kind === 'oneOf' && count > 1 && this.#choice === 'exact')) return false;
     }
     if (not !== undefined && holds(not)) return false;
     if (schema['if'] === undefined) return true;

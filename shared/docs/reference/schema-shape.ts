@@ -63,6 +63,9 @@ export const partType = 'x-bindery-part-type';
 /** Key with which a slice stores, for a schema whose content it leaves out, the least value in each direction. */
 export const leastValue = 'x-bindery-least';
 
+/** Keys of a least value, by direction, that fits several options of a `oneOf` because no value was found that fits only one. */
+export const ambiguousLeast = { request: 'ambiguousRequest', response: 'ambiguousResponse' } as const;
+
 const kindsOfChoice = ['oneOf', 'anyOf'] as const;
 
 /** The shape of a schema in the document of a slice. Never throws: invalid parts are left out. */

@@ -15,7 +15,8 @@ async function pageOf(file: string, description: string) {
   });
   const { files, page } = render('page');
   const [html = '', markdown = ''] = files.map(({ body }) => Buffer.from(body).toString());
-  return { html, markdown, codes: [...model.diagnostics, ...page.diagnostics].map(({ code }) => code) };
+  const findings = [...model.diagnostics, ...page.diagnostics];
+  return { html, markdown, findings, codes: findings.map(({ code }) => code) };
 }
 
 const json = (operation: string): string => `{"openapi":"3.1.0","paths":{"/things":{"post":${operation}}}}`;
@@ -68,4 +69,21 @@ test('an example that cannot be made is a finding, and one that can be made is n
   expect(never.codes).toEqual(['example-not-made']);
   const some = await pageOf('api.json', withSchema('{"type":"integer","minimum":4,"maximum":5}'));
   expect(some.codes).toEqual([]);
+});
+
+test('an example of options that allow the same objects is shown, with a finding', async () => {
+  const option = (code: string): string =>
+    `{"type":"object","properties":{"code":{"type":"string","default":"${code}"}}}`;
+  const schema = `{"oneOf":[${option('EMPTY')},${option('UNKNOWN')}]}`;
+  const content = `{"application/json":{"schema":${schema}}}`;
+  const answer = `{"401":{"description":"No.","content":${content}}}`;
+  const { markdown, findings } = await pageOf(
+    'api.json',
+    json(`{"requestBody":{"content":${content}},"responses":${answer}}`),
+  );
+  expect(markdown.match(/"code": "EMPTY"/g)?.length).toBeGreaterThanOrEqual(2);
+  expect(findings).toMatchObject([
+    { code: 'example-not-made', message: expect.stringContaining('the request of POST /things fits several options') },
+    { code: 'example-not-made', message: expect.stringContaining('the answer 401 of POST /things fits several') },
+  ]);
 });

@@ -9,7 +9,7 @@ import {
 } from '#shared/docs/project/json-values.ts';
 import { madeExample } from './made-example.ts';
 import { type Operation, resolvePointer } from './operations.ts';
-import { leastValue } from './schema-shape.ts';
+import { ambiguousLeast, leastValue } from './schema-shape.ts';
 import { withDefinitions } from './slice-lines.ts';
 
 const maxValues = 20_000;
@@ -229,8 +229,12 @@ function leastOf(specification: JsonObject, schema: JsonObject): JsonObject {
   if (made === undefined) {
     made = {};
     for (const use of ['request', 'response'] as const) {
-      const value = madeExample(specification, schema, use, { defaults: 'required', depth: 0 });
-      if (value !== undefined && JSON.stringify(value).length <= longestLeast) made[use] = value;
+      let key: string = use;
+      const ambiguous = (): void => {
+        key = ambiguousLeast[use];
+      };
+      const value = madeExample(specification, schema, use, { defaults: 'required', depth: 0 }, ambiguous);
+      if (value !== undefined && JSON.stringify(value).length <= longestLeast) made[key] = value;
     }
     known.set(schema, made);
   }
