@@ -28,7 +28,7 @@ export async function unpackedSite(
   const pages: RenderedPage[] = [];
   for (const path of index.exported) {
     const rendered = renderPage(await pageInput(index, path, testOptions));
-    files.push(...rendered.files);
+    files.push(...rendered.files, ...(rendered.pictures ?? []));
     if (rendered.card) files.push({ path: rendered.card.path, body: await drawCard(rendered.card.svg) });
     pages.push(rendered.page);
   }
