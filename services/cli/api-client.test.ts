@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
-import { apiClient } from './api-client.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { apiClient, type IdleTimer } from './api-client.ts';
 
 const closing: (() => void)[] = [];
 afterEach(() => {
@@ -46,25 +46,78 @@ test('a server may be below a path of a proxy', async () => {
   }
 });
 
-test('a server that accepts and never answers ends in a sentence, and so does one that stops in its answer', async () => {
-  const silent = await serve(() => {});
-  const asked = apiClient(`http://${silent}`, 'k', 50).json('/v1/jobs');
-  await expect(asked).rejects.toThrow(
-    `No answer from http://${silent}: it accepted the connection, and then nothing came for 0.05 s.`,
-  );
-  const neverReads = apiClient(`http://${silent}`, 'k', 50).raw('/v1/x', { method: 'PUT', body: endlessBody() });
-  await expect(neverReads).rejects.toThrow('nothing came for 0.05 s');
-  const stops = await serve((_, response) => void response.write('{"jobs":['));
-  await expect(apiClient(`http://${stops}`, 'k', 200).json('/v1/jobs')).rejects.toThrow(
-    `The answer of http://${stops} broke off: it stopped coming. Try again.`,
-  );
+describe('an idle timeout', () => {
+  test('before the answer ends the call with a sentence', async () => {
+    const arrived = Promise.withResolvers<void>();
+    const host = await serve(() => arrived.resolve());
+    const timer = handTimer();
+    const asked = apiClient(`http://${host}`, 'k', timer.start).json('/v1/jobs');
+    await arrived.promise;
+    timer.expire();
+    await expect(asked).rejects.toThrow(
+      `No answer from http://${host}: it accepted the connection, and then nothing came for 30 s.`,
+    );
+  });
+
+  test('in an upload begins again with each piece, and ends the upload', async () => {
+    const host = await serve(() => {});
+    const timer = handTimer();
+    const pieces = endlessBody();
+    const upload = apiClient(`http://${host}`, 'k', timer.start).raw('/v1/x', { method: 'PUT', body: pieces.body });
+    await expect.poll(() => timer.refreshes()).toBeGreaterThan(1);
+    timer.expire();
+    await expect(upload).rejects.toThrow('nothing came for 30 s');
+    await pieces.cancelled;
+  });
+
+  test('in the answer begins again with each piece, and ends the call with a sentence', async () => {
+    const host = await serve((_, response) => void response.write('{"jobs":['));
+    const timer = handTimer();
+    const asked = apiClient(`http://${host}`, 'k', timer.start).json('/v1/jobs');
+    // The head of the answer, and its first piece.
+    await expect.poll(() => timer.refreshes()).toBe(2);
+    timer.expire();
+    await expect(asked).rejects.toThrow(`The answer of http://${host} broke off: it stopped coming. Try again.`);
+  });
+
+  test('is stopped with the call, also with one that fails', async () => {
+    const host = await serve((request, response) => response.writeHead(request.url === '/a' ? 200 : 500).end('{}'));
+    const timer = handTimer();
+    const client = apiClient(`http://${host}`, 'k', timer.start);
+    await client.json('/a');
+    await expect(client.json('/b')).rejects.toThrow('answered 500');
+    expect(timer.running()).toBe(0);
+  });
+});
+
+test('an answer that breaks off is a sentence', async () => {
   const breaks = await serve((_, response) => void response.write('{"jobs":[', () => response.destroy()));
   await expect(apiClient(`http://${breaks}`, 'k').json('/v1/jobs')).rejects.toThrow('broke off');
 });
 
-/** The body exceeds the buffers of any socket. */
-function endlessBody(): ReadableStream<Uint8Array> {
-  return new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1_000_000)) });
+/** An idle timer that expires when the test says so. */
+function handTimer() {
+  const started = new Set<() => void>();
+  let refreshes = 0;
+  return {
+    start: (onIdle: () => void): IdleTimer => {
+      started.add(onIdle);
+      return { refresh: () => void (refreshes += 1), stop: () => void started.delete(onIdle) };
+    },
+    refreshes: () => refreshes,
+    running: () => started.size,
+    expire() {
+      for (const onIdle of started) onIdle();
+    },
+  };
+}
+
+/** The body exceeds the buffers of any socket. `cancelled` resolves when nobody reads it any more. */
+function endlessBody(): { body: ReadableStream<Uint8Array>; cancelled: Promise<void> } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void =>
+    controller.enqueue(new Uint8Array(1_000_000));
+  return { body: new ReadableStream({ pull, cancel: () => resolve() }), cancelled: promise };
 }
 
 test('a redirection is not followed, and names the other address', async () => {

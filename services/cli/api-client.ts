@@ -39,10 +39,18 @@ export type ApiClient = {
 };
 
 /** Idle timeout of a call: the time without progress in the upload, before the response, or within a response that is read as a whole. */
-const silentMs = 30_000;
+const idleTimeoutMs = 30_000;
 
-/** `call.json` rejects after `patienceMs` without progress, `call.raw` if no response begins within that time. */
-export function apiClient(baseUrl: string, key: string, patienceMs = silentMs): ApiClient {
+/** Runs a function once after the idle timeout, unless it is stopped before. `refresh` starts the time again. */
+export type IdleTimer = { refresh: () => void; stop: () => void };
+
+function startIdleTimer(onIdle: () => void): IdleTimer {
+  const timer = setTimeout(onIdle, idleTimeoutMs);
+  return { refresh: () => void timer.refresh(), stop: () => clearTimeout(timer) };
+}
+
+/** `call.json` rejects after the idle timeout without progress, `call.raw` if no response begins within it. */
+export function apiClient(baseUrl: string, key: string, startTimer = startIdleTimer): ApiClient {
   const begin = async (path: string, call: ApiCall, watch: StallWatch): Promise<Response> => {
     const url = addressOf(baseUrl, path);
     for (const [name, value] of Object.entries(call.query ?? {}))
@@ -67,7 +75,7 @@ export function apiClient(baseUrl: string, key: string, patienceMs = silentMs): 
       watch.moved();
     } catch (error) {
       if (call.signal?.aborted) throw error;
-      const why = watch.signal.aborted ? silent(patienceMs) : unreachableBecause(error, url);
+      const why = watch.signal.aborted ? silent : unreachableBecause(error, url);
       throw new ApiFailure(`No answer from ${url.origin}: ${why}`, 'unreachable', 0);
     }
     if (response.status >= 300 && response.status < 400) throw redirected(response, url);
@@ -75,7 +83,7 @@ export function apiClient(baseUrl: string, key: string, patienceMs = silentMs): 
     return response;
   };
   const watched = async <T>(work: (watch: StallWatch) => Promise<T>): Promise<T> => {
-    const watch = stallWatch(patienceMs);
+    const watch = stallWatch(startTimer);
     try {
       return await work(watch);
     } finally {
@@ -109,20 +117,18 @@ type StallWatch = {
   stop(): void;
 };
 
-function stallWatch(patienceMs: number): StallWatch {
+function stallWatch(startTimer: (onIdle: () => void) => IdleTimer): StallWatch {
   const stalled = new AbortController();
-  const timer = setTimeout(() => stalled.abort(), patienceMs);
-  const stop = () => clearTimeout(timer);
-  const moved = () => void timer.refresh();
+  const { refresh, stop } = startTimer(() => stalled.abort());
   return {
     signal: stalled.signal,
-    moved,
+    moved: refresh,
     stop,
     uploading: (body) =>
       body.pipeThrough(
         new TransformStream<Uint8Array, Uint8Array>({
           transform(piece, controller) {
-            moved();
+            refresh();
             controller.enqueue(piece);
           },
           flush: stop,
@@ -133,8 +139,7 @@ function stallWatch(patienceMs: number): StallWatch {
   };
 }
 
-const silent = (ms: number): string =>
-  `it accepted the connection, and then nothing came for ${ms / 1_000} s. Is --url right, and is the server healthy ("bindery doctor" on its machine)?`;
+const silent = `it accepted the connection, and then nothing came for ${idleTimeoutMs / 1_000} s. Is --url right, and is the server healthy ("bindery doctor" on its machine)?`;
 
 /** The whole body of a response. Rejects with `ApiFailure` if it breaks off or stalls. */
 async function textOf(response: Response, { origin }: URL, watch: StallWatch): Promise<string> {

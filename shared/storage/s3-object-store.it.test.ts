@@ -57,17 +57,19 @@ describeWithServers(['versitygw'], 'with a real gateway', () => {
     });
 
     test('links name the public address, and end with the credentials that signed them', async () => {
-      const expiration = new Date(Date.now() + 600_000);
+      const at = new Date();
+      const expiration = new Date(at.getTime() + 600_000);
       const signing = s3ObjectStore({
         ...settingsFor(gateway),
         publicEndpoint: 'https://files.example.com',
         credentials: { accessKeyId: 'a', secretAccessKey: 'b', sessionToken: 'c', expiration },
+        clock: { now: () => at },
       });
       const options = { lifetimeSeconds: 3600, fileName: 'a.tar.gz', contentType: 'application/gzip' };
       const { url, expiresAt } = await signing.presign('a', options);
-      expect(url).toMatch(/^https:\/\/files\.example\.com\/bindery\/a\?.*X-Amz-Expires=(600|599|601)&/);
+      expect(url).toMatch(/^https:\/\/files\.example\.com\/bindery\/a\?.*X-Amz-Expires=600&/);
       expect(expiration.getTime() - expiresAt.getTime()).toBeGreaterThanOrEqual(0);
-      expect(expiration.getTime() - expiresAt.getTime()).toBeLessThan(2000);
+      expect(expiration.getTime() - expiresAt.getTime()).toBeLessThan(1000);
       const late = s3ObjectStore({
         ...settingsFor(gateway),
         credentials: { accessKeyId: 'a', secretAccessKey: 'b', expiration },
@@ -78,8 +80,10 @@ describeWithServers(['versitygw'], 'with a real gateway', () => {
 
     test('sees how far the clocks are apart', async () => {
       const behind = s3ObjectStore({ ...settingsFor(gateway), clock: { now: () => new Date(Date.now() - 100_000) } });
-      expect(await behind.clockSkewMs()).toBeGreaterThan(98_000);
-      expect(await behind.clockSkewMs()).toBeLessThan(102_000);
+      const askedAtMs = Date.now();
+      const errorMs = Math.abs((await behind.clockSkewMs()) - 100_000);
+      // The store tells whole seconds, at some time while the request is under way.
+      expect(errorMs).toBeLessThanOrEqual(1_000 + Date.now() - askedAtMs);
       await behind.close();
     });
 
@@ -90,18 +94,21 @@ describeWithServers(['versitygw'], 'with a real gateway', () => {
       const now = () => new Date(Date.now() + minutes * 60_000);
       const skewed = s3ObjectStore({ ...settingsFor(gateway), clock: { now } });
       await store.put('signed', Buffer.from('x'));
+      const askedAtMs = Date.now();
       await skewed.head('signed');
       const options = { lifetimeSeconds: 600, fileName: 'a.tar.gz', contentType: 'application/gzip' };
       const link = await skewed.presign('signed', options);
       expect((await fetch(link.url)).status).toBe(200);
-      expect(Math.abs(link.expiresAt.getTime() - now().getTime() - 600_000)).toBeLessThan(3_000);
+      // The store tells whole seconds, at some time while the request is under way; links begin and end at whole seconds.
+      const toleranceMs = 3_000 + Date.now() - askedAtMs;
+      expect(Math.abs(link.expiresAt.getTime() - now().getTime() - 600_000)).toBeLessThan(toleranceMs);
       // Its time is told by the store's clock in the link, and by ours beside it: the same moment.
       const { searchParams } = new URL(link.url);
       const signedAt = Date.parse(
         (searchParams.get('X-Amz-Date') ?? '').replace(/^(....)(..)(..)T(..)(..)(..)Z$/, '$1-$2-$3T$4:$5:$6Z'),
       );
       const endsAt = signedAt + Number(searchParams.get('X-Amz-Expires')) * 1000;
-      expect(Math.abs(endsAt + minutes * 60_000 - link.expiresAt.getTime())).toBeLessThan(3_000);
+      expect(Math.abs(endsAt + minutes * 60_000 - link.expiresAt.getTime())).toBeLessThan(toleranceMs);
       // The next link needs no further answer.
       expect((await fetch((await skewed.presign('signed', options)).url)).status).toBe(200);
       await skewed.close();
@@ -120,24 +127,27 @@ describeWithServers(['versitygw'], 'with a real gateway', () => {
   });
 
   describe('an unreachable store', () => {
-    const timeoutMs = 1000;
     let gateway: VersityGateway;
     let store: ObjectStore;
+    /** A call of it that waits for its deadline outlasts its test. */
+    let patient: ObjectStore;
 
     beforeAll(async () => {
       gateway = await startVersityGateway();
-      const settings = { ...settingsFor(gateway), timeoutMs };
+      const settings = { ...settingsFor(gateway), timeoutMs: 1000 };
+      patient = s3ObjectStore({ ...settings, timeoutMs: 600_000 });
       await createS3Bucket(settings);
       store = s3ObjectStore(settings);
       await store.putStream('big', Readable.from(Array.from({ length: 40 }, () => Buffer.alloc(1_000_000))));
       await store.put('small', Buffer.from('x'));
     }, 60_000);
     afterAll(async () => {
+      await patient.close();
       await store.close();
       await gateway.stop();
     });
 
-    const calls: [string, () => Promise<unknown>][] = [
+    const callsOf = (store: ObjectStore): [string, () => Promise<unknown>][] => [
       ['put', () => store.put('a', Buffer.from('x'))],
       ['putIfAbsent', () => store.putIfAbsent('a', Buffer.from('x'))],
       ['putStream', () => store.putStream('a', Readable.from([Buffer.from('x')]))],
@@ -152,10 +162,9 @@ describeWithServers(['versitygw'], 'with a real gateway', () => {
       ['sweepUnfinishedUploads', () => store.sweepUnfinishedUploads(new Date())],
     ];
 
-    async function allUnavailable(withinMs: number): Promise<void> {
-      const began = performance.now();
+    async function allUnavailable(store: ObjectStore): Promise<void> {
       const outcomes = await Promise.all(
-        calls.map(
+        callsOf(store).map(
           async ([name, call]) =>
             [
               name,
@@ -168,7 +177,6 @@ describeWithServers(['versitygw'], 'with a real gateway', () => {
       );
       const answered = outcomes.filter(([, outcome]) => !(outcome instanceof ObjectStoreUnavailable));
       expect(answered).toEqual([]);
-      expect(performance.now() - began).toBeLessThan(withinMs);
     }
 
     test('and hangs: every call ends within its deadline, also downloads and uploads in progress; then it continues', async () => {
@@ -180,8 +188,7 @@ describeWithServers(['versitygw'], 'with a real gateway', () => {
       await gateway.pause();
       half.push(Buffer.alloc(17_000_000));
       half.push(null);
-      // Two calls in a row (upload and its abort), each with at most its deadline, plus the time for 8 MiB.
-      await allUnavailable(2 * timeoutMs + 33_000);
+      await allUnavailable(store);
       await expect(upload).rejects.toThrow(ObjectStoreUnavailable);
       await expect(download?.toArray()).rejects.toThrow(ObjectStoreUnavailable);
       await gateway.resume();
@@ -189,11 +196,11 @@ describeWithServers(['versitygw'], 'with a real gateway', () => {
       expect((await store.get('again'))?.length).toBe(1);
     }, 90_000);
 
-    test('and dead: a download in progress fails, and every call rejects at once', async () => {
+    test('and dead: a download in progress fails, and every call rejects without waiting for its deadline', async () => {
       const download = await store.getStream('big');
       await gateway.kill();
       await expect(download?.toArray()).rejects.toThrow(ObjectStoreUnavailable);
-      await allUnavailable(3000);
+      await allUnavailable(patient);
     });
   });
 });

@@ -105,7 +105,7 @@ function passagesOf(file: string): Passage[] {
   const source = readFileSync(join(root, file), 'utf8');
   if (/\.(ts|mts|mjs|js)$/.test(file)) return passagesOfSource(file, source);
   if (/\.mdx?$/.test(file)) return passagesOfPage(file, source);
-  if (/\.txt$/.test(file)) return passagesOfText(source);
+  if (file.endsWith('.txt')) return passagesOfText(source);
   if (/\/languages\/\w+\.json$/.test(file)) return passagesOfTexts(source);
   const hasHashComments = file.endsWith('Dockerfile') || (!basename(file).includes('.') && source.startsWith('#!'));
   return /\.(css|ya?ml|sh|tpl)$/.test(file) || hasHashComments ? passagesOfComments(source) : [];
