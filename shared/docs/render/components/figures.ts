@@ -3,7 +3,8 @@ import { h } from '#shared/docs/render/content/content-tree.ts';
 import type { List, Nodes } from 'mdast';
 import { diagram } from '#shared/docs/render/code/code-block.ts';
 import { icon } from '#shared/docs/render/content/icon.ts';
-import type { StaticElement } from '#shared/docs/render/evaluate/static-tree.ts';
+import type { ContentContext } from '#shared/docs/render/content/content-context.ts';
+import type { StaticElement, StaticValue } from '#shared/docs/render/evaluate/static-tree.ts';
 import {
   colorValue,
   type Component,
@@ -15,6 +16,7 @@ import {
   plainText,
   text,
   textProp,
+  titledMarkdown,
 } from './component.ts';
 
 const frame: Component = {
@@ -49,30 +51,38 @@ const mermaid: Component = {
   markdown: (element) => [{ type: 'code', lang: 'mermaid', value: diagramSource(element) }],
 };
 
-/** `Color` with its items. An item has two values if light and dark differ. */
+/** `Color` with its items, and its rows of items. */
 const color: Component = {
   html({ props, children }, context) {
-    const itemsOf = (nodes: readonly Nodes[]) =>
-      elementsNamed(nodes, 'Color.Item').flatMap((item) => colorItem.html(item, context));
+    const variant = textProp(props, 'variant') === 'table' ? 'table' : 'compact';
     return [
-      h('div', { className: ['colors', textProp(props, 'variant') === 'table' ? 'table' : 'compact'] }, [
-        itemsOf(children),
-        elementsNamed(children, 'Color.Row').map((row) =>
-          h('div', { className: ['color-row'] }, [
-            h('p', { className: ['color-row-title'] }, contentProp(row.props.get('title'), context)),
-            itemsOf(row.children),
-          ]),
-        ),
+      h('div', { className: ['colors', variant] }, [
+        itemsIn(children, context),
+        elementsNamed(children, 'Color.Row').map((row) => rowOf(row, context)),
       ]),
     ];
   },
 };
 
+const rowOf = ({ props, children }: StaticElement, context: ContentContext): ElementContent =>
+  h('div', { className: ['color-row'] }, [
+    h('p', { className: ['color-row-title'] }, contentProp(props.get('title'), context)),
+    itemsIn(children, context),
+  ]);
+
+const itemsIn = (nodes: readonly Nodes[], context: ContentContext): ElementContent[] =>
+  elementsNamed(nodes, 'Color.Item').flatMap((item) => colorItem.html(item, context));
+
+/** A row outside of a `Color` is in one of its own. */
+const colorRow: Component = {
+  html: (element, context) => [h('div', { className: ['colors', 'compact'] }, [rowOf(element, context)])],
+  markdown: titledMarkdown,
+};
+
+/** An item has two colours if light and dark differ. */
 const colorItem: Component = {
   html({ props }, context) {
-    const value = props.get('value');
-    const shades = value instanceof Map ? [value.get('light'), value.get('dark')] : [value];
-    const colors = shades.flatMap((shade) => colorValue(shade) ?? []);
+    const colors = colorsOf(props.get('value'));
     return [
       h('div', { className: ['color-item'] }, [
         colors.map((shade) => h('span', { className: ['color-swatch'], style: `background: ${shade}` })),
@@ -82,9 +92,17 @@ const colorItem: Component = {
     ];
   },
   markdown: ({ props }) => [
-    paragraph(text(`${textProp(props, 'name') ?? ''} `), { type: 'inlineCode', value: textProp(props, 'value') ?? '' }),
+    paragraph(text(`${textProp(props, 'name') ?? ''} `), {
+      type: 'inlineCode',
+      value: textProp(props, 'value') ?? colorsOf(props.get('value')).join(' / '),
+    }),
   ],
 };
+
+function colorsOf(value: StaticValue): string[] {
+  const shades = value instanceof Map ? [value.get('light'), value.get('dark')] : [value];
+  return shades.flatMap((shade) => colorValue(shade) ?? []);
+}
 
 const treeEntries = ['Tree.Folder', 'Tree.File', 'FileTree.Folder', 'FileTree.File'];
 
@@ -100,6 +118,7 @@ const tree: Component = {
 /** A folder or file outside of a tree. */
 const treeEntry: Component = {
   html: (element) => [h('div', { className: ['tree'] }, [list(entriesOf([element]))])],
+  markdown: (element) => [treeList([element])],
 };
 
 function treeList(nodes: readonly Nodes[]): List {
@@ -168,7 +187,7 @@ export const figures: Components = {
   Frame: frame,
   Mermaid: mermaid,
   Color: color,
-  'Color.Row': color,
+  'Color.Row': colorRow,
   'Color.Item': colorItem,
   Tree: tree,
   FileTree: tree,

@@ -122,13 +122,17 @@ const heading: Component = {
   },
 };
 
-const githubAddress = /^https:\/\/github\.com\//;
+/** `owner/name` of a repository that is named by it or by its address; undefined for anything else. */
+function repositoryName(written: string | undefined): string | undefined {
+  const name = (written ?? '').replace(/^https:\/\/github\.com\//, '').replace(/\/+$/, '');
+  return /^[\w.-]+\/[\w.-]+$/.test(name) ? name : undefined;
+}
 
 const repository: Component = {
   html({ props }, context) {
-    const slug = (textProp(props, 'repo') ?? '').replace(githubAddress, '').replace(/\/+$/, '');
-    if (!/^[\w.-]+\/[\w.-]+$/.test(slug)) return [];
-    const title = h('a', { className: ['card-link'], href: `https://github.com/${slug}` }, slug);
+    const name = repositoryName(textProp(props, 'repo'));
+    if (name === undefined) return [];
+    const title = h('a', { className: ['card-link'], href: `https://github.com/${name}` }, name);
     return [
       h('div', { className: ['card', 'linked', 'horizontal', ...classesProp(props, context)] }, [
         brandIcon('github', 'card-icon'),
@@ -136,9 +140,11 @@ const repository: Component = {
       ]),
     ];
   },
-  markdown: ({ props }) => [
-    paragraph(text(`https://github.com/${(textProp(props, 'repo') ?? '').replace(githubAddress, '')}`)),
-  ],
+  markdown({ props }) {
+    const name = repositoryName(textProp(props, 'repo'));
+    if (name === undefined) return [];
+    return [paragraph({ type: 'link', url: `https://github.com/${name}`, children: [text(name)] })];
+  },
 };
 
 /** `Latex`, the older form of `$…$`. A formula of several lines is a block. */
