@@ -192,10 +192,17 @@ export function pageParserContract(parser: PageParser): void {
       ['an attribute with many braces', `<Card a={\`${'}'.repeat(3_000)}`, 'mdx-repaired'],
       ['a template with many braces', `{\`${'}'.repeat(3_000)}\n\n# b`, 'mdx-repaired'],
       ['text before many imports', 'import a from b\n'.repeat(3_000), 'mdx-repaired'],
+      ['words behind a bracket that nothing closes', `{[${'a '.repeat(38_000)}`, 'mdx-repaired'],
     ])('bounds the work on %s', (_name, source, code) => {
       const page = parse(`${source}\n`);
       expect(page.failure).toBeUndefined();
       expect(codes(page)).toContain(code);
+    });
+
+    it('refuses text of very many parts without parsing it', () => {
+      const page = parse('<li>a\n'.repeat(33_000));
+      expect(page).toMatchObject({ format: 'none', failure: { code: 'page-too-large' } });
+      expect(page.diagnostics.at(-1)?.message).toContain('Divide it by empty lines');
     });
   });
 

@@ -14,6 +14,7 @@ import {
   brokenLimit,
   brokenMdxLimit,
   maxSourceBytes,
+  ParserLimit,
   setAsideLongLines,
   sourceTooLarge,
 } from './source-limits.ts';
@@ -67,13 +68,15 @@ function parse(toTree: ToTree, source: Uint8Array | string, file: string, option
     if (mdxProblem) throw Object.assign(new Error(mdxProblem.message), { line: mdxProblem.line });
     return asMdx();
   } catch (error) {
-    if (error instanceof RangeError) return refused(overflow, head, file);
+    const limit = limitIn(error);
+    if (limit) return refused(limit, head, file);
     if (!isMarkdown) {
       try {
         if (mdxProblem) throw error;
         return asMdx(new Repairs(text, file, options.isComponent));
       } catch (problem) {
-        if (problem instanceof RangeError) return refused(overflow, head, file);
+        const broken = limitIn(problem);
+        if (broken) return refused(broken, head, file);
         head.diagnostics.push(syntaxDiagnostic(problem instanceof TooManyRepairs ? problem : error, file));
       }
     }
@@ -83,7 +86,7 @@ function parse(toTree: ToTree, source: Uint8Array | string, file: string, option
     return { ...head, ...(isMarkdown ? parsed : {}), tree: finished(tree), format: 'markdown' };
   } catch (error) {
     const message = `The page cannot be parsed: ${sentenceOf(error)}`;
-    return refused(error instanceof RangeError ? overflow : { code: 'page-not-parsed', message }, head, file);
+    return refused(limitIn(error) ?? { code: 'page-not-parsed', message }, head, file);
   }
 }
 
@@ -96,6 +99,12 @@ function bytesOf(lines: readonly string[]): number {
 }
 
 const overflow: BrokenLimit = { code: 'nesting-too-deep', message: 'The page is nested too deep. Use fewer levels.' };
+
+/** The limit that a page turned out to break while it was parsed. */
+function limitIn(error: unknown): BrokenLimit | undefined {
+  if (error instanceof ParserLimit) return error.limit;
+  return error instanceof RangeError ? overflow : undefined;
+}
 
 function withHeadingIds(tree: Root, headingIds: ReadonlyMap<number, string>): Root {
   if (headingIds.size === 0) return tree;

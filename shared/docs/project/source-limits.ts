@@ -1,4 +1,5 @@
 import type { Root } from 'mdast';
+import { readExpression } from './acorn-programs.ts';
 import { isVoid } from './lenient/html-names.ts';
 import { inlineCodeSpans } from './prepare-source.ts';
 
@@ -6,6 +7,8 @@ import { inlineCodeSpans } from './prepare-source.ts';
 export const maxSourceBytes = 8 * 1024 * 1024;
 /** A parser's time grows with the square of the text between empty lines. */
 const maxParagraphCharacters = 256 * 1024;
+/** Text with that many parts takes micromark some seconds. The limit is for pages that it has to read. */
+const maxInlineParts = 40_000;
 const maxTableCells = 50_000;
 const maxBlockNesting = 100;
 const maxElementNesting = 200;
@@ -14,6 +17,17 @@ const maxExpressionNesting = 200;
 const maxLazyLines = 5000;
 
 export type BrokenLimit = { code: string; message: string; line?: number };
+
+/** Thrown by a parser for a page that breaks a limit of this parser alone. */
+export class ParserLimit extends Error {
+  override name = 'ParserLimit';
+  readonly limit: BrokenLimit;
+
+  constructor(limit: BrokenLimit) {
+    super(limit.message);
+    this.limit = limit;
+  }
+}
 
 /**
  * Returns the first limit that a page breaks, found by a cheap scan of its lines; undefined if it may be parsed. Parsers of Markdown and JavaScript
@@ -186,6 +200,40 @@ function longParagraph(lines: readonly string[], fenced: readonly boolean[]): Br
   }
   return undefined;
 }
+
+/**
+ * Checks the words, line breaks and marks in the text between empty lines. micromark has an event for each, and its time grows with the square of
+ * them. List items and headings are texts of their own, as are cells of tables. JavaScript is no text.
+ */
+export function inlineParts(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
+  let [parts, start] = [0, 0];
+  let isExempt = false;
+  for (const [index, line] of lines.entries()) {
+    const isStart = index === 0 || lines[index - 1]?.trim() === '';
+    if (fenced[index] || isStart || ownText.test(line)) {
+      [parts, start] = [0, index];
+      isExempt = /^(?:import|export)\b/.test(line);
+    }
+    isExempt ||= isDelimiterRow(line);
+    if (fenced[index] || isExempt) continue;
+    parts += 1 + (line.match(inlinePart)?.length ?? 0);
+    if (parts > maxInlineParts) {
+      isExempt = beginsExpression(lines, start);
+      if (isExempt) continue;
+      const message = `The text between two empty lines has more than ${maxInlineParts} words and marks. Divide it by empty lines.`;
+      return { code: 'page-too-large', message, line: index + 1 };
+    }
+  }
+  return undefined;
+}
+
+function beginsExpression(lines: readonly string[], index: number): boolean {
+  if (!/^\s*\{/.test(lines[index] ?? '')) return false;
+  return 'length' in readExpression(lines.slice(index).join('\n').trimStart());
+}
+
+const ownText = /^[ \t>]*(?:[-*+]|\d{1,9}[.)]|#{1,6})(?:[ \t]|$)/;
+const inlinePart = /\w+|[<{[\]!*_~$`&\\]/g;
 
 const isDelimiterRow = (line: string): boolean => line.includes('-') && /^[\s>|:-]+$/.test(line) && line.includes('|');
 

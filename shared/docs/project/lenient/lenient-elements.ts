@@ -181,7 +181,8 @@ export function lenientElements(repairs: Repairs): Extension {
     if (parent.type === 'paragraph' && index === 0 && !isTextElement(name))
       endedWithParagraph.push({ node, paragraph: parent });
     const next = endsBeforeNext(name) ? node.children.findIndex((child) => 'name' in child && child.name === name) : -1;
-    if (next >= 0) siblings.splice(index + 1, 0, ...(node.children.splice(next) as Nodes[]));
+    // One at a time, because a call takes a limited number of arguments.
+    if (next >= 0) for (const child of node.children.splice(next)) siblings.push(child);
     const end = next >= 0 ? `before the next <${name}>` : 'with its parent';
     repairs.note(token.start, `<${name}> is never closed. It ends ${end}; add </${name}>.`);
   }
