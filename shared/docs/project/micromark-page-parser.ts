@@ -10,7 +10,7 @@ import { mathBlocks, mathFromMarkdown, mathSyntax } from './math-syntax.ts';
 import { pageParser, type ToTree } from './page-parser.ts';
 import type { PageParser } from './parse-page.ts';
 import { fencedLines } from './prepare-source.ts';
-import { type BrokenLimit, inlineParts, ParserLimit } from './source-limits.ts';
+import { type BrokenLimit, endsOfLists, inlineParts, ParserLimit } from './source-limits.ts';
 
 /** micromark with CommonMark, emphasis in Chinese, Japanese and Korean, GFM, MDX and math. */
 export const micromarkTree: ToTree = (text, format, math, repairs): Root => {
@@ -39,7 +39,8 @@ export const micromarkTree: ToTree = (text, format, math, repairs): Root => {
 function limitOf(text: string): BrokenLimit | undefined {
   if (text.length < leastToCheck) return undefined;
   const lines = text.split('\n');
-  return inlineParts(lines, fencedLines(lines));
+  const fenced = fencedLines(lines);
+  return inlineParts(lines, fenced) ?? endsOfLists(lines, fenced);
 }
 
 /** A shorter text, such as a paragraph of a page, is within the limits. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fencedLines } from './prepare-source.ts';
-import { inlineParts } from './source-limits.ts';
+import { endsOfLists, inlineParts } from './source-limits.ts';
 
 describe('the limit of words and marks between empty lines', () => {
   const line = 'a <b>b</b> c d e';
@@ -26,4 +26,12 @@ describe('the limit of words and marks between empty lines', () => {
     expect(limitOf(['```', ...many(line), '```'])).toBeUndefined();
     expect(limitOf(['export const a = [', ...many('{ a: [1, 2, 3] },'), ']'])).toBeUndefined();
   });
+});
+
+test('lists inside of lists are limited together with the lines before their ends', () => {
+  const limitOf = (lines: string[]) => endsOfLists(lines, fencedLines(lines))?.code;
+  const many = (count: number, ...written: string[]): string[] => Array.from({ length: count }, () => written).flat();
+  expect(limitOf(many(10_000, '- a', '  - b'))).toBe('page-too-large');
+  expect(limitOf(many(2_000, '- a', '  - b', '  - c', '', 'text', ''))).toBeUndefined();
+  expect(limitOf(many(50_000, '- a'))).toBeUndefined();
 });

@@ -9,6 +9,8 @@ export const maxSourceBytes = 8 * 1024 * 1024;
 const maxParagraphCharacters = 256 * 1024;
 /** Text with that many parts takes micromark some seconds. The limit is for pages that it has to read. */
 const maxInlineParts = 40_000;
+/** Lines before the end of an inner list, summed over all such ends. More of them take micromark several seconds. */
+const maxCopiedLines = 60_000_000;
 const maxTableCells = 50_000;
 const maxBlockNesting = 100;
 const maxElementNesting = 200;
@@ -226,6 +228,24 @@ export function inlineParts(lines: readonly string[], fenced: readonly boolean[]
   }
   return undefined;
 }
+
+/** Checks the ends of inner lists: at each of them micromark copies the events of the page up to there. */
+export function endsOfLists(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
+  let [copied, last] = [0, 0];
+  for (const [index, line] of lines.entries()) {
+    if (fenced[index] || !listItem.test(line)) continue;
+    const indent = line.search(/\S/);
+    if (indent < last) copied += index;
+    last = indent;
+    if (copied > maxCopiedLines) {
+      const message = 'The page has too many lists inside of lists. Split the page, or make its lists flatter.';
+      return { code: 'page-too-large', message, line: index + 1 };
+    }
+  }
+  return undefined;
+}
+
+const listItem = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]/;
 
 function beginsExpression(lines: readonly string[], index: number): boolean {
   if (!/^\s*\{/.test(lines[index] ?? '')) return false;
