@@ -30,6 +30,13 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
+    // `test/coverage.ts` sums up the coverage of each room.
+    coverage: {
+      provider: 'v8',
+      include: ['{services,shared,infra}/**/*.{ts,mjs}'],
+      exclude: ['**/*.test.{ts,mjs}', '**/*.contract.ts', '**/test-*.ts'],
+      reporter: ['json-summary'],
+    },
     projects: [
       {
         extends: true,
