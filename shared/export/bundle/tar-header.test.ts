@@ -16,7 +16,13 @@ test('a header is one block without time, place and user', () => {
     '0000000',
     '0000000',
   ]);
-  expect(parseInt(text(header, 124, 12), 8)).toBe(1234);
+  expect(text(header, 124, 12)).toBe('00000002322');
+  expect([text(header, 156, 1), text(header, 257, 8), text(header, 329, 8), text(header, 337, 8)]).toEqual([
+    '0',
+    'ustar',
+    '0000000',
+    '0000000',
+  ]);
   expect(new Date(parseInt(text(header, 136, 12), 8) * 1000).toISOString()).toBe('1980-02-01T00:00:00.000Z');
   expect([text(header, 265, 32), text(header, 297, 32)]).toEqual(['', '']);
   expect(Buffer.from(header).equals(tarHeader('acme/index.html', 1234))).toBe(true);
@@ -32,6 +38,25 @@ test('long paths are split at a slash into the two fields of ustar', () => {
   expect(tarHeader(`p${longest.slice(0, -1)}`, 0).length).toBeGreaterThan(512);
 });
 
+test('a name of 100 bytes needs no prefix, and a prefix may have one byte', () => {
+  expect(tarHeader(`a/${'n'.repeat(98)}`, 0).length).toBe(512);
+  const header = tarHeader(`a/${'n'.repeat(100)}`, 0);
+  expect([header.length, text(header, 345, 155)]).toEqual([512, 'a']);
+});
+
+test('a path that ustar cannot hold has a PAX header, then a GNU long name, then the header of the file', () => {
+  const path = `a/${'n'.repeat(150)}`;
+  const header = tarHeader(path, 7);
+  const [pax, record, link, name, file] = [0, 512, 1024, 1536, 2048];
+  expect(header.length).toBe(5 * 512);
+  expect([text(header, pax, 100), text(header, pax + 156, 1)]).toEqual(['PaxHeader', 'x']);
+  expect(text(header, record, 512)).toBe(`162 path=${path}\n`);
+  expect([text(header, link, 100), text(header, link + 156, 1)]).toEqual(['././@LongLink', 'L']);
+  // The long name ends with a zero byte, which counts.
+  expect([parseInt(text(header, link + 124, 12), 8), text(header, name, 512)]).toEqual([path.length + 1, path]);
+  expect([text(header, file, 100), text(header, file + 156, 1)]).toEqual([path.slice(0, 100), '0']);
+});
+
 test('a path outside ASCII has a PAX header whose length counts its own digits', () => {
   const header = tarHeader('acme/größe.html', 0);
   expect(text(header, 512, 512)).toBe('26 path=acme/größe.html\n');
@@ -42,6 +67,6 @@ test('padding fills the last block', () => {
   expect([0, 1, 511, 512, 513].map((size) => tarPadding(size).length)).toEqual([0, 511, 1, 0, 511]);
 });
 
-test('sizes that ustar cannot represent are refused', () => {
-  expect(() => tarHeader('acme/x', 8 * 2 ** 30)).toThrow('smaller than 8 GiB');
+test.each([8 * 2 ** 30, -1, 0.5, NaN])('a size of %s, which ustar cannot represent, is refused', (size) => {
+  expect(() => tarHeader('acme/x', size)).toThrow('smaller than 8 GiB');
 });
