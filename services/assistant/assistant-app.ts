@@ -11,8 +11,8 @@ import {
   internalApp,
   type InternalServerOptions,
 } from '#shared/interfaces/internal/internal-server.ts';
-import { wordsWith } from '#shared/search/analyze-text.ts';
-import { languageNotice } from '#shared/search/question-language.ts';
+import { wordsWith } from '#shared/search/ranking/analyze-text.ts';
+import { languageNotice } from '#shared/search/ranking/question-language.ts';
 import { budgetedThreads } from './conversation-budget.ts';
 import { claimedTurns, lastQuestion } from './answer-prompt.ts';
 import { answerQuestion } from './answer-question.ts';

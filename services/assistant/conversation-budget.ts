@@ -3,7 +3,7 @@ import type { ThreadCommit, ThreadEvent } from '#shared/aggregates/thread/thread
 import { conversationsKeptDays } from '#shared/contracts/insights.ts';
 import type { ConversationSizes } from '#shared/interfaces/read-models.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import type { EventLog } from '#shared/messaging/event-log.ts';
+import type { EventLog } from '#shared/messaging/log/event-log.ts';
 import { madeAnew } from '#shared/messaging/made-anew.ts';
 import type { DocumentStore } from '#shared/messaging/read-models.ts';
 import { threadSubject } from '#shared/messaging/subjects/subject-names.ts';

@@ -5,9 +5,9 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
-import { analyzeQuery } from '#shared/search/analyze-text.ts';
-import { exactSpans } from '#shared/search/exact-spans.ts';
-import { languageNotice } from '#shared/search/question-language.ts';
+import { analyzeQuery } from '#shared/search/ranking/analyze-text.ts';
+import { exactSpans } from '#shared/search/ranking/exact-spans.ts';
+import { languageNotice } from '#shared/search/ranking/question-language.ts';
 import { markdownBlocks, termCount } from './markdown-blocks.ts';
 import { markdownAddress, markdownLine } from './markdown-text.ts';
 import { notInDocumentation, type PromptPassage, readPromptPassages, seeAlso } from './prompt-passages.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callerSchema } from '#shared/interfaces/internal/caller.ts';
 import type { SearchIndex, SearchPage } from '#shared/search/search-index.ts';
-import { sqliteSearchIndex } from '#shared/search/sqlite-search-index.ts';
+import { sqliteSearchIndex } from '#shared/search/sqlite/sqlite-search-index.ts';
 import { conceptVector } from '#shared/search/vectors/search-vectors.contract.ts';
 import { findPassages } from './find-passages.ts';
 

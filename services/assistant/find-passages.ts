@@ -1,8 +1,8 @@
 import type { Turn } from '#shared/aggregates/thread/thread.ts';
 import type { MessageBody } from '#shared/interfaces/http/assistant.ts';
 import type { Caller } from '#shared/interfaces/internal/caller.ts';
-import { analyzeQuery } from '#shared/search/analyze-text.ts';
-import { isTitleOf } from '#shared/search/rank-passages.ts';
+import { analyzeQuery } from '#shared/search/ranking/analyze-text.ts';
+import { isTitleOf } from '#shared/search/ranking/rank-passages.ts';
 import type { FoundPage, FoundPassage, SearchIndex, SearchScope } from '#shared/search/search-index.ts';
 import { promptPassage } from './answer-prompt.ts';
 import type { FoundSource } from '#shared/interfaces/http/answer-wire.ts';

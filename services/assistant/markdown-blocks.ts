@@ -1,4 +1,4 @@
-import { analyzeText } from '#shared/search/analyze-text.ts';
+import { analyzeText } from '#shared/search/ranking/analyze-text.ts';
 
 /** A unit of Markdown that must not be cut: a paragraph, a whole list, a table, code, a quotation or a heading. */
 export type MarkdownBlock = { kind: 'paragraph' | 'list' | 'table' | 'code' | 'quote' | 'heading'; text: string };

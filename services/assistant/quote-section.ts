@@ -1,4 +1,4 @@
-import { analyzeQuery } from '#shared/search/analyze-text.ts';
+import { analyzeQuery } from '#shared/search/ranking/analyze-text.ts';
 import { type MarkdownBlock, markdownBlocks, markdownOfBlocks, shortTable, termCount } from './markdown-blocks.ts';
 
 /** The kind of answer that a question needs; `page`: a page as a whole. */

@@ -1,5 +1,5 @@
 import type { Turn } from '#shared/aggregates/thread/thread.ts';
-import { analyzeQuery } from '#shared/search/analyze-text.ts';
+import { analyzeQuery } from '#shared/search/ranking/analyze-text.ts';
 import { questionKind } from './quote-section.ts';
 
 /** Words that show that a question refers to earlier turns. */

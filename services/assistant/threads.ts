@@ -24,8 +24,8 @@ import {
 } from '#shared/aggregates/thread/thread.ts';
 import type { Caller } from '#shared/interfaces/internal/caller.ts';
 import { threadId as threadIdSchema } from '#shared/contracts/identifiers.ts';
-import type { StoredCommit } from '#shared/messaging/event-log.ts';
-import { handleCommand } from '#shared/messaging/handle-command.ts';
+import type { StoredCommit } from '#shared/messaging/log/event-log.ts';
+import { handleCommand } from '#shared/messaging/log/handle-command.ts';
 import { threadSubject } from '#shared/messaging/subjects/subject-names.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
 import type { BudgetedThreads } from './conversation-budget.ts';

@@ -1,4 +1,4 @@
-import { startWorker, workerRetry } from '#shared/messaging/task-queue.ts';
+import { startWorker, workerRetry } from '#shared/messaging/queue/task-queue.ts';
 import { type Running, startService } from '#shared/service/start-service.ts';
 import type { BundlerConfig } from './config.ts';
 import { workOnTask } from './work-on-task.ts';

@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { workerRetry } from '#shared/messaging/task-queue.ts';
+import { workerRetry } from '#shared/messaging/queue/task-queue.ts';
 import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
 import { type ObjectStore, ObjectStoreUnavailable } from '#shared/storage/object-store.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';

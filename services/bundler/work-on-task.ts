@@ -1,6 +1,11 @@
 import type { BundleTask } from '#shared/contracts/export-tasks.ts';
 import { readPlan } from '#shared/export/export-objects.ts';
-import { mostReasonCharacters, type Report, type ReportContext, workAndReport } from '#shared/messaging/task-queue.ts';
+import {
+  mostReasonCharacters,
+  type Report,
+  type ReportContext,
+  workAndReport,
+} from '#shared/messaging/queue/task-queue.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';

@@ -12,8 +12,8 @@ import { type DirectoryCommit, directoryAggregate } from '#shared/aggregates/dir
 import { exportJobAggregate, type ExportCommit, type ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
 import type { Commit } from '#shared/contracts/commit.ts';
 import { contentsKey, jobStatusKey } from '#shared/interfaces/read-models.ts';
-import { commitHash, nextCommit } from '#shared/messaging/commit-chain.ts';
-import type { StoredCommit, StoredText } from '#shared/messaging/event-log.ts';
+import { commitHash, nextCommit } from '#shared/messaging/log/commit-chain.ts';
+import type { StoredCommit, StoredText } from '#shared/messaging/log/event-log.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import { provision } from '#shared/messaging/nats/provision.ts';
 import { streamSettings } from '#shared/messaging/nats/wanted-settings.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Commit } from '#shared/contracts/commit.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import type { EventLog, StoredCommit } from '#shared/messaging/event-log.ts';
+import type { EventLog, StoredCommit } from '#shared/messaging/log/event-log.ts';
 import { Conflict, Poison } from '#shared/runtime/failures.ts';
 import type { DocumentStore } from '#shared/messaging/read-models.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PresenceReport } from '#shared/contracts/export-tasks.ts';
-import type { Presence } from '#shared/messaging/task-queue.ts';
+import type { Presence } from '#shared/messaging/queue/task-queue.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import { liveGateways } from './live-gateways.ts';
 

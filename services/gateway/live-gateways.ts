@@ -1,4 +1,4 @@
-import type { Presence } from '#shared/messaging/task-queue.ts';
+import type { Presence } from '#shared/messaging/queue/task-queue.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 
 /** Number of our own reports, one per second, without one of another gateway after which it counts as gone. */

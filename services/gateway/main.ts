@@ -1,4 +1,4 @@
-import { logWithArchive } from '#shared/messaging/archived-jobs.ts';
+import { logWithArchive } from '#shared/messaging/log/archived-jobs.ts';
 import { openRateLimiter } from '#shared/http/open-rate-limiter.ts';
 import { type Running, startService } from '#shared/service/start-service.ts';
 import { keyDirectory } from './auth/key-directory.ts';

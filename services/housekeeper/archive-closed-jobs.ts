@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { type ArchivedJob, type ArchivedJobHead, archivedJobKey } from '#shared/contracts/stored-objects.ts';
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import { jobStatusKey } from '#shared/interfaces/read-models.ts';
-import { verifyChain } from '#shared/messaging/commit-chain.ts';
+import { verifyChain } from '#shared/messaging/log/commit-chain.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import { eachInParallel } from '#shared/runtime/in-parallel.ts';
 import type { HousekeeperContext } from './context.ts';

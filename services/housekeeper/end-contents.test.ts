@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { ContentState } from '#shared/aggregates/content/content.ts';
-import { nextCommit } from '#shared/messaging/commit-chain.ts';
+import { nextCommit } from '#shared/messaging/log/commit-chain.ts';
 import { BadMessage } from '#shared/messaging/parse-message.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { dayMs } from '#shared/runtime/time-and-ids.ts';

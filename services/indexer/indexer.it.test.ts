@@ -8,12 +8,12 @@ import { type ContentEvent, type ContentState, contentAggregate } from '#shared/
 import { blobKey, pageMarkdownKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
 import { type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
-import { nextCommit } from '#shared/messaging/commit-chain.ts';
+import { nextCommit } from '#shared/messaging/log/commit-chain.ts';
 import { BadMessage } from '#shared/messaging/parse-message.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
 import type { SearchIndex } from '#shared/search/search-index.ts';
-import { sqliteSearchIndex } from '#shared/search/sqlite-search-index.ts';
+import { sqliteSearchIndex } from '#shared/search/sqlite/sqlite-search-index.ts';
 import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { type MemoryBus, memoryBus } from '../../test/support/memory-bus.ts';

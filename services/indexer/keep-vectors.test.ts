@@ -8,7 +8,7 @@ import { NewerMessage } from '#shared/runtime/failures.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { type SearchIndex, type SearchPage, SearchUnavailable } from '#shared/search/search-index.ts';
 import { conceptVector } from '#shared/search/vectors/search-vectors.contract.ts';
-import { sqliteSearchIndex } from '#shared/search/sqlite-search-index.ts';
+import { sqliteSearchIndex } from '#shared/search/sqlite/sqlite-search-index.ts';
 import { type VectorContext, vectorKeeper } from './keep-vectors.ts';
 
 const never = new AbortController().signal;

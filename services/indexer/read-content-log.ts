@@ -1,8 +1,8 @@
 import { contentAggregate, type ContentCommit, type ContentEvent } from '#shared/aggregates/content/content.ts';
 import { markIndexed, versionToIndex } from '#shared/aggregates/content/decide.ts';
 import type { BusParts } from '#shared/messaging/bus.ts';
-import { consume } from '#shared/messaging/consume.ts';
-import { handleCommand } from '#shared/messaging/handle-command.ts';
+import { consume } from '#shared/messaging/queue/consume.ts';
+import { handleCommand } from '#shared/messaging/log/handle-command.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import type { RetryPolicy } from '#shared/runtime/retry.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';

@@ -1,4 +1,4 @@
-import { logWithArchive } from '#shared/messaging/archived-jobs.ts';
+import { logWithArchive } from '#shared/messaging/log/archived-jobs.ts';
 import { type Running, startService } from '#shared/service/start-service.ts';
 import type { LinkSignerConfig } from './config.ts';
 import { linkSignerApp } from './sign-link.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
-import { commitHash } from '#shared/messaging/commit-chain.ts';
+import { commitHash } from '#shared/messaging/log/commit-chain.ts';
 import { jobStatusKey } from '#shared/interfaces/read-models.ts';
 import { planKey } from '#shared/contracts/stored-objects.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ExportCommit, isActive } from '#shared/aggregates/export-job/export-job.ts';
 import { jobStatusKey } from '#shared/interfaces/read-models.ts';
-import { consume } from '#shared/messaging/consume.ts';
-import type { Delivery } from '#shared/messaging/durable-reader.ts';
-import type { StoredCommit } from '#shared/messaging/event-log.ts';
+import { consume } from '#shared/messaging/queue/consume.ts';
+import type { Delivery } from '#shared/messaging/queue/durable-reader.ts';
+import type { StoredCommit } from '#shared/messaging/log/event-log.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import { everySecond, pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';

@@ -10,8 +10,8 @@ import {
 import type { RequestBehind } from '#shared/contracts/commit.ts';
 import { jobStatusKey } from '#shared/interfaces/read-models.ts';
 import { exportPlanSchema, planKey } from '#shared/contracts/stored-objects.ts';
-import type { StoredCommit } from '#shared/messaging/event-log.ts';
-import { handleCommand } from '#shared/messaging/handle-command.ts';
+import type { StoredCommit } from '#shared/messaging/log/event-log.ts';
+import { handleCommand } from '#shared/messaging/log/handle-command.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { Poison, Unavailable } from '#shared/runtime/failures.ts';

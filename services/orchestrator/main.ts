@@ -1,5 +1,5 @@
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
-import { logWithArchive } from '#shared/messaging/archived-jobs.ts';
+import { logWithArchive } from '#shared/messaging/log/archived-jobs.ts';
 import { leadByTurns } from '#shared/messaging/leases.ts';
 import { type Running, startService } from '#shared/service/start-service.ts';
 import type { OrchestratorConfig } from './config.ts';

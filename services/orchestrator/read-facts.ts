@@ -1,14 +1,14 @@
 import { needsPlan } from '#shared/aggregates/export-job/decide.ts';
 import { bundleUnit, closingUnit, isActive, type WorkUnit } from '#shared/aggregates/export-job/export-job.ts';
 import type { Fact } from '#shared/contracts/export-facts.ts';
-import { readable, settleFailure } from '#shared/messaging/consume.ts';
+import { readable, settleFailure } from '#shared/messaging/queue/consume.ts';
 import {
   openDeadLetterQueue,
   type DeadLetterQueue,
   messageOfLetter,
   settleLetters,
-} from '#shared/messaging/dead-letters.ts';
-import type { Delivery } from '#shared/messaging/durable-reader.ts';
+} from '#shared/messaging/queue/dead-letters.ts';
+import type { Delivery } from '#shared/messaging/queue/durable-reader.ts';
 import { Poison, Unavailable } from '#shared/runtime/failures.ts';
 import { everySecond } from '#shared/runtime/retry.ts';
 import type { OrchestratorContext } from './context.ts';

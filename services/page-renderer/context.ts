@@ -1,5 +1,5 @@
 import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
-import type { ReportContext } from '#shared/messaging/task-queue.ts';
+import type { ReportContext } from '#shared/messaging/queue/task-queue.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import type { PlannedSites, ProjectTexts } from './planned-sites.ts';
 

@@ -1,5 +1,5 @@
 import type { RenderTask } from '#shared/contracts/export-tasks.ts';
-import { type Report, workAndReport } from '#shared/messaging/task-queue.ts';
+import { type Report, workAndReport } from '#shared/messaging/queue/task-queue.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';

@@ -1,7 +1,7 @@
 import type { AccessRecord } from '#shared/contracts/export-facts.ts';
 import { dateInKey, type UsageDocument } from '#shared/interfaces/read-models.ts';
 import type { DocumentStore, ReadModels } from '#shared/messaging/read-models.ts';
-import { accessAuditEntry } from '#shared/messaging/access-audit.ts';
+import { accessAuditEntry } from '#shared/messaging/log/access-audit.ts';
 import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';
 import { auditTrail } from './audit-trail.ts';
 import { removeDaysBefore } from './day-list.ts';

@@ -3,8 +3,8 @@ import type { ContentEvent } from '#shared/aggregates/content/content.ts';
 import type { DirectoryCommit, DirectoryEvent } from '#shared/aggregates/directory/directory.ts';
 import { auditEntrySchema } from '#shared/contracts/audit-entry.ts';
 import type { ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
-import { accessAuditEntry } from '#shared/messaging/access-audit.ts';
-import { nextCommit } from '#shared/messaging/commit-chain.ts';
+import { accessAuditEntry } from '#shared/messaging/log/access-audit.ts';
+import { nextCommit } from '#shared/messaging/log/commit-chain.ts';
 import {
   accessRecord,
   contentCommit,

@@ -18,9 +18,9 @@ import {
   usageKey,
 } from '#shared/interfaces/read-models.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
-import { nextCommit } from '#shared/messaging/commit-chain.ts';
-import type { DurableReader } from '#shared/messaging/durable-reader.ts';
-import type { StoredCommit } from '#shared/messaging/event-log.ts';
+import { nextCommit } from '#shared/messaging/log/commit-chain.ts';
+import type { DurableReader } from '#shared/messaging/queue/durable-reader.ts';
+import type { StoredCommit } from '#shared/messaging/log/event-log.ts';
 import { type ReadModels, storesOf } from '#shared/messaging/read-models.ts';
 import { directoryLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';

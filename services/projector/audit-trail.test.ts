@@ -9,7 +9,7 @@ import {
 } from '#shared/interfaces/read-models.ts';
 import { accessRecord, testAuditKey } from '../../test/support/make-commit.ts';
 import { type MemoryDocuments, memoryDocuments } from '../../test/support/memory-documents.ts';
-import { accessAuditEntry } from '#shared/messaging/access-audit.ts';
+import { accessAuditEntry } from '#shared/messaging/log/access-audit.ts';
 import { expireAccess } from './access-projection.ts';
 import { auditTrail, entriesPerPart } from './audit-trail.ts';
 import { bufferedStore } from './buffered-store.ts';

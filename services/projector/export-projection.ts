@@ -3,7 +3,7 @@ import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
 import type { Actor } from '#shared/contracts/commit.ts';
 import { exportJobStatus } from '#shared/interfaces/http/exports.ts';
 import { type JobListEntry, jobListOrder, jobStatusKey } from '#shared/interfaces/read-models.ts';
-import { archivedHistories } from '#shared/messaging/archived-jobs.ts';
+import { archivedHistories } from '#shared/messaging/log/archived-jobs.ts';
 import { auditTrail, entriesOf, type Said, shortened } from './audit-trail.ts';
 import { dayList, type DayListKind } from './day-list.ts';
 import { dropArchivedJobs } from './drop-archived-jobs.ts';

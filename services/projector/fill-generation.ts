@@ -1,8 +1,8 @@
 import type { Generation } from '#shared/interfaces/read-models.ts';
 import type { DeadLetter } from '#shared/contracts/dead-letters.ts';
-import { readable, settleFailure } from '#shared/messaging/consume.ts';
-import { type DeadLetterQueue, messageOfLetter } from '#shared/messaging/dead-letters.ts';
-import type { Delivery, DurableReader } from '#shared/messaging/durable-reader.ts';
+import { readable, settleFailure } from '#shared/messaging/queue/consume.ts';
+import { type DeadLetterQueue, messageOfLetter } from '#shared/messaging/queue/dead-letters.ts';
+import type { Delivery, DurableReader } from '#shared/messaging/queue/durable-reader.ts';
 import { storesOf } from '#shared/messaging/read-models.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { Poison, Unavailable } from '#shared/runtime/failures.ts';

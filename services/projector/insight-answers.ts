@@ -8,7 +8,7 @@ import {
   insightOrder,
   type InsightPage,
 } from '#shared/contracts/insights.ts';
-import { analyzeQuery } from '#shared/search/analyze-text.ts';
+import { analyzeQuery } from '#shared/search/ranking/analyze-text.ts';
 import type { DayListKind } from './day-list.ts';
 
 /** Texts of one answer take 12 kilobytes at most, so a part of the list stays well under the megabyte that a document may have. */

@@ -6,7 +6,7 @@ import {
   type ProjectionPointer,
   type RebuildRequest,
 } from '#shared/interfaces/read-models.ts';
-import { type Consumer, openDeadLetterQueue } from '#shared/messaging/dead-letters.ts';
+import { type Consumer, openDeadLetterQueue } from '#shared/messaging/queue/dead-letters.ts';
 import { type DocumentStore, storesOf } from '#shared/messaging/read-models.ts';
 import { projectionTable } from '#shared/messaging/subjects/projection-table.ts';
 import { Conflict } from '#shared/runtime/failures.ts';

@@ -12,8 +12,8 @@ import {
 import type { ExportCommit, ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import { apiKeyKey, jobStatusKey, listPartKey, organizationKey } from '#shared/interfaces/read-models.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
-import { nextCommit } from '#shared/messaging/commit-chain.ts';
-import type { StoredCommit } from '#shared/messaging/event-log.ts';
+import { nextCommit } from '#shared/messaging/log/commit-chain.ts';
+import type { StoredCommit } from '#shared/messaging/log/event-log.ts';
 import { directoryLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';

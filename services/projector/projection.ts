@@ -1,9 +1,9 @@
 import type { Commit } from '#shared/contracts/commit.ts';
 import type { Anchored, Generation, ProjectionName } from '#shared/interfaces/read-models.ts';
 import type { BusOf, BusParts } from '#shared/messaging/bus.ts';
-import type { DurableReader } from '#shared/messaging/durable-reader.ts';
-import type { EventLog } from '#shared/messaging/event-log.ts';
-import { anchorOf } from '#shared/messaging/head-anchor.ts';
+import type { DurableReader } from '#shared/messaging/queue/durable-reader.ts';
+import type { EventLog } from '#shared/messaging/log/event-log.ts';
+import { anchorOf } from '#shared/messaging/log/head-anchor.ts';
 import type { DocumentStore, ReadModels } from '#shared/messaging/read-models.ts';
 import { Conflict, Poison } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';

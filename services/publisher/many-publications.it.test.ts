@@ -8,7 +8,7 @@ import {
 } from '#shared/aggregates/content/content.ts';
 import { publishContent, removeLabel } from '#shared/aggregates/content/decide.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
-import { nextCommit } from '#shared/messaging/commit-chain.ts';
+import { nextCommit } from '#shared/messaging/log/commit-chain.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';

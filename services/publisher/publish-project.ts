@@ -14,7 +14,7 @@ import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import { ArchiveRefused } from '#shared/export/bundle/archive-names.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import type { BusParts } from '#shared/messaging/bus.ts';
-import { handleCommand } from '#shared/messaging/handle-command.ts';
+import { handleCommand } from '#shared/messaging/log/handle-command.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';

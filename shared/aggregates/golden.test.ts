@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { goldenContract, membersOf } from '#shared/contracts/golden.contract.ts';
-import { commitHash } from '#shared/messaging/commit-chain.ts';
+import { commitHash } from '#shared/messaging/log/commit-chain.ts';
 import { contentCommitSchema, contentEventSchema } from './content/content.ts';
 import { directoryCommitSchema, directoryEventSchema } from './directory/directory.ts';
 import { exportCommitSchema, exportEventSchema } from './export-job/export-job.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { commitHash, nextCommit } from '#shared/messaging/commit-chain.ts';
+import { commitHash, nextCommit } from '#shared/messaging/log/commit-chain.ts';
 import { BadUpcast, type UpcastTable, upcast, upcastCommit } from './upcast.ts';
 
 /** A message type with three versions: version 2 split the name, version 3 added the title. */

@@ -7,9 +7,9 @@ import {
 import type { BundleTask, RenderTask } from '#shared/contracts/export-tasks.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import type { BusOf } from './bus.ts';
-import { nextCommit } from './commit-chain.ts';
-import type { Delivery, DurableReader } from './durable-reader.ts';
-import { ConcurrentAppend, type StoredCommit } from './event-log.ts';
+import { nextCommit } from '#shared/messaging/log/commit-chain.ts';
+import type { Delivery, DurableReader } from '#shared/messaging/queue/durable-reader.ts';
+import { ConcurrentAppend, type StoredCommit } from '#shared/messaging/log/event-log.ts';
 import { directoryLogSubject, exportLogSubject } from './subjects/subject-names.ts';
 import { exportCommit, exportState } from '../../test/support/make-commit.ts';
 

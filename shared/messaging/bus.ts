@@ -17,13 +17,13 @@ import type {
 } from '#shared/interfaces/read-models.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
-import type { DeadLetterLog } from './dead-letters.ts';
-import type { DurableReader } from './durable-reader.ts';
-import type { EventLog, FactLog } from './event-log.ts';
+import type { DeadLetterLog } from '#shared/messaging/queue/dead-letters.ts';
+import type { DurableReader } from '#shared/messaging/queue/durable-reader.ts';
+import type { EventLog, FactLog } from '#shared/messaging/log/event-log.ts';
 import type { Leases } from './leases.ts';
 import type { DocumentStore, ReadModels } from './read-models.ts';
 import type { BusUser } from './subjects/subject-table.ts';
-import type { Presence, TaskQueue } from './task-queue.ts';
+import type { Presence, TaskQueue } from '#shared/messaging/queue/task-queue.ts';
 
 /** All parts of the bus. Each service gets only some of them: see `busPartsOf`. */
 export type BusParts = {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { dataFolderSettings } from '#shared/service/common-settings.ts';
 import { type ConfigOf, secretSetting, setting, textOfFile, wholeNumber } from '#shared/runtime/config.ts';
-import type { ElasticsearchSettings } from './elasticsearch-connection.ts';
+import type { ElasticsearchSettings } from '#shared/search/elasticsearch/elasticsearch-connection.ts';
 import type { SearchIndex } from './search-index.ts';
 
 /**
@@ -80,10 +80,10 @@ const nodesOf = (text: string): string[] => text.split(',').map((node) => node.t
 export async function openSearchIndex(config: ConfigOf<typeof searchSettings>): Promise<SearchIndex> {
   // Loaded on demand: reading the settings must not load SQLite, and the client costs memory.
   if (config.searchEngine === 'sqlite') {
-    const { sqliteSearchIndex } = await import('./sqlite-search-index.ts');
+    const { sqliteSearchIndex } = await import('#shared/search/sqlite/sqlite-search-index.ts');
     return sqliteSearchIndex(join(config.dataFolder, 'search'));
   }
-  return (await import('./elasticsearch-search-index.ts')).elasticsearchSearchIndex(
+  return (await import('#shared/search/elasticsearch/elasticsearch-search-index.ts')).elasticsearchSearchIndex(
     await elasticsearchSettings(config),
   );
 }

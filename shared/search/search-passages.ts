@@ -1,8 +1,14 @@
-import { exactShare, exactSpans } from './exact-spans.ts';
-import { searchedQuery, type Vocabulary } from './query-words.ts';
-import { type Candidate, type CollectionFacts, type Near, rankPassages, type Ranked } from './rank-passages.ts';
+import { exactShare, exactSpans } from '#shared/search/ranking/exact-spans.ts';
+import { searchedQuery, type Vocabulary } from '#shared/search/ranking/query-words.ts';
+import {
+  type Candidate,
+  type CollectionFacts,
+  type Near,
+  rankPassages,
+  type Ranked,
+} from '#shared/search/ranking/rank-passages.ts';
 import type { FoundPassage, SearchQuery } from './search-index.ts';
-import type { Synonyms } from './synonyms.ts';
+import type { Synonyms } from '#shared/search/ranking/synonyms.ts';
 
 /** The part of a search that differs between engines, for one question to one content version. All else is shared and done in this file. */
 export type PassageEngine<C extends Candidate> = {

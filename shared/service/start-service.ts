@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { endSlowClients, headerTimeouts } from '#shared/http/slow-bodies.ts';
 import type { BusConnection, BusOf, BusParts } from '#shared/messaging/bus.ts';
-import { countDeadLetters } from '#shared/messaging/count-dead-letters.ts';
+import { countDeadLetters } from '#shared/messaging/queue/count-dead-letters.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import type { BusUser } from '#shared/messaging/subjects/subject-table.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';

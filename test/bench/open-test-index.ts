@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { elasticsearchSearchIndex } from '#shared/search/elasticsearch-search-index.ts';
+import { elasticsearchSearchIndex } from '#shared/search/elasticsearch/elasticsearch-search-index.ts';
 import type { SearchIndex } from '#shared/search/search-index.ts';
-import { sqliteSearchIndex } from '#shared/search/sqlite-search-index.ts';
+import { sqliteSearchIndex } from '#shared/search/sqlite/sqlite-search-index.ts';
 import { startElasticsearch } from '../support/start-elasticsearch.ts';
 
 export type TestIndex = {

@@ -10,7 +10,7 @@ import { type Caller, callerHeader, callerText } from '#shared/interfaces/intern
 import { serviceTokenHeader } from '#shared/interfaces/internal/internal-server.ts';
 import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
 import type { SearchPage } from '#shared/search/search-index.ts';
-import { sqliteSearchIndex } from '#shared/search/sqlite-search-index.ts';
+import { sqliteSearchIndex } from '#shared/search/sqlite/sqlite-search-index.ts';
 import { serviceToken } from '../support/gateway-harness.ts';
 import { type MemoryBus, memoryBus } from '../support/memory-bus.ts';
 

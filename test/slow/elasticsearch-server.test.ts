@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { good, warning } from '#shared/runtime/finding.ts';
-import { inspectElasticsearch } from '#shared/search/elasticsearch-inspection.ts';
-import { elasticsearchSearchIndex } from '#shared/search/elasticsearch-search-index.ts';
+import { inspectElasticsearch } from '#shared/search/elasticsearch/elasticsearch-inspection.ts';
+import { elasticsearchSearchIndex } from '#shared/search/elasticsearch/elasticsearch-search-index.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { startElasticsearch } from '../support/start-elasticsearch.ts';
 

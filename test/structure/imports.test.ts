@@ -35,7 +35,7 @@ describe('who may import whom', () => {
     ['shared/messaging/leases.ts', `import { start } from '#services/gateway/main.ts';`, 'shared imports nothing but'],
     ['infra/supervisor/start.ts', `import { start } from '#services/gateway/main.ts';`, 'does not know services'],
     [
-      'shared/messaging/event-log.ts',
+      'shared/messaging/log/event-log.ts',
       `import { connect } from '@nats-io/transport-node';`,
       'only shared/messaging/nats may',
     ],

@@ -11,7 +11,7 @@ import { exportJobAggregate, type ExportCommit, type ExportEventOf } from '#shar
 import { blobKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
-import { nextCommit } from '#shared/messaging/commit-chain.ts';
+import { nextCommit } from '#shared/messaging/log/commit-chain.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { variableName } from '#shared/service/common-settings.ts';

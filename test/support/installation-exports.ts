@@ -6,8 +6,8 @@ import { createFirstOrganization } from '#services/cli/commands/organizations.ts
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
 import type { PublishedContent } from '#shared/interfaces/http/content.ts';
 import type { ExportJob } from '#shared/interfaces/http/exports.ts';
-import { type ChainProblem, verifyChain } from '#shared/messaging/commit-chain.ts';
-import type { StoredCommit } from '#shared/messaging/event-log.ts';
+import { type ChainProblem, verifyChain } from '#shared/messaging/log/commit-chain.ts';
+import type { StoredCommit } from '#shared/messaging/log/event-log.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { generatedProject } from './docs-projects.ts';

@@ -4,7 +4,7 @@ import { lead } from '#services/orchestrator/lead.ts';
 import { measureExports } from '#services/orchestrator/measure-exports.ts';
 import { workerPool } from '#services/orchestrator/worker-pool.ts';
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
-import { logWithArchive } from '#shared/messaging/archived-jobs.ts';
+import { logWithArchive } from '#shared/messaging/log/archived-jobs.ts';
 import { leadByTurns } from '#shared/messaging/leases.ts';
 import { serviceMetrics } from '#shared/runtime/metrics.ts';
 import { type Clock, randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';

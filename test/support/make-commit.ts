@@ -12,8 +12,8 @@ import {
   type ExportJobState,
 } from '#shared/aggregates/export-job/export-job.ts';
 import type { AccessRecord } from '#shared/contracts/export-facts.ts';
-import { nextCommit } from '#shared/messaging/commit-chain.ts';
-import type { StoredCommit } from '#shared/messaging/event-log.ts';
+import { nextCommit } from '#shared/messaging/log/commit-chain.ts';
+import type { StoredCommit } from '#shared/messaging/log/event-log.ts';
 import { contentLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import type { Caller } from '#shared/interfaces/internal/caller.ts';
 import type { ExportPlan } from '#shared/contracts/stored-objects.ts';

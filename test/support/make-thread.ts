@@ -1,6 +1,6 @@
 import { threadAggregate, type ThreadCommit, type ThreadEvent } from '#shared/aggregates/thread/thread.ts';
-import { nextCommit } from '#shared/messaging/commit-chain.ts';
-import type { EventLog, StoredCommit } from '#shared/messaging/event-log.ts';
+import { nextCommit } from '#shared/messaging/log/commit-chain.ts';
+import type { EventLog, StoredCommit } from '#shared/messaging/log/event-log.ts';
 import { threadSubject } from '#shared/messaging/subjects/subject-names.ts';
 
 type DataOf<T extends ThreadEvent['type']> = Extract<ThreadEvent, { type: T }>['data'];

@@ -1,7 +1,7 @@
 import type { Commit } from '#shared/contracts/commit.ts';
-import type { Delivery, DurableReader } from '#shared/messaging/durable-reader.ts';
+import type { Delivery, DurableReader } from '#shared/messaging/queue/durable-reader.ts';
 import type { Poison } from '#shared/runtime/failures.ts';
-import { ConcurrentAppend, type EventLog, type StoredCommit } from '#shared/messaging/event-log.ts';
+import { ConcurrentAppend, type EventLog, type StoredCommit } from '#shared/messaging/log/event-log.ts';
 import { subjectMatches } from '#shared/messaging/subjects/subject-names.ts';
 
 export type MemoryLog<C extends Commit> = EventLog<C> & {

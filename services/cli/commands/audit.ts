@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { retentionSettings } from '#services/housekeeper/config.ts';
 import { domainSlug, jobId, organizationId } from '#shared/contracts/identifiers.ts';
-import type { ChainProblem } from '#shared/messaging/commit-chain.ts';
+import type { ChainProblem } from '#shared/messaging/log/commit-chain.ts';
 import type { AuditScope } from '#shared/messaging/verify/verified-logs.ts';
 import type { BundleCounts } from '#shared/messaging/verify/verify-bundles.ts';
 import type { StreamReport } from '#shared/messaging/verify/verify-logs.ts';

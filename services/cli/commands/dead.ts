@@ -2,7 +2,7 @@ import { hostname, userInfo } from 'node:os';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { type DeadLetter, type DeadLetterRecord, type LetterDecision } from '#shared/contracts/dead-letters.ts';
-import type { StoredText } from '#shared/messaging/event-log.ts';
+import type { StoredText } from '#shared/messaging/log/event-log.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { withBus, withinDeadline } from '../bus-connection.ts';
 import { type BusCommandOptions, parsed, withBusOptions } from '../command-options.ts';

@@ -86,7 +86,7 @@ export async function examine(options: ExaminationOptions): Promise<Examination[
       if (config.searchEngine === 'sqlite') {
         return [good('Passages are searched in SQLite files of the data folder: right for one machine.')];
       }
-      const { inspectElasticsearch } = await import('#shared/search/elasticsearch-inspection.ts');
+      const { inspectElasticsearch } = await import('#shared/search/elasticsearch/elasticsearch-inspection.ts');
       return inspectElasticsearch(await elasticsearchSettings(config));
     }),
     model: withSettings(languageModelSettings, async (config) => {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { problemText } from '#shared/http/field-problems.ts';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
-import { analyzeQuery, analyzeText } from '#shared/search/analyze-text.ts';
+import { analyzeQuery, analyzeText } from '#shared/search/ranking/analyze-text.ts';
 
 /** A question and the pages that answer it; finding any of them is right. Paths are as readers see them, `guides/x`. */
 export type SearchQuestion = {

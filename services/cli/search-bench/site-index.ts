@@ -11,7 +11,7 @@ import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
 import { type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { requireNativeParser } from '#shared/docs/sandbox/native-code.ts';
 import type { SearchIndex, SearchPage, SearchScope } from '#shared/search/search-index.ts';
-import { sqliteSearchIndex } from '#shared/search/sqlite-search-index.ts';
+import { sqliteSearchIndex } from '#shared/search/sqlite/sqlite-search-index.ts';
 import type { AskedPage, SearchQuestion } from './questions.ts';
 
 const mostFound = 20;

@@ -5,7 +5,7 @@ import {
 } from '#shared/aggregates/directory/directory.ts';
 import type { EventMetadata } from '#shared/contracts/commit.ts';
 import { organizationKey } from '#shared/interfaces/read-models.ts';
-import { handleCommand } from '#shared/messaging/handle-command.ts';
+import { handleCommand } from '#shared/messaging/log/handle-command.ts';
 import { directoryLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { askedLog, waitForRevision } from '../ask-bus.ts';
 import { commandOrigin, type RequestOrigin } from '../audit/request-behind.ts';

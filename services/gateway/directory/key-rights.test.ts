@@ -1,4 +1,4 @@
-import { ConcurrentAppend } from '#shared/messaging/event-log.ts';
+import { ConcurrentAppend } from '#shared/messaging/log/event-log.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   bearer,

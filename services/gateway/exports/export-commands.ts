@@ -4,7 +4,7 @@ import type { StartExportBody } from '#shared/interfaces/http/exports.ts';
 import { type ExportSelection, selectionKey, type SiteOptions } from '#shared/contracts/stored-objects.ts';
 import { parseApiKey } from '#shared/http/api-key.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import { handleCommand } from '#shared/messaging/handle-command.ts';
+import { handleCommand } from '#shared/messaging/log/handle-command.ts';
 import { contentLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { canonicalJson, sha256Of } from '#shared/runtime/canonical-json.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';

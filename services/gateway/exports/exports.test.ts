@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { listPartKey, withPartCount } from '#shared/interfaces/read-models.ts';
 import { archivedJobKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
-import { logWithArchive } from '#shared/messaging/archived-jobs.ts';
+import { logWithArchive } from '#shared/messaging/log/archived-jobs.ts';
 import type { ContentEvent } from '#shared/aggregates/content/content.ts';
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import { UnreadableDocument } from '#shared/messaging/parse-message.ts';

@@ -3,7 +3,7 @@ import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
 import { type ExportJob, toExportJob } from '#shared/interfaces/http/exports.ts';
 import { type JobStatusDocument, jobStatusKey } from '#shared/interfaces/read-models.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import type { StoredCommit } from '#shared/messaging/event-log.ts';
+import type { StoredCommit } from '#shared/messaging/log/event-log.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { askBus } from '../ask-bus.ts';
 import type { GatewayContext } from '../context.ts';

@@ -1,4 +1,4 @@
-import { analyzeText } from '#shared/search/analyze-text.ts';
+import { analyzeText } from '#shared/search/ranking/analyze-text.ts';
 import { quoted, type Report } from './diagnostics.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from './json-values.ts';
 

@@ -4,7 +4,7 @@ import { generations, inGeneration } from '#shared/interfaces/read-models.ts';
 import { presenceSubject } from '#shared/messaging/subjects/subject-names.ts';
 import type { LiveUpdates } from '../bus.ts';
 import type { Pointers } from '../read-models.ts';
-import type { Presence } from '../task-queue.ts';
+import type { Presence } from '#shared/messaging/queue/task-queue.ts';
 
 const intervalMs = 1_000;
 

@@ -1,5 +1,5 @@
 import { JetStreamError, jetstreamManager } from '@nats-io/jetstream';
-import type { StoredText } from '../event-log.ts';
+import type { StoredText } from '#shared/messaging/log/event-log.ts';
 import type { LogAudit, SequenceRange } from '../verify/log-audit.ts';
 import { type BusAddress, openConnection, whileAway, wholeAnswer } from './connection.ts';
 

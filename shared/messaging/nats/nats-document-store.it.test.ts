@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { type DeadLetter, deadLetterKey, deadLetterSchema } from '#shared/contracts/dead-letters.ts';
 import { activeJobDocumentSchema, type Generation } from '#shared/interfaces/read-models.ts';
-import { openDeadLetterQueue } from '#shared/messaging/dead-letters.ts';
+import { openDeadLetterQueue } from '#shared/messaging/queue/dead-letters.ts';
 import { followPointers, keepFollowing } from '#shared/messaging/read-models.ts';
 import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
 import { everySecond } from '#shared/runtime/retry.ts';

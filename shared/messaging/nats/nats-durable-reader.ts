@@ -2,7 +2,7 @@ import type { Consumer, JetStreamClient, JetStreamManager, JsMsg } from '@nats-i
 import { setTimeout as delay } from 'node:timers/promises';
 import type { z } from 'zod';
 import { BusUnavailable } from '../bus.ts';
-import type { Delivery, DurableReader } from '../durable-reader.ts';
+import type { Delivery, DurableReader } from '#shared/messaging/queue/durable-reader.ts';
 import { messageOf, Poison } from '#shared/runtime/failures.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { parseMessage, type StoredMessage } from '../parse-message.ts';

@@ -8,7 +8,12 @@ import {
 import { headers } from '@nats-io/transport-node';
 import type { z } from 'zod';
 import type { Commit } from '#shared/contracts/commit.ts';
-import { ConcurrentAppend, type EventLog, type StoredCommit, type StoredText } from '../event-log.ts';
+import {
+  ConcurrentAppend,
+  type EventLog,
+  type StoredCommit,
+  type StoredText,
+} from '#shared/messaging/log/event-log.ts';
 import { parseMessage, type StoredMessage } from '../parse-message.ts';
 import { BusUnavailable } from '../bus.ts';
 import { whileAway } from './connection.ts';

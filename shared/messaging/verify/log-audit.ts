@@ -1,4 +1,4 @@
-import type { StoredText } from '../event-log.ts';
+import type { StoredText } from '#shared/messaging/log/event-log.ts';
 
 /** Read-only access to stored logs, for verification. Nothing is parsed. */
 export type LogAudit = {

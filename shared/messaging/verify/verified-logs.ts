@@ -1,7 +1,7 @@
 import type { Aggregate, CommitEvent } from '#shared/contracts/commit.ts';
 import { contentAggregate } from '#shared/aggregates/content/content.ts';
-import { type ChainFold, type ChainProblem, verifyChain } from '../commit-chain.ts';
-import type { StoredText } from '../event-log.ts';
+import { type ChainFold, type ChainProblem, verifyChain } from '#shared/messaging/log/commit-chain.ts';
+import type { StoredText } from '#shared/messaging/log/event-log.ts';
 import type { DocumentStore, ReadModels } from '../read-models.ts';
 import type { Anchored } from '#shared/interfaces/read-models.ts';
 import { contentLogSubject, directoryLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';

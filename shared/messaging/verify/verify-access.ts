@@ -5,9 +5,9 @@ import { type AccessRecord, storedAccessRecord } from '#shared/contracts/export-
 import { dateInKey, listPartKey } from '#shared/interfaces/read-models.ts';
 import { canonicalJson } from '#shared/runtime/canonical-json.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
-import { accessAuditEntry } from '../access-audit.ts';
-import type { ChainProblem } from '../commit-chain.ts';
-import type { StoredText } from '../event-log.ts';
+import { accessAuditEntry } from '#shared/messaging/log/access-audit.ts';
+import type { ChainProblem } from '#shared/messaging/log/commit-chain.ts';
+import type { StoredText } from '#shared/messaging/log/event-log.ts';
 import type { ReadModels } from '../read-models.ts';
 import { accessSubject } from '../subjects/subject-names.ts';
 import { firstKeptDay } from '../subjects/subject-table.ts';

@@ -1,8 +1,8 @@
 import { exportJobAggregate } from '#shared/aggregates/export-job/export-job.ts';
 import { type BundleReport, verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
 import { DamagedObject, type ObjectStore } from '#shared/storage/object-store.ts';
-import type { ChainProblem } from '../commit-chain.ts';
-import type { StoredText } from '../event-log.ts';
+import type { ChainProblem } from '#shared/messaging/log/commit-chain.ts';
+import type { StoredText } from '#shared/messaging/log/event-log.ts';
 
 /** `checked` bundles were read whole; `gone` ones were removed. Exports with the same bundle count once. */
 export type BundleCounts = { checked: number; gone: number };

@@ -1,8 +1,8 @@
 import type { ArchivedJob } from '#shared/contracts/stored-objects.ts';
 import { canonicalJson } from '#shared/runtime/canonical-json.ts';
-import type { ChainProblem } from '../commit-chain.ts';
-import type { StoredText } from '../event-log.ts';
-import { type Head, isAnchor } from '../head-anchor.ts';
+import type { ChainProblem } from '#shared/messaging/log/commit-chain.ts';
+import type { StoredText } from '#shared/messaging/log/event-log.ts';
+import { type Head, isAnchor } from '#shared/messaging/log/head-anchor.ts';
 import type { Seen, VerifiedLog } from './verified-logs.ts';
 
 /** A history with the other records of it. */

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ArchivedJob, archivedJobKey, archivePrefix } from '#shared/contracts/stored-objects.ts';
-import { archivedJobOf } from '#shared/messaging/archived-jobs.ts';
+import { archivedJobOf } from '#shared/messaging/log/archived-jobs.ts';
 import { directoryLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { DamagedObject, type ObjectStore } from '#shared/storage/object-store.ts';
 import { BrokenObject } from '#shared/storage/stored-json.ts';
-import type { ChainProblem } from '../commit-chain.ts';
-import type { StoredText } from '../event-log.ts';
-import type { Head } from '../head-anchor.ts';
+import type { ChainProblem } from '#shared/messaging/log/commit-chain.ts';
+import type { StoredText } from '#shared/messaging/log/event-log.ts';
+import type { Head } from '#shared/messaging/log/head-anchor.ts';
 import type { ReadModels } from '../read-models.ts';
 import {
   type AuditScope,

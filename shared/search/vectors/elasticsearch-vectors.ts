@@ -1,9 +1,9 @@
 import type { estypes } from '@elastic/elasticsearch';
-import { storedVersion, storeVersion } from '../elasticsearch-build.ts';
-import { releaseBuilds } from '../elasticsearch-builds-in-use.ts';
-import type { ElasticsearchWriter } from '../elasticsearch-connection.ts';
-import { bulkWriter, refresh } from '../elasticsearch-documents.ts';
-import { buildFilter } from '../elasticsearch-candidates.ts';
+import { storedVersion, storeVersion } from '#shared/search/elasticsearch/elasticsearch-build.ts';
+import { releaseBuilds } from '#shared/search/elasticsearch/elasticsearch-builds-in-use.ts';
+import type { ElasticsearchWriter } from '#shared/search/elasticsearch/elasticsearch-connection.ts';
+import { bulkWriter, refresh } from '#shared/search/elasticsearch/elasticsearch-documents.ts';
+import { buildFilter } from '#shared/search/elasticsearch/elasticsearch-candidates.ts';
 import {
   buildWith,
   everyone,
@@ -14,7 +14,7 @@ import {
   vectorField,
   vectorId,
   type VersionDocument,
-} from '../elasticsearch-schema.ts';
+} from '#shared/search/elasticsearch/elasticsearch-schema.ts';
 import { checkLengths, embeddedText, mostSampled, typicalCosineOf, vectorDigest } from './meaning.ts';
 import { type SearchScope, SearchUnavailable, type VectorBuild } from '../search-index.ts';
 

@@ -14,7 +14,7 @@ import {
   type VectorFacts,
 } from './meaning.ts';
 import { SearchUnavailable, type VectorBuild } from '../search-index.ts';
-import { copyToChange, putInPlace } from '../sqlite-schema.ts';
+import { copyToChange, putInPlace } from '#shared/search/sqlite/sqlite-schema.ts';
 
 /**
  * Vectors are in the file of their version, in tables that exist only if it has vectors. A vector is a factor of four bytes, and a signed

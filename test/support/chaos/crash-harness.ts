@@ -6,7 +6,7 @@ import type { Installation } from '#infra/supervisor/run-installation.ts';
 import { type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import { downloadVerified, signBundleLink, startExport, waitForExport } from '#services/cli/export-client.ts';
 import type { BundleLink, ExportJob } from '#shared/interfaces/http/exports.ts';
-import type { ChainProblem } from '#shared/messaging/commit-chain.ts';
+import type { ChainProblem } from '#shared/messaging/log/commit-chain.ts';
 import { type CrashOrder, orderFile, takenFile } from '#shared/runtime/crash-point.ts';
 import { addOrganization, exportHistory, forgetSegments } from '../installation-exports.ts';
 import { exportPathOnly, startInstallation } from '../start-installation.ts';
@@ -140,7 +140,7 @@ export const crashPlaces: readonly [point: string, service: ServiceName][] = ser
     .map((file) => readFileSync(join(root, file), 'utf8'))
     .join('');
   const own = [...code.matchAll(/crashPoint\('([a-z-]+)', '[a-z-]+'\)/g)].map(([, point = '']) => point);
-  const queue = readFileSync(join(root, 'shared/messaging/task-queue.ts'), 'utf8');
+  const queue = readFileSync(join(root, 'shared/messaging/queue/task-queue.ts'), 'utf8');
   const shared = [...queue.matchAll(/crashPoint\('([a-z-]+)', name\)/g)].map(([, point = '']) => point);
   const points = code.includes('startWorker(') ? [...own, ...shared] : own;
   return [...new Set(points)].map((point): [string, ServiceName] => [point, service]);

@@ -1,7 +1,7 @@
 import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
 import type { AccessRecord } from '#shared/contracts/export-facts.ts';
 import { recordAnchorOf } from './head-anchor.ts';
-import { accessSubject } from './subjects/subject-names.ts';
+import { accessSubject } from '#shared/messaging/subjects/subject-names.ts';
 
 /**
  * The audit entry that auditors see for a download link. Access records are not chained, so each entry has its own anchor, which covers

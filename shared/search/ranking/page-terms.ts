@@ -1,5 +1,5 @@
 import { analyzeText } from './analyze-text.ts';
-import type { SearchPage } from './search-index.ts';
+import type { SearchPage } from '#shared/search/search-index.ts';
 
 /** Terms of the names of a page. `names`: terms of each other name, joined by a space. */
 type PageTerms = { title: string[]; names: string[]; keywords: string[]; path: string[] };

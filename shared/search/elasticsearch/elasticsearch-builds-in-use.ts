@@ -12,7 +12,7 @@ import {
   firstBuildName,
   type VersionDocument,
 } from './elasticsearch-schema.ts';
-import { type SearchScope, SearchUnavailable } from './search-index.ts';
+import { type SearchScope, SearchUnavailable } from '#shared/search/search-index.ts';
 
 /*
  * Versions share documents, and processes build, replace and remove versions of a domain at the same time. So one document per domain lists

@@ -2,9 +2,9 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { archivedJobKey } from '#shared/contracts/stored-objects.ts';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
-import { hungCall } from '../../test/support/hung-call.ts';
-import { exportCommit, exportState } from '../../test/support/make-commit.ts';
-import { memoryLog } from '../../test/support/memory-log.ts';
+import { hungCall } from '../../../test/support/hung-call.ts';
+import { exportCommit, exportState } from '../../../test/support/make-commit.ts';
+import { memoryLog } from '../../../test/support/memory-log.ts';
 import { Poison, Unavailable } from '#shared/runtime/failures.ts';
 import { logWithArchive } from './archived-jobs.ts';
 

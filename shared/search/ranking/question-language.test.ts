@@ -44,7 +44,7 @@ test.each([
 ])('the language of "%s" is not clear', (text) => expect(languageOfText(text)).toBeUndefined());
 
 test('no question of newcomers counts as another language', () => {
-  const file = join(import.meta.dirname, '../../test/bench/newcomer-questions.jsonl');
+  const file = join(import.meta.dirname, '../../../test/bench/newcomer-questions.jsonl');
   const questions = readFileSync(file, 'utf8')
     .trim()
     .split('\n')

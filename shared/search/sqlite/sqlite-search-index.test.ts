@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { searchFiltersContract } from './search-filters.contract.ts';
-import { searchIndexContract } from './search-index.contract.ts';
-import { SearchUnavailable } from './search-index.ts';
+import { searchFiltersContract } from '#shared/search/search-filters.contract.ts';
+import { searchIndexContract } from '#shared/search/search-index.contract.ts';
+import { SearchUnavailable } from '#shared/search/search-index.ts';
 import { keptIn, keptOfFiles } from './sqlite-kept.ts';
 import { isStorageFailure } from './sqlite-passages.ts';
-import { searchVectorsContract } from './vectors/search-vectors.contract.ts';
+import { searchVectorsContract } from '#shared/search/vectors/search-vectors.contract.ts';
 import { sqliteSearchIndex } from './sqlite-search-index.ts';
 
 async function openSqlite() {

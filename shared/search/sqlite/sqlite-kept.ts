@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
-import { countsIn } from './packed-counts.ts';
-import { splitNames } from './page-terms.ts';
-import type { CandidatePage } from './rank-passages.ts';
+import { countsIn } from '#shared/search/ranking/packed-counts.ts';
+import { splitNames } from '#shared/search/ranking/page-terms.ts';
+import type { CandidatePage } from '#shared/search/ranking/rank-passages.ts';
 
 /** The fields of a passage for the ranking. `counts`: see `packCounts`. */
 export type KeptPassage = { id: number; heading: readonly string[]; textLength: number; counts: Uint32Array };

@@ -3,11 +3,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type DeadLetter, deadLetterKey } from '#shared/contracts/dead-letters.ts';
 import { Poison, Unavailable } from '#shared/runtime/failures.ts';
 import { everySecond } from '#shared/runtime/retry.ts';
-import { memoryDocuments } from '../../test/support/memory-documents.ts';
+import { memoryDocuments } from '../../../test/support/memory-documents.ts';
 import { settleFailure } from './consume.ts';
 import { type Consumer, openDeadLetterQueue, type DeadLetterQueue } from './dead-letters.ts';
 import type { Delivery } from './durable-reader.ts';
-import type { DocumentStore } from './read-models.ts';
+import type { DocumentStore } from '#shared/messaging/read-models.ts';
 
 const subject = 'exports.acme.one.log';
 const at = '2026-03-01T10:00:00.000Z';

@@ -7,7 +7,7 @@ import {
 } from '#shared/contracts/stored-objects.ts';
 import { verifyChain } from './commit-chain.ts';
 import type { EventLog, StoredCommit } from './event-log.ts';
-import { BadMessage, parseMessage } from './parse-message.ts';
+import { BadMessage, parseMessage } from '#shared/messaging/parse-message.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import { type ObjectStore, type ReadOptions, storeWithin } from '#shared/storage/object-store.ts';
 import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';

@@ -4,11 +4,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { hourMs } from '#shared/runtime/time-and-ids.ts';
-import { type FoundPage, type SearchIndex, type SearchScope, SearchUnavailable } from './search-index.ts';
-import { searchPassages } from './search-passages.ts';
+import { type FoundPage, type SearchIndex, type SearchScope, SearchUnavailable } from '#shared/search/search-index.ts';
+import { searchPassages } from '#shared/search/search-passages.ts';
 import { buildSqlitePassages } from './sqlite-build.ts';
 import { keptOfFiles } from './sqlite-kept.ts';
-import { startSqliteVectors, type VectorMatrix } from './vectors/sqlite-vectors.ts';
+import { startSqliteVectors, type VectorMatrix } from '#shared/search/vectors/sqlite-vectors.ts';
 import {
   isDamage,
   isSoundFile,

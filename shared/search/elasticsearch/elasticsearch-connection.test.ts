@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { elasticsearchSearchIndex } from './elasticsearch-search-index.ts';
-import { SearchUnavailable } from './search-index.ts';
+import { SearchUnavailable } from '#shared/search/search-index.ts';
 
 const scope = { organization: 'acme', domain: 'docs', contentVersion: 'cv_1' };
 const product = { 'x-elastic-product': 'Elasticsearch' };

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { TermNumbers } from './analyze-text.ts';
+import type { TermNumbers } from '#shared/search/ranking/analyze-text.ts';
 
 /** The terms of a file that is being built: the number of each, and its counts of passages and links. */
 export class SqliteTerms {

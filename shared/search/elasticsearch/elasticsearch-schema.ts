@@ -2,9 +2,14 @@ import type { estypes } from '@elastic/elasticsearch';
 import { type ElasticsearchCall, type ElasticsearchSettings, refusalStatus } from './elasticsearch-connection.ts';
 import { endUnfinishedCopy } from './elasticsearch-unfinished-copy.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import type { VectorFacts } from './vectors/meaning.ts';
-import { fields } from './rank-passages.ts';
-import { SearchUnavailable, type SearchFacets, type SearchPage, type SearchScope } from './search-index.ts';
+import type { VectorFacts } from '#shared/search/vectors/meaning.ts';
+import { fields } from '#shared/search/ranking/rank-passages.ts';
+import {
+  SearchUnavailable,
+  type SearchFacets,
+  type SearchPage,
+  type SearchScope,
+} from '#shared/search/search-index.ts';
 
 /*
  * One index holds all content versions of all organizations. Each document names its owner, and those of one domain are on one shard. Two

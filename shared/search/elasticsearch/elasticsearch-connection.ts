@@ -1,6 +1,6 @@
 import { Client, type ClientOptions, errors, Transport } from '@elastic/elasticsearch';
 import { messageOf } from '#shared/runtime/failures.ts';
-import { SearchUnavailable } from './search-index.ts';
+import { SearchUnavailable } from '#shared/search/search-index.ts';
 
 export type ElasticsearchSettings = {
   product: 'elasticsearch' | 'opensearch';

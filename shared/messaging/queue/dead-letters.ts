@@ -5,7 +5,7 @@ import { everySecond, retryUnavailable, type RetryPolicy } from '#shared/runtime
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import type { Delivery, DurableReader } from './durable-reader.ts';
-import { type DocumentStore, keepFollowing } from './read-models.ts';
+import { type DocumentStore, keepFollowing } from '#shared/messaging/read-models.ts';
 
 /** Audit log of dead letters (400 days). */
 export type DeadLetterLog = { record(record: DeadLetterRecord): Promise<void> };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { contentAggregate, type ContentCommit, type ContentEvent } from '#shared/aggregates/content/content.ts';
 import { Conflict } from '#shared/runtime/failures.ts';
-import { memoryLog } from '../../test/support/memory-log.ts';
+import { memoryLog } from '../../../test/support/memory-log.ts';
 import { handleCommand } from './handle-command.ts';
 
 const subject = 'content.acme.docs.log';

@@ -11,7 +11,7 @@ import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
 import { consume } from './consume.ts';
 import type { DeadLetterLog } from './dead-letters.ts';
 import type { DurableReader } from './durable-reader.ts';
-import type { FactLog } from './event-log.ts';
+import type { FactLog } from '#shared/messaging/log/event-log.ts';
 
 /**
  * Tasks, each for exactly one worker. The queue may be discarded and refilled from the log: tasks are not a source of truth. A task whose

@@ -9,7 +9,7 @@ import {
   routingOf,
   type VectorDocument,
 } from './elasticsearch-schema.ts';
-import { type SearchScope, SearchUnavailable } from './search-index.ts';
+import { type SearchScope, SearchUnavailable } from '#shared/search/search-index.ts';
 
 const bulkWithinMs = 30_000;
 const countWithinMs = 30_000;

@@ -1,6 +1,6 @@
 import { retryUnavailable } from '#shared/runtime/retry.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
-import { analyzeText } from './analyze-text.ts';
+import { analyzeText } from '#shared/search/ranking/analyze-text.ts';
 import { isRegistered, longestBuildMs, registerBuild, releaseBuilds } from './elasticsearch-builds-in-use.ts';
 import { type ElasticsearchWriter, requireMissingIndex } from './elasticsearch-connection.ts';
 import { bulkWriter, countWhere, refresh, removeWhere, writeRetry } from './elasticsearch-documents.ts';
@@ -25,8 +25,8 @@ import {
   type VersionDocument,
   versionId,
 } from './elasticsearch-schema.ts';
-import { joinNames, pageTerms } from './page-terms.ts';
-import { fields } from './rank-passages.ts';
+import { joinNames, pageTerms } from '#shared/search/ranking/page-terms.ts';
+import { fields } from '#shared/search/ranking/rank-passages.ts';
 import {
   type BuildOptions,
   type IndexBuild,
@@ -34,7 +34,7 @@ import {
   type SearchPage,
   type SearchScope,
   SearchUnavailable,
-} from './search-index.ts';
+} from '#shared/search/search-index.ts';
 
 const storeWithinMs = 30_000;
 const abandonWithinMs = 2_000;

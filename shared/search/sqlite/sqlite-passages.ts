@@ -1,23 +1,23 @@
 import { DatabaseSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
-import { mostCandidates, mostLinkedPages, mostLinks, rarest } from './candidate-limits.ts';
-import { type Neighbours, onlyByMeaning } from './vectors/meaning.ts';
-import { unpackCounts } from './packed-counts.ts';
-import type { Candidate, CandidatePage } from './rank-passages.ts';
+import { mostCandidates, mostLinkedPages, mostLinks, rarest } from '#shared/search/ranking/candidate-limits.ts';
+import { type Neighbours, onlyByMeaning } from '#shared/search/vectors/meaning.ts';
+import { unpackCounts } from '#shared/search/ranking/packed-counts.ts';
+import type { Candidate, CandidatePage } from '#shared/search/ranking/rank-passages.ts';
 import {
   type FoundPage,
   type SearchFacets,
   type SearchFilter,
   type SearchQuery,
   SearchUnavailable,
-} from './search-index.ts';
-import type { PassageEngine } from './search-passages.ts';
-import { similarTo } from './similar-terms.ts';
+} from '#shared/search/search-index.ts';
+import type { PassageEngine } from '#shared/search/search-passages.ts';
+import { similarTo } from '#shared/search/ranking/similar-terms.ts';
 import { type Kept, keptIn, type KeptPassage, optional, split } from './sqlite-kept.ts';
 import { pageOfPassage, positionOfPassage, sqliteShape } from './sqlite-schema.ts';
 import { isSealWhole } from './sqlite-seal.ts';
-import { nearestIn, readMatrix, type VectorMatrix, vectorFactsIn } from './vectors/sqlite-vectors.ts';
-import { synonymsOf } from './synonyms.ts';
+import { nearestIn, readMatrix, type VectorMatrix, vectorFactsIn } from '#shared/search/vectors/sqlite-vectors.ts';
+import { synonymsOf } from '#shared/search/ranking/synonyms.ts';
 
 type SqliteCandidate = Candidate & { id: number };
 type SqlitePage = FoundPage & { groups: string[] };

@@ -13,7 +13,7 @@ import {
   routingOf,
   type VersionDocument,
 } from './elasticsearch-schema.ts';
-import { SearchUnavailable } from './search-index.ts';
+import { SearchUnavailable } from '#shared/search/search-index.ts';
 
 type TakenDocument = PageDocument | PassageDocument | LinkDocument;
 

@@ -1,7 +1,7 @@
 import type { estypes } from '@elastic/elasticsearch';
 import { LRUCache } from 'lru-cache';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import { mostCandidates, mostLinkedPages, mostLinks } from './candidate-limits.ts';
+import { mostCandidates, mostLinkedPages, mostLinks } from '#shared/search/ranking/candidate-limits.ts';
 import {
   documentsIn,
   type ElasticsearchCall,
@@ -24,11 +24,11 @@ import {
   vectorField,
   type VersionDocument,
 } from './elasticsearch-schema.ts';
-import { meaningOf, mostNeighbours, type Neighbours, onlyByMeaning } from './vectors/meaning.ts';
-import { packCounts, unpackCounts } from './packed-counts.ts';
-import { splitNames } from './page-terms.ts';
-import type { Candidate as RankedCandidate, CandidatePage } from './rank-passages.ts';
-import { type SearchFilter, type SearchQuery, SearchUnavailable } from './search-index.ts';
+import { meaningOf, mostNeighbours, type Neighbours, onlyByMeaning } from '#shared/search/vectors/meaning.ts';
+import { packCounts, unpackCounts } from '#shared/search/ranking/packed-counts.ts';
+import { splitNames } from '#shared/search/ranking/page-terms.ts';
+import type { Candidate as RankedCandidate, CandidatePage } from '#shared/search/ranking/rank-passages.ts';
+import { type SearchFilter, type SearchQuery, SearchUnavailable } from '#shared/search/search-index.ts';
 
 export type Candidate = RankedCandidate & { id: string };
 

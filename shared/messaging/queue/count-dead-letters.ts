@@ -1,6 +1,6 @@
 import type { DeadLetter } from '#shared/contracts/dead-letters.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
-import { type DocumentStore, keepFollowing } from './read-models.ts';
+import { type DocumentStore, keepFollowing } from '#shared/messaging/read-models.ts';
 
 /** Follows the number of a service's dead letters. It is logged at the start and at each change. */
 export function countDeadLetters(

@@ -28,8 +28,8 @@ import {
   type VersionDocument,
   versionId,
 } from './elasticsearch-schema.ts';
-import { startElasticsearchVectors } from './vectors/elasticsearch-vectors.ts';
-import { fields } from './rank-passages.ts';
+import { startElasticsearchVectors } from '#shared/search/vectors/elasticsearch-vectors.ts';
+import { fields } from '#shared/search/ranking/rank-passages.ts';
 import {
   type FoundPassage,
   type SearchFilter,
@@ -37,10 +37,10 @@ import {
   type SearchQuery,
   type SearchScope,
   SearchUnavailable,
-} from './search-index.ts';
-import { searchPassages } from './search-passages.ts';
-import { similarTo } from './similar-terms.ts';
-import { builtInSynonyms, type Synonyms, synonymsOf } from './synonyms.ts';
+} from '#shared/search/search-index.ts';
+import { searchPassages } from '#shared/search/search-passages.ts';
+import { similarTo } from '#shared/search/ranking/similar-terms.ts';
+import { builtInSynonyms, type Synonyms, synonymsOf } from '#shared/search/ranking/synonyms.ts';
 
 const searchWithinMs = 5_000;
 const writeWithinMs = 60_000;

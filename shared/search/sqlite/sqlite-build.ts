@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
-import { analyzeText, analyzeWithNumbers } from './analyze-text.ts';
-import { countedIds, packCounts } from './packed-counts.ts';
-import { joinNames, pageTerms } from './page-terms.ts';
-import { fields } from './rank-passages.ts';
-import type { IndexBuild, SearchPage } from './search-index.ts';
+import { analyzeText, analyzeWithNumbers } from '#shared/search/ranking/analyze-text.ts';
+import { countedIds, packCounts } from '#shared/search/ranking/packed-counts.ts';
+import { joinNames, pageTerms } from '#shared/search/ranking/page-terms.ts';
+import { fields } from '#shared/search/ranking/rank-passages.ts';
+import type { IndexBuild, SearchPage } from '#shared/search/search-index.ts';
 import { isSound } from './sqlite-passages.ts';
 import { mostPassagesOfPage, passageId, copyToChange, putInPlace, sqliteSchema, sqliteShape } from './sqlite-schema.ts';
 import { SqliteTerms } from './sqlite-terms.ts';
-import { inheritVectors, vectorFactsIn } from './vectors/sqlite-vectors.ts';
+import { inheritVectors, vectorFactsIn } from '#shared/search/vectors/sqlite-vectors.ts';
 
 /** Write buffer for terms. Large enough that most sites need no merge. */
 const wordsInMemoryBytes = 32 * 1024 * 1024;
