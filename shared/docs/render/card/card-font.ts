@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { LRUCache } from 'lru-cache';
 import opentype from 'opentype.js';
 import { packageFile } from '../package-file.ts';
 import type { CardStyle } from './card-style.ts';
@@ -6,7 +7,7 @@ import type { CardStyle } from './card-style.ts';
 /** A font at a certain size, as outlines. The result does not depend on fonts of the machine. */
 export type CardFont = {
   widthOf: (text: string) => number;
-  /** The path data of an SVG for this text. `x` and `y` are the left end of its baseline. */
+  /** Paths of an SVG for this text. `x` and `y` are the left end of its baseline. */
   outlines: (text: string, x: number, y: number) => string;
 };
 
@@ -38,13 +39,38 @@ function fontOf(family: CardStyle['family'], weight: Weight): Font {
   return font;
 }
 
-/** `tracking`: additional space between letters, as a fraction of the size. */
+/** A word that was measured before. `path`: its outlines from the origin, once it was drawn. */
+type Word = { width: number; path?: string };
+
+/** Words of the cards before, by font, size and word. Pages of a site share most of theirs, and shaping a word takes longer than all else. */
+const words = new LRUCache<string, Word>({ max: 10_000 });
+
+/** `tracking`: additional space between letters, as a fraction of the size. Words are placed side by side, without kerning around spaces. */
 export function cardFont(family: CardStyle['family'], weight: Weight, size: number, tracking = 0): CardFont {
   const font = fontOf(family, weight);
   const options = { letterSpacing: tracking };
+  const wordOf = (text: string): Word => {
+    const key = `${family} ${weight} ${size} ${tracking} ${text}`;
+    const known = words.get(key);
+    if (known !== undefined) return known;
+    const word = { width: text === '' ? 0 : font.getAdvanceWidth(text, size, options) };
+    words.set(key, word);
+    return word;
+  };
+  const space = wordOf(' ').width;
   return {
-    widthOf: (text) => font.getAdvanceWidth(text, size, options),
-    outlines: (text, x, y) => font.getPath(text, x, y, size, options).toPathData(1),
+    widthOf: (text) => text.split(' ').reduce((width, word) => width + space + wordOf(word).width, -space),
+    outlines(text, x, y) {
+      let left = x;
+      const paths = text.split(' ').map((written) => {
+        const word = wordOf(written);
+        word.path ??= font.getPath(written, 0, 0, size, options).toPathData(1);
+        const path = `<path transform="translate(${left.toFixed(1)} ${y})" d="${word.path}"/>`;
+        left += word.width + space;
+        return path;
+      });
+      return paths.join('');
+    },
   };
 }
 

@@ -59,7 +59,7 @@ function cardDrawing(style: CardStyle, { title, name, section, description, addr
   const { family } = style;
   const shapes: string[] = [];
   const line = (font: CardFont, text: string, y: number, color: string, x = edge): void => {
-    if (text !== '') shapes.push(`<path fill="${color}" d="${font.outlines(text, x, y)}"/>`);
+    if (text !== '') shapes.push(`<g fill="${color}">${font.outlines(text, x, y)}</g>`);
   };
   const single = (font: CardFont, text: string, width: number): string =>
     text === '' ? '' : (wrapText(text, font.widthOf, { width, most: 1 }).lines[0] ?? '');
