@@ -29,7 +29,7 @@ describeWithServers(['elasticsearch'], 'an Elasticsearch for tests', () => {
     expect(await inspected()).toContainEqual(good('The index bindery-passages-2 can be written.'));
     await fetch(`${server.url}/bindery-passages-2/_block/write`, { method: 'PUT' });
     expect(await inspected()).toContainEqual(
-      expect.objectContaining({ level: 'fault', text: expect.stringContaining('it is blocked for writing') }),
+      expect.objectContaining({ level: 'fault', text: expect.stringContaining('is blocked for writing') }),
     );
     await server.stop();
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
