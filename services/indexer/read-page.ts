@@ -22,7 +22,7 @@ export type PageToRead = {
   /** `variables` and `styling.latex` of the site's settings. */
   variables: Record<string, string>;
   latex?: boolean | undefined;
-  /** Only for a page that describes an operation, a schema or a channel. `hasDescription`: it has a description of its own. */
+  /** Present if the page describes an operation, a schema or a channel. `hasDescription`: it has a description of its own. */
   reference?: (PageReferenceInput & { hasDescription: boolean }) | undefined;
   parser?: ParseOptions['parser'];
 };

@@ -9,7 +9,7 @@ export type Phase = Span & { name: 'queued' | 'rendering' | 'closing' | 'joining
 /** One piece of finished work. Its end is its commit, at most one commit interval late; its start is the end minus the reported duration. */
 export type Bar = Span & {
   work: 'chunk' | 'closing' | 'bundle';
-  /** Only present for chunks. */
+  /** Number of the chunk; absent for other work. */
   chunk?: number;
   pages: number;
   attempt: number;
