@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from './object-store.ts';
+import { dateErrorMs } from './s3-clock.ts';
 
 export type StoreUnderTest = { store: ObjectStore; stop(): Promise<void> };
 
@@ -334,9 +335,9 @@ export function objectStoreContract(
     test('the clock of a store on this machine is ours', async () => {
       now = new Date();
       const skewMs = await store.clockSkewMs();
-      // Our clock stands still meanwhile, and the store may tell whole seconds.
-      expect(skewMs).toBeGreaterThanOrEqual(-1_000);
-      expect(skewMs).toBeLessThanOrEqual(Date.now() - now.getTime() + 1_000);
+      // Our clock stands still meanwhile.
+      expect(skewMs).toBeGreaterThanOrEqual(-dateErrorMs);
+      expect(skewMs).toBeLessThanOrEqual(Date.now() - now.getTime() + dateErrorMs);
     });
   });
 }

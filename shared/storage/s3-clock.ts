@@ -6,6 +6,12 @@ const halfASecondMs = 500;
 /** Below this difference, what an answer says of the store's clock is no more exact than ours. */
 const sameClockMs = 2_000;
 
+/**
+ * The largest error of `skewOf`, beside half the time of the request. `halfASecondMs` is off by up to half a second. Some servers (those on Go's
+ * `fasthttp`) write the `Date` header once a second, and send it until the next.
+ */
+export const dateErrorMs = 1_500;
+
 /** How far the store's clock was ahead of ours, by the `Date` of an answer to a request; undefined without a readable one. Pure. */
 export function skewOf(date: string | null | undefined, askedAtMs: number, answeredAtMs: number): number | undefined {
   const storeTimeMs = Date.parse(date ?? '');
