@@ -1,17 +1,50 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Settings of tests that take minutes: chaos, load, browsers over whole sites. Files run one at a time, so that they do not disturb measurements. */
+/** Suites that measure: time, memory, or how the load of others reaches them. Each has the machine to itself. */
+const measuring = ['docs-host', 'fairness', 'hung-nats-node', 'outages', 'slow-readers', 'stack'];
+const measuringFiles = measuring.map((name) => `test/slow/${name}.test.ts`);
+
+/** The longest suites, which begin first, so that none of them runs alone at the end. */
+const longest = ['crash-matrix', 'site-quality', 'one-and-all', 'elasticsearch-search-index'];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification): number => {
+      const at = longest.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
+      return at < 0 ? longest.length : at;
+    };
+    return (await super.sort(files)).toSorted((a, b) => place(a) - place(b));
+  }
+}
+
+/** Tests that take minutes: chaos, load, browsers over whole sites. Most of them wait for processes, so two run side by side. */
 export default defineConfig({
   test: {
     root: fileURLToPath(new URL('..', import.meta.url)),
-    include: ['test/slow/**/*.test.ts'],
     setupFiles: ['test/support/replace-fetch.ts'],
+    sequence: { sequencer: LongestFirst },
     pool: 'forks',
-    fileParallelism: false,
     passWithNoTests: true,
     testTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     hookTimeout: 120_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'side by side',
+          include: ['test/slow/**/*.test.ts'],
+          exclude: measuringFiles,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'alone', include: measuringFiles, fileParallelism: false, sequence: { groupOrder: 2 } },
+      },
+    ],
   },
 });
