@@ -1,73 +1,68 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
+import { describe, expect, type TestContext, test } from 'vitest';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
-import {
-  createOrganization,
-  type GatewayHarness,
-  gatewayHarness,
-  type TestOrganization,
-} from '../../test/support/gateway-harness.ts';
+import { createOrganization, gatewayHarness } from '../../test/support/gateway-harness.ts';
 
-/** Stands for the assistant and the publisher. */
-let behind: FastifyInstance;
-let answer: (request: FastifyRequest, reply: FastifyReply) => unknown;
-let gateway: GatewayHarness;
-let acme: TestOrganization;
-let sockets: Socket[];
+type Answer = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
-async function start(settings: Record<string, string>): Promise<void> {
-  sockets = [];
-  behind = Fastify({ forceCloseConnections: true });
+/**
+ * A gateway that listens, and a service behind it that answers with `answer` for the assistant and the publisher. Each test has its own, because
+ * the tests wait for deadlines side by side.
+ */
+async function start({ onTestFinished }: TestContext, settings: Record<string, string>, answer: Answer = () => ({})) {
+  const behind = Fastify({ forceCloseConnections: true });
   behind.removeAllContentTypeParsers();
   behind.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   behind.all('/internal/*', (request, reply) => answer(request, reply));
   const url = await behind.listen({ host: '127.0.0.1', port: 0 });
-  gateway = await gatewayHarness({ BINDERY_ASSISTANT_URL: url, BINDERY_PUBLISHER_URL: url, ...settings });
-  acme = await createOrganization(gateway);
+  const gateway = await gatewayHarness({ BINDERY_ASSISTANT_URL: url, BINDERY_PUBLISHER_URL: url, ...settings });
+  const { adminKey } = await createOrganization(gateway);
   await gateway.app.listen({ host: '127.0.0.1', port: 0 });
-}
-
-afterEach(async () => {
-  for (const socket of sockets) socket.destroy();
-  gateway.app.server.closeAllConnections();
-  await gateway.close();
-  await behind.close();
-});
-
-/** A connection, the text that it has received, and a promise for its end. */
-async function open() {
-  const socket = connect((gateway.app.server.address() as AddressInfo).port, '127.0.0.1');
-  sockets.push(socket);
-  let text = '';
-  socket.on('data', (chunk) => {
-    text += String(chunk);
+  const sockets: Socket[] = [];
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    gateway.app.server.closeAllConnections();
+    await gateway.close();
+    await behind.close();
   });
-  socket.on('error', () => {});
-  // A write to a closed connection fails, which closes it too.
-  const closed = new Promise((resolve) => socket.once('close', resolve));
-  await once(socket, 'connect');
-  return {
-    socket,
-    text: () => text,
-    ended: () => withDeadline(closed, 8_000, () => new Error(`The connection goes on: ${text}`)),
-    head: (method: string, path: string, headers: Record<string, string | number> = {}) => {
-      const lines = { host: 'x', authorization: `Bearer ${acme.adminKey}`, ...headers };
-      const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
-      socket.write(`${method} ${path} HTTP/1.1\r\n${head.join('')}\r\n`);
-    },
-  };
+
+  /** A connection, the text that it has received, and a promise for its end. */
+  async function open() {
+    const socket = connect((gateway.app.server.address() as AddressInfo).port, '127.0.0.1');
+    sockets.push(socket);
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += String(chunk);
+    });
+    socket.on('error', () => {});
+    // A write to a closed connection fails, which closes it too.
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    await once(socket, 'connect');
+    return {
+      socket,
+      text: () => text,
+      ended: () => withDeadline(closed, 8_000, () => new Error(`The connection goes on: ${text}`)),
+      head: (method: string, path: string, headers: Record<string, string | number> = {}) => {
+        const lines = { host: 'x', authorization: `Bearer ${adminKey}`, ...headers };
+        const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
+        socket.write(`${method} ${path} HTTP/1.1\r\n${head.join('')}\r\n`);
+      },
+    };
+  }
+  return { app: gateway.app, adminKey, open };
 }
 
 const message = '/discovery/v2/assistant/docs/message';
 const json = { 'content-type': 'application/json' };
 
-describe('an idle connection', () => {
-  beforeEach(() => start({ BINDERY_STALLED_AFTER_SECONDS: '1' }));
+describe.concurrent('an idle connection', () => {
+  const stalled = { BINDERY_STALLED_AFTER_SECONDS: '1' };
 
-  test('is ended: a body that stops arriving', async () => {
+  test('is ended: a body that stops arriving', async (context) => {
+    const { open } = await start(context, stalled);
     const client = await open();
     client.head('POST', '/v1/api-keys', { ...json, 'content-length': 100 });
     client.socket.write('{"kind":');
@@ -76,13 +71,13 @@ describe('an idle connection', () => {
     expect(client.text()).toContain('stopped arriving');
   });
 
-  test('is ended: an upload that is passed on, also where it is passed on to', async () => {
+  test('is ended: an upload that is passed on, also where it is passed on to', async (context) => {
     const { promise, resolve } = Promise.withResolvers<IncomingMessage>();
-    answer = (request, reply) => {
+    const { open } = await start(context, stalled, (request, reply) => {
       request.raw.on('error', () => {}).resume();
       reply.hijack();
       resolve(request.raw);
-    };
+    });
     const client = await open();
     client.head('PUT', '/v1/domains/docs/content', { 'content-type': 'application/gzip', 'content-length': 1_000 });
     client.socket.write('the first part');
@@ -94,9 +89,9 @@ describe('an idle connection', () => {
     expect(passedOn.complete).toBe(false);
   });
 
-  test('is ended: a stream that its reader does not read, also where it comes from', async () => {
+  test('is ended: a stream that its reader does not read, also where it comes from', async (context) => {
     const { promise, resolve } = Promise.withResolvers<ServerResponse>();
-    answer = (_request, reply) => {
+    const { open } = await start(context, stalled, (_request, reply) => {
       reply.hijack();
       reply.raw.writeHead(200, { 'content-type': 'text/event-stream' });
       const more = () => {
@@ -105,7 +100,7 @@ describe('an idle connection', () => {
       reply.raw.on('drain', more);
       more();
       resolve(reply.raw);
-    };
+    });
     const client = await open();
     client.socket.pause();
     client.head('POST', message, { ...json, 'content-length': 2 });
@@ -117,15 +112,16 @@ describe('an idle connection', () => {
     await client.ended();
   });
 
-  test('is ended: a connection that says nothing', async () => {
+  test('is ended: a connection that says nothing', async (context) => {
+    const { open } = await start(context, stalled);
     await (await open()).ended();
   });
 
-  test('is not ended: a request that has arrived and is being worked on', async () => {
-    answer = async (_request, reply) => {
-      await once(gateway.app.server, 'timeout');
+  test('is not ended: a request that has arrived and is being worked on', async (context) => {
+    const { app, open } = await start(context, stalled, async (_request, reply) => {
+      await once(app.server, 'timeout');
       return reply.send([]);
-    };
+    });
     const client = await open();
     client.head('POST', '/discovery/v1/search/docs', { ...json, 'content-length': 2, connection: 'close' });
     client.socket.write('{}');
@@ -133,42 +129,43 @@ describe('an idle connection', () => {
     expect(client.text()).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test('is not ended: an upload that we do not take because the service behind is busy', async () => {
+  test('is not ended: an upload that we do not take because the service behind is busy', async (context) => {
     const { promise, resolve } = Promise.withResolvers<IncomingMessage>();
-    answer = (request, reply) => {
+    const { app, open } = await start(context, stalled, (request, reply) => {
       reply.hijack();
       resolve(request.raw);
-    };
+    });
     const client = await open();
     const bytes = 20_000_000;
     client.head('PUT', '/v1/domains/docs/content', { 'content-type': 'application/gzip', 'content-length': bytes });
     client.socket.write(Buffer.alloc(bytes));
     const upload = await promise;
-    await once(gateway.app.server, 'timeout');
+    await once(app.server, 'timeout');
     const taken = once(upload.resume(), 'end');
     await withDeadline(taken, 8_000, () => new Error('The upload does not go on.'));
     expect(upload.complete).toBe(true);
   });
 });
 
-describe('a request that arrives too slowly', () => {
-  beforeEach(() => start({ BINDERY_BODY_WITHIN_SECONDS: '1', BINDERY_LIMIT_STARTS_PER_HOUR: '3' }));
+describe.concurrent('a request that arrives too slowly', () => {
+  const slow = { BINDERY_BODY_WITHIN_SECONDS: '1', BINDERY_LIMIT_STARTS_PER_HOUR: '3' };
 
   /** Sends a byte every few milliseconds until it is stopped. */
-  const trickle = ({ socket }: Awaited<ReturnType<typeof open>>, bytes = 'x') => {
+  const trickle = ({ socket }: { socket: Socket }, bytes = 'x') => {
     const timer = setInterval(() => socket.write(bytes), 20);
     socket.once('close', () => clearInterval(timer));
     return () => clearInterval(timer);
   };
 
-  test.each([
+  test.for([
     ['JSON', 'POST', '/v1/api-keys', json],
     ['what is passed on to the assistant', 'POST', message, json],
     ['what no route wants', 'GET', '/v1/api-keys', json],
     ['the body beside a signed link', 'GET', '/_objects/x', json],
     ['what is sent to no route', 'POST', '/nowhere', json],
     ['the body of a request without a right key', 'PUT', '/v1/domains/docs/content', { authorization: 'Bearer x' }],
-  ])('is ended: %s', async (_name, method, path, headers) => {
+  ])('is ended: %s', async ([_name, method, path, headers], context) => {
+    const { open } = await start(context, slow);
     const client = await open();
     client.head(method, path, { 'content-length': 100_000, ...headers });
     trickle(client);
@@ -178,28 +175,29 @@ describe('a request that arrives too slowly', () => {
     expect(client.text().match(/^HTTP/gm)).toHaveLength(1);
   });
 
-  test('counts for the limit of its route', async () => {
-    const start = async () => {
+  test('counts for the limit of its route', async (context) => {
+    const { app, adminKey, open } = await start(context, slow);
+    const statusOfSlow = async () => {
       const client = await open();
       client.head('POST', '/v1/static-export/jobs', { ...json, 'content-length': 100 });
       trickle(client);
       await client.ended();
       return client.text().slice(9, 12);
     };
-    expect(await Promise.all([start(), start(), start()])).toEqual(['408', '408', '408']);
+    expect(await Promise.all([statusOfSlow(), statusOfSlow(), statusOfSlow()])).toEqual(['408', '408', '408']);
     const counted = async () => {
       const right = { method: 'POST', url: '/v1/static-export/jobs', payload: { domain: 'docs' } } as const;
-      return (await gateway.app.inject({ ...right, headers: { authorization: `Bearer ${acme.adminKey}` } })).statusCode;
+      return (await app.inject({ ...right, headers: { authorization: `Bearer ${adminKey}` } })).statusCode;
     };
-    await expect.poll(counted).toBe(429);
+    await context.expect.poll(counted).toBe(429);
   });
 
-  test('is not ended: an upload that goes on', async () => {
+  test('is not ended: an upload that goes on', async (context) => {
     let received = 0;
-    answer = async (request, reply) => {
+    const { open } = await start(context, slow, async (request, reply) => {
       for await (const chunk of request.raw) received += (chunk as Buffer).length;
       return reply.code(400).send({ error: 'It is no project.', code: 'invalid_project', requestId: 'req_1' });
-    };
+    });
     const client = await open();
     client.head('PUT', '/v1/domains/docs/content', {
       'content-type': 'application/gzip',
@@ -213,7 +211,7 @@ describe('a request that arrives too slowly', () => {
     await other.ended();
     expect(other.text()).toMatch(/^HTTP\/1\.1 408 /);
     const before = received;
-    await expect.poll(() => received).toBeGreaterThan(before);
+    await context.expect.poll(() => received).toBeGreaterThan(before);
     stop();
     client.socket.write('0\r\n\r\n');
     await client.ended();
@@ -223,8 +221,8 @@ describe('a request that arrives too slowly', () => {
 });
 
 describe('connections of one address', () => {
-  test('have a cap, which says so; those that end make room', async () => {
-    await start({ BINDERY_LIMIT_CONNECTIONS_PER_ADDRESS: '3' });
+  test('have a cap, which says so; those that end make room', async (context) => {
+    const { open } = await start(context, { BINDERY_LIMIT_CONNECTIONS_PER_ADDRESS: '3' });
     const some = [await open(), await open(), await open()];
     const refused = await open();
     await refused.ended();
@@ -241,12 +239,12 @@ describe('connections of one address', () => {
       .toBe('HTTP/1.1 200');
   });
 
-  test('behind a trusted proxy are the requests of one client at a time', async () => {
-    await start({ BINDERY_LIMIT_CONNECTIONS_PER_ADDRESS: '3', BINDERY_TRUST_PROXY: '10.0.0.0/8, loopback' });
-    answer = (_request, reply) => {
+  test('behind a trusted proxy are the requests of one client at a time', async (context) => {
+    const settings = { BINDERY_LIMIT_CONNECTIONS_PER_ADDRESS: '3', BINDERY_TRUST_PROXY: '10.0.0.0/8, loopback' };
+    const { open } = await start(context, settings, (_request, reply) => {
       reply.hijack();
       reply.raw.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {}\n\n');
-    };
+    });
     const ask = async (address: string) => {
       const client = await open();
       client.head('POST', message, { ...json, 'content-length': 2, 'x-forwarded-for': address });

@@ -66,8 +66,18 @@ const baseFiles = {
   'snippets/other.mdx': 'Other words.',
 };
 
+/** Most examples are compared with the same output without a setting, which is rendered once. */
+const outputs = new Map<string, Promise<string>>();
+
 /** The pages and files that readers get of a project, as one text. */
-async function rendered(config: object, index: string): Promise<string> {
+function rendered(config: object, index: string): Promise<string> {
+  const key = JSON.stringify([config, index]);
+  const output = outputs.get(key) ?? render(config, index);
+  outputs.set(key, output);
+  return output;
+}
+
+async function render(config: object, index: string): Promise<string> {
   const project = await testProject({
     ...baseFiles,
     'docs.json': JSON.stringify({ ...docs, ...config }),
