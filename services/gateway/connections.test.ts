@@ -157,7 +157,7 @@ describe.concurrent('a request that arrives too slowly', () => {
     return () => clearInterval(timer);
   };
 
-  test.for([
+  test.for<[string, string, string, object]>([
     ['JSON', 'POST', '/v1/api-keys', json],
     ['what is passed on to the assistant', 'POST', message, json],
     ['what no route wants', 'GET', '/v1/api-keys', json],

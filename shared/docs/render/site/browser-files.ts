@@ -36,6 +36,7 @@ const siteParts = [
   'site/page',
   'site/appearance',
   'site/drawer',
+  'clipboard',
   'site/copy',
   'site/menus',
   'site/tabs',
@@ -120,7 +121,7 @@ export function siteScripts(): ReadonlyMap<string, string> {
       'assistant.js',
       `${textsOfPanel}${joinedScript(
         'The panel of the assistant: questions, streamed answers, and their sources. Loaded when it is first opened.',
-        ['elements', ...assistantParts],
+        ['elements', 'clipboard', ...assistantParts],
         assistantIcons,
       )}`,
     ],

@@ -25,7 +25,11 @@ export function playgroundFiles(textsNames: Iterable<string>): { path: string; t
 
 function playgroundScript(): string {
   const purpose = 'Sends requests from the reader’s browser to the server of an API. Entered values are not stored.';
-  return joinedScript(purpose, ['elements', ...parts.map((name) => `playground/${name}`)], ['copy', 'x', 'send']);
+  return joinedScript(
+    purpose,
+    ['elements', 'clipboard', ...parts.map((name) => `playground/${name}`)],
+    ['copy', 'x', 'send'],
+  );
 }
 
 function textsOf(texts: InterfaceTexts): PlaygroundTexts {

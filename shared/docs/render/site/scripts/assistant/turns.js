@@ -14,27 +14,10 @@ function signButton(className, sign, name, run) {
 
 /** @param {string} text @param {HTMLElement} button */
 function copyOfAnswer(text, button) {
-  function told() {
-    button.classList.add('done');
+  copyText(text, button, function () {
     button.setAttribute('aria-label', texts.copied);
-    setTimeout(function () {
-      button.classList.remove('done');
-      button.setAttribute('aria-label', texts.copy);
-    }, 1500);
-  }
-  if (navigator.clipboard && window.isSecureContext) {
-    navigator.clipboard.writeText(text).then(told, () => {});
-    return;
-  }
-  // The field is inside the panel, because the rest of the page is inert on phones.
-  var area = make('textarea', 'sr-only');
-  area.value = text;
-  button.after(area);
-  area.select();
-  document.execCommand('copy');
-  area.remove();
-  button.focus();
-  told();
+    setTimeout(() => button.setAttribute('aria-label', texts.copy), 1500);
+  });
 }
 
 /** @param {ConversationTurn} turn @param {{ retry(): void, rate(rating: 'up' | 'down'): Promise<boolean> }} actions @returns {TurnView} */

@@ -160,29 +160,9 @@ function codeBlock() {
   button.setAttribute('aria-label', words.copy);
   button.append(drawn(icons.copy));
   button.addEventListener('click', function () {
-    copyText(code.textContent, element, function () {
-      button.classList.add('done');
-      setTimeout(function () {
-        button.classList.remove('done');
-      }, 1500);
-    });
+    copyText(code.textContent, button);
   });
   pre.append(code);
   element.append(pre, button);
   return { element: element, code: code };
-}
-/** @param {string} text @param {HTMLElement} near @param {() => void} copied */
-function copyText(text, near, copied) {
-  if (navigator.clipboard && window.isSecureContext) {
-    navigator.clipboard.writeText(text).then(copied, function () {});
-    return;
-  }
-  // The field is inside the dialog, because elements outside of it cannot be selected while it is open.
-  var area = make('textarea', 'sr-only');
-  area.value = text;
-  near.append(area);
-  area.select();
-  document.execCommand('copy');
-  area.remove();
-  copied();
 }

@@ -1,25 +1,10 @@
 // Copy buttons.
 /** @param {string} text @param {HTMLElement} button @param {() => void} [done] */
 function copy(text, button, done) {
-  function told() {
-    button.classList.add('done');
+  copyText(text, button, function () {
     say(texts.copied);
     if (done) done();
-    setTimeout(function () {
-      button.classList.remove('done');
-    }, 1500);
-  }
-  if (navigator.clipboard && window.isSecureContext) {
-    navigator.clipboard.writeText(text).then(told, function () {});
-    return;
-  }
-  var area = make('textarea', 'sr-only');
-  area.value = text;
-  document.body.append(area);
-  area.select();
-  document.execCommand('copy');
-  area.remove();
-  told();
+  });
 }
 all('.code-block:not([data-nocopy]), .prompt[data-copy]').forEach(function (block) {
   var code = block.querySelector('pre code');
