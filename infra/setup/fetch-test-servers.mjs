@@ -112,13 +112,13 @@ async function installSdkVersions(folder) {
   if (code !== 0) throw new StepFailed(`npm could not get the released versions of the AI SDK: ${lastLines(output)}`);
 }
 
-// Package of Debian and Ubuntu for each program.
+// Packages of Debian and Ubuntu for each program, the preferred one first: some releases lack the headless shell.
 const packages = {
-  'redis-server': 'redis-server',
-  chromium: 'chromium',
-  bsdtar: 'libarchive-tools',
-  busybox: 'busybox',
-  jq: 'jq',
+  'redis-server': ['redis-server'],
+  chromium: ['chromium-headless-shell', 'chromium'],
+  bsdtar: ['libarchive-tools'],
+  busybox: ['busybox'],
+  jq: ['jq'],
 };
 
 /** Installs the programs that tests need from the distribution: Redis, Chromium, archive programs and jq. @throws StepFailed */
@@ -127,13 +127,13 @@ export async function installTestPrograms() {
   await withLock('distribution-packages', async () => {
     const missing = missingPrograms();
     if (missing.length === 0) return;
-    const names = missing.map((program) => packages[program]);
+    const names = missing.map((program) => packages[program].at(-1));
     const byHand = `Install ${names.join(', ')} with your package manager; until then the tests that need ${missing.join(', ')} are skipped.`;
     if (onPath('apt-get').length === 0)
       throw new StepFailed(`${missing.join(', ')} not found, and there is no apt-get here. ${byHand}`);
     if (process.getuid() !== 0)
       throw new StepFailed(`${missing.join(', ')} not found, and only root may install packages. ${byHand}`);
-    await timed(`installs ${names.join(', ')} with apt-get`, () => aptInstall(names));
+    await timed(`installs ${names.join(', ')} with apt-get`, () => aptInstall(missing));
     const still = missingPrograms();
     if (still.length > 0) throw new StepFailed(`apt-get did not install ${still.join(', ')}. ${byHand}`);
   });
@@ -143,10 +143,15 @@ function missingPrograms() {
   return Object.keys(packages).filter((program) => findServer(program) === undefined);
 }
 
-async function aptInstall(names) {
+async function aptInstall(programs) {
   const env = { DEBIAN_FRONTEND: 'noninteractive' };
   const lists = await runProgram('apt-get', ['update', '-qq'], { env });
   if (lists.code !== 0) throw new StepFailed(`apt-get update failed: ${lastLines(lists.output)}`);
+  const known = await runProgram('apt-cache', ['pkgnames'], { env });
+  const available = new Set(known.output.split('\n'));
+  const names = programs.map(
+    (program) => packages[program].find((name) => available.has(name)) ?? packages[program].at(-1),
+  );
   const args = ['install', '-y', '-qq', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=120', ...names];
   const { code, output } = await runProgram('apt-get', args, { env });
   if (code !== 0) throw new StepFailed(`apt-get install ${names.join(' ')} failed: ${lastLines(output)}`);

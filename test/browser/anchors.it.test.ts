@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { findServer } from '#infra/setup/find-server.ts';
+import { expect, test } from 'vitest';
 import { testProject } from '#shared/docs/render/test-project.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
 import { siteInBrowser } from './site-folder.ts';
 
 /** Cases that need the scripts of a page. */
@@ -52,7 +52,7 @@ const ofLibraries =
     ' ',
   );
 
-describe.skipIf(findServer('chromium') === undefined)('anchors in Chromium (skipped where there is none)', () => {
+describeWithServers(['chromium'], 'anchors in Chromium', () => {
   const { open, folder, problems } = siteInBrowser(files);
 
   test.each([

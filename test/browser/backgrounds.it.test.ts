@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findServer } from '#infra/setup/find-server.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
 import { siteInBrowser } from './site-folder.ts';
 
 const square = (color: string): string =>
@@ -57,47 +57,42 @@ const paints = `(() => {
 })()`;
 type Paints = { page: string; banner: string[]; behind: string };
 
-describe.skipIf(findServer('chromium') === undefined)(
-  'backgrounds of a project in a browser (skipped where there is none)',
-  () => {
-    describe('with a picture', () => {
-      const site = siteInBrowser(filesWith({ image: { light: '/images/light square.svg', dark: 'images/dark.svg' } }));
+describeWithServers(['chromium'], 'backgrounds of a project in a browser', () => {
+  describe('with a picture', () => {
+    const site = siteInBrowser(filesWith({ image: { light: '/images/light square.svg', dark: 'images/dark.svg' } }));
 
-      test.each([
-        ['light', 'rgb(238, 238, 238)', ['rgb(30, 58, 95)', 'rgb(255, 255, 255)'], 'images/light%20square.svg'],
-        ['dark', 'rgb(34, 40, 49)', ['rgb(255, 209, 102)', 'rgb(0, 0, 0)'], 'images/dark.svg'],
-      ] as const)('in %s', async (colorScheme, ground, banner, picture) => {
-        for (const width of [1440, 390]) {
-          const opened = await site.open('deep/page.html', { colorScheme, viewport: { width, height: 800 } });
-          const found = await opened.evaluate<Paints>(paints);
-          expect(found).toEqual({ page: ground, banner, behind: `url("file://${site.folder()}/${picture}")` });
-          expect(site.problems).toEqual([]);
-          await site.keepPicture(opened, `background-picture-${width}-${colorScheme}`);
-        }
-      });
-
-      test('a folder in a tree points where it opens, on pages from right to left, too', async () => {
-        for (const path of ['index.html', 'ar/page.html']) {
-          const opened = await site.open(path);
-          expect(await opened.evaluate("getComputedStyle(document.querySelector('.tree .chevron')).scale")).toBe(
-            'none',
-          );
-        }
-      });
-    });
-
-    describe.each(['gradient', 'grid', 'windows'])('%s', (decoration) => {
-      const site = siteInBrowser(filesWith({ decoration }));
-
-      test.each(['light', 'dark'] as const)('is behind the page, in %s', async (colorScheme) => {
-        const opened = await site.open('index.html', { colorScheme, viewport: { width: 1440, height: 800 } });
-        expect((await opened.evaluate<Paints>(paints)).behind).toContain('gradient(');
-        expect(await opened.evaluate("getComputedStyle(document.body, '::before').zIndex")).toBe('-1');
+    test.each([
+      ['light', 'rgb(238, 238, 238)', ['rgb(30, 58, 95)', 'rgb(255, 255, 255)'], 'images/light%20square.svg'],
+      ['dark', 'rgb(34, 40, 49)', ['rgb(255, 209, 102)', 'rgb(0, 0, 0)'], 'images/dark.svg'],
+    ] as const)('in %s', async (colorScheme, ground, banner, picture) => {
+      for (const width of [1440, 390]) {
+        const opened = await site.open('deep/page.html', { colorScheme, viewport: { width, height: 800 } });
+        const found = await opened.evaluate<Paints>(paints);
+        expect(found).toEqual({ page: ground, banner, behind: `url("file://${site.folder()}/${picture}")` });
         expect(site.problems).toEqual([]);
-        await site.keepPicture(opened, `background-${decoration}-${colorScheme}`);
-        await opened.emulateMedia({ media: 'print' });
-        expect((await opened.evaluate<Paints>(paints)).behind).toBe('none');
-      });
+        await site.keepPicture(opened, `background-picture-${width}-${colorScheme}`);
+      }
     });
-  },
-);
+
+    test('a folder in a tree points where it opens, on pages from right to left, too', async () => {
+      for (const path of ['index.html', 'ar/page.html']) {
+        const opened = await site.open(path);
+        expect(await opened.evaluate("getComputedStyle(document.querySelector('.tree .chevron')).scale")).toBe('none');
+      }
+    });
+  });
+
+  describe.each(['gradient', 'grid', 'windows'])('%s', (decoration) => {
+    const site = siteInBrowser(filesWith({ decoration }));
+
+    test.each(['light', 'dark'] as const)('is behind the page, in %s', async (colorScheme) => {
+      const opened = await site.open('index.html', { colorScheme, viewport: { width: 1440, height: 800 } });
+      expect((await opened.evaluate<Paints>(paints)).behind).toContain('gradient(');
+      expect(await opened.evaluate("getComputedStyle(document.body, '::before').zIndex")).toBe('-1');
+      expect(site.problems).toEqual([]);
+      await site.keepPicture(opened, `background-${decoration}-${colorScheme}`);
+      await opened.emulateMedia({ media: 'print' });
+      expect((await opened.evaluate<Paints>(paints)).behind).toBe('none');
+    });
+  });
+});

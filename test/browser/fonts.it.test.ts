@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
-import { findServer } from '#infra/setup/find-server.ts';
+import { expect, test } from 'vitest';
 import { packageFile } from '#shared/docs/render/package-file.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
 import { serveFolder, siteInBrowser } from './site-folder.ts';
 
 const font = (name: string): Buffer => readFileSync(packageFile(`katex/dist/fonts/${name}.woff2`));
@@ -48,48 +48,45 @@ const loaded = `(async () => {
   return { all, isBody: document.fonts.check('16px "Body of ours"'), evenWidth: widthIn('"Body of ours"') !== widthIn('sans-serif') };
 })()`;
 
-describe.skipIf(findServer('chromium') === undefined)(
-  'fonts of a project in a browser (skipped where there is none)',
-  () => {
-    const site = siteInBrowser(files);
+describeWithServers(['chromium'], 'fonts of a project in a browser', () => {
+  const site = siteInBrowser(files);
 
-    async function expectFonts(address: string, name: string, width = 1440): Promise<void> {
-      for (const colorScheme of ['light', 'dark'] as const) {
-        const opened = await site.open(address, { colorScheme, viewport: { width, height: 800 } });
-        expect(await opened.evaluate(loaded)).toEqual({
-          all: ['Body of ours loaded', 'Heading of ours loaded'],
-          isBody: true,
-          evenWidth: true,
-        });
-        expect(await opened.evaluate(shownIn('.mdx-content p'))).toMatch(/^"Body of ours", ui-sans-serif/);
-        expect(await opened.evaluate(shownIn('.mdx-content h2'))).toMatch(/^"Heading \\"of ours\\"", "Body of ours"/);
-        expect(await opened.evaluate(shownIn('.page-title'))).toMatch(/^"Heading/);
-        expect(await opened.evaluate(shownIn('.mdx-content code'))).toMatch(/^ui-monospace/);
-        expect(site.problems).toEqual([]);
-        await site.keepPicture(opened, `fonts-${name}-${width}-${colorScheme}`);
-      }
+  async function expectFonts(address: string, name: string, width = 1440): Promise<void> {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const opened = await site.open(address, { colorScheme, viewport: { width, height: 800 } });
+      expect(await opened.evaluate(loaded)).toEqual({
+        all: ['Body of ours loaded', 'Heading of ours loaded'],
+        isBody: true,
+        evenWidth: true,
+      });
+      expect(await opened.evaluate(shownIn('.mdx-content p'))).toMatch(/^"Body of ours", ui-sans-serif/);
+      expect(await opened.evaluate(shownIn('.mdx-content h2'))).toMatch(/^"Heading \\"of ours\\"", "Body of ours"/);
+      expect(await opened.evaluate(shownIn('.page-title'))).toMatch(/^"Heading/);
+      expect(await opened.evaluate(shownIn('.mdx-content code'))).toMatch(/^ui-monospace/);
+      expect(site.problems).toEqual([]);
+      await site.keepPicture(opened, `fonts-${name}-${width}-${colorScheme}`);
     }
+  }
 
-    test('are used in pages of a folder', async () => {
-      await expectFonts('index.html', 'folder');
-      await expectFonts('deep/page.html', 'deep', 390);
-    });
+  test('are used in pages of a folder', async () => {
+    await expectFonts('index.html', 'folder');
+    await expectFonts('deep/page.html', 'deep', 390);
+  });
 
-    test('are used in pages of a server', async () => {
-      const server = await serveFolder(site.folder());
-      try {
-        await expectFonts(`${server.url}/docs/deep/page.html`, 'server');
-        const opened = await site.open(`${server.url}/docs/index.html`);
-        const names =
-          'performance.getEntriesByType("resource").map(({ name, initiatorType }) => initiatorType + " " + name)';
-        const requests = (await opened.evaluate<string[]>(names)).filter((name) => name.endsWith('.woff2'));
-        expect(requests).toEqual([
-          `link ${server.url}/docs/fonts/a%20body.woff2`,
-          `link ${server.url}/docs/fonts/heading.woff2`,
-        ]);
-      } finally {
-        await server.close();
-      }
-    });
-  },
-);
+  test('are used in pages of a server', async () => {
+    const server = await serveFolder(site.folder());
+    try {
+      await expectFonts(`${server.url}/docs/deep/page.html`, 'server');
+      const opened = await site.open(`${server.url}/docs/index.html`);
+      const names =
+        'performance.getEntriesByType("resource").map(({ name, initiatorType }) => initiatorType + " " + name)';
+      const requests = (await opened.evaluate<string[]>(names)).filter((name) => name.endsWith('.woff2'));
+      expect(requests).toEqual([
+        `link ${server.url}/docs/fonts/a%20body.woff2`,
+        `link ${server.url}/docs/fonts/heading.woff2`,
+      ]);
+    } finally {
+      await server.close();
+    }
+  });
+});

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
-import { findServer } from '#infra/setup/find-server.ts';
+import { expect, test } from 'vitest';
+import { describeWithServers } from '../support/describe-with-servers.ts';
 import { siteInBrowser } from './site-folder.ts';
 
 const files = {
@@ -52,7 +52,7 @@ icon: /mark.svg
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 10"><circle cx="5" cy="5" r="4" fill="teal"/></svg>',
 };
 
-describe.skipIf(findServer('chromium') === undefined)('icons and utility classes in a browser', () => {
+describeWithServers(['chromium'], 'icons and utility classes in a browser', () => {
   const site = siteInBrowser(files);
 
   async function open(colorScheme: 'light' | 'dark', width = 1440): Promise<Page> {

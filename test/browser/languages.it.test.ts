@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
-import { findServer } from '#infra/setup/find-server.ts';
+import { expect, test } from 'vitest';
+import { describeWithServers } from '../support/describe-with-servers.ts';
 import { siteInBrowser } from './site-folder.ts';
 
 const page = (title: string) =>
@@ -25,63 +25,60 @@ const files = {
   ),
 };
 
-describe.skipIf(findServer('chromium') === undefined)(
-  'a site in several languages in Chromium (skipped where there is none)',
-  () => {
-    const site = siteInBrowser(files);
-    const open = (path: string, width = 1440) => site.open(path, { viewport: { width, height: 900 } });
+describeWithServers(['chromium'], 'a site in several languages in Chromium', () => {
+  const site = siteInBrowser(files);
+  const open = (path: string, width = 1440) => site.open(path, { viewport: { width, height: 900 } });
 
-    const boxOf = async (opened: Page, selector: string) => {
-      const box = await opened.locator(selector).first().boundingBox();
-      if (box === null) throw new Error(`${selector} is not shown`);
-      return { ...box, end: box.x + box.width };
-    };
+  const boxOf = async (opened: Page, selector: string) => {
+    const box = await opened.locator(selector).first().boundingBox();
+    if (box === null) throw new Error(`${selector} is not shown`);
+    return { ...box, end: box.x + box.width };
+  };
 
-    test.each(['ar', 'he'])('in %s the page runs from right to left, and code does not', async (code) => {
-      const opened = await open(`${code}/index.html`);
-      const [sidebar, content, contents] = [
-        await boxOf(opened, '.sidebar'),
-        await boxOf(opened, '.mdx-content'),
-        await boxOf(opened, '.table-of-contents'),
+  test.each(['ar', 'he'])('in %s the page runs from right to left, and code does not', async (code) => {
+    const opened = await open(`${code}/index.html`);
+    const [sidebar, content, contents] = [
+      await boxOf(opened, '.sidebar'),
+      await boxOf(opened, '.mdx-content'),
+      await boxOf(opened, '.table-of-contents'),
+    ];
+    expect(sidebar.x).toBeGreaterThanOrEqual(content.end);
+    expect(contents.end).toBeLessThanOrEqual(content.x);
+    const [block, letter] = [await boxOf(opened, '.code-block'), await boxOf(opened, '.code-block .tk')];
+    expect(letter.x - block.x).toBeLessThan(40);
+    const [next, footer] = [await boxOf(opened, '.pagination-link.next'), await boxOf(opened, '.pagination')];
+    expect(next.x).toBe(footer.x);
+    await site.keepPicture(opened, `language-${code}`);
+  });
+
+  test('on a phone the drawer comes from the right, and nothing is wider than the page', async () => {
+    const opened = await open('ar/index.html', 390);
+    expect(await opened.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    await opened.locator('.menu-button').click();
+    expect(await opened.locator('.menu-button').getAttribute('aria-label')).toBe('إغلاق قائمة التنقل');
+    const right = "Math.round(document.querySelector('.sidebar').getBoundingClientRect().right)";
+    // Waiting in the page would be eval, which its policy forbids.
+    await expect.poll(() => opened.evaluate(right)).toBeGreaterThanOrEqual(370);
+  });
+
+  test('each language has its own texts, also in scripts', async () => {
+    const words = async (path: string) => {
+      const opened = await open(path);
+      const said = [
+        await opened.locator('.toc-title').textContent(),
+        await opened.locator('.copy-button').first().getAttribute('aria-label'),
+        await opened.locator('.callout').getAttribute('aria-label'),
       ];
-      expect(sidebar.x).toBeGreaterThanOrEqual(content.end);
-      expect(contents.end).toBeLessThanOrEqual(content.x);
-      const [block, letter] = [await boxOf(opened, '.code-block'), await boxOf(opened, '.code-block .tk')];
-      expect(letter.x - block.x).toBeLessThan(40);
-      const [next, footer] = [await boxOf(opened, '.pagination-link.next'), await boxOf(opened, '.pagination')];
-      expect(next.x).toBe(footer.x);
-      await site.keepPicture(opened, `language-${code}`);
-    });
+      return said;
+    };
+    expect(await words('ja/index.html')).toEqual(['このページの内容', 'コピー', '警告']);
+    expect(await words('en/index.html')).toEqual(['On this page', 'Copy', 'Warning']);
+  });
 
-    test('on a phone the drawer comes from the right, and nothing is wider than the page', async () => {
-      const opened = await open('ar/index.html', 390);
-      expect(await opened.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
-      await opened.locator('.menu-button').click();
-      expect(await opened.locator('.menu-button').getAttribute('aria-label')).toBe('إغلاق قائمة التنقل');
-      const right = "Math.round(document.querySelector('.sidebar').getBoundingClientRect().right)";
-      // Waiting in the page would be eval, which its policy forbids.
-      await expect.poll(() => opened.evaluate(right)).toBeGreaterThanOrEqual(370);
-    });
-
-    test('each language has its own texts, also in scripts', async () => {
-      const words = async (path: string) => {
-        const opened = await open(path);
-        const said = [
-          await opened.locator('.toc-title').textContent(),
-          await opened.locator('.copy-button').first().getAttribute('aria-label'),
-          await opened.locator('.callout').getAttribute('aria-label'),
-        ];
-        return said;
-      };
-      expect(await words('ja/index.html')).toEqual(['このページの内容', 'コピー', '警告']);
-      expect(await words('en/index.html')).toEqual(['On this page', 'Copy', 'Warning']);
-    });
-
-    test('the search counts results as the language does', async () => {
-      const opened = await open('ar/index.html');
-      await opened.keyboard.press('/');
-      await opened.locator('.search-input').fill('app');
-      await opened.locator('[role=status]', { hasText: /نتيج|نتائج/ }).waitFor({ state: 'attached' });
-    });
-  },
-);
+  test('the search counts results as the language does', async () => {
+    const opened = await open('ar/index.html');
+    await opened.keyboard.press('/');
+    await opened.locator('.search-input').fill('app');
+    await opened.locator('[role=status]', { hasText: /نتيج|نتائج/ }).waitFor({ state: 'attached' });
+  });
+});

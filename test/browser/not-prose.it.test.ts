@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { findServer } from '#infra/setup/find-server.ts';
+import { expect, test } from 'vitest';
+import { describeWithServers } from '../support/describe-with-servers.ts';
 import { siteInBrowser } from './site-folder.ts';
 
 const content = (id: string) => `
@@ -47,7 +47,7 @@ const look = (selector: string) => `(() => {
   return [of('h2').fontSize, of('p').marginTop, of('p a').textDecorationLine, of('ul').listStyleType];
 })()`;
 
-describe.skipIf(findServer('chromium') === undefined)('not-prose in a browser (skipped where there is none)', () => {
+describeWithServers(['chromium'], 'not-prose in a browser', () => {
   const site = siteInBrowser(files);
 
   test('switches the typography off, prose switches it on again, and classes have their effect', async () => {

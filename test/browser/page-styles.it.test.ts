@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { findServer } from '#infra/setup/find-server.ts';
+import { expect, test } from 'vitest';
+import { describeWithServers } from '../support/describe-with-servers.ts';
 import { siteInBrowser } from './site-folder.ts';
 
 const files = {
@@ -13,22 +13,19 @@ h1, .navbar, body { background: rgb(7, 8, 9) !important; }
 `,
 };
 
-describe.skipIf(findServer('chromium') === undefined)(
-  'a <style> of a page in Chromium (skipped where there is none)',
-  () => {
-    const { open, problems } = siteInBrowser(files, { allowTenantScripts: false });
+describeWithServers(['chromium'], 'a <style> of a page in Chromium', () => {
+  const { open, problems } = siteInBrowser(files, { allowTenantScripts: false });
 
-    test.each([
-      ['light', 'rgb(1, 2, 3)'],
-      ['dark', 'rgb(4, 5, 6)'],
-    ] as const)('is for the content of the page alone: %s', async (colorScheme, color) => {
-      const page = await open('index.html', { colorScheme });
-      const styleOf = (selector: string, property: string) =>
-        page.evaluate(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).${property}`);
-      expect(await styleOf('.soft', 'color')).toBe(color);
-      for (const selector of ['h1', '.navbar', 'body'])
-        expect(await styleOf(selector, 'backgroundColor')).toMatch(/^(?!rgb\(7, 8, 9\))(?:rgb|oklab)/);
-      expect(problems).toEqual([]);
-    });
-  },
-);
+  test.each([
+    ['light', 'rgb(1, 2, 3)'],
+    ['dark', 'rgb(4, 5, 6)'],
+  ] as const)('is for the content of the page alone: %s', async (colorScheme, color) => {
+    const page = await open('index.html', { colorScheme });
+    const styleOf = (selector: string, property: string) =>
+      page.evaluate(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).${property}`);
+    expect(await styleOf('.soft', 'color')).toBe(color);
+    for (const selector of ['h1', '.navbar', 'body'])
+      expect(await styleOf(selector, 'backgroundColor')).toMatch(/^(?!rgb\(7, 8, 9\))(?:rgb|oklab)/);
+    expect(problems).toEqual([]);
+  });
+});

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { findServer } from '#infra/setup/find-server.ts';
+import { expect, test } from 'vitest';
+import { describeWithServers } from '../support/describe-with-servers.ts';
 import { findBarriers } from '../support/find-barriers.ts';
 import { siteInBrowser } from './site-folder.ts';
 
@@ -62,77 +62,74 @@ const files = {
 
 const modes = [1440, 390].flatMap((width) => (['light', 'dark'] as const).map((scheme) => [width, scheme] as const));
 
-describe.skipIf(findServer('chromium') === undefined)(
-  'reference pages in a browser (skipped where there is none)',
-  () => {
-    const site = siteInBrowser(files);
+describeWithServers(['chromium'], 'reference pages in a browser', () => {
+  const site = siteInBrowser(files);
 
-    test.each(modes)(
-      'at %d px, %s: required fields are marked, nothing is wider than the page',
-      async (width, scheme) => {
-        const options = { viewport: { width, height: 900 }, colorScheme: scheme };
-        const page = await site.open('api-reference/pets/add-a-pet.html', options);
-        for (const id of ['param-ownerId', 'body-name', 'body-home']) {
-          const field = page.locator(`[id="${id}"]`);
-          expect([id, await field.locator('> .field-head .field-required').isVisible()]).toEqual([id, true]);
-        }
-        expect(await page.locator('.method-post').textContent()).toBe('POST');
-        expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
-        expect(await findBarriers(page)).toEqual([]);
-        await site.keepPicture(page, `reference-${width}-${scheme}`);
-        const channel = await site.open('api-reference/pets.html', options);
-        expect(await channel.locator('.field-required').last().isVisible()).toBe(true);
-        expect(await findBarriers(channel)).toEqual([]);
-        await site.keepPicture(channel, `channel-${width}-${scheme}`);
-        expect(site.problems).toEqual([]);
-      },
-    );
-
-    test('nested fields open, and samples change their language', async () => {
-      const page = await site.open('api-reference/pets/add-a-pet.html', { viewport: { width: 1440, height: 900 } });
-      const city = page.locator('[id="body-home-city"]');
-      expect(await city.isVisible()).toBe(false);
-      await page.locator('[id="body-home"] summary').click();
-      expect(await city.isVisible()).toBe(true);
-
-      const request = page.locator('.request-example');
-      const shown = request.locator('.tab-panel:visible');
-      expect(await shown.textContent()).toContain('curl');
-      await request.getByRole('tab', { name: 'Python' }).click();
-      expect(await shown.textContent()).toContain('import requests');
-      expect(await shown.count()).toBe(1);
-      await request.getByRole('tab', { name: 'Python' }).press('ArrowRight');
-      expect(await shown.textContent()).toContain('fetch(');
+  test.each(modes)(
+    'at %d px, %s: required fields are marked, nothing is wider than the page',
+    async (width, scheme) => {
+      const options = { viewport: { width, height: 900 }, colorScheme: scheme };
+      const page = await site.open('api-reference/pets/add-a-pet.html', options);
+      for (const id of ['param-ownerId', 'body-name', 'body-home']) {
+        const field = page.locator(`[id="${id}"]`);
+        expect([id, await field.locator('> .field-head .field-required').isVisible()]).toEqual([id, true]);
+      }
+      expect(await page.locator('.method-post').textContent()).toBe('POST');
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      expect(await findBarriers(page)).toEqual([]);
+      await site.keepPicture(page, `reference-${width}-${scheme}`);
+      const channel = await site.open('api-reference/pets.html', options);
+      expect(await channel.locator('.field-required').last().isVisible()).toBe(true);
+      expect(await findBarriers(channel)).toEqual([]);
+      await site.keepPicture(channel, `channel-${width}-${scheme}`);
       expect(site.problems).toEqual([]);
-    });
+    },
+  );
 
-    test('an address of a nested field opens its parents', async () => {
-      const page = await site.open('api-reference/pets/add-a-pet.html#response-400-message');
-      expect(await page.locator('[id="response-400-message"]').isVisible()).toBe(true);
-    });
+  test('nested fields open, and samples change their language', async () => {
+    const page = await site.open('api-reference/pets/add-a-pet.html', { viewport: { width: 1440, height: 900 } });
+    const city = page.locator('[id="body-home-city"]');
+    expect(await city.isVisible()).toBe(false);
+    await page.locator('[id="body-home"] summary').click();
+    expect(await city.isVisible()).toBe(true);
 
-    test('a page stays at its top: only what a reader opens becomes its address', async () => {
-      const page = await site.open('api-reference/pets/add-a-pet.html');
-      const hash = (): Promise<string> => page.evaluate('location.hash');
-      // Browsers do this for elements that are open from the start, and the page does it for printing.
-      await page.evaluate(`new Promise((done) => {
+    const request = page.locator('.request-example');
+    const shown = request.locator('.tab-panel:visible');
+    expect(await shown.textContent()).toContain('curl');
+    await request.getByRole('tab', { name: 'Python' }).click();
+    expect(await shown.textContent()).toContain('import requests');
+    expect(await shown.count()).toBe(1);
+    await request.getByRole('tab', { name: 'Python' }).press('ArrowRight');
+    expect(await shown.textContent()).toContain('fetch(');
+    expect(site.problems).toEqual([]);
+  });
+
+  test('an address of a nested field opens its parents', async () => {
+    const page = await site.open('api-reference/pets/add-a-pet.html#response-400-message');
+    expect(await page.locator('[id="response-400-message"]').isVisible()).toBe(true);
+  });
+
+  test('a page stays at its top: only what a reader opens becomes its address', async () => {
+    const page = await site.open('api-reference/pets/add-a-pet.html');
+    const hash = (): Promise<string> => page.evaluate('location.hash');
+    // Browsers do this for elements that are open from the start, and the page does it for printing.
+    await page.evaluate(`new Promise((done) => {
         const wrong = document.getElementById('response-400');
         wrong.addEventListener('toggle', done, { once: true });
         wrong.open = true;
       })`);
-      expect(await hash()).toBe('');
-      await page.locator('[id="response-201"] > summary').click();
-      expect(await hash()).toBe('');
-      await page.locator('[id="response-201"] > summary').press('Enter');
-      expect(await hash()).toBe('#response-201');
-    });
+    expect(await hash()).toBe('');
+    await page.locator('[id="response-201"] > summary').click();
+    expect(await hash()).toBe('');
+    await page.locator('[id="response-201"] > summary').press('Enter');
+    expect(await hash()).toBe('#response-201');
+  });
 
-    test('without scripts everything is readable', async () => {
-      const page = await site.open('api-reference/pets/add-a-pet.html', { javaScriptEnabled: false });
-      const text = (await page.locator('main').textContent()) ?? '';
-      for (const part of ['import requests', 'rooms', 'grams', 'Heard', 'X-Rate']) expect(text).toContain(part);
-      expect(await page.locator('.request-example .code-block').count()).toBe(8);
-      expect(await page.locator('.request-example .code-block').last().isVisible()).toBe(true);
-    });
-  },
-);
+  test('without scripts everything is readable', async () => {
+    const page = await site.open('api-reference/pets/add-a-pet.html', { javaScriptEnabled: false });
+    const text = (await page.locator('main').textContent()) ?? '';
+    for (const part of ['import requests', 'rooms', 'grams', 'Heard', 'X-Rate']) expect(text).toContain(part);
+    expect(await page.locator('.request-example .code-block').count()).toBe(8);
+    expect(await page.locator('.request-example .code-block').last().isVisible()).toBe(true);
+  });
+});

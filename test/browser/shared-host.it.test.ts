@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { findServer } from '#infra/setup/find-server.ts';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { describeWithServers } from '../support/describe-with-servers.ts';
 import { openBrowser } from '../support/open-browser.ts';
 import { siteFolder } from './site-folder.ts';
 
@@ -40,100 +40,96 @@ export const Bait = ({ children }) => {
 const secrets = ['thread-key-of-b', 'assistant-key-of-b'];
 const types: Record<string, string> = { css: 'text/css', js: 'text/javascript', html: 'text/html' };
 
-describe.skipIf(findServer('chromium') === undefined)(
-  'a hostile island (in Chromium; skipped where there is none)',
-  { timeout: 60_000 },
-  () => {
-    let browser: Browser;
-    const folders: string[] = [];
-    const servers: Server[] = [];
+describeWithServers(['chromium'], 'a hostile island (in Chromium; skipped where there is none)', () => {
+  let browser: Browser;
+  const folders: string[] = [];
+  const servers: Server[] = [];
 
-    beforeAll(async () => {
-      browser = await openBrowser();
-    }, 60_000);
-    afterEach(async () => {
-      await Promise.all(browser.contexts().map((context) => context.close()));
-      for (const server of servers.splice(0)) {
-        server.closeAllConnections();
-        server.close();
+  beforeAll(async () => {
+    browser = await openBrowser();
+  }, 60_000);
+  afterEach(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()));
+    for (const server of servers.splice(0)) {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+  afterAll(async () => {
+    await browser.close();
+    for (const folder of folders) rmSync(folder, { recursive: true });
+  });
+
+  /** A host with the sites of organizations in folders of their own. */
+  async function host(sites: Record<string, string>): Promise<{ url: string; stolen: string[] }> {
+    const stolen: string[] = [];
+    const server = createServer((request, response) => {
+      const [, site = '', ...rest] = (request.url ?? '/').split('/');
+      if (site === 'stolen') {
+        request.setEncoding('utf8').on('data', (text: string) => stolen.push(text));
+        request.on('end', () => response.end());
+        return;
       }
-    });
-    afterAll(async () => {
-      await browser.close();
-      for (const folder of folders) rmSync(folder, { recursive: true });
-    });
-
-    /** A host with the sites of organizations in folders of their own. */
-    async function host(sites: Record<string, string>): Promise<{ url: string; stolen: string[] }> {
-      const stolen: string[] = [];
-      const server = createServer((request, response) => {
-        const [, site = '', ...rest] = (request.url ?? '/').split('/');
-        if (site === 'stolen') {
-          request.setEncoding('utf8').on('data', (text: string) => stolen.push(text));
-          request.on('end', () => response.end());
-          return;
-        }
-        const file = readFile(join(sites[site] ?? '/nowhere', ...rest)).catch(() => undefined);
-        void file.then((body) => {
-          const settings = request.url === '/b/_bindery/config.js' ? '// assistant-key-of-b\n' : '';
-          response.setHeader('content-type', types[request.url?.split('.').at(-1) ?? ''] ?? 'text/plain');
-          response.statusCode = body === undefined ? 404 : 200;
-          return response.end(settings + String(body));
-        });
+      const file = readFile(join(sites[site] ?? '/nowhere', ...rest)).catch(() => undefined);
+      void file.then((body) => {
+        const settings = request.url === '/b/_bindery/config.js' ? '// assistant-key-of-b\n' : '';
+        response.setHeader('content-type', types[request.url?.split('.').at(-1) ?? ''] ?? 'text/plain');
+        response.statusCode = body === undefined ? 404 : 200;
+        return response.end(settings + String(body));
       });
-      servers.push(server);
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      const address = server.address();
-      return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`, stolen };
-    }
-
-    async function site(files: Record<string, string>, allowTenantScripts: boolean): Promise<string> {
-      const folder = await siteFolder(files, { allowTenantScripts });
-      folders.push(folder);
-      return folder;
-    }
-
-    /** A reader with a thread with the assistant of the other site opens the hostile page and uses its elements. */
-    async function visit(victim: string, address: string): Promise<Page> {
-      const page = await browser.newPage();
-      await page.goto(`${victim}/b/index.html`);
-      await page.evaluate("localStorage.setItem('thread', 'thread-key-of-b')");
-      await page.goto(`${address}/a/index.html`);
-      await page.getByText('Bait text').hover();
-      await page.getByText('Click').click();
-      return page;
-    }
-
-    const victimFiles = { 'index.mdx': 'The other site' };
-
-    test('reads all data of another site on the same host, which is why it may not run there', async () => {
-      const victim = await site(victimFiles, true);
-      const { url, stolen } = await host({ a: await site(hostile(''), true), b: victim });
-      await visit(url, url);
-      await expect.poll(() => secrets.every((secret) => stolen.join('').includes(secret))).toBe(true);
     });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`, stolen };
+  }
 
-    test('does not run on a host that organizations share', async () => {
-      const { url, stolen } = await host({ a: await site(hostile(''), false), b: await site(victimFiles, false) });
-      const page = await visit(url, url);
-      expect(await page.getByText('Bait text').isVisible()).toBe(true);
-      expect(await page.locator('script[src*="islands"], script[src*="own.js"], .island').count()).toBe(0);
-      for (const path of ['_bindery/islands.js', '_bindery/react.js', 'own.js'])
-        expect((await page.request.get(`${url}/a/${path}`)).status()).toBe(404);
-      // All pending requests were sent before this one is answered.
-      await page.evaluate("fetch('/stolen', { method: 'POST', body: 'the end' })");
-      expect(stolen).toEqual(['the end']);
-    });
+  async function site(files: Record<string, string>, allowTenantScripts: boolean): Promise<string> {
+    const folder = await siteFolder(files, { allowTenantScripts });
+    folders.push(folder);
+    return folder;
+  }
 
-    test('reads nothing of another host', async () => {
-      const other = await host({ b: await site(victimFiles, true) });
-      const own = await host({ a: await site(hostile(other.url), true) });
-      const page = await visit(other.url, own.url);
-      // Its script, its element and its component have run.
-      await expect.poll(() => own.stolen.length).toBeGreaterThanOrEqual(2);
-      await page.locator('.island-live').first().waitFor();
-      expect(secrets.filter((secret) => own.stolen.join('').includes(secret))).toEqual([]);
-      expect(other.stolen).toEqual([]);
-    });
-  },
-);
+  /** A reader with a thread with the assistant of the other site opens the hostile page and uses its elements. */
+  async function visit(victim: string, address: string): Promise<Page> {
+    const page = await browser.newPage();
+    await page.goto(`${victim}/b/index.html`);
+    await page.evaluate("localStorage.setItem('thread', 'thread-key-of-b')");
+    await page.goto(`${address}/a/index.html`);
+    await page.getByText('Bait text').hover();
+    await page.getByText('Click').click();
+    return page;
+  }
+
+  const victimFiles = { 'index.mdx': 'The other site' };
+
+  test('reads all data of another site on the same host, which is why it may not run there', async () => {
+    const victim = await site(victimFiles, true);
+    const { url, stolen } = await host({ a: await site(hostile(''), true), b: victim });
+    await visit(url, url);
+    await expect.poll(() => secrets.every((secret) => stolen.join('').includes(secret))).toBe(true);
+  });
+
+  test('does not run on a host that organizations share', async () => {
+    const { url, stolen } = await host({ a: await site(hostile(''), false), b: await site(victimFiles, false) });
+    const page = await visit(url, url);
+    expect(await page.getByText('Bait text').isVisible()).toBe(true);
+    expect(await page.locator('script[src*="islands"], script[src*="own.js"], .island').count()).toBe(0);
+    for (const path of ['_bindery/islands.js', '_bindery/react.js', 'own.js'])
+      expect((await page.request.get(`${url}/a/${path}`)).status()).toBe(404);
+    // All pending requests were sent before this one is answered.
+    await page.evaluate("fetch('/stolen', { method: 'POST', body: 'the end' })");
+    expect(stolen).toEqual(['the end']);
+  });
+
+  test('reads nothing of another host', async () => {
+    const other = await host({ b: await site(victimFiles, true) });
+    const own = await host({ a: await site(hostile(other.url), true) });
+    const page = await visit(other.url, own.url);
+    // Its script, its element and its component have run.
+    await expect.poll(() => own.stolen.length).toBeGreaterThanOrEqual(2);
+    await page.locator('.island-live').first().waitFor();
+    expect(secrets.filter((secret) => own.stolen.join('').includes(secret))).toEqual([]);
+    expect(other.stolen).toEqual([]);
+  });
+});

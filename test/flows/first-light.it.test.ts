@@ -5,8 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findServer } from '#infra/setup/find-server.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { apiClient } from '#services/cli/api-client.ts';
 import { askQuestion } from '#services/cli/commands/ask.ts';
 import { whenSearched } from '#services/cli/publish-project.ts';
@@ -75,7 +74,7 @@ describeWithServers(
       expect(second.threadId).toBe(first.threadId);
     });
 
-    describe.skipIf(findServer('chromium') === undefined)('in Chromium', () => {
+    describeWithServers(['chromium'], 'in Chromium', () => {
       let files: Server;
       beforeAll(async () => {
         files = createServer((_, response) => {

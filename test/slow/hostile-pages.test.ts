@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContextOptions } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { isolateFile } from '#shared/docs/render/isolate/isolate-file.ts';
-import { findServer } from '#infra/setup/find-server.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
 import { pagesToOpen } from '../hostile/pages.ts';
 import { siteInBrowser } from '../browser/site-folder.ts';
 
@@ -16,67 +16,63 @@ const hostilePicture = `<svg xmlns="http://www.w3.org/2000/svg" onload="pwned(1)
 <foreignObject width="9" height="9"><body xmlns="http://www.w3.org/1999/xhtml"><img src="x:" onerror="pwned(3)"/></body></foreignObject>
 <image href="x:" onerror="pwned(4)"/><a><set attributeName="href" to="javascript:pwned(5)"/><text>x</text></a></svg>`;
 
-describe.skipIf(findServer('chromium') === undefined)(
-  'hostile pages in Chromium (skipped where there is none)',
-  { timeout: 60_000 },
-  () => {
-    // Where they are allowed, components of a page run, and may do what scripts of the project may.
-    const { folder, newContext } = siteInBrowser(
-      { ...Object.fromEntries(hostile), 'index.mdx': 'x' },
-      { allowTenantScripts: false },
-    );
+describeWithServers(['chromium'], 'hostile pages in Chromium', () => {
+  // Where they are allowed, components of a page run, and may do what scripts of the project may.
+  const { folder, newContext } = siteInBrowser(
+    { ...Object.fromEntries(hostile), 'index.mdx': 'x' },
+    { allowTenantScripts: false },
+  );
 
-    /** Code of the page that ran. */
-    async function ran(path: string, options: BrowserContextOptions): Promise<string[]> {
-      const context = await newContext(options);
-      const found: string[] = [];
-      await context.exposeFunction('pwned', (what: unknown) => found.push(`pwned(${String(what)})`));
-      const page = await context.newPage();
-      page.on('dialog', (dialog) => {
-        found.push(`alert(${dialog.message()})`);
-        void dialog.dismiss();
-      });
-      // Requests to other sites are blocked, because their answers are not part of the page.
-      await page.route(/^https?:/, (route) => route.abort());
-      await page.goto(`file://${folder()}/${path}`, { waitUntil: 'load' });
-      const scripts = await page.evaluate(
-        `[...document.scripts]
+  /** Code of the page that ran. */
+  async function ran(path: string, options: BrowserContextOptions): Promise<string[]> {
+    const context = await newContext(options);
+    const found: string[] = [];
+    await context.exposeFunction('pwned', (what: unknown) => found.push(`pwned(${String(what)})`));
+    const page = await context.newPage();
+    page.on('dialog', (dialog) => {
+      found.push(`alert(${dialog.message()})`);
+      void dialog.dismiss();
+    });
+    // Requests to other sites are blocked, because their answers are not part of the page.
+    await page.route(/^https?:/, (route) => route.abort());
+    await page.goto(`file://${folder()}/${path}`, { waitUntil: 'load' });
+    const scripts = await page.evaluate(
+      `[...document.scripts]
           .filter(({ src, type, parentNode }) => !src.includes('/_bindery/') && !(type === 'application/ld+json' && parentNode === document.head))
           .map(({ outerHTML }) => outerHTML)`,
-      );
-      found.push(...(scripts as string[]));
-      return found;
-    }
+    );
+    found.push(...(scripts as string[]));
+    return found;
+  }
 
-    test.each(['hostile.svg', 'isolated.svg'])('%s, opened directly', async (file) => {
-      const source = Buffer.from(hostilePicture);
-      writeFileSync(join(folder(), file), file === 'isolated.svg' ? isolateFile(file, source) : source);
-      const found = await ran(file, {});
-      // The picture as it was published shows that the test would see a script.
-      if (file === 'hostile.svg') expect(found).toEqual(expect.arrayContaining(['pwned(1)', 'pwned(2)', 'pwned(3)']));
-      else expect(found).toEqual([]);
-    });
+  test.each(['hostile.svg', 'isolated.svg'])('%s, opened directly', async (file) => {
+    const source = Buffer.from(hostilePicture);
+    writeFileSync(join(folder(), file), file === 'isolated.svg' ? isolateFile(file, source) : source);
+    const found = await ran(file, {});
+    // The picture as it was published shows that the test would see a script.
+    if (file === 'hostile.svg') expect(found).toEqual(expect.arrayContaining(['pwned(1)', 'pwned(2)', 'pwned(3)']));
+    else expect(found).toEqual([]);
+  });
 
-    const hostileXml = {
-      'its name behind a quote': Buffer.from(
-        `<a b="xmlns='" xmlns='http://www.w3.org/1999/xhtml'><script>pwned(1)</script></a>`,
-      ),
-      'UTF-16 without a mark': Buffer.from(
-        '<?xml version="1.0"?><a xmlns="http://www.w3.org/1999/xhtml"><script>pwned(1)</script></a>',
-        'utf16le',
-      ),
-    };
-    test.each(Object.entries(hostileXml))('XML with %s, opened directly', async (_name, source) => {
-      writeFileSync(join(folder(), 'hostile.xml'), source);
-      expect(await ran('hostile.xml', {})).toContain('pwned(1)');
-      writeFileSync(join(folder(), 'isolated.xml'), isolateFile('isolated.xml', source));
-      expect(await ran('isolated.xml', {})).toEqual([]);
-    });
+  const hostileXml = {
+    'its name behind a quote': Buffer.from(
+      `<a b="xmlns='" xmlns='http://www.w3.org/1999/xhtml'><script>pwned(1)</script></a>`,
+    ),
+    'UTF-16 without a mark': Buffer.from(
+      '<?xml version="1.0"?><a xmlns="http://www.w3.org/1999/xhtml"><script>pwned(1)</script></a>',
+      'utf16le',
+    ),
+  };
+  test.each(Object.entries(hostileXml))('XML with %s, opened directly', async (_name, source) => {
+    writeFileSync(join(folder(), 'hostile.xml'), source);
+    expect(await ran('hostile.xml', {})).toContain('pwned(1)');
+    writeFileSync(join(folder(), 'isolated.xml'), isolateFile('isolated.xml', source));
+    expect(await ran('isolated.xml', {})).toEqual([]);
+  });
 
-    test.each(hostile)('%s runs nothing', async (file) => {
-      const path = file.replace(/\.mdx?$/, '.html');
-      // Also without the page's policy: the content itself must be safe.
-      expect(await ran(path, { bypassCSP: true })).toEqual([]);
-    });
-  },
-);
+  test.each(hostile)('%s runs nothing', async (file) => {
+    const path = file.replace(/\.mdx?$/, '.html');
+    // Also without the page's policy: the content itself must be safe.
+    expect(await ran(path, { bypassCSP: true })).toEqual([]);
+  });
+});

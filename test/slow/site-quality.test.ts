@@ -4,14 +4,14 @@ import { join, posix, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { HtmlValidate, StaticConfigLoader } from 'html-validate';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findServer } from '#infra/setup/find-server.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ProjectFiles } from '#shared/docs/project/project-files.ts';
 import { decoded } from '#shared/docs/project/url-policy.ts';
 import { pageNames } from '#shared/docs/render/bundle-paths.ts';
 import { AnchorNames } from '#shared/docs/render/content/anchor-names.ts';
 import { siteRedirects } from '#shared/docs/render/redirects.ts';
 import { anchorOf } from '#shared/docs/render/content/content-context.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
 import { type SeededRandom, seededRandom } from '../support/chaos/fault-injection.ts';
 import { corpusFolder, generatedFiles, localProject, ownDocumentation } from '../support/docs-projects.ts';
 import { memoryProject } from '../support/memory-project.ts';
@@ -52,155 +52,158 @@ type Report = {
   pages: Record<string, { code: string; message: string }[]>;
 };
 
-describe.skipIf(findServer('chromium') === undefined).each(projects)('$name', ({ files }) => {
-  let folder: string;
-  let browser: Browser;
-  let project: ProjectFiles;
-  let report: Report;
-  /** Files of pages by their paths. */
-  const sources = new Map<string, string>();
-  let sample: string[];
-  /** Targets of redirects, by their sources. */
-  let ends: ReadonlyMap<string, string>;
+for (const { name, files } of projects)
+  describeWithServers(['chromium'], name, () => {
+    let folder: string;
+    let browser: Browser;
+    let project: ProjectFiles;
+    let report: Report;
+    /** Files of pages by their paths. */
+    const sources = new Map<string, string>();
+    let sample: string[];
+    /** Targets of redirects, by their sources. */
+    let ends: ReadonlyMap<string, string>;
 
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'quality-'));
-    project = await files();
-    const published = await publishedProject(project);
-    const { pages: all, redirects } = published.model;
-    ends = siteRedirects(redirects, (path) => all.some((page) => page.path === path)).named;
-    const pages = await unpackedSite(published, folder);
-    for (const { path, file } of published.model.pages) sources.set(path, file);
-    report = JSON.parse(readFileSync(join(folder, '_bindery/report.json'), 'utf8')) as Report;
-    const random = seededRandom(seed);
-    sample = drawn(
-      pages.map(({ path }) => path),
-      pagesOfSample,
-      random,
-    );
-    process.stdout.write(`${sample.length} of ${pages.length} pages, seed ${seed}\n`);
-    browser = await openBrowser();
-  }, 10 * minuteMs);
-  afterAll(async () => {
-    await browser?.close();
-    rmSync(folder, { recursive: true });
-  });
+    beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'quality-'));
+      project = await files();
+      const published = await publishedProject(project);
+      const { pages: all, redirects } = published.model;
+      ends = siteRedirects(redirects, (path) => all.some((page) => page.path === path)).named;
+      const pages = await unpackedSite(published, folder);
+      for (const { path, file } of published.model.pages) sources.set(path, file);
+      report = JSON.parse(readFileSync(join(folder, '_bindery/report.json'), 'utf8')) as Report;
+      const random = seededRandom(seed);
+      sample = drawn(
+        pages.map(({ path }) => path),
+        pagesOfSample,
+        random,
+      );
+      process.stdout.write(`${sample.length} of ${pages.length} pages, seed ${seed}\n`);
+      browser = await openBrowser();
+    }, 10 * minuteMs);
+    afterAll(async () => {
+      await browser?.close();
+      rmSync(folder, { recursive: true });
+    });
 
-  const htmlOf = (path: string): string => readFileSync(join(folder, `${path}.html`), 'utf8');
+    const htmlOf = (path: string): string => readFileSync(join(folder, `${path}.html`), 'utf8');
 
-  async function onEachPage(options: BrowserContextOptions, look: (page: Page, path: string) => Promise<void>) {
-    for (const path of sample) {
-      const context = await browser.newContext(options);
-      await context.addInitScript(countShifts);
-      // Pictures and frames of other sites are not part of the export.
-      await context.route(/^https?:/, (route) => route.abort());
-      const page = await context.newPage();
-      await page.goto(`file://${folder}/${path.split('/').map(encodeURIComponent).join('/')}.html`);
-      await look(page, path);
-      await context.close();
-    }
-  }
-
-  test('its pages are valid HTML', { timeout: 5 * minuteMs }, async () => {
-    const problems: string[] = [];
-    for (const path of [...sample, '404']) {
-      const { results } = await validator.validateString(htmlOf(path));
-      for (const { line, column, ruleId, message } of results.flatMap(({ messages }) => messages))
-        problems.push(`${path}.html:${line}:${column} ${ruleId}: ${message}`);
-    }
-    expect(problems).toEqual([]);
-  });
-
-  test('only links that are broken in the source are broken', { timeout: 5 * minuteMs }, async () => {
-    const known = knownBroken(report, ends);
-    const names = readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
-    const there = new Set(names);
-    const anchorsOf = new Map<string, AnchorNames>();
-    // Pages that redirect have no anchors.
-    const documents = names.filter((name) => name.endsWith('.html') && sources.has(name.slice(0, -'.html'.length)));
-    for (const name of documents)
-      anchorsOf.set(name, new AnchorNames(attributesIn(readFileSync(join(folder, name), 'utf8'), 'id')));
-    const broken: string[] = [];
-    for (const name of documents) {
-      const html = readFileSync(join(folder, name), 'utf8');
-      for (const address of [...attributesIn(html, 'href'), ...attributesIn(html, 'src')]) {
-        if (/^[a-z]+:/i.test(address) || address === '') continue;
-        const at = address.indexOf('#');
-        const [path, hash] = at < 0 ? [address, undefined] : [address.slice(0, at), address.slice(at + 1)];
-        const target = path === '' ? name : posix.join(posix.dirname(name), decoded(path.split('?')[0] ?? ''));
-        const anchors = anchorsOf.get(target);
-        const isThere = there.has(target) && (!hash || anchors === undefined || anchors.find(hash) !== undefined);
-        const anchor = hash === undefined ? undefined : decoded(hash);
-        const written = `${target.replace(/\.html$/, '')}${anchor === undefined ? '' : `#${anchor}`}`;
-        const page = name.slice(0, -'.html'.length);
-        if (!isThere && !known.has(`${page} ${written}`)) broken.push(`${page}: ${address}`);
+    async function onEachPage(options: BrowserContextOptions, look: (page: Page, path: string) => Promise<void>) {
+      for (const path of sample) {
+        const context = await browser.newContext(options);
+        await context.addInitScript(countShifts);
+        // Pictures and frames of other sites are not part of the export.
+        await context.route(/^https?:/, (route) => route.abort());
+        const page = await context.newPage();
+        await page.goto(`file://${folder}/${path.split('/').map(encodeURIComponent).join('/')}.html`);
+        await look(page, path);
+        await context.close();
       }
     }
-    expect(broken).toEqual([]);
-  });
 
-  test('links that are reported as broken are broken in the source', async () => {
-    const wrong: string[] = [];
-    for (const { page, target, reason } of report.brokenLinks) {
-      const [path = '', hash = ''] = target.split('#', 2);
-      const file = pageNames(decoded(path).replace(/^\/+|\/+$/g, ''))
-        .map((name) => sources.get(name))
-        .find((name) => name !== undefined);
-      const text =
-        file === undefined ? undefined : Buffer.from(await project.read(file, Number.MAX_SAFE_INTEGER)).toString();
-      const isWrong = text !== undefined && (reason !== 'no such anchor' || hasHeading(text, decoded(hash)));
-      if (isWrong) wrong.push(`${page}: ${target} (${reason})`);
-    }
-    expect(wrong).toEqual([]);
-  });
-
-  for (const width of [1440, 390]) {
-    test(`at ${width} px there are no barriers, light or dark, and nothing moves`, {
-      timeout: 30 * minuteMs,
-    }, async () => {
+    test('its pages are valid HTML', { timeout: 5 * minuteMs }, async () => {
       const problems: string[] = [];
-      await onEachPage({ viewport: { width, height: 900 }, colorScheme: 'light' }, async (page, path) => {
-        const { shift, wide } = await page.evaluate<{ shift: number; wide: number }>(afterFrames);
-        if (shift >= mostShift) problems.push(`${path}: moves by ${shift.toFixed(3)}`);
-        if (wide > 0) problems.push(`${path}: is ${wide} px wider than the window`);
-        for (const dark of [false, true]) {
-          await page.evaluate(`document.documentElement.classList.toggle('dark', ${dark})`);
-          for (const barrier of await findBarriers(page))
-            problems.push(`${path} (${dark ? 'dark' : 'light'}): ${barrier}`);
+      for (const path of [...sample, '404']) {
+        const { results } = await validator.validateString(htmlOf(path));
+        for (const { line, column, ruleId, message } of results.flatMap(({ messages }) => messages))
+          problems.push(`${path}.html:${line}:${column} ${ruleId}: ${message}`);
+      }
+      expect(problems).toEqual([]);
+    });
+
+    test('only links that are broken in the source are broken', { timeout: 5 * minuteMs }, async () => {
+      const known = knownBroken(report, ends);
+      const names = readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+      const there = new Set(names);
+      const anchorsOf = new Map<string, AnchorNames>();
+      // Pages that redirect have no anchors.
+      const documents = names.filter((name) => name.endsWith('.html') && sources.has(name.slice(0, -'.html'.length)));
+      for (const name of documents)
+        anchorsOf.set(name, new AnchorNames(attributesIn(readFileSync(join(folder, name), 'utf8'), 'id')));
+      const broken: string[] = [];
+      for (const name of documents) {
+        const html = readFileSync(join(folder, name), 'utf8');
+        for (const address of [...attributesIn(html, 'href'), ...attributesIn(html, 'src')]) {
+          if (/^[a-z]+:/i.test(address) || address === '') continue;
+          const at = address.indexOf('#');
+          const [path, hash] = at < 0 ? [address, undefined] : [address.slice(0, at), address.slice(at + 1)];
+          const target = path === '' ? name : posix.join(posix.dirname(name), decoded(path.split('?')[0] ?? ''));
+          const anchors = anchorsOf.get(target);
+          const isThere = there.has(target) && (!hash || anchors === undefined || anchors.find(hash) !== undefined);
+          const anchor = hash === undefined ? undefined : decoded(hash);
+          const written = `${target.replace(/\.html$/, '')}${anchor === undefined ? '' : `#${anchor}`}`;
+          const page = name.slice(0, -'.html'.length);
+          if (!isThere && !known.has(`${page} ${written}`)) broken.push(`${page}: ${address}`);
         }
+      }
+      expect(broken).toEqual([]);
+    });
+
+    test('links that are reported as broken are broken in the source', async () => {
+      const wrong: string[] = [];
+      for (const { page, target, reason } of report.brokenLinks) {
+        const [path = '', hash = ''] = target.split('#', 2);
+        const file = pageNames(decoded(path).replace(/^\/+|\/+$/g, ''))
+          .map((name) => sources.get(name))
+          .find((name) => name !== undefined);
+        const text =
+          file === undefined ? undefined : Buffer.from(await project.read(file, Number.MAX_SAFE_INTEGER)).toString();
+        const isWrong = text !== undefined && (reason !== 'no such anchor' || hasHeading(text, decoded(hash)));
+        if (isWrong) wrong.push(`${page}: ${target} (${reason})`);
+      }
+      expect(wrong).toEqual([]);
+    });
+
+    for (const width of [1440, 390]) {
+      test(`at ${width} px there are no barriers, light or dark, and nothing moves`, {
+        timeout: 30 * minuteMs,
+      }, async () => {
+        const problems: string[] = [];
+        await onEachPage({ viewport: { width, height: 900 }, colorScheme: 'light' }, async (page, path) => {
+          const { shift, wide } = await page.evaluate<{ shift: number; wide: number }>(afterFrames);
+          if (shift >= mostShift) problems.push(`${path}: moves by ${shift.toFixed(3)}`);
+          if (wide > 0) problems.push(`${path}: is ${wide} px wider than the window`);
+          for (const dark of [false, true]) {
+            await page.evaluate(`document.documentElement.classList.toggle('dark', ${dark})`);
+            for (const barrier of await findBarriers(page))
+              problems.push(`${path} (${dark ? 'dark' : 'light'}): ${barrier}`);
+          }
+        });
+        expect(problems).toEqual([]);
+      });
+    }
+
+    test('everything can be read without scripts', { timeout: 10 * minuteMs }, async () => {
+      const problems: string[] = [];
+      await onEachPage({ viewport: { width: 1440, height: 900 }, javaScriptEnabled: false }, async (page, path) => {
+        for (const text of await page.evaluate<string[]>(hiddenTexts)) problems.push(`${path}: ${text}`);
       });
       expect(problems).toEqual([]);
     });
-  }
 
-  test('everything can be read without scripts', { timeout: 10 * minuteMs }, async () => {
-    const problems: string[] = [];
-    await onEachPage({ viewport: { width: 1440, height: 900 }, javaScriptEnabled: false }, async (page, path) => {
-      for (const text of await page.evaluate<string[]>(hiddenTexts)) problems.push(`${path}: ${text}`);
+    test(`the scripts of a page without diagrams have less than ${mostScriptBytes / 1000} kB`, () => {
+      const sizes = new Map<string, number>();
+      const sizeOf = (file: string): number => {
+        const size = sizes.get(file) ?? gzipSync(readFileSync(join(folder, file))).length;
+        sizes.set(file, size);
+        return size;
+      };
+      const large = sample.flatMap((path) => {
+        const scripts = [...htmlOf(path).matchAll(/<script src="([^"]+)"/g)].map(([, address = '']) =>
+          posix.join(posix.dirname(path), decoded(address)),
+        );
+        if (scripts.includes('_bindery/diagrams.js')) return [];
+        const bytes = scripts
+          .filter((file) => file.startsWith('_bindery/'))
+          .reduce((sum, file) => sum + sizeOf(file), 0);
+        return bytes < mostScriptBytes ? [] : [`${path}: ${bytes}`];
+      });
+      expect(large).toEqual([]);
     });
-    expect(problems).toEqual([]);
   });
-
-  test(`the scripts of a page without diagrams have less than ${mostScriptBytes / 1000} kB`, () => {
-    const sizes = new Map<string, number>();
-    const sizeOf = (file: string): number => {
-      const size = sizes.get(file) ?? gzipSync(readFileSync(join(folder, file))).length;
-      sizes.set(file, size);
-      return size;
-    };
-    const large = sample.flatMap((path) => {
-      const scripts = [...htmlOf(path).matchAll(/<script src="([^"]+)"/g)].map(([, address = '']) =>
-        posix.join(posix.dirname(path), decoded(address)),
-      );
-      if (scripts.includes('_bindery/diagrams.js')) return [];
-      const bytes = scripts.filter((file) => file.startsWith('_bindery/')).reduce((sum, file) => sum + sizeOf(file), 0);
-      return bytes < mostScriptBytes ? [] : [`${path}: ${bytes}`];
-    });
-    expect(large).toEqual([]);
-  });
-});
 
 /** A random sample of distinct pages. */
 function drawn(pages: readonly string[], count: number, random: SeededRandom): string[] {
