@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Suites that measure: time, memory, or how the load of others reaches them. Each has the machine to itself. */
-const measuring = ['docs-host', 'fairness', 'hung-nats-node', 'outages', 'slow-readers', 'stack'];
+const measuring = ['docs-host', 'fairness', 'hung-nats-node', 'outages', 'slow-readers', 'stack', 'two-gateways'];
 const measuringFiles = measuring.map((name) => `test/slow/${name}.test.ts`);
 
 /** The longest suites, which begin first, so that none of them runs alone at the end. */

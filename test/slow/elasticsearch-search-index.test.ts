@@ -414,7 +414,7 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
       await storeEarlier(own, scope.contentVersion, 'earlier words');
       expect(await index.search({ ...scope, query: 'earlier', limit: 5 })).toMatchObject([{ path: 'old' }]);
       expect(await index.findPage(scope, 'old', [])).toMatchObject({ markdown: 'earlier words' });
-      // Therefore it is built.
+      // This makes the indexer build the version again.
       expect(await index.passageCount(scope)).toBeUndefined();
       const earlierDocuments = await documentCount(own);
       await fill(index, 'first');

@@ -30,7 +30,7 @@ export const answerer = <Q>(
   { atOnce = mostOpenQuestions }: { atOnce?: number } = {},
 ): Answerer => ({ answer: async (content) => answer(fitting(schema, content, 'a question')), atOnce });
 
-/** For responses that are not used. */
+/** Accepts any response, for callers that ignore it. */
 export const anything: Expected<unknown> = { schema: z.unknown() };
 
 export type ChildOutcome<T> = { response: T } | { failure: ChildRequestFailed };

@@ -58,7 +58,7 @@ export function seccompFilter(architecture: string = process.arch): Uint8Array |
   const numbers = Object.values(refused).map((call) => call[architecture]);
   const program: [code: number, ifTrue: number, ifFalse: number, value: number][] = [
     [loadWord, 0, 0, machineOffset],
-    // After the tests come `allow` and then the refusal. Jumps count the instructions that they skip.
+    // `allow` and then the refusal follow the tests. Jumps count the instructions that they skip.
     [jumpIfEqual, 0, numbers.length + 3, machines[architecture]],
     [loadWord, 0, 0, numberOffset],
     [jumpIfNotLess, numbers.length + 1, 0, x32Bit],

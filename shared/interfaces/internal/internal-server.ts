@@ -168,7 +168,7 @@ export function answerCall<C extends InternalCall>(
   });
 }
 
-/** An invalid id is an id of nothing. */
+/** Nothing has an id of an invalid form, so the response is the one for an unknown id. */
 function paramsOf({ service, params }: InternalCall, given: unknown): unknown {
   const result = params?.safeParse(given);
   if (result?.success === false) throw new ApiError('not_found', `The ${service} has nothing of that name.`);
