@@ -6,8 +6,8 @@ import { describeWithServers } from '../support/describe-with-servers.ts';
 import { exportPathOnly } from '../support/start-installation.ts';
 
 /*
- * Something else dies while a service is at a named place: each other service of the export path, the bus, the children in which pages are
- * rendered. In `npm test` the service that is at the place dies itself.
+ * A process dies while a service is at a named place: this service itself, each other service of the export path, the bus, the children in which
+ * pages are rendered.
  * One place: npm run test:slow -- crash-matrix -t 'mid-upload'. One victim: npm run test:slow -- crash-matrix -t 'nats-server dies'
  */
 const victims = [...serviceNames.filter((name) => !(name in exportPathOnly)), 'nats-server', rendererChild] as const;
@@ -16,13 +16,27 @@ const cases = crashPlaces.flatMap(([point, service]) =>
 );
 const deadlineMs = 90_000;
 
-describeWithServers(['nats-server'], 'an export when another process dies while a service is at a crash point', () => {
+describeWithServers(['nats-server'], 'an export when a process dies while a service is at a crash point', () => {
   let harness: CrashHarness;
 
   beforeAll(async () => {
     harness = await startCrashHarness();
   }, deadlineMs);
   afterAll(() => harness?.stop());
+
+  test('the code has all crash points of an export', () => {
+    expect(crashPlaces.length).toBeGreaterThanOrEqual(14);
+  });
+
+  test.each(crashPlaces)(
+    '%s@%s, it dies itself: it completes, each page once, with the digest of an undisturbed run',
+    async (point, service) => {
+      const { outcome, ended } = await harness.exportDisturbed({ place: `${point}@${service}`, order: 'die' });
+      expect(outcome).toEqual(harness.undisturbed);
+      expect(ended).toEqual([expect.stringMatching(`^${service} ended \\(SIGKILL\\)`)]);
+    },
+    deadlineMs,
+  );
 
   test.each(cases)(
     '%s, %s dies: it completes, each page once, with the digest of an undisturbed run',
