@@ -1,19 +1,33 @@
 /*
- * Loaded before anything else (`--import <this file>?gateway=-3600000`): the clock of a process that runs one of the named services is that many
- * milliseconds ahead. Monotonic time runs on, as on a machine whose clock is wrong.
+ * Loaded before anything else (`--import <this file>?file=<path>`): the clock of a process that runs a service is as many milliseconds ahead as the
+ * JSON file says, such as `{"gateway":-3600000}`. It jumps when the file changes. Monotonic time runs on, as on a machine whose clock is wrong.
  */
-const shifts = new URL(import.meta.url).searchParams;
-const [, , , services = ''] = process.argv;
-const shiftMs = Number(services.split(',').flatMap((name) => shifts.get(name) ?? [])[0] ?? 0);
+import { readFileSync } from 'node:fs';
 
-if (shiftMs !== 0) {
+const file = new URL(import.meta.url).searchParams.get('file');
+const [, , command, services = ''] = process.argv;
+const readEveryMs = 20;
+let readAt = Number.NEGATIVE_INFINITY;
+let aheadMs = 0;
+
+function shiftMs() {
+  const now = performance.now();
+  if (now - readAt > readEveryMs) {
+    readAt = now;
+    const shifts = JSON.parse(readFileSync(file, 'utf8'));
+    aheadMs = services.split(',').flatMap((name) => shifts[name] ?? [])[0] ?? 0;
+  }
+  return aheadMs;
+}
+
+if (command === 'run') {
   const System = globalThis.Date;
   globalThis.Date = class Date extends System {
     constructor(...of) {
-      super(...(of.length === 0 ? [System.now() + shiftMs] : of));
+      super(...(of.length === 0 ? [System.now() + shiftMs()] : of));
     }
     static now() {
-      return System.now() + shiftMs;
+      return System.now() + shiftMs();
     }
   };
 }
