@@ -46,6 +46,7 @@ export default defineConfig({
           exclude: [...notHere, '**/*.it.test.ts'],
           // Loading what is tested takes longer than the tests: files share two processes.
           isolate: false,
+          setupFiles: ['test/support/remove-folders.ts'],
           sequence: { groupOrder: 1 },
         },
       },
@@ -56,7 +57,7 @@ export default defineConfig({
           name: 'it',
           include: [`${everywhere}/*.it.test.ts`],
           exclude: notHere,
-          setupFiles: ['test/support/replace-fetch.ts'],
+          setupFiles: ['test/support/replace-fetch.ts', 'test/support/remove-folders.ts'],
           sequence: { groupOrder: 2 },
         },
       },

@@ -23,7 +23,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     root: fileURLToPath(new URL('..', import.meta.url)),
-    setupFiles: ['test/support/replace-fetch.ts'],
+    setupFiles: ['test/support/replace-fetch.ts', 'test/support/remove-folders.ts'],
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
     passWithNoTests: true,

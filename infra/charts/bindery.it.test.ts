@@ -1,8 +1,7 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadAll } from 'js-yaml';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { serviceSettings } from '#services/cli/known-settings.ts';
 import { serviceNames, type ServiceName } from '#infra/supervisor/services.ts';
 import { provisionSettings } from '#services/cli/commands/installation.ts';
@@ -12,6 +11,7 @@ import { objectStoreFromConfig, type ObjectStoreConfig } from '#shared/storage/o
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { type Container, helmChart, type Resource } from '../../test/support/helm.ts';
 import { secretVariables } from '../../test/support/needed-secrets.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { runCommand } from '../../test/support/start-installation.ts';
 
 type Selector = { matchLabels: Labels };
@@ -69,15 +69,13 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
   let imageEnvironment: Record<string, string>;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'bindery-chart-'));
+    folder = newFolder();
     await runCommand(['secrets', join(folder, 'secrets')]);
     const dockerfile = await readFile(join(import.meta.dirname, '../Dockerfile'), 'utf8');
     imageEnvironment = Object.fromEntries(
       [...dockerfile.matchAll(/^(?:ENV|   ) +(BINDERY_\w+)=(\S+)/gm)].map(([, name = '', value = '']) => [name, value]),
     );
   });
-
-  afterAll(() => rm(folder, { recursive: true }));
 
   test('an upgrade with the values of a release before knows no keys that came later', () => {
     const later = chart.laterKeys();

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
@@ -9,13 +8,14 @@ import { openedAtOnce } from '#shared/messaging/nats/connection.ts';
 import { hasRights } from '#shared/messaging/nats/rights.ts';
 import { natsConfig, rightsSubject, serverUsers } from '#shared/messaging/subjects/permissions.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { startServerProcess } from '../../test/support/server-process.ts';
 
 type Compose = { services: { nats: { entrypoint: [string, string]; command: [string] } } };
 
 describeWithServers(['nats-server'], 'nats-server as the Compose file starts it', () => {
   test('reloads its configuration when a new version has written it, and ends on SIGTERM', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'bindery-compose-nats-'));
+    const folder = newFolder();
     const [port = 0] = await freePorts(1);
     const file = join(folder, 'nats.conf');
     const config = natsConfig({ passwords: Object.fromEntries(serverUsers.map((user) => [user, 'password'])), port });
@@ -49,7 +49,6 @@ describeWithServers(['nats-server'], 'nats-server as the Compose file starts it'
       await expect.poll(has).toBe(true);
     } finally {
       await server.kill('SIGTERM');
-      await rm(folder, { recursive: true });
     }
     await expect(has()).rejects.toThrow(/refused/i);
   });

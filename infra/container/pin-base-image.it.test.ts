@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { newFolder } from '../../test/support/new-folder.ts';
 
 const script = join(import.meta.dirname, 'pin-base-image.mjs');
 const before = `# syntax\nARG NODE_IMAGE=docker.io/library/node:24.1.0-slim@sha256:${'a'.repeat(64)}\n\nFROM \${NODE_IMAGE} AS packages\n`;
@@ -11,9 +11,8 @@ const both = ['amd64', 'arm64'].map((architecture) => ({ platform: { os: 'linux'
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'bindery-pin-'));
+  folder = newFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs the script with a fake Docker that prints `answer`. Returns the exit status, the output, the Dockerfile afterwards, and Docker's arguments. */
 function pin(answer: unknown, { text = before, args = [] as string[] } = {}) {

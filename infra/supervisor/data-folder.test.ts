@@ -1,13 +1,11 @@
-import { mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { makeFolder, openSecrets } from './data-folder.ts';
 
-const newFolder = () => mkdtemp(join(tmpdir(), 'bindery-folder-'));
-
 test('secrets stay the same from start to start, and missing ones are created', async () => {
-  const folder = await newFolder();
+  const folder = newFolder();
   const { auditKey, ...others } = await openSecrets(folder);
   await writeFile(join(folder, 'secrets.json'), JSON.stringify(others));
   const again = await openSecrets(folder);
@@ -18,14 +16,14 @@ test('secrets stay the same from start to start, and missing ones are created', 
 });
 
 test('unreadable secrets are not replaced by new ones', async () => {
-  const folder = await newFolder();
+  const folder = newFolder();
   const file = join(folder, 'secrets.json');
   for (const damaged of ['', '{"hashKey"', '{"hashKey": 7}', 'null']) {
     await writeFile(file, damaged);
     await expect(openSecrets(folder)).rejects.toThrow(file);
     expect(await readFile(file, 'utf8')).toBe(damaged);
   }
-  const elsewhere = await newFolder();
+  const elsewhere = newFolder();
   // A link to itself is one example of a file that cannot be read.
   await symlink('secrets.json', join(elsewhere, 'secrets.json'));
   await expect(openSecrets(elsewhere)).rejects.toThrow('ELOOP');
@@ -36,7 +34,7 @@ test('a folder that cannot be made is an error with a sentence', async () => {
   await expect(makeFolder('/proc/bindery/secrets')).rejects.toThrow(
     /^The folder \/proc\/bindery\/secrets cannot be made: E[A-Z]+: .+\. Name another one\.$/,
   );
-  const folder = join(await newFolder(), 'a', 'b');
+  const folder = join(newFolder(), 'a', 'b');
   await Promise.all([makeFolder(folder), makeFolder(folder)]);
   expect(await readdir(folder)).toEqual([]);
 });

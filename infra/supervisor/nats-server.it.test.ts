@@ -1,15 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { requireServer } from '#infra/setup/find-server.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { freePorts } from './free-ports.ts';
 import { runNatsServer } from './nats-server.ts';
 
 describeWithServers(['nats-server'], 'a nats-server that is kept running', () => {
   const dying = async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'bindery-kept-nats-'));
+    const folder = newFolder();
     const [port = 0] = await freePorts(1);
     const ends = Promise.withResolvers<string>();
     const nats = await runNatsServer({
@@ -22,7 +20,6 @@ describeWithServers(['nats-server'], 'a nats-server that is kept running', () =>
     onTestFinished(async () => {
       vi.useRealTimers();
       await nats.stop();
-      await rm(folder, { recursive: true, force: true });
     });
     // With fake timers, only this test triggers the restart.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

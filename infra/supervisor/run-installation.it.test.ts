@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { lockFolder } from '#shared/storage/lock-folder.ts';
 import { runInstallation } from './run-installation.ts';
 import { serviceNames } from './services.ts';
@@ -11,7 +9,7 @@ const needed: ReadonlySet<string> = new Set(['projector', 'gateway']);
 
 describeWithServers(['nats-server'], 'an installation that starts', () => {
   test('stops when its signal aborts, without waiting for its services, and leaves nothing running', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'bindery-starting-'));
+    const folder = newFolder();
     const told = new AbortController();
     const news: string[] = [];
     const starting = runInstallation({
@@ -33,6 +31,5 @@ describeWithServers(['nats-server'], 'an installation that starts', () => {
     const natsUrl = /\((nats:.*)\)/.exec(news[0] ?? '')?.[1] ?? '';
     await expect(fetch(natsUrl.replace('nats:', 'http:'))).rejects.toThrow('fetch failed');
     await lock.release();
-    await rm(folder, { recursive: true });
   });
 });

@@ -1,7 +1,7 @@
-import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { serviceNames } from './services.ts';
 import { servicesOfFile, watchCode } from './watch-code.ts';
 
@@ -18,7 +18,7 @@ test.each([
 });
 
 test('a burst of changes is told once, with all services that it concerns', async () => {
-  const root = mkdtempSync(join(tmpdir(), 'watch-code-'));
+  const root = newFolder();
   for (const folder of ['services/gateway', 'services/indexer', 'services/cli', 'shared'])
     mkdirSync(join(root, folder), { recursive: true });
   const told = new Promise((resolve) => {
@@ -30,5 +30,4 @@ test('a burst of changes is told once, with all services that it concerns', asyn
   for (const file of ['services/cli/start.ts', 'services/indexer/main.ts', 'services/gateway/main.ts'])
     writeFileSync(join(root, file), '1');
   expect(await told).toEqual({ services: ['indexer', 'gateway'], file: 'services/indexer/main.ts' });
-  rmSync(root, { recursive: true });
 });

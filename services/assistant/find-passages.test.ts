@@ -1,11 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callerSchema } from '#shared/interfaces/internal/caller.ts';
 import type { SearchIndex, SearchPage } from '#shared/search/search-index.ts';
 import { sqliteSearchIndex } from '#shared/search/sqlite/sqlite-search-index.ts';
 import { conceptVector } from '#shared/search/vectors/search-vectors.contract.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { findPassages } from './find-passages.ts';
 
 const scope = { organization: 'acme', domain: 'docs', contentVersion: 'one' };
@@ -34,7 +32,7 @@ function pageOf(path: string, title: string, ...sections: [heading: string, text
 let folder: string;
 let searchIndex: SearchIndex;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bindery-find-'));
+  folder = newFolder();
   searchIndex = sqliteSearchIndex(folder);
   const build = await searchIndex.startBuild(scope);
   const about = 'Rotate a key.';
@@ -52,10 +50,7 @@ beforeAll(async () => {
   ]);
   await build.commit();
 });
-afterAll(async () => {
-  await searchIndex.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => searchIndex.close());
 
 const find = async (text: string, retrievalPageSize?: number) => {
   const body = { context: null, currentPath: null, filter: null, retrievalPageSize };

@@ -1,13 +1,13 @@
-import { mkdtemp, rm, truncate } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { packSegment } from '#shared/export/bundle/segment-writer.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import { segmentsDigest } from '#shared/export/export-objects.ts';
 import { exportPlan } from '../../test/support/make-commit.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { joinBundle } from './join-bundle.ts';
@@ -30,7 +30,7 @@ let objectStore: ObjectStore;
 let uploads: number;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bindery-bundler-'));
+  folder = newFolder();
   const store = testObjectStore(folder);
   uploads = 0;
   objectStore = {
@@ -44,7 +44,6 @@ beforeEach(async () => {
   const pages = await storeSegment('pages', 'docs/a.html');
   await storeSegment('closing', 'docs/_bindery/manifest.json', segmentsDigest([site, pages]));
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 async function storeSegment(name: string, path: string, from?: string) {
   const { bytes, ...summary } = await packSegment([{ path, body: Buffer.from(`${name} ${'words '.repeat(50)}`) }]);

@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { ContentEvent } from '#shared/aggregates/content/content.ts';
 import { type DirectoryCommit, directoryAggregate } from '#shared/aggregates/directory/directory.ts';
 import { exportJobAggregate, type ExportCommit, type ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
@@ -22,6 +21,7 @@ import { contentLogSubject, directoryLogSubject, exportLogSubject } from '#share
 import { busUsers, streamRows } from '#shared/messaging/subjects/subject-table.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { contentCommit, exportRequested } from '../../test/support/make-commit.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { type NatsServer, startNatsServer } from '../../test/support/start-bus.ts';
 
 const time = (n: number) => new Date(Date.parse('2026-03-01T10:00:00.000Z') + n * 1_000);
@@ -134,9 +134,8 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
   );
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'bindery-audit-'));
+    folder = newFolder();
   });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   /**
    * A server on which somebody with all rights wrote these messages and removed some; `seen` are the commits that read models know. Streams are made

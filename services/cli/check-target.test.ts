@@ -1,11 +1,11 @@
-import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { checkTarget } from './check-target.ts';
 
 test('a file that cannot be written is refused before the work, and one that is there stays', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'bindery-target-'));
+  const folder = newFolder();
   const refusal = (file: string) => checkTarget('--out', file, 'docs.tar.gz').catch((error: unknown) => String(error));
   expect(await refusal('')).toContain('--out is empty. Name a file, such as docs.tar.gz.');
   expect(await refusal(folder)).toContain(`is a folder. Name a file in it, such as ${join(folder, 'docs.tar.gz')}.`);

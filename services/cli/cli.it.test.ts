@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { PublishedContent } from '#shared/interfaces/http/content.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
 import {
   type CommandOutcome,
   runCommand,
@@ -32,86 +33,73 @@ test('check says what publication would say, without a server', async () => {
   const good = await runCommand(['check', ownDocumentation, '--pages']);
   expect(good).toMatchObject({ code: 0, stdout: expect.stringMatching(/\d+ pages: no problems\.\n$/) });
 
-  const folder = await mkdtemp(join(tmpdir(), 'bindery-check-'));
-  try {
-    await writeFile(join(folder, 'docs.json'), '{"name": "A", "navigation": {"pages": ["index", "con"]}}');
-    await writeFile(join(folder, 'index.mdx'), 'Hello.');
-    await writeFile(join(folder, 'con.mdx'), 'A name that Windows reserves.');
-    const bad = await runCommand(['check', folder]);
-    expect(bad.code).toBe(1);
-    expect(bad.stdout).toMatch(/^con\.mdx: error bad-path: /m);
-    await writeFile(
-      join(folder, 'docs.json'),
-      '{"name": "A", "theme": "mint", "navigation": {"pages": ["index", "b"]}}',
-    );
-    await writeFile(
-      join(folder, 'b.mdx'),
-      '---\ntitle: B\n---\n\n<Nothing>x</Nothing> [gone](/index#none) [no](/c) [no](/c) [map](/sitemap.xml)',
-    );
-    await rm(join(folder, 'con.mdx'));
-    await mkdir(join(folder, 'snippets'));
-    await writeFile(join(folder, 'snippets/s.mdx'), '<Shared />');
-    for (const page of ['c1', 'c2'])
-      await writeFile(join(folder, `${page}.mdx`), 'import S from "/snippets/s.mdx";\n\n<S />');
-    const rendered = await runCommand(['check', folder, '--pages']);
-    expect(rendered.stdout).toMatch(/^b\.mdx:5:1: warning unknown-component: /m);
-    expect(rendered.stdout).toMatch(
-      /^b\.mdx:5:22: warning broken-anchor: The link to "\/index#none" leads to the page /m,
-    );
-    expect(rendered.stdout).toMatch(/^broken-anchor +warning +1 +1 +The link to "\/index#none" leads to the page/m);
-    expect(rendered.stdout).toMatch(/^b\.mdx:5:42: warning broken-link: There is no page or file "\/c"/m);
-    expect(rendered.stdout).toMatch(/^broken-link +warning +1 +1 +/m);
-    expect(rendered.stdout.match(/^snippets\/s\.mdx:1:1: warning unknown-component: /gm)).toHaveLength(1);
-    await writeFile(join(folder, 'docs.json'), '{"navigation": ');
-    const hopeless = await runCommand(['check', folder, '--json']);
-    expect(hopeless.code).toBe(1);
-    expect(JSON.parse(hopeless.stdout)).toMatchObject({ publishable: false, diagnostics: [{ file: 'docs.json' }] });
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = newFolder();
+  await writeFile(join(folder, 'docs.json'), '{"name": "A", "navigation": {"pages": ["index", "con"]}}');
+  await writeFile(join(folder, 'index.mdx'), 'Hello.');
+  await writeFile(join(folder, 'con.mdx'), 'A name that Windows reserves.');
+  const bad = await runCommand(['check', folder]);
+  expect(bad.code).toBe(1);
+  expect(bad.stdout).toMatch(/^con\.mdx: error bad-path: /m);
+  await writeFile(join(folder, 'docs.json'), '{"name": "A", "theme": "mint", "navigation": {"pages": ["index", "b"]}}');
+  await writeFile(
+    join(folder, 'b.mdx'),
+    '---\ntitle: B\n---\n\n<Nothing>x</Nothing> [gone](/index#none) [no](/c) [no](/c) [map](/sitemap.xml)',
+  );
+  await rm(join(folder, 'con.mdx'));
+  await mkdir(join(folder, 'snippets'));
+  await writeFile(join(folder, 'snippets/s.mdx'), '<Shared />');
+  for (const page of ['c1', 'c2'])
+    await writeFile(join(folder, `${page}.mdx`), 'import S from "/snippets/s.mdx";\n\n<S />');
+  const rendered = await runCommand(['check', folder, '--pages']);
+  expect(rendered.stdout).toMatch(/^b\.mdx:5:1: warning unknown-component: /m);
+  expect(rendered.stdout).toMatch(
+    /^b\.mdx:5:22: warning broken-anchor: The link to "\/index#none" leads to the page /m,
+  );
+  expect(rendered.stdout).toMatch(/^broken-anchor +warning +1 +1 +The link to "\/index#none" leads to the page/m);
+  expect(rendered.stdout).toMatch(/^b\.mdx:5:42: warning broken-link: There is no page or file "\/c"/m);
+  expect(rendered.stdout).toMatch(/^broken-link +warning +1 +1 +/m);
+  expect(rendered.stdout.match(/^snippets\/s\.mdx:1:1: warning unknown-component: /gm)).toHaveLength(1);
+  await writeFile(join(folder, 'docs.json'), '{"navigation": ');
+  const hopeless = await runCommand(['check', folder, '--json']);
+  expect(hopeless.code).toBe(1);
+  expect(JSON.parse(hopeless.stdout)).toMatchObject({ publishable: false, diagnostics: [{ file: 'docs.json' }] });
 });
 
 test('bench search measures a folder without a server, with its own questions or with given ones', {
   timeout: 2 * minuteMs,
 }, async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'bindery-bench-'));
+  const folder = newFolder();
   const pages = {
     index: 'title: Welcome\n---\n\nFirst, [unlock doors](/keys).',
     keys: 'title: API keys\ndescription: Rotate and revoke what opens your workspace.\n---\n\nA key opens it.',
   };
-  try {
-    await writeFile(join(folder, 'docs.json'), '{"name": "A", "navigation": {"pages": ["index", "keys"]}}');
-    for (const [name, text] of Object.entries(pages)) await writeFile(join(folder, `${name}.mdx`), `---\n${text}\n`);
-    const own = valueOf(await runCommand(['bench', 'search', folder, '--json']));
-    expect(own).toMatchObject({
-      kinds: [
-        // The page with the link is excluded, and no other page has these words.
-        { kind: 'link-text', questions: 1, recallAt5: 0 },
-        { kind: 'title', questions: 2, recallAt1: 1 },
-        // Without its description the page still has one of its words.
-        { kind: 'description', questions: 1, recallAt1: 1 },
-      ],
-      all: { questions: 4, recallAt5: 0.75 },
-      missed: [{ query: 'unlock doors', pages: ['keys'] }],
-    });
+  await writeFile(join(folder, 'docs.json'), '{"name": "A", "navigation": {"pages": ["index", "keys"]}}');
+  for (const [name, text] of Object.entries(pages)) await writeFile(join(folder, `${name}.mdx`), `---\n${text}\n`);
+  const own = valueOf(await runCommand(['bench', 'search', folder, '--json']));
+  expect(own).toMatchObject({
+    kinds: [
+      // The page with the link is excluded, and no other page has these words.
+      { kind: 'link-text', questions: 1, recallAt5: 0 },
+      { kind: 'title', questions: 2, recallAt1: 1 },
+      // Without its description the page still has one of its words.
+      { kind: 'description', questions: 1, recallAt1: 1 },
+    ],
+    all: { questions: 4, recallAt5: 0.75 },
+    missed: [{ query: 'unlock doors', pages: ['keys'] }],
+  });
 
-    const file = join(folder, 'questions.jsonl');
-    const lines = ['keys', 'none'].map((page) =>
-      JSON.stringify({ query: 'credentials of the API', target: `/${page}` }),
-    );
-    await writeFile(file, lines.join('\n'));
-    const given = await runCommand(['bench', 'search', folder, file, '--misses', '--min-recall', '0.6']);
-    expect(given).toMatchObject({ code: 1 });
-    expect(given.stderr).toMatch(
-      /^1 question cannot be answered, .*"credentials of the API" → \/none\. .*\nrecall@5 is 0\.500, less than 0\.6\.\n$/,
-    );
-    expect(given.stdout).toMatch(/^kind +questions +recall@1 .*\nquestion +2 +0\.500 +0\.500 /);
-    expect(given.stdout).toMatch(
-      /\n1 question without .*\n {2}question: "credentials of the API" → \/none; found \/keys/,
-    );
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const file = join(folder, 'questions.jsonl');
+  const lines = ['keys', 'none'].map((page) => JSON.stringify({ query: 'credentials of the API', target: `/${page}` }));
+  await writeFile(file, lines.join('\n'));
+  const given = await runCommand(['bench', 'search', folder, file, '--misses', '--min-recall', '0.6']);
+  expect(given).toMatchObject({ code: 1 });
+  expect(given.stderr).toMatch(
+    /^1 question cannot be answered, .*"credentials of the API" → \/none\. .*\nrecall@5 is 0\.500, less than 0\.6\.\n$/,
+  );
+  expect(given.stdout).toMatch(/^kind +questions +recall@1 .*\nquestion +2 +0\.500 +0\.500 /);
+  expect(given.stdout).toMatch(
+    /\n1 question without .*\n {2}question: "credentials of the API" → \/none; found \/keys/,
+  );
 });
 
 test('the version is printed', async () => {
@@ -229,7 +217,7 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
   });
 
   test('publish fetches the API descriptions that a project names by address, and names the content by their bytes alone', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'bindery-remote-'));
+    const folder = newFolder();
     const body = JSON.stringify({ openapi: '3.0.1', paths: { '/a': { get: { summary: 'Get A' } } } });
     const server = createServer((_request, response) => void response.end(body)).listen(0, '127.0.0.1');
     try {
@@ -265,7 +253,6 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
       ]);
     } finally {
       server.close();
-      await rm(folder, { recursive: true });
     }
   });
 
@@ -274,25 +261,21 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
   }, async () => {
     const { domain } = harness;
     const first = await harness.publish(ownDocumentation, 'v1');
-    const folder = await mkdtemp(join(tmpdir(), 'bindery-contents-'));
-    try {
-      await writeFile(join(folder, 'docs.json'), '{"name": "A", "navigation": {"pages": ["index"]}}');
-      await writeFile(join(folder, 'index.mdx'), '---\ntitle: Start\n---\n\nHello.');
-      const second = valueOf(await admin('publish', folder, '--domain', domain, '--json')) as {
-        contentVersion: string;
-      };
-      const listed = await admin('contents', domain);
-      expect(listed.stdout).toMatch(new RegExp(`${second.contentVersion} .* latest`));
-      expect((await admin('contents', domain, '--promote', 'v1')).stdout).toBe(
-        `${first.contentVersion} is the latest now.\n`,
-      );
-      const deleted = await admin('contents', domain, '--delete', second.contentVersion.slice(0, 20));
-      expect(deleted).toMatchObject({ code: 0, stdout: `Deleted ${second.contentVersion}.\n` });
-      const kept = await admin('contents', domain, '--delete', 'v1');
-      expect(kept).toMatchObject({ code: 1, stderr: expect.stringContaining('latest') });
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    const folder = newFolder();
+    await writeFile(join(folder, 'docs.json'), '{"name": "A", "navigation": {"pages": ["index"]}}');
+    await writeFile(join(folder, 'index.mdx'), '---\ntitle: Start\n---\n\nHello.');
+    const second = valueOf(await admin('publish', folder, '--domain', domain, '--json')) as {
+      contentVersion: string;
+    };
+    const listed = await admin('contents', domain);
+    expect(listed.stdout).toMatch(new RegExp(`${second.contentVersion} .* latest`));
+    expect((await admin('contents', domain, '--promote', 'v1')).stdout).toBe(
+      `${first.contentVersion} is the latest now.\n`,
+    );
+    const deleted = await admin('contents', domain, '--delete', second.contentVersion.slice(0, 20));
+    expect(deleted).toMatchObject({ code: 0, stdout: `Deleted ${second.contentVersion}.\n` });
+    const kept = await admin('contents', domain, '--delete', 'v1');
+    expect(kept).toMatchObject({ code: 1, stderr: expect.stringContaining('latest') });
     await whenSearched(harness.admin, domain, first.contentVersion);
     const found = await runCommand(['search', domain, 'check a bundle', '--limit', '3'], {
       BINDERY_URL: harness.installation.baseUrl,

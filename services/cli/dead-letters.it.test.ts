@@ -1,8 +1,5 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import pino from 'pino';
@@ -259,8 +256,7 @@ describeWithServers(['nats-server'], 'messages that were set aside', () => {
   });
 
   test('a request of a newer version waits for the upgrade, and is then handled automatically', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'bindery-dead-'));
-    const objectStore = testObjectStore(folder);
+    const objectStore = testObjectStore();
     const leadWith = (isOld: boolean) => {
       const exportReader = async () =>
         blind(await orchestrator.exportReader(), (delivery) =>
@@ -296,7 +292,6 @@ describeWithServers(['nats-server'], 'messages that were set aside', () => {
     ]);
     await upgraded.stop();
     await objectStore.close();
-    await rm(folder, { recursive: true, force: true });
 
     // The content of the job does not exist, so it fails as soon as it is handled.
     async function ended(job: string): Promise<boolean> {

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { readFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -10,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { requireServer } from '#infra/setup/find-server.ts';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { type ServerProcess, startServerProcess } from '../../test/support/server-process.ts';
 import { slowProxy } from '../../test/support/slow-proxy.ts';
 import { runCommand } from '../../test/support/start-installation.ts';
@@ -42,7 +42,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
   const addressOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'bindery-doctor-'));
+    folder = newFolder();
     await runCommand(['secrets', folder]);
     const [port = 0, monitorPort = 0] = await freePorts(2);
     const config = ['-c', join(folder, 'nats', 'nats.conf'), '-p', `${port}`, '-m', `${monitorPort}`];
@@ -79,7 +79,6 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
   afterAll(async () => {
     for (const server of listening) server.close();
     await Promise.all([nats?.kill(), s3?.stop(), redis?.stop()]);
-    await rm(folder, { recursive: true });
   });
 
   /** The doctor's report when these variables are changed. */

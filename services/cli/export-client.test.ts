@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { downloadBundle, downloadVerified } from './export-client.ts';
 
 test('a store that cannot be reached is named, with what to do', async () => {
@@ -27,7 +27,7 @@ test('a store that cannot be reached is named, with what to do', async () => {
 });
 
 test('a store may end the connection while the disk is slower than it', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'bindery-download-'));
+  const folder = newFolder();
   const bundle = randomBytes(4_000_000);
   const head = `HTTP/1.1 200 OK\r\ncontent-length: ${bundle.length}\r\nconnection: close\r\n\r\n`;
   const server = createServer((socket) =>
@@ -45,12 +45,11 @@ test('a store may end the connection while the disk is slower than it', async ()
     }
   } finally {
     server.close();
-    await rm(folder, { recursive: true });
   }
 });
 
 test('Ctrl-C in a download leaves no part of it behind', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'bindery-interrupted-'));
+  const folder = newFolder();
   const downloading = Promise.withResolvers<void>();
   const server = createHttpServer(({ method, url = '' }, response) => {
     if (url === '/bundle.tar.gz') {
@@ -81,6 +80,5 @@ test('Ctrl-C in a download leaves no part of it behind', async () => {
   } finally {
     child.kill('SIGKILL');
     server.close().closeAllConnections();
-    await rm(folder, { recursive: true });
   }
 });

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execPath } from 'node:process';
 import { promisify } from 'node:util';
@@ -10,6 +9,7 @@ import { freePorts } from '#infra/supervisor/free-ports.ts';
 import { type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { secretVariables } from '../../test/support/needed-secrets.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { type ServerProcess, startServerProcess } from '../../test/support/server-process.ts';
 import { runCommand } from '../../test/support/start-installation.ts';
 import { startVersityGateway, type VersityGateway } from '../../test/support/start-versitygw.ts';
@@ -30,7 +30,7 @@ describeWithServers(['nats-server', 'versitygw'], 'an installation that is set u
   });
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'bindery-installation-'));
+    folder = newFolder();
     s3 = await startVersityGateway();
     await runCommand(['secrets', folder]);
     const [port = 0, monitorPort = 0] = await freePorts(2);
@@ -43,7 +43,6 @@ describeWithServers(['nats-server', 'versitygw'], 'an installation that is set u
   afterAll(async () => {
     for (const each of running.toReversed()) await each.kill();
     await s3.stop();
-    await rm(folder, { recursive: true });
   });
 
   test('a service finds in its folder the secrets that it needs, and no others; only their user reads them', async () => {

@@ -1,14 +1,14 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { createFirstOrganization } from './commands/organizations.ts';
 import { connect, domainOrLocal, readLocalInstallation } from './connection.ts';
 
 test('keys of a local installation that cannot be read are named, and not taken for absent', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'bindery-local-'));
+  const folder = newFolder();
   expect(readLocalInstallation(folder)).toBeUndefined();
   const file = join(folder, 'local.json');
   for (const damaged of ['', '{"baseUrl":', '{}']) {
@@ -20,7 +20,7 @@ test('keys of a local installation that cannot be read are named, and not taken 
 });
 
 test('keys and the domain of a local installation go to its own address only', async () => {
-  const data = await mkdtemp(join(tmpdir(), 'bindery-local-'));
+  const data = newFolder();
   const local = { baseUrl: 'http://127.0.0.1:8080', organization: 'demo', domain: 'demo' };
   const keys = { adminKey: 'svc_a', assistantKey: 'svc_dsc_a', operatorToken: 'operator' };
   await writeFile(join(data, 'local.json'), JSON.stringify({ ...local, ...keys }));

@@ -1,11 +1,11 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { memoryProject } from '../../test/support/memory-project.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { runCommand } from '../../test/support/start-installation.ts';
 import { fetchDescription, isPrivate } from './fetch-description.ts';
 import { remoteDescriptions, withFiles } from './remote-descriptions.ts';
@@ -36,17 +36,14 @@ beforeEach(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  cache = await mkdtemp(join(tmpdir(), 'bindery-descriptions-'));
+  cache = newFolder();
   close = () =>
     new Promise((resolve) => {
       server.close(() => resolve());
       server.closeAllConnections();
     });
 });
-afterEach(async () => {
-  await close();
-  await rm(cache, { recursive: true, force: true });
-});
+afterEach(() => close());
 
 const docs = (navigation: unknown, more: object = {}) =>
   JSON.stringify({ name: 'A', theme: 'mint', colors: { primary: '#0f766e' }, navigation, ...more });
@@ -127,13 +124,13 @@ describe('an API description that a project names by address', () => {
   test('comes from the project itself where there is no other copy, and a fetched one wins over that', async () => {
     const named = memoryProject({ 'docs.json': docs({ openapi: `${origin}/openapi.json` }) });
     const { files } = await remoteDescriptions(named, options());
-    await rm(cache, { recursive: true, force: true });
+    cache = newFolder();
     const own = Object.fromEntries([...files].map(([path, bytes]) => [path, bytes]));
     const project = memoryProject({ 'docs.json': docs({ openapi: `${origin}/openapi.json` }), ...own });
     answers['/openapi.json'] = answering(`openapi: 3.0.1\npaths:\n  /users:\n    get: { summary: Changed }\n`);
     const changed = await readDocsProject(withFiles(project, (await remoteDescriptions(project, options())).files));
     expect(changed.pages.map(({ title }) => title)).toEqual(['Changed']);
-    await rm(cache, { recursive: true, force: true });
+    cache = newFolder();
     answers['/openapi.json'] = answering('gone', {}, 500);
     const kept = await remoteDescriptions(project, options());
     expect(codesOf(kept)).toEqual(['openapi-copy-used']);
@@ -250,25 +247,21 @@ describe('fetching is bounded', () => {
 });
 
 test('check --remote fetches, reports failures, and asks no private address by default', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'bindery-remote-'));
-  try {
-    await writeFile(join(folder, 'docs.json'), docs({ openapi: `${origin}/openapi.json` }));
-    await writeFile(join(folder, 'index.mdx'), 'Hello.');
-    const env = { BINDERY_CACHE: cache };
-    const without = await runCommand(['check', folder], env);
-    expect(without.stdout).toMatch(/^docs\.json:\d+: warning openapi-not-fetched: .* Publish with "bindery publish"/m);
-    const careful = await runCommand(['check', folder, '--remote'], env);
-    expect(careful.stdout).toMatch(
-      /^docs\.json:\d+: warning openapi-fetch-failed: .* needs --private-addresses\. Its pages are missing\./m,
-    );
-    expect(careful.stdout).not.toContain('openapi-not-fetched');
-    expect(asked).toEqual([]);
-    const fetched = await runCommand(['check', folder, '--remote', '--private-addresses', '--pages'], env);
-    expect(fetched.stdout).toBe('2 pages: no problems.\n');
-    expect(asked).toEqual(['/openapi.json']);
-    expect(await readFile(join(folder, 'docs.json'), 'utf8')).toContain(origin);
-    expect(await readdir(folder)).toHaveLength(2);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const folder = newFolder();
+  await writeFile(join(folder, 'docs.json'), docs({ openapi: `${origin}/openapi.json` }));
+  await writeFile(join(folder, 'index.mdx'), 'Hello.');
+  const env = { BINDERY_CACHE: cache };
+  const without = await runCommand(['check', folder], env);
+  expect(without.stdout).toMatch(/^docs\.json:\d+: warning openapi-not-fetched: .* Publish with "bindery publish"/m);
+  const careful = await runCommand(['check', folder, '--remote'], env);
+  expect(careful.stdout).toMatch(
+    /^docs\.json:\d+: warning openapi-fetch-failed: .* needs --private-addresses\. Its pages are missing\./m,
+  );
+  expect(careful.stdout).not.toContain('openapi-not-fetched');
+  expect(asked).toEqual([]);
+  const fetched = await runCommand(['check', folder, '--remote', '--private-addresses', '--pages'], env);
+  expect(fetched.stdout).toBe('2 pages: no problems.\n');
+  expect(asked).toEqual(['/openapi.json']);
+  expect(await readFile(join(folder, 'docs.json'), 'utf8')).toContain(origin);
+  expect(await readdir(folder)).toHaveLength(2);
 });

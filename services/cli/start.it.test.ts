@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, utimes } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
 
 const bindery = join(import.meta.dirname, 'bindery.mjs');
 
@@ -20,7 +20,7 @@ const isAlive = (pid: number): boolean => {
 
 describeWithServers(['nats-server'], 'an installation whose terminal is closed', () => {
   test('stops as with Ctrl-C, and leaves no server behind', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'bindery-start-'));
+    const folder = newFolder();
     const [port = 0] = await freePorts(1);
     const env = { ...process.env, BINDERY_DATA: folder, BINDERY_PORT: String(port), BINDERY_DEMO: '0' };
     // The process group is detached, as in a shell: a closing terminal ends all of it.
@@ -39,14 +39,13 @@ describeWithServers(['nats-server'], 'an installation whose terminal is closed',
       await expect.poll(() => isAlive(natsPid)).toBe(false);
     } finally {
       if (child.exitCode === null) child.kill('SIGTERM');
-      await rm(folder, { recursive: true });
     }
   });
 });
 
 describeWithServers(['nats-server'], 'an installation that watches its code', () => {
   test('restarts the processes whose code changed, and no other', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'bindery-watch-'));
+    const folder = newFolder();
     const [port = 0] = await freePorts(1);
     const env = { ...process.env, BINDERY_DATA: folder, BINDERY_PORT: String(port), BINDERY_DEMO: '0' };
     const child = spawn(process.execPath, [bindery, 'start', '--watch'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -66,7 +65,6 @@ describeWithServers(['nats-server'], 'an installation that watches its code', ()
       expect(await once(child, 'exit')).toEqual([0, null]);
     } finally {
       if (child.exitCode === null) child.kill('SIGTERM');
-      await rm(folder, { recursive: true });
     }
   });
 });

@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { type RedisServer, startRedis } from '../../test/support/start-redis.ts';
 import { endedSessionsInFolder } from './ended-sessions-folder.ts';
 import { endedSessionsInRedis } from './ended-sessions-redis.ts';
@@ -74,9 +73,8 @@ function endedSessionContract(open: () => Promise<EndedSessionStore>): void {
 describe('ended sessions in a folder', () => {
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'bindery-ended-'));
+    folder = newFolder();
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
   endedSessionContract(() => Promise.resolve(endedSessionsInFolder(join(folder, 'ended'))));
 });
 

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { start as startGateway } from '#services/gateway/main.ts';
 import { start as startLinkSigner } from '#services/link-signer/main.ts';
@@ -19,6 +16,7 @@ import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { packTar } from '../../test/support/archives.ts';
 import { operatorToken } from '../../test/support/gateway-harness.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { environmentOn } from '../../test/support/service-process.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
 
@@ -32,7 +30,7 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
 
   beforeAll(async () => {
     bus = await startTestBus();
-    folder = await mkdtemp(join(tmpdir(), 'bindery-over-nats-'));
+    folder = newFolder();
     const env = environmentOn(bus, folder);
     const projector = await startProjector(loadConfig(projectorSettings, env));
     const publisher = await startPublisher(loadConfig(publisherSettings, env));
@@ -50,7 +48,6 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
   afterAll(async () => {
     for (const service of services) await service.stop();
     await bus.stop();
-    await rm(folder, { recursive: true, force: true });
   });
 
   async function call(method: string, path: string, key: string, body?: object, url = baseUrl) {

@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import { jobStatusKey } from '#shared/interfaces/read-models.ts';
 import { archivedJobKey } from '#shared/contracts/stored-objects.ts';
@@ -29,10 +26,8 @@ const young = {
 
 /** A context for archiving jobs of two commits, which `store` makes. */
 async function house() {
-  const folder = await mkdtemp(join(tmpdir(), 'bindery-archive-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const bus = memoryBus();
-  const context = housekeeperContext({ bus, objectStore: testObjectStore(folder), clock });
+  const context = housekeeperContext({ bus, objectStore: testObjectStore(), clock });
   const store = async (n: number, changes: Partial<ExportJobState>): Promise<ExportJobState> => {
     const state = exportState({ jobId: `se_${String(n).padStart(22, '0')}`, ...changes });
     const first = await bus.exports.append(exportCommit(state), { sequence: 0 });
@@ -45,10 +40,8 @@ async function house() {
 }
 
 test('a history that a newer program wrote stays in the log, and the others are archived', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'bindery-archive-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const bus = memoryBus();
-  const objectStore = testObjectStore(folder);
+  const objectStore = testObjectStore();
   // More jobs than are archived concurrently.
   const jobIds = Array.from({ length: 20 }, (_, n) => `se_${String(n).padStart(22, '0')}`);
   for (const jobId of jobIds) {

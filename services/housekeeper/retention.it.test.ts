@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -23,6 +20,7 @@ import { type AgingStore, agingStore } from '../../test/support/aging-store.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { domain, type ExportHarness, organization, startExportHarness } from '../../test/support/export-harness.ts';
 import { housekeeperContext } from '../../test/support/housekeeper-context.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { housekeeperSettings } from './config.ts';
 import { endContentBy, endContents } from './end-contents.ts';
 import { jobsInLog } from './kept-jobs.ts';
@@ -47,10 +45,10 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
 
   beforeAll(async () => {
     harness = await startExportHarness();
-    objects = await agingStore(harness.environment.BINDERY_OBJECT_FOLDER);
+    objects = agingStore(harness.environment.BINDERY_OBJECT_FOLDER);
     await Promise.all([harness.start('orchestrator'), harness.start('page-renderer'), harness.start('bundler')]);
     publisherBus = await harness.bus.connect('publisher');
-    uploadFolder = await mkdtemp(join(tmpdir(), 'bindery-uploads-'));
+    uploadFolder = newFolder();
     uploads = openUploads({ folder: uploadFolder, places: 1 });
     publisher = publisherApp(
       { bus: publisherBus, objectStore: objects.store, pool, clock: systemClock, random: randomBase62, uploads },
@@ -69,7 +67,6 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
     await pool.close();
     await uploads?.close();
     await harness?.stop();
-    await rm(uploadFolder, { recursive: true, force: true });
   });
 
   /** Publishes content with a time in the past. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import type { ContentEvent } from '#shared/aggregates/content/content.ts';
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import {
@@ -33,10 +33,9 @@ let store: ObjectStore;
 
 beforeEach(async () => {
   bus = memoryBus();
-  objects = await agingStore();
+  objects = agingStore();
   store = objects.store;
 });
-afterEach(() => objects.remove());
 
 const house = (changes: Partial<HousekeeperContext> = {}) =>
   housekeeperContext({

@@ -1,6 +1,5 @@
-import { chmod, mkdir, mkdtemp, open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -18,6 +17,7 @@ import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { type MemoryBus, memoryBus } from '../../test/support/memory-bus.ts';
 import { memoryProject } from '../../test/support/memory-project.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { pageReader } from './cut-pages.ts';
 import type { CutRequest } from './read-page.ts';
 import { readContentLog } from './read-content-log.ts';
@@ -56,7 +56,7 @@ let reading: Promise<void>;
 let context: Parameters<typeof readContentLog>[0];
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bindery-indexer-'));
+  folder = newFolder();
   bus = memoryBus();
   objectStore = folderObjectStore({
     folder: join(folder, 'objects'),
@@ -85,7 +85,6 @@ afterEach(async () => {
   await pool.close();
   await searchIndex.close();
   await objectStore.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 async function store(contentVersion: string, contents: Record<string, string>): Promise<void> {

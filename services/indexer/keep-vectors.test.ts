@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Embedder, EmbedderRefused, EmbedderUnavailable, TextsRefused } from '#shared/embedding/embedder.ts';
@@ -9,6 +6,7 @@ import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { type SearchIndex, type SearchPage, SearchUnavailable } from '#shared/search/search-index.ts';
 import { conceptVector } from '#shared/search/vectors/search-vectors.contract.ts';
 import { sqliteSearchIndex } from '#shared/search/sqlite/sqlite-search-index.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { type VectorContext, vectorKeeper } from './keep-vectors.ts';
 
 const never = new AbortController().signal;
@@ -26,16 +24,13 @@ let logged: string;
 let keeper: ReturnType<typeof vectorKeeper>;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bindery-vectors-'));
+  folder = newFolder();
   index = sqliteSearchIndex(folder);
   [searched, sent, trouble, time, logged] = [new Map(), [], undefined, 0, ''];
   keeper = vectorKeeper(contextOf(index));
 });
 afterEach(checkLog);
-afterEach(async () => {
-  await index.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => index.close());
 
 /** The log must not contain texts of pages. */
 function checkLog(): void {

@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { blobKey } from '#shared/contracts/stored-objects.ts';
 import { handleRenderRequest } from '#shared/docs/render/render-request.ts';
 import { ChildDied, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
@@ -12,14 +9,11 @@ import { testObjectStore } from '../../test/support/test-object-store.ts';
 import { changedFiles } from './changed-files.ts';
 
 const { signal } = new AbortController();
-let folder: string;
 let objectStore: ObjectStore;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bindery-isolate-'));
-  objectStore = testObjectStore(folder);
+  objectStore = testObjectStore();
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** Children that fail in these ways, one after the other, and then work. */
 const isolating = { allowTenantScripts: false, groups: [], leftOut: new Map<string, readonly string[]>() };

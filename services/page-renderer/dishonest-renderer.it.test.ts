@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { blobKey, type ExportPlan, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
@@ -25,17 +22,11 @@ const mustWork = {
 const program = { ...(await withSnapshot({ entry, addons: true }, mustWork)), warmSpares: 0 };
 const pool = childPool({ ...program, slots: 2 });
 const { signal } = new AbortController();
-
-let folder: string;
 let objectStore: ObjectStore;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bindery-dishonest-'));
-  objectStore = testObjectStore(folder);
+  objectStore = testObjectStore();
 });
-afterAll(async () => {
-  await pool.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => pool.close());
 
 /** Renders a chunk of these pages as the service does; returns its outcome, and if it was stored. */
 async function rendered(

@@ -1,8 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { constants, inflateRawSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ExportPlan, type RenderedPage, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
@@ -22,18 +19,13 @@ import { storeSegment } from './store-segment.ts';
 const organization = 'acme';
 const domain = 'docs';
 const { signal } = new AbortController();
-let folder: string;
 let objectStore: ObjectStore;
 let pool: ChildPool;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bindery-closing-'));
-  objectStore = testObjectStore(folder);
+  objectStore = testObjectStore();
 });
-afterEach(async () => {
-  await pool.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => pool.close());
 
 const context = () => ({
   objectStore,

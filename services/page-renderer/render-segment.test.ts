@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { blobKey, type ExportPlan, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import { handleRenderRequest, type RenderRequest } from '#shared/docs/render/render-request.ts';
 import { indexSite } from '#shared/docs/render/site-index.ts';
@@ -26,14 +23,10 @@ const project = {
   'c.mdx': '# C\n\n| x | y |\n| - | - |\n| 1 | 2 |\n\n$e = m$\n',
   'snippets/hint.mdx': 'A hint of *all* pages.\n',
 };
-
-let folder: string;
 let objectStore: ObjectStore;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bindery-chunk-'));
-  objectStore = testObjectStore(folder);
+  objectStore = testObjectStore();
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 async function siteOf(files: Record<string, string>, onPageError: ExportPlan['onPageError']) {
   for (const text of Object.values(files)) {

@@ -1,9 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { blobKey, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import { readTexts, sidecarBytes, type TextKind } from '#shared/export/bundle/packed-segment.ts';
 import { readSidecar, readWholeSidecar } from '#shared/export/export-objects.ts';
@@ -14,14 +11,11 @@ import { storeAssets } from './store-segment.ts';
 
 const place = { organization: 'acme', domain: 'docs', key: 'a'.repeat(64) };
 const open = new AbortController().signal;
-let folder: string;
 let objectStore: ObjectStore;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bindery-assets-'));
-  objectStore = testObjectStore(folder);
+  objectStore = testObjectStore();
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const store = async (text: string, sha256 = sha256Of(text)) => {
   await objectStore.put(blobKey('acme', sha256), Buffer.from(text));

@@ -1,5 +1,4 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -18,6 +17,7 @@ import { directoryLogSubject, exportLogSubject } from '#shared/messaging/subject
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { exportState, testAuditKey } from '../../test/support/make-commit.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
 import { startProjections } from './start-projections.ts';
 
@@ -60,7 +60,7 @@ describeWithServers(['nats-server'], 'a bus that lost the end of its logs', () =
 
   beforeAll(async () => {
     stand = await startTestBus();
-    folder = await mkdtemp(join(tmpdir(), 'bindery-lost-tail-'));
+    folder = newFolder();
     const projector = await stand.connect('projector');
     [gateway, orchestrator] = await Promise.all([stand.connect('gateway'), stand.connect('orchestrator')]);
     const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' });
@@ -71,7 +71,6 @@ describeWithServers(['nats-server'], 'a bus that lost the end of its logs', () =
     stop.abort();
     await running;
     await stand.stop();
-    await rm(folder, { recursive: true, force: true });
   });
 
   /** Appends one more commit of a job; `id` distinguishes it from a lost one with the same revision. */

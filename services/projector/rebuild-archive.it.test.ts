@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { callOffRebuild, rebuildProjection } from '#services/cli/commands/projections.ts';
@@ -24,7 +21,6 @@ describeWithServers(['nats-server'], 'a rebuild that reads the archive', () => {
   let stand: TestBus;
   let projector: BusOf<'projector'>;
   let operator: BusOf<'operator'>;
-  let folder: string;
   let objectStore: ObjectStore;
   let stop: AbortController;
   let running: Promise<void>;
@@ -32,8 +28,7 @@ describeWithServers(['nats-server'], 'a rebuild that reads the archive', () => {
   beforeEach(async () => {
     stand = await startTestBus();
     [projector, operator] = await Promise.all([stand.connect('projector'), stand.connect('operator')]);
-    folder = await mkdtemp(join(tmpdir(), 'bindery-rebuild-'));
-    objectStore = testObjectStore(folder);
+    objectStore = testObjectStore();
     const gateway = await stand.connect('gateway');
     const jobId = jobOf('l');
     const first = exportCommit(exportState({ jobId }), undefined, [exportRequested({ jobId })]);
@@ -43,7 +38,6 @@ describeWithServers(['nats-server'], 'a rebuild that reads the archive', () => {
     stop.abort();
     await running;
     await stand.stop();
-    await rm(folder, { recursive: true, force: true });
   });
 
   function startProjector(archive: Pick<ObjectStore, 'list' | 'get' | 'head'> = objectStore) {

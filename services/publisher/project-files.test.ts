@@ -1,12 +1,12 @@
-import { mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { blobKey } from '#shared/contracts/stored-objects.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { DamagedObject, type ObjectStore } from '#shared/storage/object-store.ts';
 import { type AgingStore, agingStore } from '../../test/support/aging-store.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { prepareUploadFolder, type ReceivedProject, storeFiles } from './project-files.ts';
 
 const clock = { now: () => new Date() };
@@ -14,10 +14,7 @@ const large = 'x'.repeat(8 * 1024 * 1024 + 1);
 
 let objects: AgingStore;
 beforeEach(async () => {
-  objects = await agingStore();
-});
-afterEach(async () => {
-  await objects.remove();
+  objects = agingStore();
 });
 
 /** A received project with these files. */
@@ -74,7 +71,7 @@ test('a file that was damaged where it is kept is stored again', async () => {
 });
 
 test('files left more than a day ago are removed, those that may be in use stay', async () => {
-  const folder = join(await mkdtemp(join(tmpdir(), 'bindery-uploads-')), 'uploads');
+  const folder = join(newFolder(), 'uploads');
   const now = new Date('2026-03-02T12:00:00Z');
   await prepareUploadFolder(folder, now);
   await mkdir(join(folder, 'old'));

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
@@ -13,6 +10,7 @@ import { type AgingStore, agingStore } from '../../test/support/aging-store.ts';
 import { contentCommit, testCaller } from '../../test/support/make-commit.ts';
 import { memoryBus } from '../../test/support/memory-bus.ts';
 import { packTar } from '../../test/support/archives.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { openUploads, type Uploads } from './project-files.ts';
 import { publishProject } from './publish-project.ts';
 
@@ -30,15 +28,11 @@ let uploads: Uploads;
 let objects: AgingStore;
 
 beforeAll(async () => {
-  uploadFolder = await mkdtemp(join(tmpdir(), 'bindery-uploads-'));
+  uploadFolder = newFolder();
   uploads = openUploads({ folder: uploadFolder, places: 1 });
-  objects = await agingStore();
+  objects = agingStore();
 });
-afterAll(async () => {
-  await Promise.all([pool.close(), uploads.close()]);
-  await objects.remove();
-  await rm(uploadFolder, { recursive: true, force: true });
-});
+afterAll(() => Promise.all([pool.close(), uploads.close()]));
 
 const publish = async (objectStore: ObjectStore, files: Record<string, string> = project) =>
   publishProject(

@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGzip } from 'node:zlib';
@@ -10,6 +8,7 @@ import { tarHeader } from '#shared/export/bundle/tar-header.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
 import { packTar } from '../../test/support/archives.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { describeWithSmallDisk, mountSmallDisk } from '../../test/support/small-disk.ts';
 import { openUploads, type Uploads } from './project-files.ts';
 
@@ -18,13 +17,10 @@ let folder: string;
 let uploads: Uploads;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bindery-receive-'));
+  folder = newFolder();
   uploads = openUploads({ folder, places: 4 });
 });
-afterAll(async () => {
-  await uploads.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => uploads.close());
 
 test('all files come back as they were, from one file on disk', async () => {
   const files: Record<string, Buffer> = {

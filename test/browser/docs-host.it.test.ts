@@ -1,12 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { docsHosts, hostReadiness, isReady } from '../support/docs-host.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { siteInBrowser } from './site-folder.ts';
 
 const project = {
@@ -77,97 +77,87 @@ describeWithServers(['chromium'], 'a site from the documentation host, in Chromi
   test.each(['cloud', 'client-hosted', 'air-gapped'])(
     'as %s: every page, its sidebar, its search and its missing pages, without a request that fails',
     async (deployment) => {
-      const data = mkdtempSync(join(tmpdir(), 'bindery-docs-host-'));
-      try {
-        listAllFiles(site.folder());
-        const running = await host({
-          BINDERY_DATA: data,
-          BINDERY_BUNDLE_PATH: site.folder(),
-          BINDERY_SITE_DEPLOYMENT: deployment,
-          BINDERY_SITE_FEATURES: 'search=bundle,assistant=off',
-          BINDERY_BASE_PATH: '/docs',
-        });
-        await hostReadiness(running, isReady);
-        const page = await site.open(`${running.url}/docs`);
-        page.setDefaultTimeout(6_000);
-        const failed: string[] = [];
-        page.on(
-          'response',
-          (response) => response.status() >= 400 && failed.push(`${response.status()} ${response.url()}`),
-        );
-        // A page that was prefetched and then opened is requested a second time.
-        page.on('requestfailed', (request) => {
-          if (request.failure()?.errorText !== 'net::ERR_ABORTED') failed.push(request.url());
-        });
-        const links = await page
-          .locator('.sidebar a')
-          .evaluateAll((all) => all.map((link) => link.getAttribute('href')));
-        expect(links).toContain('/docs/guides/start');
-        await page.locator('.mdx-content a').click();
-        await page.waitForURL(`${running.url}/docs/guides/start`);
-        await page.locator('figure.mermaid svg').waitFor();
-        await page.keyboard.press('/');
-        await page.keyboard.type('porcupine');
-        await page.locator('.search-section').first().click();
-        await page.waitForURL(/\/docs\/guides\/start#porcupine$/);
-        await page.goto(`${running.url}/docs/guides`);
-        expect(await page.locator('h1').textContent()).toBe('Guides');
-        await page.locator('.mdx-content a').first().click();
-        await page.waitForURL(`${running.url}/docs/guides/start`);
-        // Components know addresses relative to the page's file, and this page is at the name of its folder.
-        await page.goto(`${running.url}/docs/guides`);
-        await page.locator('#count').click();
-        await page.locator('#count', { hasText: '1' }).waitFor();
-        await page.locator('#next').click();
-        await page.waitForURL(`${running.url}/docs/guides/start`);
-        expect(failed).toEqual([]);
-        expect(site.problems).toEqual([]);
-        await page.goto(`${running.url}/docs/former/start`);
-        expect(page.url()).toBe(`${running.url}/docs/guides/start`);
-        await page.goto(`${running.url}/docs/a/b/nowhere`);
-        await page.locator('.not-found a[href^="/docs/"]').first().waitFor();
-        await site.keepPicture(page, `docs-host-404-${deployment}`);
-        expect(failed).toEqual([`404 ${running.url}/docs/a/b/nowhere`]);
-      } finally {
-        rmSync(data, { recursive: true, force: true });
-      }
+      const data = newFolder();
+      listAllFiles(site.folder());
+      const running = await host({
+        BINDERY_DATA: data,
+        BINDERY_BUNDLE_PATH: site.folder(),
+        BINDERY_SITE_DEPLOYMENT: deployment,
+        BINDERY_SITE_FEATURES: 'search=bundle,assistant=off',
+        BINDERY_BASE_PATH: '/docs',
+      });
+      await hostReadiness(running, isReady);
+      const page = await site.open(`${running.url}/docs`);
+      page.setDefaultTimeout(6_000);
+      const failed: string[] = [];
+      page.on(
+        'response',
+        (response) => response.status() >= 400 && failed.push(`${response.status()} ${response.url()}`),
+      );
+      // A page that was prefetched and then opened is requested a second time.
+      page.on('requestfailed', (request) => {
+        if (request.failure()?.errorText !== 'net::ERR_ABORTED') failed.push(request.url());
+      });
+      const links = await page.locator('.sidebar a').evaluateAll((all) => all.map((link) => link.getAttribute('href')));
+      expect(links).toContain('/docs/guides/start');
+      await page.locator('.mdx-content a').click();
+      await page.waitForURL(`${running.url}/docs/guides/start`);
+      await page.locator('figure.mermaid svg').waitFor();
+      await page.keyboard.press('/');
+      await page.keyboard.type('porcupine');
+      await page.locator('.search-section').first().click();
+      await page.waitForURL(/\/docs\/guides\/start#porcupine$/);
+      await page.goto(`${running.url}/docs/guides`);
+      expect(await page.locator('h1').textContent()).toBe('Guides');
+      await page.locator('.mdx-content a').first().click();
+      await page.waitForURL(`${running.url}/docs/guides/start`);
+      // Components know addresses relative to the page's file, and this page is at the name of its folder.
+      await page.goto(`${running.url}/docs/guides`);
+      await page.locator('#count').click();
+      await page.locator('#count', { hasText: '1' }).waitFor();
+      await page.locator('#next').click();
+      await page.waitForURL(`${running.url}/docs/guides/start`);
+      expect(failed).toEqual([]);
+      expect(site.problems).toEqual([]);
+      await page.goto(`${running.url}/docs/former/start`);
+      expect(page.url()).toBe(`${running.url}/docs/guides/start`);
+      await page.goto(`${running.url}/docs/a/b/nowhere`);
+      await page.locator('.not-found a[href^="/docs/"]').first().waitFor();
+      await site.keepPicture(page, `docs-host-404-${deployment}`);
+      expect(failed).toEqual([`404 ${running.url}/docs/a/b/nowhere`]);
     },
   );
 
   test('texts that look like attributes stay texts, and nothing runs where the policy is off', {
     timeout: 60_000,
   }, async () => {
-    const data = mkdtempSync(join(tmpdir(), 'bindery-docs-host-'));
-    try {
-      listAllFiles(site.folder());
-      const running = await host({ BINDERY_DATA: data, BINDERY_BUNDLE_PATH: site.folder() });
-      await hostReadiness(running, isReady);
-      const attributes = async (address: string) => {
-        const page = await site.open(address, { bypassCSP: true });
-        const found = await page.locator('.mdx-content *').evaluateAll((all) =>
-          all.map((one) => {
-            const of = [...one.attributes].filter(({ name }) => name !== 'src' && name !== 'href');
-            return [one.localName, ...of.map(({ name, value }) => `${name}=${value}`)].join(' ');
-          }),
-        );
-        await page.locator('.mdx-content .card').hover();
-        return { page, found, title: await page.title() };
-      };
-      const exported = await attributes('attributes.html');
-      const served = await attributes(`${running.url}/attributes`);
-      expect(served.found).toEqual(exported.found);
-      expect([served.title, exported.title]).toEqual(['Attributes - Acme', 'Attributes - Acme']);
-      expect(await served.page.locator('.mdx-content iframe').getAttribute('sandbox')).toContain('allow-scripts');
-      const picture = served.page.locator('.mdx-content img').first();
-      expect(await picture.evaluate((image) => (image as HTMLElement & { naturalWidth: number }).naturalWidth)).toBe(8);
-      expect(await picture.getAttribute('title')).toBe('y onerror=document.title=1 style=outline:9px z');
-    } finally {
-      rmSync(data, { recursive: true, force: true });
-    }
+    const data = newFolder();
+    listAllFiles(site.folder());
+    const running = await host({ BINDERY_DATA: data, BINDERY_BUNDLE_PATH: site.folder() });
+    await hostReadiness(running, isReady);
+    const attributes = async (address: string) => {
+      const page = await site.open(address, { bypassCSP: true });
+      const found = await page.locator('.mdx-content *').evaluateAll((all) =>
+        all.map((one) => {
+          const of = [...one.attributes].filter(({ name }) => name !== 'src' && name !== 'href');
+          return [one.localName, ...of.map(({ name, value }) => `${name}=${value}`)].join(' ');
+        }),
+      );
+      await page.locator('.mdx-content .card').hover();
+      return { page, found, title: await page.title() };
+    };
+    const exported = await attributes('attributes.html');
+    const served = await attributes(`${running.url}/attributes`);
+    expect(served.found).toEqual(exported.found);
+    expect([served.title, exported.title]).toEqual(['Attributes - Acme', 'Attributes - Acme']);
+    expect(await served.page.locator('.mdx-content iframe').getAttribute('sandbox')).toContain('allow-scripts');
+    const picture = served.page.locator('.mdx-content img').first();
+    expect(await picture.evaluate((image) => (image as HTMLElement & { naturalWidth: number }).naturalWidth)).toBe(8);
+    expect(await picture.getAttribute('title')).toBe('y onerror=document.title=1 style=outline:9px z');
   });
 
   test('with a key for the platform its search is on, also behind a login', async () => {
-    const data = mkdtempSync(join(tmpdir(), 'bindery-docs-host-'));
+    const data = newFolder();
     const platform = await startPlatform();
     try {
       listAllFiles(site.folder());
@@ -195,29 +185,24 @@ describeWithServers(['chromium'], 'a site from the documentation host, in Chromi
       expect(refused).toEqual([]);
     } finally {
       platform.stop();
-      rmSync(data, { recursive: true, force: true });
     }
   });
 
   test("the host's own pages can be read on a phone, light and dark", async () => {
-    const data = mkdtempSync(join(tmpdir(), 'bindery-docs-host-'));
-    try {
-      const running = await host({ BINDERY_DATA: data, BINDERY_STATIC_EXPORT_ENABLED: '0' });
-      for (const colorScheme of ['light', 'dark'] as const) {
-        const page = await site.open(running.url, { viewport: { width: 390, height: 844 }, colorScheme });
-        const sentence = page.getByText('There is no version of this site here yet.');
-        const box = await sentence.boundingBox();
-        expect([box !== null && box.x >= 16, box !== null && box.x + box.width <= 374]).toEqual([true, true]);
-        // The browser's own page has the colour scheme, too.
-        expect(await page.evaluate("getComputedStyle(document.querySelector('main')).color")).toBe(
-          colorScheme === 'dark' ? 'rgb(255, 255, 255)' : 'rgb(0, 0, 0)',
-        );
-        expect(await page.getByRole('link', { name: 'Try again' }).getAttribute('href')).toBe('/');
-        expect(site.problems.filter((problem) => !problem.includes('503'))).toEqual([]);
-        await site.keepPicture(page, `docs-host-sentence-${colorScheme}`);
-      }
-    } finally {
-      rmSync(data, { recursive: true, force: true });
+    const data = newFolder();
+    const running = await host({ BINDERY_DATA: data, BINDERY_STATIC_EXPORT_ENABLED: '0' });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await site.open(running.url, { viewport: { width: 390, height: 844 }, colorScheme });
+      const sentence = page.getByText('There is no version of this site here yet.');
+      const box = await sentence.boundingBox();
+      expect([box !== null && box.x >= 16, box !== null && box.x + box.width <= 374]).toEqual([true, true]);
+      // The browser's own page has the colour scheme, too.
+      expect(await page.evaluate("getComputedStyle(document.querySelector('main')).color")).toBe(
+        colorScheme === 'dark' ? 'rgb(255, 255, 255)' : 'rgb(0, 0, 0)',
+      );
+      expect(await page.getByRole('link', { name: 'Try again' }).getAttribute('href')).toBe('/');
+      expect(site.problems.filter((problem) => !problem.includes('503'))).toEqual([]);
+      await site.keepPicture(page, `docs-host-sentence-${colorScheme}`);
     }
   });
 });

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { ProjectFiles } from '#shared/docs/project/project-files.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { publishedProject } from '../support/published-project.ts';
 import { unpackedSite } from '../support/unpacked-site.ts';
 import { fullProject, plainProject } from './projects.ts';
@@ -48,16 +48,6 @@ async function bundleOf(project: ProjectFiles, folder: string): Promise<Map<stri
   const paths = entries.map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1));
   return new Map(paths.sort().map((path) => [path, readFileSync(join(folder, path))]));
 }
-
-const folders: string[] = [];
-const newFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'bundle-'));
-  folders.push(folder);
-  return folder;
-};
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true });
-});
 
 describe('the bundle of a project with all features', () => {
   let bundle: Map<string, Buffer>;

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -10,6 +9,7 @@ import {
   gatewayHarness,
   type TestOrganization,
 } from '../support/gateway-harness.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { startAssistantHarness } from './assistant-harness.ts';
 
 let gateway: GatewayHarness;
@@ -21,12 +21,9 @@ beforeAll(async () => {
     return { env: { BINDERY_ASSISTANT_URL: assistant.url }, close: () => assistant.close() };
   });
   acme = await createOrganization(gateway);
-  folder = await mkdtemp(join(tmpdir(), 'bindery-fetch-'));
+  folder = newFolder();
 });
-afterAll(async () => {
-  await gateway.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => gateway.close());
 
 test('the unchanged script of the documentation asks and continues the thread', async () => {
   const page = await readFile(join(import.meta.dirname, '../../infra/docs/interfaces/assistant-api.mdx'), 'utf8');

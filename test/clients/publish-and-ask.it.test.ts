@@ -1,7 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
@@ -21,6 +19,7 @@ import type { Running } from '#shared/service/start-service.ts';
 import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { contentCommit } from '../support/make-commit.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { startTestBus, type TestBus } from '../support/start-bus.ts';
 import { mistralChunk, startMistral, startsStream } from '../support/start-mistral.ts';
 import { deltas, readEvents } from './assistant-harness.ts';
@@ -48,7 +47,7 @@ describeWithServers(['nats-server'], 'indexer and assistant over a real bus, eac
   let env: Record<string, string>;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'bindery-ask-'));
+    folder = newFolder();
     testBus = await startTestBus();
     env = {
       BINDERY_NATS_URL: testBus.server.url,
@@ -82,7 +81,6 @@ describeWithServers(['nats-server'], 'indexer and assistant over a real bus, eac
   afterAll(async () => {
     await Promise.all([indexer.stop(), assistant.stop()]);
     await testBus.stop();
-    await rm(folder, { recursive: true, force: true });
   });
 
   test('are ready', async () => {

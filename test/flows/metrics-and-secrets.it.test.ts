@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
@@ -20,6 +19,7 @@ import { generateApiKey } from '#shared/http/api-key.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { tinyProject } from '../support/docs-projects.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { startTraceCollector } from '../support/start-trace-collector.ts';
 
 describeWithServers(['nats-server'], 'a real installation in which everything was used', () => {
@@ -35,7 +35,7 @@ describeWithServers(['nats-server'], 'a real installation in which everything wa
   const written: Record<string, string> = { stdout: '', stderr: '' };
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'bindery-secrets-'));
+    folder = newFolder();
     const [port = 0] = await freePorts(1);
     collector = await startTraceCollector();
     bindery = spawn(process.execPath, [join(import.meta.dirname, '../../services/cli/bindery.mjs'), 'start'], {
@@ -100,7 +100,6 @@ describeWithServers(['nats-server'], 'a real installation in which everything wa
     bindery.kill('SIGTERM');
     await ended;
     await collector.stop();
-    await rm(folder, { recursive: true, force: true });
   });
 
   /** A key as it may appear in an address. */

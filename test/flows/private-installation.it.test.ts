@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { serviceNames } from '#infra/supervisor/services.ts';
@@ -11,6 +10,7 @@ import { serviceTokenHeader } from '#shared/interfaces/internal/internal-server.
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { testCaller } from '../support/make-commit.ts';
 import { secretVariables } from '../support/needed-secrets.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { startInstallation, type TestInstallation } from '../support/start-installation.ts';
 
 const ownDocumentation = join(import.meta.dirname, '../../infra/docs');
@@ -20,7 +20,7 @@ describeWithServers(['nats-server'], 'a real installation on a folder with wide 
   let secrets: string[];
 
   beforeAll(async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'bindery-private-'));
+    const folder = newFolder();
     // An older version, or a copy, may leave such permissions.
     await mkdir(join(folder, 'nats', 'store'), { recursive: true });
     await mkdir(join(folder, 'objects', 'stored'), { recursive: true });

@@ -1,5 +1,4 @@
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -17,6 +16,7 @@ import type { ExportJob } from '#shared/interfaces/http/exports.ts';
 import { hourMs } from '#shared/runtime/time-and-ids.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { addOrganization, exportHistory, forgetSegments, type Organization } from '../support/installation-exports.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { startInstallation, type TestInstallation } from '../support/start-installation.ts';
 
 const minuteMs = 60_000;
@@ -48,7 +48,7 @@ describeWithServers(['nats-server'], 'services whose clocks are hours apart', ()
   }
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'bindery-clocks-'));
+    folder = newFolder();
     await setClocks(clocksAhead);
     const preload = pathToFileURL(join(import.meta.dirname, '../support/shifted-clock.mjs'));
     preload.searchParams.set('file', join(folder, 'clocks'));
@@ -59,10 +59,7 @@ describeWithServers(['nats-server'], 'services whose clocks are hours apart', ()
     startedAt = Date.now();
     site = await addOrganization(harness, 'Wrong clocks', pageCount);
   }, 3 * minuteMs);
-  afterAll(async () => {
-    await harness?.stop();
-    await rm(folder, { recursive: true });
-  });
+  afterAll(() => harness?.stop());
 
   const isNow = (time: string | undefined) => {
     const at = Date.parse(time ?? '');

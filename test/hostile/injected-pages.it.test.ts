@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -9,6 +8,7 @@ import { readAndCut } from '#services/indexer/read-page.ts';
 import type { SearchPage } from '#shared/search/search-index.ts';
 import { deltas, page, readEvents } from '../clients/assistant-harness.ts';
 import { type MistralGateway, mistralKey, startMistralGateway } from '../clients/mistral-gateway.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { mistralCalls, mistralSays } from '../support/start-mistral.ts';
 import { sharedFolder } from '../support/docs-projects.ts';
 
@@ -20,7 +20,7 @@ describe.skipIf(!existsSync(generator))('pages with prompt injections', () => {
   let folder: string;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'bindery-nasty-'));
+    folder = newFolder();
     await promisify(execFile)(process.execPath, [generator, folder]);
     stand = await startMistralGateway([
       await hostilePage('i01-prompt-injection', 'Install'),
@@ -28,10 +28,7 @@ describe.skipIf(!existsSync(generator))('pages with prompt injections', () => {
       await hostilePage('i03-exfil-link', 'Support'),
     ]);
   });
-  afterAll(async () => {
-    await stand?.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterAll(() => stand?.close());
 
   /** A page as the indexer makes it. */
   async function hostilePage(file: string, title: string): Promise<SearchPage> {

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,6 +10,7 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { packTar } from '../support/archives.ts';
 import { type Description, readDescription } from '../support/described-answers.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { startInstallation, type TestInstallation } from '../support/start-installation.ts';
 
 const minuteMs = 60_000;
@@ -169,47 +169,43 @@ describeWithServers(['nats-server'], 'the description of a running installation'
     async () => {
       const documentation = await readFile(join(root, 'infra/docs/interfaces/generated-client.mdx'), 'utf8');
       const program = /```ts export-site\.ts\n([^`]*(?:`[^`]+`[^`]*)*?)```/.exec(documentation)?.[1] ?? '';
-      const folder = await mkdtemp(join(tmpdir(), 'bindery-client-'));
-      try {
-        await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
-        await writeFile(join(folder, 'export-site.ts'), program);
-        await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
-        const compilerOptions = {
-          ...{ module: 'nodenext', target: 'es2024', strict: true, noEmit: true, types: ['node'] },
-          allowImportingTsExtensions: true,
-        };
-        await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
-        const generator = join(root, 'node_modules/openapi-typescript/bin/cli.js');
-        const typescript5 = join(import.meta.dirname, 'typescript-5.mjs');
-        const options = ['--output', 'bindery.d.ts', '--default-non-nullable', 'false'];
-        const generate = ['--import', typescript5, generator, `${baseUrl}/openapi.json`, ...options];
-        const inFolder = { cwd: folder };
-        await run(process.execPath, generate, inFolder);
-        await run(join(root, 'node_modules/.bin/tsc'), ['-p', '.'], inFolder);
+      const folder = newFolder();
+      await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+      await writeFile(join(folder, 'export-site.ts'), program);
+      await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+      const compilerOptions = {
+        ...{ module: 'nodenext', target: 'es2024', strict: true, noEmit: true, types: ['node'] },
+        allowImportingTsExtensions: true,
+      };
+      await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+      const generator = join(root, 'node_modules/openapi-typescript/bin/cli.js');
+      const typescript5 = join(import.meta.dirname, 'typescript-5.mjs');
+      const options = ['--output', 'bindery.d.ts', '--default-non-nullable', 'false'];
+      const generate = ['--import', typescript5, generator, `${baseUrl}/openapi.json`, ...options];
+      const inFolder = { cwd: folder };
+      await run(process.execPath, generate, inFolder);
+      await run(join(root, 'node_modules/.bin/tsc'), ['-p', '.'], inFolder);
 
-        await harness.publish(join(root, 'infra/docs'));
-        const out = join(folder, 'site.tar.gz');
-        const env = {
-          BASE_URL: baseUrl,
-          ADMIN_API_KEY: harness.adminKey,
-          DOMAIN: harness.domain,
-          OUT: out,
-          POLL_SECONDS: '0.2',
-        };
-        const { stdout } = await run(process.execPath, ['export-site.ts'], {
-          ...inFolder,
-          env: { ...process.env, ...env },
-        });
-        expect(stdout.trim()).toBe(sha256Of(await readFile(out)));
+      await harness.publish(join(root, 'infra/docs'));
+      const out = join(folder, 'site.tar.gz');
+      const env = {
+        BASE_URL: baseUrl,
+        ADMIN_API_KEY: harness.adminKey,
+        DOMAIN: harness.domain,
+        OUT: out,
+        POLL_SECONDS: '0.2',
+      };
+      const { stdout } = await run(process.execPath, ['export-site.ts'], {
+        ...inFolder,
+        env: { ...process.env, ...env },
+      });
+      expect(stdout.trim()).toBe(sha256Of(await readFile(out)));
 
-        // The compiler knows the routes: it refuses an unknown field.
-        await writeFile(join(folder, 'export-site.ts'), program.replace('body: { domain:', 'body: { domian:'));
-        await expect(run(join(root, 'node_modules/.bin/tsc'), ['-p', '.'], inFolder)).rejects.toMatchObject({
-          stdout: expect.stringContaining('domian'),
-        });
-      } finally {
-        await rm(folder, { recursive: true });
-      }
+      // The compiler knows the routes: it refuses an unknown field.
+      await writeFile(join(folder, 'export-site.ts'), program.replace('body: { domain:', 'body: { domian:'));
+      await expect(run(join(root, 'node_modules/.bin/tsc'), ['-p', '.'], inFolder)).rejects.toMatchObject({
+        stdout: expect.stringContaining('domian'),
+      });
     },
     3 * minuteMs,
   );

@@ -1,6 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { askQuestion } from '#services/cli/commands/ask.ts';
 import { signBundleLink, startExport, waitForExport } from '#services/cli/export-client.ts';
@@ -10,6 +9,7 @@ import { describeWithServers, skipSuite } from '../support/describe-with-servers
 import { generatedProject } from '../support/docs-projects.ts';
 import { publishArchive } from '../support/installation-exports.ts';
 import { type InstalledVersion, startVersion } from '../support/installed-version.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { runCommand } from '../support/start-installation.ts';
 import { earlierReleases, folderOfVersion } from '../support/version-folder.ts';
 
@@ -27,11 +27,11 @@ const suite = (commit: string) => () => {
 
   beforeAll(async () => {
     folder = await folderOfVersion(commit);
-    data = await mkdtemp(join(tmpdir(), 'bindery-earlier-'));
+    data = newFolder();
   }, 5 * minuteMs);
   afterAll(async () => {
     await running?.kill();
-    for (const each of [folder, data]) await rm(each ?? '', { recursive: true, force: true });
+    await rm(folder ?? '', { recursive: true, force: true });
   });
 
   const start = async (of: string): Promise<InstalledVersion> => (running = await startVersion(of, data));

@@ -1,6 +1,5 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
@@ -24,6 +23,7 @@ import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { seededRandom } from '../support/chaos/fault-injection.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { chaosProject, localProject } from '../support/docs-projects.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { type RefusingProxy, refusingProxy } from '../support/refusing-proxy.ts';
 import { environmentOn, startServiceProcess } from '../support/service-process.ts';
 import { type ElasticsearchServer, startElasticsearch } from '../support/start-elasticsearch.ts';
@@ -59,7 +59,7 @@ describeWithServers(
     let undisturbed: Promise<void>;
 
     beforeAll(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'bindery-indexer-kills-'));
+      folder = newFolder();
       [bus, elasticsearch] = await Promise.all([startTestBus(), startElasticsearch()]);
       publisher = await bus.connect('publisher');
       const objects = join(folder, 'objects');
@@ -73,7 +73,6 @@ describeWithServers(
     afterAll(async () => {
       await undisturbed?.catch(() => undefined);
       await Promise.all([bus?.stop(), elasticsearch?.stop(), objectStore?.close()]);
-      await rm(folder, { recursive: true, force: true });
     });
 
     /** Builds the index in both engines, without a second process. */

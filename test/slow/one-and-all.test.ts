@@ -1,5 +1,4 @@
-import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { jobPath, retryWhileAway } from '#services/cli/api-client.ts';
@@ -20,6 +19,7 @@ import {
   type Organization,
   whenJob,
 } from '../support/installation-exports.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { describeWithSmallDisk, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 import { exportPathOnly, startInstallation, type TestInstallation } from '../support/start-installation.ts';
 
@@ -86,7 +86,7 @@ describeWithSmallDisk('the disk of the bus is full, and has room again', () => {
 
   beforeAll(async () => {
     disk = mountSmallDisk(96);
-    const folder = await mkdtemp(join(tmpdir(), 'bindery-full-disk-'));
+    const folder = newFolder();
     await symlink(disk.folder, join(folder, 'nats'));
     harness = await startInstallation({ folder, copies: exportPathOnly, environment: manyStarts });
   }, 3 * minuteMs);

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ApiClient, apiClient } from '#services/cli/api-client.ts';
@@ -7,6 +6,7 @@ import { whenSearched } from '#services/cli/publish-project.ts';
 import type { SearchAnswer } from '#shared/interfaces/http/assistant.ts';
 import { conceptVector } from '#shared/search/vectors/search-vectors.contract.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { mistralEmbeds, type MistralServer, startMistral } from '../support/start-mistral.ts';
 import { startInstallation, type TestInstallation } from '../support/start-installation.ts';
 
@@ -26,7 +26,7 @@ describeWithServers(['nats-server'], 'an installation with a key of Mistral', ()
   let project: string;
 
   beforeAll(async () => {
-    project = await mkdtemp(join(tmpdir(), 'bindery-meaning-'));
+    project = newFolder();
     const navigation = { pages: Object.keys(pages).map((file) => file.replace('.mdx', '')) };
     const settings = { theme: 'mint', name: 'Acme', colors: { primary: '#000000' }, navigation };
     await writeFile(join(project, 'docs.json'), JSON.stringify(settings));
@@ -47,7 +47,6 @@ describeWithServers(['nats-server'], 'an installation with a key of Mistral', ()
   afterAll(async () => {
     await harness?.stop();
     await mistral?.close();
-    await rm(project, { recursive: true, force: true });
   }, minuteMs);
 
   const found = async (query: string): Promise<string[]> => {

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,6 +11,7 @@ import { askQuestion } from '#services/cli/commands/ask.ts';
 import { whenSearched } from '#services/cli/publish-project.ts';
 import { createS3Bucket } from '#shared/storage/s3-client.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { acceptsConnections } from '../support/server-process.ts';
 import { type ElasticsearchServer, startElasticsearch } from '../support/start-elasticsearch.ts';
 import { startInstallation, type TestInstallation } from '../support/start-installation.ts';
@@ -68,7 +68,7 @@ describeWithServers(['nats-server', 'elasticsearch', 'versitygw'], 'indexers and
     harness = await startInstallation({ copies, environment });
     reader = apiClient(harness.installation.baseUrl, harness.assistantKey);
     for (const at of [0, 1]) {
-      const folder = await mkdtemp(join(tmpdir(), `bindery-machine-${at}-`));
+      const folder = newFolder();
       const [indexer, assistant] = await Promise.all([
         run('indexer', folder, ports[2 + at] ?? 0),
         run('assistant', folder, ports[at] ?? 0),
@@ -82,8 +82,6 @@ describeWithServers(['nats-server', 'elasticsearch', 'versitygw'], 'indexers and
     await balancer?.close();
     await harness?.stop();
     await Promise.all([elasticsearch?.stop(), s3?.stop()]);
-    const folders = [...machines.map(({ folder }) => folder), ...changed];
-    for (const folder of folders) await rm(folder, { recursive: true, force: true });
   });
 
   async function run(service: ServiceName, dataFolder: string, port: number): Promise<RunningService> {
@@ -254,12 +252,9 @@ describeWithServers(['nats-server', 'elasticsearch', 'versitygw'], 'indexers and
   }
 });
 
-const changed: string[] = [];
-
 /** Our own documentation with one more page. */
 async function changedDocumentation(sentence: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'bindery-changed-docs-'));
-  changed.push(folder);
+  const folder = newFolder();
   await cp(ownDocumentation, folder, { recursive: true });
   await writeFile(join(folder, 'wombats.mdx'), `---\ntitle: Animals\n---\n\n${sentence}\n`);
   const settings = await readFile(join(folder, 'docs.json'), 'utf8');

@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { HtmlValidate, StaticConfigLoader } from 'html-validate';
@@ -15,6 +14,7 @@ import { describeWithServers } from '../support/describe-with-servers.ts';
 import { type SeededRandom, seededRandom } from '../support/chaos/fault-injection.ts';
 import { corpusFolder, generatedFiles, localProject, ownDocumentation } from '../support/docs-projects.ts';
 import { memoryProject } from '../support/memory-project.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { openBrowser } from '../support/open-browser.ts';
 import { publishedProject } from '../support/published-project.ts';
 import { findBarriers } from '../support/find-barriers.ts';
@@ -65,7 +65,7 @@ for (const { name, files } of projects)
     let ends: ReadonlyMap<string, string>;
 
     beforeAll(async () => {
-      folder = mkdtempSync(join(tmpdir(), 'quality-'));
+      folder = newFolder();
       project = await files();
       const published = await publishedProject(project);
       const { pages: all, redirects } = published.model;
@@ -82,10 +82,7 @@ for (const { name, files } of projects)
       process.stdout.write(`${sample.length} of ${pages.length} pages, seed ${seed}\n`);
       browser = await openBrowser();
     }, 10 * minuteMs);
-    afterAll(async () => {
-      await browser?.close();
-      rmSync(folder, { recursive: true });
-    });
+    afterAll(() => browser?.close());
 
     const htmlOf = (path: string): string => readFileSync(join(folder, `${path}.html`), 'utf8');
 

@@ -1,9 +1,6 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { apiClient } from '#services/cli/api-client.ts';
 import type { CreatedApiKey } from '#shared/interfaces/http/directory.ts';
@@ -11,6 +8,7 @@ import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { bearer, operatorToken } from '../support/gateway-harness.ts';
 import { exportCommit, exportState } from '../support/make-commit.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { environmentOn, type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { startTestBus, type TestBus } from '../support/start-bus.ts';
 import { type RedisServer, startRedis } from '../support/start-redis.ts';
@@ -21,7 +19,6 @@ const { jobId } = exportState();
 describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on one bus, with one Redis', () => {
   let bus: TestBus;
   let redis: RedisServer;
-  let folder: string;
   let projector: ServiceProcess;
   let gateways: ServiceProcess[];
   let environment: Record<string, string>;
@@ -36,13 +33,9 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
       } else response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {}\n\n');
     }).listen(0, '127.0.0.1');
     await once(assistant, 'listening');
-    [bus, redis, folder] = await Promise.all([
-      startTestBus(),
-      startRedis(),
-      mkdtemp(join(tmpdir(), 'bindery-two-gateways-')),
-    ]);
+    [bus, redis] = await Promise.all([startTestBus(), startRedis()]);
     environment = {
-      ...environmentOn(bus, folder),
+      ...environmentOn(bus, newFolder()),
       BINDERY_ASSISTANT_URL: `http://127.0.0.1:${(assistant.address() as AddressInfo).port}`,
       BINDERY_REDIS_URL: redis.url,
       BINDERY_LIMIT_ASSISTANT_PER_HOUR: 'pro=100,enterprise=10000000',
@@ -61,7 +54,6 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
     assistant.closeAllConnections();
     assistant.close();
     await Promise.all([bus.stop(), redis.stop()]);
-    await rm(folder, { recursive: true, force: true });
   });
 
   test('they know of each other', async () => {

@@ -1,6 +1,6 @@
-import { mkdtemp, rm, utimes } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { newFolder } from './new-folder.ts';
 import { testObjectStore } from './test-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 
@@ -10,12 +10,10 @@ export type AgingStore = {
   age(prefix: string, days: number): Promise<void>;
   /** All keys under a prefix, sorted. */
   keys(prefix?: string): Promise<string[]>;
-  remove(): Promise<void>;
 };
 
-/** A folder as object store whose objects can be aged. Without `folder` it gets a temporary one. */
-export async function agingStore(given?: string): Promise<AgingStore> {
-  const folder = given ?? (await mkdtemp(join(tmpdir(), 'bindery-aging-')));
+/** A folder as object store whose objects can be aged. */
+export function agingStore(folder = newFolder()): AgingStore {
   const store = testObjectStore(folder);
   const keys = async (prefix = '') => {
     const found: string[] = [];
@@ -29,6 +27,5 @@ export async function agingStore(given?: string): Promise<AgingStore> {
       const time = new Date(Date.now() - days * 86_400_000);
       for (const key of await keys(prefix)) await utimes(join(folder, 'stored', `${key}#`), time, time);
     },
-    remove: () => rm(folder, { recursive: true, force: true }),
   };
 }

@@ -1,15 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { newFolder } from '../../../test/support/new-folder.ts';
 import { askedPage } from './domain-site.ts';
 import { type AskedPage, readQuestions, siteQuestions, someOfEach } from './questions.ts';
 
 let folder: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bindery-questions-'));
+  folder = newFolder();
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function read(text: string) {
   const file = join(folder, 'questions.jsonl');
