@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { encodingFor, isKnown, prefersMarkdown, rangeOf } from './answer-file.ts';
+import { encodingFor, isKnown, prefersMarkdown } from './answer-file.ts';
 
 const copy = { size: 1, sha256: '' };
 
@@ -32,25 +32,6 @@ test.each([
   ['text/markdown;q=0', false],
 ])('Accept %s asks for Markdown: %s', (accept, wanted) => {
   expect(prefersMarkdown({ ...(accept !== undefined && { accept }) })).toBe(wanted);
-});
-
-test.each([
-  ['bytes=0-9', { start: 0, end: 9 }],
-  ['bytes=90-', { start: 90, end: 99 }],
-  ['bytes=90-1000', { start: 90, end: 99 }],
-  ['bytes=-10', { start: 90, end: 99 }],
-  ['bytes=-1000', { start: 0, end: 99 }],
-  ['bytes=100-', 'unsatisfiable'],
-  ['bytes=-0', 'unsatisfiable'],
-  ['bytes=999999999999999-', 'unsatisfiable'],
-  ['bytes=99999999999999999999-', undefined],
-  ['bytes=5-2', undefined],
-  ['bytes=-', undefined],
-  [`bytes=${'0-,'.repeat(1_000)}0-`, undefined],
-  ['lines=1-2', undefined],
-  ['bytes=a-b', 'unsatisfiable'],
-])('the range %s of 100 bytes', (header, range) => {
-  expect(rangeOf(header, 100)).toEqual(range);
 });
 
 test.each([

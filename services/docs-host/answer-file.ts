@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { LRUCache } from 'lru-cache';
+import { byteRange } from '#shared/http/byte-range.ts';
 import { type Encoding, fileOf, type HostedFile } from './prepared-site.ts';
 import type { ServedVersion } from './served-versions.ts';
 
@@ -96,12 +97,8 @@ function sendCopy(
     response.writeHead(304, headers).end();
     return;
   }
-  const isWhole =
-    status !== 200 ||
-    method === 'HEAD' ||
-    asked.range === undefined ||
-    isOutdated(asked['if-range'], etagOf(found.file));
-  const range = isWhole ? undefined : rangeOf(asked.range ?? '', size);
+  const isWhole = status !== 200 || method === 'HEAD' || isOutdated(asked['if-range'], etagOf(found.file));
+  const range = isWhole ? undefined : byteRange(asked.range, size);
   if (range === 'unsatisfiable') {
     response.writeHead(416, { ...securityHeaders, 'content-range': `bytes */${size}`, 'content-length': 0 }).end();
     return;
@@ -199,23 +196,3 @@ export const isKnown = (header: string, name: string): boolean =>
 
 const isOutdated = (header: string | string[] | undefined, etag: string): boolean =>
   header !== undefined && header !== etag;
-
-/**
- * The one range that is requested. Undefined, which means the whole file, for several ranges (they can request more than the file has) and for an
- * invalid range. Pure.
- */
-export function rangeOf(header: string, size: number): { start: number; end: number } | 'unsatisfiable' | undefined {
-  const found = /^bytes=([0-9]{0,15})-([0-9]{0,15})$/.exec(header.trim());
-  if (found === null)
-    return /^bytes=[0-9, -]*$/.test(header.trim()) || !header.startsWith('bytes=') ? undefined : 'unsatisfiable';
-  const [, first = '', last = ''] = found;
-  if (first === '' && last === '') return undefined;
-  if (first === '')
-    return Number(last) === 0 || size === 0
-      ? 'unsatisfiable'
-      : { start: Math.max(0, size - Number(last)), end: size - 1 };
-  const start = Number(first);
-  const end = last === '' ? size - 1 : Math.min(Number(last), size - 1);
-  if (last !== '' && Number(last) < start) return undefined;
-  return start >= size ? 'unsatisfiable' : { start, end };
-}

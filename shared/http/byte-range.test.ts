@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { byteRange } from './signed-download.ts';
+import { byteRange } from './byte-range.ts';
 
 test.each([
   [undefined, undefined],
@@ -9,9 +9,13 @@ test.each([
   ['bytes=-10', { start: 90, end: 99 }],
   ['bytes=-500', { start: 0, end: 99 }],
   ['bytes=100-', 'unsatisfiable'],
+  ['bytes=999999999999999-', 'unsatisfiable'],
+  ['bytes=99999999999999999999-', undefined],
   ['bytes=-0', 'unsatisfiable'],
   ['bytes=9-5', undefined],
   ['bytes=0-1,5-6', undefined],
+  [`bytes=${'0-,'.repeat(1_000)}0-`, undefined],
+  ['bytes=a-b', undefined],
   ['lines=1-2', undefined],
   ['bytes=-', undefined],
 ])('%s of 100 bytes', (header, expected) => {
