@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { bundleKey, type ExportPlan, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import { digestBundle, joinSegments, SegmentDamaged, type SegmentSource } from '#shared/export/bundle/join-segments.ts';
 import { segmentsDigest, readSegmentDigest } from '#shared/export/export-objects.ts';
+import { sha256OfStream } from '#shared/runtime/canonical-json.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
@@ -79,16 +79,13 @@ async function damagedBehind(first: number, sources: readonly SegmentSource[], s
 
 /** SHA-256 of the object stored under a key; undefined if it cannot be read completely. */
 async function storedDigest(objectStore: ObjectStore, key: string, signal: AbortSignal): Promise<string | undefined> {
-  const digest = createHash('sha256');
   try {
     const stored = await objectStore.getStream(key, { signal });
-    if (stored === undefined) return undefined;
-    for await (const chunk of stored as AsyncIterable<Uint8Array>) digest.update(chunk);
+    return stored && (await sha256OfStream(stored));
   } catch (error) {
     if (error instanceof Unavailable || signal.aborted) throw error;
     return undefined;
   }
-  return digest.digest('hex');
 }
 
 function forget(objectStore: ObjectStore, plan: ExportPlan, key: string): Promise<void> {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { ErrorBody, FieldProblem } from '#shared/http/errors.ts';
 import { replaceFetch } from '#shared/http/replace-fetch.ts';
+import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { connectionProblem } from '#shared/runtime/connection-problem.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 
@@ -165,12 +166,8 @@ function jsonOf({ url, status }: Response, text: string): unknown {
 
 /** Undefined unless the text is a JSON object or list. */
 function parsedObject(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonIn(text);
+  return typeof value === 'object' && value !== null ? value : undefined;
 }
 
 /** Says why the connection failed and how to fix it. Mixing up http:// and https:// is a common cause. */

@@ -8,6 +8,7 @@ import {
 import type { BusParts } from '#shared/messaging/bus.ts';
 import { deadLetterSubject } from '#shared/messaging/subjects/subject-names.ts';
 import type { LogAudit } from '#shared/messaging/verify/log-audit.ts';
+import { jsonIn } from '#shared/runtime/canonical-json.ts';
 
 /** Dependencies of the command: the dead letters, and the logs as an operator reads them. */
 export type LetterStores = { letters: BusParts['deadLetters']; logs: Pick<LogAudit, 'stored'> };
@@ -117,7 +118,7 @@ async function whenSettled(
 export async function letterHistory({ logs }: LetterStores, id?: string): Promise<DeadLetterRecord[]> {
   const { service, stream } = id === undefined ? { service: '*', stream: '*' } : partsOf(id);
   const messages = await logs.stored('DEAD', deadLetterSubject(service, stream));
-  return messages.flatMap(({ text }) => deadLetterRecordSchema.safeParse(parsedJson(text)).data ?? []);
+  return messages.flatMap(({ text }) => deadLetterRecordSchema.safeParse(jsonIn(text)).data ?? []);
 }
 
 export const idOf = ({ service, stream, sequence }: DeadLetter | DeadLetterRecord): string =>
@@ -126,12 +127,4 @@ export const idOf = ({ service, stream, sequence }: DeadLetter | DeadLetterRecor
 export function partsOf(id: string): { service: string; stream: string; sequence: number } {
   const [service = '', stream = '', sequence = ''] = id.split('.');
   return { service, stream, sequence: Number(sequence) };
-}
-
-export function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

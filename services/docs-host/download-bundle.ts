@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { lookup } from 'node:dns';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -9,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { Agent, type Dispatcher, request } from 'undici';
 import { z } from 'zod';
 import { addressRange, covers, proxyRanges } from '#shared/http/address-ranges.ts';
+import { sha256Of, sha256OfStream } from '#shared/runtime/canonical-json.ts';
 import { errorCode, messageOf, Unavailable } from '#shared/runtime/failures.ts';
 
 /** A bundle that must not be served, or a link that leads to no bundle. The message says why; retrying the same bundle cannot succeed. */
@@ -103,7 +103,7 @@ export async function downloadBundle(
   }
   if (announced !== undefined && bytes < announced)
     throw new Unavailable(`the download broke off after ${bytes} of ${announced} bytes`);
-  const sha256 = await sha256OfFile(part.file);
+  const sha256 = await sha256OfStream(createReadStream(part.file));
   const wanted = expected.sha256 ?? (typeof announcedSha256 === 'string' ? announcedSha256 : undefined);
   const problem =
     expected.sizeBytes !== undefined && bytes !== expected.sizeBytes
@@ -130,16 +130,10 @@ export async function textOf(body: Dispatcher.ResponseData['body'], mostBytes: n
   return Buffer.concat(chunks).toString('utf8');
 }
 
-export async function sha256OfFile(file: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
-  return hash.digest('hex');
-}
-
 /** The rest of an earlier attempt. The next link may have a new signature, so only its path names the file. */
 async function partOf(link: string, folder: string) {
   const { origin, pathname } = new URL(link);
-  const name = createHash('sha256').update(`${origin}${pathname}`).digest('hex').slice(0, 24);
+  const name = sha256Of(`${origin}${pathname}`).slice(0, 24);
   const file = join(folder, `${name}.part`);
   const note = join(folder, `${name}.json`);
   const bytes = await stat(file).then(

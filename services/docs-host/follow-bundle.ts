@@ -1,12 +1,13 @@
+import { createReadStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { sha256Of, sha256OfStream } from '#shared/runtime/canonical-json.ts';
 import { errorCode, messageOf, Unavailable } from '#shared/runtime/failures.ts';
 import { pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { BundleOrigin, DocsHostConfig } from './config.ts';
-import { BundleRefused, downloadBundle, type ExpectedBundle, LinkRefused, sha256OfFile } from './download-bundle.ts';
+import { BundleRefused, downloadBundle, type ExpectedBundle, LinkRefused } from './download-bundle.ts';
 import { newestExport } from './newest-export.ts';
 import type { ServedVersions } from './served-versions.ts';
 import type { SiteFolder, StoredVersion } from './site-folder.ts';
@@ -96,7 +97,7 @@ export function followBundle(
   async function take({ key, link, mounted, expected }: Wanted): Promise<StoredVersion> {
     if (mounted !== undefined) {
       const isFolder = (await stat(mounted)).isDirectory();
-      const sha256 = isFolder ? undefined : await sha256OfFile(mounted);
+      const sha256 = isFolder ? undefined : await sha256OfStream(createReadStream(mounted));
       if (expected.sha256 !== undefined && sha256 !== expected.sha256) {
         const has = isFolder ? 'is a folder, which has none' : `has ${sha256}`;
         throw new BundleRefused(`the bundle is to have the SHA-256 ${expected.sha256}, but ${mounted} ${has}`);

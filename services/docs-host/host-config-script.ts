@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { siteConfigScript } from '#shared/docs/render/site/site-config.ts';
 import { deploymentTypes, siteFeatures } from '#shared/contracts/stored-objects.ts';
+import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import type { DocsHostConfig } from './config.ts';
 import type { PreparedSite } from './prepared-site.ts';
 
@@ -69,9 +70,5 @@ const withoutServer = ({ search, playground }: DocsHostConfig['features']): Docs
 
 function configIn(script: string): unknown {
   const found = /window\.binderyConfig = (\{[\s\S]*?\n\});/.exec(script)?.[1];
-  try {
-    return found === undefined ? {} : JSON.parse(found);
-  } catch {
-    return {};
-  }
+  return (found === undefined ? undefined : jsonIn(found)) ?? {};
 }

@@ -1,4 +1,5 @@
 import { bundleLinkSchema, exportListSchema } from '#shared/interfaces/http/exports.ts';
+import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
 import type { z } from 'zod';
 import type { BundleOrigin } from './config.ts';
@@ -70,7 +71,7 @@ async function call<S extends z.ZodType>(
     throw new Unavailable(`the platform's answer broke off`, { cause: error });
   });
   if (statusCode === 429 || statusCode >= 500) throw new Unavailable(`the platform answered ${statusCode}`);
-  const answer = jsonOf(text);
+  const answer = jsonIn(text);
   if (statusCode !== 200) {
     const said = typeof answer === 'object' && answer !== null && 'error' in answer ? `: ${String(answer.error)}` : '';
     const check = settingsOf[statusCode];
@@ -88,11 +89,3 @@ const settingsOf: Readonly<Record<number, string>> = {
   403: 'BINDERY_EXPORT_KEY',
   404: 'BINDERY_DOCS_DOMAIN and BINDERY_PLATFORM_URL',
 };
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -12,6 +11,7 @@ import {
   wildcardRedirectsPath,
   wildcardRedirectsSchema,
 } from '#shared/contracts/stored-objects.ts';
+import { jsonIn, sha256Of, sha256OfStream } from '#shared/runtime/canonical-json.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { contentType, isText } from './hosted-types.ts';
 import { policyOf, redirectOf, rewritePage, type SiteAddresses } from './rewrite-page.ts';
@@ -132,7 +132,7 @@ export async function prepareSite(
 async function wildcardsIn(folder: string, found: ReadonlyMap<string, unknown>): Promise<WildcardRedirect[]> {
   if (!found.has(wildcardRedirectsPath)) return [];
   const text = await readFile(join(folder, 'files', wildcardRedirectsPath), 'utf8');
-  return wildcardRedirectsSchema.safeParse(jsonOf(text)).data?.redirects ?? [];
+  return wildcardRedirectsSchema.safeParse(jsonIn(text)).data?.redirects ?? [];
 }
 
 /** Path of a file's bytes. */
@@ -143,7 +143,7 @@ export const fileOf = (folder: string, path: string, { isPage }: HostedFile, enc
 export async function readPreparedSite(folder: string): Promise<PreparedSite | undefined> {
   const text = await readFile(join(folder, siteFile), 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
-  const parsed = preparedSiteSchema.safeParse(jsonOf(text));
+  const parsed = preparedSiteSchema.safeParse(jsonIn(text));
   if (!parsed.success) return undefined;
   const site = parsed.data;
   const checks = Object.entries(site.files).flatMap(([path, file]): [string, string][] => [
@@ -153,32 +153,14 @@ export async function readPreparedSite(folder: string): Promise<PreparedSite | u
       return copy === undefined ? [] : [[fileOf(folder, path, file, encoding), copy.sha256]];
     }),
   ]);
-  const whole = await inParallel(checks, atOnce, async ([file, sha256]) => (await digestOfFile(file)) === sha256);
+  const whole = await inParallel(checks, atOnce, async ([file, sha256]) => {
+    const found = await sha256OfStream(createReadStream(file)).catch(() => undefined);
+    return found === sha256;
+  });
   return whole.every(Boolean) ? site : undefined;
 }
 
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-async function digestOfFile(file: string): Promise<string | undefined> {
-  const hash = createHash('sha256');
-  try {
-    for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
-    return hash.digest('hex');
-  } catch {
-    return undefined;
-  }
-}
-
-const described = (bytes: Uint8Array) => ({
-  size: bytes.length,
-  sha256: createHash('sha256').update(bytes).digest('hex'),
-});
+const described = (bytes: Uint8Array) => ({ size: bytes.length, sha256: sha256Of(bytes) });
 
 async function write(file: string, bytes: Uint8Array): Promise<void> {
   await mkdir(dirname(file), { recursive: true });

@@ -11,6 +11,7 @@ import {
   segmentPrefix,
 } from '#shared/contracts/stored-objects.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import type { HousekeeperContext } from './context.ts';
 import type { KeptJob } from './kept-jobs.ts';
 
@@ -76,22 +77,13 @@ async function markContent(
   const stored = await objectStore.get(siteModelKey(content), { signal });
   if (stored === undefined) return false;
   const text = Buffer.from(stored).toString();
-  if (isJson(text)) {
+  if (jsonIn(text) !== undefined) {
     markBlobs(marks, content.organization, text);
   } else {
     logger.error(content, 'the site model is damaged: no files are removed');
     marks.allBlobs = true;
   }
   return true;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 
 /**
  * JSON with sorted keys, no white space and `undefined` members left out: equal values give equal text, so it can be hashed
@@ -27,4 +27,20 @@ export function sha256Of(content: Uint8Array | string): string {
 /** SHA-256 as hex of a value's canonical JSON. */
 export function sha256OfJson(value: unknown): string {
   return sha256Of(canonicalJson(value));
+}
+
+/** SHA-256 as hex of bytes that come in pieces. Rejects with the error of their source. */
+export async function sha256OfStream(pieces: AsyncIterable<Uint8Array>): Promise<string> {
+  const digest = createHash('sha256');
+  for await (const piece of pieces) digest.update(piece);
+  return digest.digest('hex');
+}
+
+/** The value of a JSON text; undefined for any other text. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

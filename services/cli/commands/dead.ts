@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { type DeadLetter, type DeadLetterRecord, type LetterDecision } from '#shared/contracts/dead-letters.ts';
 import type { StoredText } from '#shared/messaging/log/event-log.ts';
+import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { withBus, withinDeadline } from '../bus-connection.ts';
 import { type BusCommandOptions, parsed, withBusOptions } from '../command-options.ts';
@@ -12,7 +13,6 @@ import {
   letterHistory,
   type LetterStores,
   NoSuchLetter,
-  parsedJson,
   partsOf,
   type SettledLetter,
   settleLetter,
@@ -147,7 +147,7 @@ const whoAndWhy = ({ decision }: DeadLetterRecord): string =>
   decision === undefined ? '' : ` by ${printable(decision.by)}: ${printable(decision.why)}`;
 
 function indented(text: string): string {
-  const shown = parsedJson(text);
+  const shown = jsonIn(text);
   const pretty = shown === undefined ? text : JSON.stringify(shown, undefined, 2);
   return pretty.split('\n').map(printableLine).join('\n');
 }
@@ -158,7 +158,7 @@ const printableLine = (line: string): string => `${/^ */.exec(line)?.[0] ?? ''}$
 function eventsIn({ text }: StoredText): string {
   const events = z
     .object({ data: z.object({ events: z.array(z.object({ type: z.string() })) }) })
-    .safeParse(parsedJson(text));
+    .safeParse(jsonIn(text));
   return events.success ? events.data.data.events.map(({ type }) => printable(type)).join(', ') : 'not readable';
 }
 

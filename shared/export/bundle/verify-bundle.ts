@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { z } from 'zod';
-import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { jsonIn, sha256Of, sha256OfStream } from '#shared/runtime/canonical-json.ts';
 import { ArchiveRefused } from './archive-names.ts';
 import { type ArchiveBudgets, readArchive } from './read-archive.ts';
 
@@ -62,7 +62,7 @@ export async function verifyBundle(packed: Readable, budgets: ArchiveBudgets = g
         manifest = await buffer(body);
         found.set(name, { size, sha256: '' });
       } else {
-        found.set(name === '' ? path : name, { size, sha256: await digestOf(body) });
+        found.set(name === '' ? path : name, { size, sha256: await sha256OfStream(body) });
       }
     }
   } catch (error) {
@@ -77,7 +77,7 @@ export async function verifyBundle(packed: Readable, budgets: ArchiveBudgets = g
 
 /** Differences from the manifest with these bytes, as sentences. `found` has all files of the bundle, by path below the top folder. Pure. */
 export function compareWithManifest(found: ReadonlyMap<string, FoundFile>, bytes: Buffer): string[] {
-  const parsed = bundleManifestSchema.safeParse(jsonOf(bytes));
+  const parsed = bundleManifestSchema.safeParse(jsonIn(bytes.toString('utf8')));
   if (!parsed.success)
     return [`${manifestPath} is not a manifest: ${parsed.error.issues[0]?.message ?? 'it is not JSON'}`];
   const problems: string[] = [];
@@ -91,21 +91,6 @@ export function compareWithManifest(found: ReadonlyMap<string, FoundFile>, bytes
   }
   for (const path of found.keys()) if (!listed.has(path)) problems.push(`${path} is not in the manifest`);
   return problems;
-}
-
-/** Undefined for bytes that are not JSON. */
-function jsonOf(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}
-
-async function digestOf(body: Readable): Promise<string> {
-  const digest = createHash('sha256');
-  for await (const chunk of body) digest.update(chunk);
-  return digest.digest('hex');
 }
 
 /** Path of the manifest, below the bundle's only top folder. */

@@ -2,6 +2,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { type PresenceReport, presenceReportSchema } from '#shared/contracts/export-tasks.ts';
 import { generations, inGeneration } from '#shared/interfaces/read-models.ts';
 import { presenceSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import type { LiveUpdates } from '../bus.ts';
 import type { Pointers } from '../read-models.ts';
 import type { Presence } from '#shared/messaging/queue/task-queue.ts';
@@ -34,23 +35,8 @@ export function natsPresence(connection: NatsConnection): Presence {
   };
 }
 
-/** Undefined if the text is not JSON. An error that is thrown in a callback would end the connection. */
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** A newer program may report fields that this one does not know. A report that cannot be read is ignored. */
-function readReport(text: string): PresenceReport | undefined {
-  try {
-    return presenceReportSchema.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
+const readReport = (text: string): PresenceReport | undefined => presenceReportSchema.safeParse(jsonIn(text)).data;
 
 /**
  * Updates of the generation that is read, and for a while also of the previous one. Around the switch an update may come twice, but none is

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
 import { type AccessRecord, storedAccessRecord } from '#shared/contracts/export-facts.ts';
 import { dateInKey, listPartKey } from '#shared/interfaces/read-models.ts';
-import { canonicalJson } from '#shared/runtime/canonical-json.ts';
+import { canonicalJson, jsonIn } from '#shared/runtime/canonical-json.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { accessAuditEntry } from '#shared/messaging/log/access-audit.ts';
 import type { ChainProblem } from '#shared/messaging/log/commit-chain.ts';
@@ -145,13 +145,7 @@ export async function verifyAccess(
   return { historyCount: subjects.length, commitCount, problems };
 }
 
-function recordIn({ text }: StoredText): AccessRecord | undefined {
-  try {
-    return storedAccessRecord.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
-}
+const recordIn = ({ text }: StoredText): AccessRecord | undefined => storedAccessRecord.safeParse(jsonIn(text)).data;
 
 /** The ids of the records of a subject, cached for the most recent subjects. */
 function recordIds(logs: LogAudit): (subject: string) => Promise<ReadonlySet<string>> {

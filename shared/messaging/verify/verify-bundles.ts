@@ -1,5 +1,6 @@
 import { exportJobAggregate } from '#shared/aggregates/export-job/export-job.ts';
 import { type BundleReport, verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
+import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { DamagedObject, type ObjectStore } from '#shared/storage/object-store.ts';
 import type { ChainProblem } from '#shared/messaging/log/commit-chain.ts';
 import type { StoredText } from '#shared/messaging/log/event-log.ts';
@@ -69,10 +70,4 @@ export function bundleCheck(objectStore: Pick<ObjectStore, 'getStream'>, { keptS
 }
 
 /** Undefined when the message is not a commit, which `verifyChain` reports. */
-function commitOf({ text }: StoredText) {
-  try {
-    return exportJobAggregate.storedCommit.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
-}
+const commitOf = ({ text }: StoredText) => exportJobAggregate.storedCommit.safeParse(jsonIn(text)).data;
