@@ -1,5 +1,3 @@
-import { lookup } from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Agent, type Dispatcher, request } from 'undici';
@@ -10,6 +8,7 @@ import {
 } from '#shared/docs/reference/parse-specification.ts';
 import type { RemoteFormat } from '#shared/docs/reference/remote-files.ts';
 import { addressRange, addressRanges, covers } from '#shared/http/address-ranges.ts';
+import { guardedLookup, literalAddress } from '#shared/http/guarded-lookup.ts';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import { formatBytes } from './format.ts';
 
@@ -33,7 +32,8 @@ export async function fetchDescription(
   { allowPrivate, withinMs = defaultWithinMs, maxBytes = maxSpecificationBytes }: FetchBounds,
 ): Promise<{ bytes: Uint8Array; format: RemoteFormat }> {
   const signal = AbortSignal.timeout(withinMs);
-  const agent = new Agent({ connect: { lookup: guardedLookup(allowPrivate), timeout: Math.min(10_000, withinMs) } });
+  const lookup = guardedLookup((found) => !allowPrivate && isPrivate(found), privateAddress);
+  const agent = new Agent({ connect: { lookup, timeout: Math.min(10_000, withinMs) } });
   try {
     const { body, headers } = await ask(new URL(address), agent, allowPrivate, signal);
     const bytes = await wholeBody(body, headers, maxBytes);
@@ -88,21 +88,9 @@ function checkUrl(url: URL, allowPrivate: boolean): void {
     throw new NotFetched(`${url.protocol} is not asked, only https and http are`);
   if (url.username !== '' || url.password !== '')
     throw new NotFetched('its address has a password in it, which readers of the project would see');
-  const literal = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(literal) > 0 && !allowPrivate && isPrivate(literal)) throw privateAddress(url.host);
+  const literal = literalAddress(url);
+  if (literal !== undefined && !allowPrivate && isPrivate(literal)) throw privateAddress(url.host);
 }
-
-/** Checks the addresses that the connection uses: a host's name may resolve to others a moment later. */
-const guardedLookup =
-  (allowPrivate: boolean): LookupFunction =>
-  (host, options, done) => {
-    lookup(host, { ...options, all: true }, (error, addresses) => {
-      if (error) done(error, []);
-      else if (!allowPrivate && addresses.some(({ address }) => isPrivate(address))) done(privateAddress(host), []);
-      else if (options.all) done(null, addresses);
-      else done(null, addresses[0]?.address ?? '', addresses[0]?.family);
-    });
-  };
 
 const privateAddress = (host: string): NotFetched =>
   new NotFetched(`${host} is an address of this machine or of a private network, which needs --private-addresses`);

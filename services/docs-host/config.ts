@@ -2,9 +2,8 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { contentLabel, domainName, sha256Hex } from '#shared/contracts/identifiers.ts';
 import { deploymentTypes, siteFeatures } from '#shared/contracts/stored-objects.ts';
-import { proxyRanges } from '#shared/http/address-ranges.ts';
 import { redisSettings } from '#shared/http/redis-settings.ts';
-import { dataFolderSettings } from '#shared/service/common-settings.ts';
+import { dataFolderSettings, trustProxySettings } from '#shared/service/common-settings.ts';
 import {
   ConfigError,
   type ConfigOf,
@@ -138,18 +137,7 @@ export const docsHostSettings = {
     portNumber.optional(),
     'port of the health and metrics of the docs-host; default: that of the site',
   ),
-  trustProxy: setting(
-    'BINDERY_TRUST_PROXY',
-    z
-      .string()
-      .default('')
-      .transform((text) => text.split(',').flatMap((part) => part.trim() || []))
-      .refine(
-        (parts) => parts.every((part) => proxyRanges(part).length > 0),
-        'must be addresses and networks, or loopback, linklocal, uniquelocal',
-      ),
-    'addresses and networks of the proxies in front, comma-separated; only they may name the address of a client',
-  ),
+  ...trustProxySettings,
   maxBundleMegabytes: setting(
     'BINDERY_MAX_BUNDLE_MB',
     wholeNumber(1, 100_000).default(2_000),

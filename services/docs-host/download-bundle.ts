@@ -1,13 +1,12 @@
-import { lookup } from 'node:dns';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { isIP, type LookupFunction } from 'node:net';
 import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Agent, type Dispatcher, request } from 'undici';
 import { z } from 'zod';
 import { addressRange, covers, proxyRanges } from '#shared/http/address-ranges.ts';
+import { guardedLookup, literalAddress } from '#shared/http/guarded-lookup.ts';
 import { sha256Of, sha256OfStream } from '#shared/runtime/canonical-json.ts';
 import { errorCode, messageOf, Unavailable } from '#shared/runtime/failures.ts';
 
@@ -190,8 +189,8 @@ async function ask(first: URL, part: { bytes: number; etag: string | undefined }
 
 /** Sends a request to a server that is named by settings. Rejects with `Unavailable` when there is no answer, with `BundleRefused` for link-local addresses. */
 export async function safeRequest(url: URL, options: Parameters<typeof request>[1]) {
-  const literal = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(literal) > 0 && isLinkLocal(literal))
+  const literal = literalAddress(url);
+  if (literal !== undefined && isLinkLocal(literal))
     throw new BundleRefused(`${url.host} is link-local: such addresses are not asked`);
   try {
     return await request(url, {
@@ -217,18 +216,11 @@ function isLinkLocal(address: string): boolean {
   return range !== undefined && covers(linkLocal, range);
 }
 
-/** Checks the addresses that are really connected to, because a name may resolve to others a moment later. */
-const guardedLookup: LookupFunction = (host, options, done) => {
-  lookup(host, { ...options, all: true }, (error, addresses) => {
-    if (error) done(error, []);
-    else if (addresses.some(({ address }) => isLinkLocal(address)))
-      done(new BundleRefused(`${host} has a link-local address: such addresses are not asked`), []);
-    else if (options.all) done(null, addresses);
-    else done(null, addresses[0]?.address ?? '', addresses[0]?.family);
-  });
-};
-
-const agent = new Agent({ connect: { lookup: guardedLookup, timeout: 10_000 } });
+const lookup = guardedLookup(
+  isLinkLocal,
+  (host) => new BundleRefused(`${host} has a link-local address: such addresses are not asked`),
+);
+const agent = new Agent({ connect: { lookup, timeout: 10_000 } });
 
 const contentStart = (header: string | string[] | undefined): number | undefined => {
   const found = typeof header === 'string' ? /^bytes ([0-9]+)-/.exec(header) : null;

@@ -3,12 +3,13 @@ import { type OrganizationPlan, organizationPlans } from '#shared/contracts/iden
 import {
   busSettings,
   callTokenSetting,
+  commaSeparated,
   hashKeySettings,
   internalServerSettings,
+  trustProxySettings,
 } from '#shared/service/common-settings.ts';
 import { linkSigningSettings, objectStoreSettings } from '#shared/storage/open-object-store.ts';
 import { redisSettings } from '#shared/http/redis-settings.ts';
-import { proxyRanges } from '#shared/http/address-ranges.ts';
 import { type ConfigOf, portNumber, secretSetting, setting, wholeNumber } from '#shared/runtime/config.ts';
 
 type PlanLimit = Readonly<Record<OrganizationPlan, number>>;
@@ -57,28 +58,13 @@ export const gatewaySettings = {
   /** Address and port of health and metrics, which are not for clients. */
   insideHost,
   insidePort,
-  trustProxy: setting(
-    'BINDERY_TRUST_PROXY',
-    z
-      .string()
-      .default('')
-      .transform((text) => text.split(',').flatMap((part) => part.trim() || []))
-      .refine(
-        (parts) => parts.every((part) => proxyRanges(part).length > 0),
-        'must be addresses and networks, or loopback, linklocal, uniquelocal',
-      ),
-    'addresses and networks of the proxies in front, comma-separated; only they may name the address of a client',
-  ),
+  ...trustProxySettings,
   publicSites: setting(
     'BINDERY_PUBLIC_SITES',
-    z
-      .string()
-      .default('')
-      .transform((text) => text.split(',').flatMap((part) => part.trim() || []))
-      .refine(
-        (sites) => sites.every((site) => /^https?:$/.test(URL.parse(site)?.protocol ?? '')),
-        'must be addresses such as https://docs.acme.com, comma-separated',
-      ),
+    commaSeparated.refine(
+      (sites) => sites.every((site) => /^https?:$/.test(URL.parse(site)?.protocol ?? '')),
+      'must be addresses such as https://docs.acme.com, comma-separated',
+    ),
     'addresses of published sites that anybody may see, comma-separated; the page at "/" links to them',
   ),
   connectionsPerAddress: setting(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { proxyRanges } from '#shared/http/address-ranges.ts';
 import type { InternalCaller, InternalService } from '#shared/interfaces/internal/internal-call.ts';
 import { callTokenVariable } from '#shared/interfaces/internal/internal-calls.ts';
 import { objectStoreSettings } from '#shared/storage/open-object-store.ts';
@@ -20,6 +21,23 @@ export const busSettings = (service: string) => ({
     `password of the NATS user "${service}"`,
   ),
 });
+
+/** A comma-separated list; absent, it is empty. */
+export const commaSeparated = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').flatMap((part) => part.trim() || []));
+
+export const trustProxySettings = {
+  trustProxy: setting(
+    'BINDERY_TRUST_PROXY',
+    commaSeparated.refine(
+      (parts) => parts.every((part) => proxyRanges(part).length > 0),
+      'must be addresses and networks, or loopback, linklocal, uniquelocal',
+    ),
+    'addresses and networks of the proxies in front, comma-separated; only they may name the address of a client',
+  ),
+};
 
 /** Address and port of a service's own HTTP server; 0 takes a free port. */
 export const internalServerSettings = (service: string) => ({
