@@ -3,11 +3,7 @@ import type { BusOf } from '#shared/messaging/bus.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { firstPointer } from './projection-pointer.ts';
 import type { ProjectionSource } from './projection.ts';
-import { accessProjection } from './access-projection.ts';
-import { conversationProjection } from './conversation-projection.ts';
-import { contentProjection } from './content-projection.ts';
-import { directoryProjection } from './directory-projection.ts';
-import { exportProjection } from './export-projection.ts';
+import { withEachProjection } from './start-projections.ts';
 
 /**
  * Metrics for the lag of read models behind their logs, and for the length of the logs. The bus is asked on each scrape, so every projector reports
@@ -15,13 +11,7 @@ import { exportProjection } from './export-projection.ts';
  */
 export function measureProjections(metrics: Pick<Metrics, 'gauges'>, bus: BusOf<'projector'>): void {
   const byProjection = (read: (position: Position) => number) => async () => {
-    const positions = await Promise.all([
-      positionOf(bus, exportProjection),
-      positionOf(bus, contentProjection),
-      positionOf(bus, directoryProjection),
-      positionOf(bus, accessProjection),
-      positionOf(bus, conversationProjection),
-    ]);
+    const positions = await withEachProjection((source) => positionOf(bus, source));
     return Object.fromEntries(positions.map(([name, position]) => [name, read(position)]));
   };
   metrics.gauges(

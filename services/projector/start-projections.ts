@@ -10,17 +10,21 @@ import type { ProjectionSource, ProjectorContext } from './projection.ts';
 /** Runs all projections until `signal` aborts, each while this process holds its lease; resolves when the last has stopped. */
 export async function startProjections(context: ProjectorContext, signal: AbortSignal): Promise<void> {
   const { bus, instance, logger } = context;
-  const run = <M>(source: ProjectionSource<M>) =>
+  await withEachProjection((source) =>
     leadByTurns(
       { leases: bus.leases, role: `projector.${source.name}`, holder: instance, logger },
       (leading) => leadProjection({ ...context, source }, leading),
       signal,
-    );
-  await Promise.all([
-    run(exportProjection),
-    run(contentProjection),
-    run(directoryProjection),
-    run(accessProjection),
-    run(conversationProjection),
-  ]);
+    ),
+  );
 }
+
+/** Does `work` with every projection, all at once. */
+export const withEachProjection = <T>(work: <M>(source: ProjectionSource<M>) => Promise<T>): Promise<T[]> =>
+  Promise.all([
+    work(exportProjection),
+    work(contentProjection),
+    work(directoryProjection),
+    work(accessProjection),
+    work(conversationProjection),
+  ]);
