@@ -1,9 +1,7 @@
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { archiveClosedJobs } from '#services/housekeeper/archive-closed-jobs.ts';
-import { startProjections } from '#services/projector/start-projections.ts';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
 import { jobStatusKey, listPartKey } from '#shared/interfaces/read-models.ts';
 import { type ArchivedJob, archivedJobKey } from '#shared/contracts/stored-objects.ts';
@@ -16,14 +14,14 @@ import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import type { AuditScope } from '#shared/messaging/verify/verified-logs.ts';
 import type { LogAudit } from '#shared/messaging/verify/log-audit.ts';
 import { type Audit, verifyLogs } from '#shared/messaging/verify/verify-logs.ts';
-import { dayMs, systemClock } from '#shared/runtime/time-and-ids.ts';
+import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import { DamagedObject } from '#shared/storage/object-store.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { type ExportHarness, organization, startExportHarness } from '../../test/support/export-harness.ts';
 import { housekeeperContext } from '../../test/support/housekeeper-context.ts';
 import { accessRecord, testAuditKey } from '../../test/support/make-commit.ts';
+import { runProjections } from '../../test/support/run-projections.ts';
 
-const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' });
 const never = new AbortController().signal;
 const forgedKey = 'key_ffffffffffffffff';
 
@@ -45,8 +43,7 @@ describeWithServers(['nats-server'], 'a history that was written anew by somebod
   let jobId: string;
   let subject: string;
   let last: ExportCommit;
-  let stop: AbortController;
-  let running: Promise<void> = Promise.resolve();
+  let stop: (() => Promise<void>) | undefined;
 
   beforeAll(async () => {
     harness = await startExportHarness();
@@ -72,19 +69,15 @@ describeWithServers(['nats-server'], 'a history that was written anew by somebod
     last = await reflected();
   });
   afterEach(() => {
-    if (stop.signal.aborted) startProjector();
+    if (stop === undefined) startProjector();
   });
 
   function startProjector() {
-    stop = new AbortController();
-    running = startProjections(
-      { bus: projector, instance: 'test', logger, clock: systemClock, auditKey: testAuditKey },
-      stop.signal,
-    );
+    stop = runProjections(projector);
   }
   async function stopProjector() {
-    stop.abort();
-    await running;
+    await stop?.();
+    stop = undefined;
   }
 
   async function exported(replayOf?: string): Promise<string> {

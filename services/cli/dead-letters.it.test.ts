@@ -2,9 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startProjections } from '#services/projector/start-projections.ts';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
 import { deadLetterKey, type LetterDecision } from '#shared/contracts/dead-letters.ts';
 import { jobStatusKey } from '#shared/interfaces/read-models.ts';
@@ -15,16 +13,16 @@ import { openLogAudit } from '#shared/messaging/nats/log-audit.ts';
 import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { NewerMessage, Poison } from '#shared/runtime/failures.ts';
-import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
+import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { exportCommit, exportRequested, exportState, testAuditKey } from '../../test/support/make-commit.ts';
+import { exportCommit, exportRequested, exportState } from '../../test/support/make-commit.ts';
 import { leadingOrchestrator } from '../../test/support/leading-orchestrator.ts';
+import { runProjections } from '../../test/support/run-projections.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
 import { type LetterStores, settleLetter } from './settle-letter.ts';
 import { rebuildProjection } from './commands/projections.ts';
 
-const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' });
 const mainFile = fileURLToPath(new URL('main.ts', import.meta.url));
 const newJobId = () => `se_${randomBytes(11).toString('hex')}`;
 const poll = { timeout: 15_000 };
@@ -112,17 +110,7 @@ describeWithServers(['nats-server'], 'messages that were set aside', () => {
     return { commit, sequence: answer.json<{ seq: number }>().seq };
   }
 
-  function startProjector(bus: BusOf<'projector'> = projector) {
-    const stop = new AbortController();
-    const running = startProjections(
-      { bus, instance: randomBase62(8), logger, clock: systemClock, auditKey: testAuditKey },
-      stop.signal,
-    );
-    return async () => {
-      stop.abort();
-      await running;
-    };
-  }
+  const startProjector = (bus: BusOf<'projector'> = projector) => runProjections(bus, { instance: randomBase62(8) });
 
   function bindery(...args: string[]): Promise<{ stdout: string; stderr: string; code: number }> {
     const env = {

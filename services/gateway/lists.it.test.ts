@@ -1,15 +1,13 @@
-import pino from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startProjections } from '#services/projector/start-projections.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { exportCommit, exportRequested, exportState, testAuditKey } from '../../test/support/make-commit.ts';
+import { exportCommit, exportRequested, exportState } from '../../test/support/make-commit.ts';
+import { runProjections } from '../../test/support/run-projections.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
 import { listAudit } from './audit/list-audit.ts';
 import { listJobs } from './exports/list-jobs.ts';
 
-const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' });
 const jobCount = 30;
 
 describeWithServers(['nats-server'], 'lists over a real bus', () => {
@@ -20,13 +18,7 @@ describeWithServers(['nats-server'], 'lists over a real bus', () => {
   beforeAll(async () => {
     stand = await startTestBus();
     gateway = await stand.connect('gateway');
-    const bus = await stand.connect('projector');
-    const stop = new AbortController();
-    const running = startProjections(
-      { bus, instance: 'test', logger, clock: systemClock, auditKey: testAuditKey },
-      stop.signal,
-    );
-    end = () => (stop.abort(), running);
+    end = runProjections(await stand.connect('projector'));
     for (let n = 0; n < jobCount; n += 1) {
       const jobId = `se_${String(n).padStart(22, '0')}`;
       const createdAt = new Date(Date.parse('2026-03-01T10:00:00.000Z') + n * 3_600_000).toISOString();

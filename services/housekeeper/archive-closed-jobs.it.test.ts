@@ -1,10 +1,8 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import pino from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { listJobs } from '#services/gateway/exports/list-jobs.ts';
 import { readJob } from '#services/gateway/exports/read-job.ts';
-import { startProjections } from '#services/projector/start-projections.ts';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
 import { jobStatusKey } from '#shared/interfaces/read-models.ts';
 import { archivedJobKey } from '#shared/contracts/stored-objects.ts';
@@ -20,12 +18,11 @@ import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { type ExportHarness, organization, startExportHarness } from '../../test/support/export-harness.ts';
 import { housekeeperContext } from '../../test/support/housekeeper-context.ts';
-import { testAuditKey } from '../../test/support/make-commit.ts';
+import { runProjections } from '../../test/support/run-projections.ts';
 import { archiveClosedJobs } from './archive-closed-jobs.ts';
 import { jobsInArchive, type KeptJob } from './kept-jobs.ts';
 
 const never = new AbortController().signal;
-const logger = pino({ level: 'silent' });
 
 describeWithServers(['nats-server'], 'jobs that ended long ago', () => {
   let harness: ExportHarness;
@@ -69,11 +66,8 @@ describeWithServers(['nats-server'], 'jobs that ended long ago', () => {
   });
 
   function startProjector(bus: BusOf<'projector'>, daysAhead: number): void {
-    const stop = new AbortController();
     const clock = { now: () => new Date(Date.now() + daysAhead * dayMs) };
-    const context = { bus, instance: 'test', logger, clock, auditKey: testAuditKey, archive: harness.objectStore };
-    const running = startProjections(context, stop.signal);
-    stopProjector = () => (stop.abort(), running);
+    stopProjector = runProjections(bus, { clock, archive: harness.objectStore });
   }
 
   async function commitsIn(log: Pick<EventLog<ExportCommit>, 'history'>): Promise<ExportCommit[]> {

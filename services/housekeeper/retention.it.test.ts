@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signLink } from '#services/link-signer/sign-link.ts';
 import { appendContent } from '#services/publisher/publish-project.ts';
@@ -21,6 +20,7 @@ import { describeWithServers } from '../../test/support/describe-with-servers.ts
 import { domain, type ExportHarness, organization, startExportHarness } from '../../test/support/export-harness.ts';
 import { housekeeperContext } from '../../test/support/housekeeper-context.ts';
 import { newFolder } from '../../test/support/new-folder.ts';
+import { testLogger } from '../../test/support/test-logger.ts';
 import { housekeeperSettings } from './config.ts';
 import { endContentBy, endContents } from './end-contents.ts';
 import { jobsInLog } from './kept-jobs.ts';
@@ -28,7 +28,6 @@ import { start } from './main.ts';
 import { sweepObjects } from './sweep-objects.ts';
 
 const serviceToken = 'a token of sixteen or more';
-const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' });
 const never = new AbortController().signal;
 const caller = { ...testCaller, organization, domain };
 const ended = ({ data }: ExportCommit) => ['completed', 'failed', 'cancelled'].includes(data.state.phase);
@@ -54,7 +53,7 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
       { bus: publisherBus, objectStore: objects.store, pool, clock: systemClock, random: randomBase62, uploads },
       {
         callerTokens: { housekeeper: serviceToken },
-        logger,
+        logger: testLogger,
         checks: {},
         draining: () => false,
         metrics: serviceMetrics('test'),

@@ -1,4 +1,3 @@
-import pino from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { rebuildProjection } from '#services/cli/commands/projections.ts';
 import type { ContentCommit } from '#shared/aggregates/content/content.ts';
@@ -24,19 +23,12 @@ import type { StoredCommit } from '#shared/messaging/log/event-log.ts';
 import { type ReadModels, storesOf } from '#shared/messaging/read-models.ts';
 import { directoryLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import {
-  accessRecord,
-  contentCommit,
-  exportCommit,
-  exportState,
-  testAuditKey,
-} from '../../test/support/make-commit.ts';
+import { accessRecord, contentCommit, exportCommit, exportState } from '../../test/support/make-commit.ts';
+import { runProjections } from '../../test/support/run-projections.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
 import { entriesPerPart } from './audit-trail.ts';
 import { compareReadModels } from './compare-read-models.ts';
-import { startProjections } from './start-projections.ts';
 
-const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' });
 const never = new AbortController().signal;
 const organization = 'acme';
 const today = '2026-03-01';
@@ -51,8 +43,7 @@ describeWithServers(['nats-server'], 'audit and usage', () => {
   let linkSigner: BusOf<'link-signer'>;
   let projector: BusOf<'projector'>;
   let operator: BusOf<'operator'>;
-  let stop: AbortController;
-  let running: Promise<void>;
+  let stopProjector: () => Promise<void>;
   let rebuildCount = 0;
   let lostAckCount = 0;
   /** The projector's current time. */
@@ -76,15 +67,7 @@ describeWithServers(['nats-server'], 'audit and usage', () => {
   });
 
   function startProjector() {
-    stop = new AbortController();
-    running = startProjections(
-      { bus: forgetful(projector), instance: 'test', logger, clock: { now: () => now }, auditKey: testAuditKey },
-      stop.signal,
-    );
-  }
-  async function stopProjector() {
-    stop.abort();
-    await running;
+    stopProjector = runProjections(forgetful(projector), { clock: { now: () => now } });
   }
 
   /** The same bus, but for every seventh message the first acknowledgement is lost after it was folded, so that its whole batch is redelivered. */

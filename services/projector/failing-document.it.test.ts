@@ -1,4 +1,3 @@
-import pino from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { rebuildProjection } from '#services/cli/commands/projections.ts';
 import type { ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
@@ -8,13 +7,11 @@ import type { BusOf } from '#shared/messaging/bus.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
-import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { exportCommit, exportRequested, exportState, testAuditKey } from '../../test/support/make-commit.ts';
+import { exportCommit, exportRequested, exportState } from '../../test/support/make-commit.ts';
+import { runProjections } from '../../test/support/run-projections.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
-import { startProjections } from './start-projections.ts';
 
-const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' });
 const day = '2026-03-01';
 
 describeWithServers(['nats-server'], 'a document of a read model that cannot be written', () => {
@@ -38,7 +35,6 @@ describeWithServers(['nats-server'], 'a document of a read model that cannot be 
   });
 
   function startProjector(generations = projector.generations) {
-    const stop = new AbortController();
     const deadLetters: typeof projector.deadLetters = {
       ...projector.deadLetters,
       put: async (key, letter, options) => {
@@ -46,12 +42,7 @@ describeWithServers(['nats-server'], 'a document of a read model that cannot be 
         return projector.deadLetters.put(key, letter, options);
       },
     };
-    const bus = { ...projector, generations, deadLetters };
-    const running = startProjections(
-      { bus, instance: 'test', logger, clock: systemClock, auditKey: testAuditKey },
-      stop.signal,
-    );
-    end = () => (stop.abort(), running);
+    end = runProjections({ ...projector, generations, deadLetters });
   }
 
   /** The events of a request; by default those without audit entries. */

@@ -1,6 +1,5 @@
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import pino from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import {
   type ApiKey,
@@ -14,12 +13,11 @@ import type { BusOf } from '#shared/messaging/bus.ts';
 import { nextCommit } from '#shared/messaging/log/commit-chain.ts';
 import type { StoredCommit } from '#shared/messaging/log/event-log.ts';
 import { directoryLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
-import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { exportState, testAuditKey } from '../../test/support/make-commit.ts';
+import { exportState } from '../../test/support/make-commit.ts';
 import { newFolder } from '../../test/support/new-folder.ts';
+import { runProjections } from '../../test/support/run-projections.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
-import { startProjections } from './start-projections.ts';
 
 type Job = StoredCommit<ExportCommit>;
 type Directory = StoredCommit<DirectoryCommit>;
@@ -54,22 +52,17 @@ describeWithServers(['nats-server'], 'a bus that lost the end of its logs', () =
   let gateway: BusOf<'gateway'>;
   let orchestrator: BusOf<'orchestrator'>;
   let folder: string;
-  let running: Promise<void>;
-  const stop = new AbortController();
+  let stopProjector: () => Promise<void>;
   const jobId = (letter: string) => `se_${letter.repeat(22)}`;
 
   beforeAll(async () => {
     stand = await startTestBus();
     folder = newFolder();
-    const projector = await stand.connect('projector');
     [gateway, orchestrator] = await Promise.all([stand.connect('gateway'), stand.connect('orchestrator')]);
-    const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' });
-    const context = { bus: projector, instance: 'test', logger, clock: systemClock, auditKey: testAuditKey };
-    running = startProjections(context, stop.signal);
+    stopProjector = runProjections(await stand.connect('projector'));
   });
   afterAll(async () => {
-    stop.abort();
-    await running;
+    await stopProjector();
     await stand.stop();
   });
 

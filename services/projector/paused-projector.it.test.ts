@@ -1,6 +1,5 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import pino from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Generation, jobStatusKey, type ProjectionName } from '#shared/interfaces/read-models.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
@@ -9,12 +8,12 @@ import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { exportCommit, exportState, testAuditKey } from '../../test/support/make-commit.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
+import { testLogger } from '../../test/support/test-logger.ts';
 import { exportProjection } from './export-projection.ts';
 import { leadProjection } from './lead-projection.ts';
 
 type StartOver = BusOf<'projector'>['projections']['startOver'];
 
-const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' });
 const jobCount = 60;
 
 describeWithServers(['nats-server'], 'a projector that is paused while it empties a generation', () => {
@@ -48,7 +47,14 @@ describeWithServers(['nats-server'], 'a projector that is paused while it emptie
   /** Leads as if it had the lease; returns the error that ended it. */
   function lead(bus: BusOf<'projector'>, instance: string): Promise<unknown> {
     const stop = new AbortController();
-    const run = { source: exportProjection, bus, instance, clock: systemClock, logger, auditKey: testAuditKey };
+    const run = {
+      source: exportProjection,
+      bus,
+      instance,
+      clock: systemClock,
+      logger: testLogger,
+      auditKey: testAuditKey,
+    };
     const ended = leadProjection(run, stop.signal).catch((error: unknown) => error);
     ends.push(() => (stop.abort(), ended));
     return ended;

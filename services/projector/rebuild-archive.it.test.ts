@@ -1,19 +1,16 @@
-import pino from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { callOffRebuild, rebuildProjection } from '#services/cli/commands/projections.ts';
 import { archivedJobKey } from '#shared/contracts/stored-objects.ts';
 import { jobStatusKey, listPartKey } from '#shared/interfaces/read-models.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
-import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { exportCommit, exportRequested, exportState, testAuditKey } from '../../test/support/make-commit.ts';
+import { exportCommit, exportRequested, exportState } from '../../test/support/make-commit.ts';
+import { runProjections } from '../../test/support/run-projections.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
-import { startProjections } from './start-projections.ts';
 
-const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' });
 const jobOf = (letter: string) => `se_${letter.repeat(22)}`;
 const keyOf = (letter: string) => archivedJobKey('acme', jobOf(letter));
 
@@ -22,8 +19,7 @@ describeWithServers(['nats-server'], 'a rebuild that reads the archive', () => {
   let projector: BusOf<'projector'>;
   let operator: BusOf<'operator'>;
   let objectStore: ObjectStore;
-  let stop: AbortController;
-  let running: Promise<void>;
+  let stopProjector: () => Promise<void>;
 
   beforeEach(async () => {
     stand = await startTestBus();
@@ -35,15 +31,12 @@ describeWithServers(['nats-server'], 'a rebuild that reads the archive', () => {
     await gateway.exports.append(first, { sequence: 0 });
   });
   afterEach(async () => {
-    stop.abort();
-    await running;
+    await stopProjector();
     await stand.stop();
   });
 
   function startProjector(archive: Pick<ObjectStore, 'list' | 'get' | 'head'> = objectStore) {
-    stop = new AbortController();
-    const context = { bus: projector, instance: 'test', logger, clock: systemClock, archive, auditKey: testAuditKey };
-    running = startProjections(context, stop.signal);
+    stopProjector = runProjections(projector, { archive });
   }
   const request = (id: string) => ({ id, now: new Date() });
 
@@ -115,8 +108,7 @@ describeWithServers(['nats-server'], 'a rebuild that reads the archive', () => {
     expect((await rebuiltJobs()).withStatus).toEqual([jobStatusKey('acme', jobOf('l'))]);
     expect(await callOffRebuild(operator, 'exports', request('r3'))).toEqual({ rebuildId: undefined });
 
-    stop.abort();
-    await running;
+    await stopProjector();
     startProjector();
     expect(await rebuildProjection(operator, 'exports', request('r4'))).toMatchObject({ live: 'green' });
   });
@@ -143,8 +135,7 @@ describeWithServers(['nats-server'], 'a rebuild that reads the archive', () => {
     startProjector(endless);
     const rebuilding = rebuildProjection(operator, 'exports', request('r1'));
     await reading;
-    stop.abort();
-    await running;
+    await stopProjector();
     startProjector();
     await vi.waitFor(async () => expect(await rebuilding).toMatchObject({ id: 'r1' }), 60_000);
   });

@@ -1,4 +1,3 @@
-import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { rebuildProjection } from '#services/cli/commands/projections.ts';
 import type { ContentCommit } from '#shared/aggregates/content/content.ts';
@@ -21,20 +20,13 @@ import type { StoredCommit } from '#shared/messaging/log/event-log.ts';
 import { type ReadModels, storesOf } from '#shared/messaging/read-models.ts';
 import { directoryLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import {
-  accessRecord,
-  contentCommit,
-  exportCommit,
-  exportState,
-  testAuditKey,
-} from '../../test/support/make-commit.ts';
+import { accessRecord, contentCommit, exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { threadWriter } from '../../test/support/make-thread.ts';
+import { runProjections } from '../../test/support/run-projections.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
 import { compareReadModels } from './compare-read-models.ts';
-import { startProjections } from './start-projections.ts';
 
 const phases = ['requested', 'rendering', 'closing', 'joining', 'completed'] as const;
-const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' });
 const never = new AbortController().signal;
 
 describeWithServers(['nats-server'], 'rebuilding read models from the log', () => {
@@ -44,8 +36,7 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
   let publisher: BusOf<'publisher'>;
   let projector: BusOf<'projector'>;
   let operator: BusOf<'operator'>;
-  let stop: AbortController;
-  let running: Promise<void>;
+  let stopProjector: () => Promise<void>;
   let jobCount = 0;
   let rebuildCount = 0;
   /** The projector's current time. */
@@ -72,18 +63,10 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
     now = new Date('2026-03-01T12:00:00.000Z');
     startProjector();
   });
-  afterEach(stopProjector);
+  afterEach(() => stopProjector());
 
   function startProjector() {
-    stop = new AbortController();
-    running = startProjections(
-      { bus: projector, instance: 'test', logger, clock: { now: () => now }, auditKey: testAuditKey },
-      stop.signal,
-    );
-  }
-  async function stopProjector() {
-    stop.abort();
-    await running;
+    stopProjector = runProjections(projector, { clock: { now: () => now } });
   }
 
   /** A job from its request to its end; returns the last commit. */

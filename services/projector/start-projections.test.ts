@@ -1,33 +1,23 @@
-import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { jobStatusKey, listPartKey } from '#shared/interfaces/read-models.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { Poison } from '#shared/runtime/failures.ts';
-import { systemClock } from '#shared/runtime/time-and-ids.ts';
-import { exportCommit, exportState, testAuditKey } from '../../test/support/make-commit.ts';
+import { exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { type MemoryBus, memoryBus } from '../../test/support/memory-bus.ts';
-import { startProjections } from './start-projections.ts';
+import { runProjections } from '../../test/support/run-projections.ts';
 
 const subject = exportLogSubject('acme', exportState().jobId);
 const statusKey = jobStatusKey('acme', exportState().jobId);
 
 let bus: MemoryBus;
-let stop: AbortController;
-let running: Promise<void>;
+let stop: () => Promise<void>;
 
 beforeEach(() => {
   bus = memoryBus();
-  stop = new AbortController();
-  running = startProjections(
-    { bus, instance: 'test', logger: pino({ level: 'silent' }), clock: systemClock, auditKey: testAuditKey },
-    stop.signal,
-  );
+  stop = runProjections(bus);
 });
 
-afterEach(async () => {
-  stop.abort();
-  await running;
-});
+afterEach(() => stop());
 
 /** Three commits of one job: requested, rendering, completed. */
 async function threeCommits() {

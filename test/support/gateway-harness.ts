@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import pino, { type Logger } from 'pino';
+import type { Logger } from 'pino';
 import { keyDirectory } from '#services/gateway/auth/key-directory.ts';
 import { keyUses } from '#services/gateway/auth/key-uses.ts';
 import { buildGateway } from '#services/gateway/build-gateway.ts';
@@ -10,15 +10,15 @@ import { gatewaySettings } from '#services/gateway/config.ts';
 import type { GatewayContext, SeenAnswer } from '#services/gateway/context.ts';
 import { jobStatusFeed } from '#services/gateway/exports/job-status-feed.ts';
 import { sitePages } from '#services/gateway/exports/site-pages.ts';
-import { startProjections } from '#services/projector/start-projections.ts';
 import { openRateLimiter } from '#shared/http/open-rate-limiter.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import { serviceMetrics } from '#shared/runtime/metrics.ts';
 import { type Clock, randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
-import { testAuditKey } from './make-commit.ts';
 import { type MemoryBus, memoryBus } from './memory-bus.ts';
+import { runProjections } from './run-projections.ts';
+import { testLogger } from './test-logger.ts';
 
 export const operatorToken = 'the-operator-token-of-tests';
 export const serviceToken = 'the-service-token-of-tests';
@@ -45,7 +45,7 @@ export async function gatewayHarness(
   const folder = await mkdtemp(join(tmpdir(), 'bindery-gateway-'));
   const bus = memoryBus();
   const stop = new AbortController();
-  const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' }, pino.destination({ fd: 2, sync: true }));
+  const logger = testLogger;
   const clock = { time: new Date('2026-03-01T10:00:00.000Z'), now: () => clock.time };
   const objectStore = folderObjectStore({
     folder,
@@ -91,7 +91,7 @@ export async function gatewayHarness(
     draining: () => stop.signal.aborted,
     stopping: stop.signal,
   };
-  const projections = startProjections({ bus, instance: 'test', logger, clock, auditKey: testAuditKey }, stop.signal);
+  const stopProjections = runProjections(bus, { clock });
   const app = await buildGateway(context);
   return {
     app,
@@ -101,6 +101,7 @@ export async function gatewayHarness(
     clock,
     close: async () => {
       stop.abort();
+      const projections = stopProjections();
       await app.close();
       await projections;
       await context.keyUses.close();

@@ -1,7 +1,7 @@
-import pino from 'pino';
 import type { HousekeeperContext } from '#services/housekeeper/context.ts';
 import { keptJobsIn } from '#services/housekeeper/kept-jobs.ts';
 import { dayMs, systemClock } from '#shared/runtime/time-and-ids.ts';
+import { testLogger } from './test-logger.ts';
 
 /** Context of chores. Objects are kept for 90 days, and the publisher does nothing, unless `parts` override that. */
 export function housekeeperContext(
@@ -9,7 +9,7 @@ export function housekeeperContext(
 ): HousekeeperContext {
   return {
     clock: systemClock,
-    logger: pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' }),
+    logger: testLogger,
     keptJobs: keptJobsIn(parts.bus.exports, parts.objectStore),
     endContent: async () => {},
     keepObjectsMs: 90 * dayMs,
