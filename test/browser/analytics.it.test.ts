@@ -1,10 +1,9 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, onTestFinished, test } from 'vitest';
 import { describeWithServers } from '../support/describe-with-servers.ts';
-import { openBrowser } from '../support/open-browser.ts';
-import { serveFolder, siteFolder } from './site-folder.ts';
+import { serveFolder, siteFolder, suiteBrowser } from './site-folder.ts';
 
 const integrations = {
   amplitude: { apiKey: 'amp_1' },
@@ -31,24 +30,14 @@ const files = (named: object) => ({
 type Sent = { url: string; body: string; headers: Record<string, string> };
 
 describeWithServers(['chromium'], 'visits', () => {
-  let browser: Browser;
-  const closing: (() => Promise<unknown> | void)[] = [];
-  beforeAll(async () => {
-    browser = await openBrowser();
-  });
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  });
-  afterAll(() => browser.close());
+  const { newContext } = suiteBrowser();
 
   /** A site on a web server, with the requests of its pages to other servers. */
   async function site(options: Parameters<typeof siteFolder>[1], named: object = integrations, script?: string) {
     const folder = await siteFolder(files(named), options);
-    closing.push(() => rmSync(folder, { recursive: true }));
     const host = await serveFolder(folder);
-    closing.push(() => host.close());
-    const context = await browser.newContext();
-    closing.push(() => context.close());
+    onTestFinished(() => host.close());
+    const context = await newContext();
     if (script !== undefined) await context.addInitScript(script);
     const sent: Sent[] = [];
     await context.route(/^(?!http:\/\/127\.0\.0\.1)/, async (route) => {

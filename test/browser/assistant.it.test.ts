@@ -1,12 +1,10 @@
-import { rmSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { startAssistantHarness } from '../clients/assistant-harness.ts';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { assistantBehind } from '../clients/assistant-harness.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { createOrganization, gatewayHarness } from '../support/gateway-harness.ts';
-import { openBrowser } from '../support/open-browser.ts';
-import { serveFolder, siteFolder, siteInBrowser } from './site-folder.ts';
+import { serveFolder, siteFolder, siteInBrowser, suiteBrowser } from './site-folder.ts';
 
 const page = (title: string, text: string): string => `---\ntitle: "${title}"\n---\n\n${text}\n`;
 const files = {
@@ -40,24 +38,14 @@ async function ask(opened: Page, question: string): Promise<string> {
 
 describeWithServers(['chromium'], 'the assistant in a page', () => {
   vi.setConfig({ testTimeout: 60_000 });
-  let browser: Browser;
-  const closing: (() => Promise<unknown>)[] = [];
-  beforeAll(async () => {
-    browser = await openBrowser();
-  });
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  });
-  afterAll(() => browser.close());
+  const { newContext } = suiteBrowser();
 
   /** A page of a cloud bundle on a web server of its own. */
   async function site(platform: { serverUrl: string; assistantKey: string }, options: BrowserContextOptions = {}) {
     const folder = await siteFolder(files, { deployment: 'cloud', domain: 'docs', site: platform });
-    closing.push(async () => rmSync(folder, { recursive: true }));
     const host = await serveFolder(folder);
-    closing.push(() => host.close());
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
-    closing.push(() => context.close());
+    onTestFinished(() => host.close());
+    const context = await newContext({ viewport: { width: 1440, height: 900 }, ...options });
     const opened = await context.newPage();
     const problems: string[] = [];
     opened.on('pageerror', (error) => problems.push(error.message));
@@ -67,11 +55,8 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
 
   /** A platform with the extractive answerer. */
   async function platform() {
-    const gateway = await gatewayHarness({}, async ({ bus }) => {
-      const harness = await startAssistantHarness(undefined, bus);
-      return { env: { BINDERY_ASSISTANT_URL: harness.url }, close: () => harness.close() };
-    });
-    closing.push(() => gateway.close());
+    const gateway = await gatewayHarness({}, assistantBehind());
+    onTestFinished(() => gateway.close());
     const { assistantKey } = await createOrganization(gateway);
     return { serverUrl: await gateway.app.listen({ host: '127.0.0.1', port: 0 }), assistantKey };
   }
@@ -101,7 +86,7 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
       });
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    closing.push(async () => {
+    onTestFinished(async () => {
       server.closeAllConnections();
       server.close();
     });

@@ -1,9 +1,7 @@
-import { rmSync } from 'node:fs';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, onTestFinished, test } from 'vitest';
 import { describeWithServers } from '../support/describe-with-servers.ts';
-import { openBrowser } from '../support/open-browser.ts';
-import { keepPicture, serveFolder, siteFolder } from './site-folder.ts';
+import { keepPicture, serveFolder, siteFolder, suiteBrowser } from './site-folder.ts';
 
 const link = {
   title: 'Report a problem',
@@ -31,15 +29,7 @@ const files = (contextual: object, more: object = {}) => ({
 const all = { options: ['copy', 'view', 'assistant', 'chatgpt', 'claude', 'perplexity', link] };
 
 describeWithServers(['chromium'], 'the menu of a page', () => {
-  let browser: Browser;
-  const closing: (() => Promise<unknown> | void)[] = [];
-  beforeAll(async () => {
-    browser = await openBrowser();
-  });
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  });
-  afterAll(() => browser.close());
+  const { newContext } = suiteBrowser();
 
   async function open(
     project: Record<string, string>,
@@ -58,12 +48,10 @@ describeWithServers(['chromium'], 'the menu of a page', () => {
     } = {},
   ): Promise<{ page: Page; home: string; problems: string[] }> {
     const folder = await siteFolder(project, { deployment });
-    closing.push(() => rmSync(folder, { recursive: true }));
     const host = served ? await serveFolder(folder) : undefined;
-    if (host) closing.push(() => host.close());
+    if (host) onTestFinished(() => host.close());
     const home = host ? `${host.url}/docs/` : `file://${folder}/`;
-    const opened = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'], ...context });
-    closing.push(() => opened.close());
+    const opened = await newContext({ permissions: ['clipboard-read', 'clipboard-write'], ...context });
     const page = await opened.newPage();
     const problems: string[] = [];
     page.on('pageerror', (error) => problems.push(error.message));

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -123,7 +123,6 @@ describeWithServers(['chromium'], 'the policy of pages in Chromium', () => {
     expect(await page.evaluate("getComputedStyle(document.body, '::before').content")).toBe('none');
     expect(await page.evaluate("getComputedStyle(document.body).getPropertyValue('--sans')")).toContain('system-ui');
     expect(await page.evaluate("document.elementFromPoint(5, 5).closest('.mdx-content')")).toBeNull();
-    rmSync(folder, { recursive: true });
   });
 
   for (const width of [390, 1280]) {

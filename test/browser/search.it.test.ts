@@ -1,14 +1,13 @@
-import { readFileSync, readdirSync, rmSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { SiteConfig } from '#shared/docs/render/site/page-globals.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { ownDocumentation } from '../support/docs-projects.ts';
 import { bearer, createOrganization, gatewayHarness } from '../support/gateway-harness.ts';
-import { openBrowser } from '../support/open-browser.ts';
-import { startAssistantHarness } from '../clients/assistant-harness.ts';
-import { serveFolder, siteFolder, siteInBrowser } from './site-folder.ts';
+import { assistantBehind } from '../clients/assistant-harness.ts';
+import { serveFolder, siteFolder, siteInBrowser, suiteBrowser } from './site-folder.ts';
 
 const page = (title: string, text: string): string => `---\ntitle: "${title}"\n---\n\n${text}\n`;
 
@@ -132,16 +131,7 @@ describeWithServers(['chromium'], 'the search in the bundle', () => {
 
 describeWithServers(['chromium'], 'a site by its deployment type', () => {
   vi.setConfig({ testTimeout: 60_000 });
-  let browser: Browser;
-  const folders: string[] = [];
-  beforeAll(async () => {
-    browser = await openBrowser();
-  });
-  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
-  afterAll(async () => {
-    await browser.close();
-    for (const folder of folders) rmSync(folder, { recursive: true });
-  });
+  const { newContext } = suiteBrowser();
 
   /** The start page of a site, with every request of its pages to other servers. */
   async function site(
@@ -149,8 +139,7 @@ describeWithServers(['chromium'], 'a site by its deployment type', () => {
     of: Parameters<typeof siteFolder>[0] = files,
   ) {
     const folder = await siteFolder(of, options);
-    folders.push(folder);
-    const context = await browser.newContext();
+    const context = await newContext();
     const opened = await context.newPage();
     const left: string[] = [];
     const said: string[] = [];
@@ -227,23 +216,12 @@ describeWithServers(['chromium'], 'a site by its deployment type', () => {
 
 describeWithServers(['chromium'], 'the search of the platform', () => {
   vi.setConfig({ testTimeout: 60_000 });
-  let browser: Browser;
-  const closing: (() => Promise<unknown>)[] = [];
-  beforeAll(async () => {
-    browser = await openBrowser();
-  });
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  });
-  afterAll(() => browser.close());
+  const { newContext } = suiteBrowser();
 
   /** A page of an unpacked cloud bundle on a web server, and the gateway that its config.js names. */
   async function start() {
-    const gateway = await gatewayHarness({}, async ({ bus }) => {
-      const harness = await startAssistantHarness(undefined, bus);
-      return { env: { BINDERY_ASSISTANT_URL: harness.url }, close: () => harness.close() };
-    });
-    closing.push(() => gateway.close());
+    const gateway = await gatewayHarness({}, assistantBehind());
+    onTestFinished(() => gateway.close());
     const { assistantKey } = await createOrganization(gateway);
     // Pages wait six seconds for an answer; the first one of a process on a busy machine may take longer.
     await gateway.app.inject({
@@ -259,11 +237,9 @@ describeWithServers(['chromium'], 'the search of the platform', () => {
       { 'index.mdx': '', 'guides/keys.mdx': keys, 'guides/export.mdx': exported },
       options,
     );
-    closing.push(async () => rmSync(folder, { recursive: true }));
     const host = await serveFolder(folder);
-    closing.push(() => host.close());
-    const context = await browser.newContext();
-    closing.push(() => context.close());
+    onTestFinished(() => host.close());
+    const context = await newContext();
     const opened = await context.newPage();
     const requests: string[] = [];
     opened.on('request', (request) => requests.push(request.url()));

@@ -1,12 +1,10 @@
-import { rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, onTestFinished, test } from 'vitest';
 import { describeWithServers } from '../support/describe-with-servers.ts';
-import { openBrowser } from '../support/open-browser.ts';
-import { siteFolder } from './site-folder.ts';
+import { siteFolder, suiteBrowser } from './site-folder.ts';
 
 /** Hostile script that reads another organization's site: its browser storage and its settings. */
 const steal = `const take = async (from) => {
@@ -41,24 +39,7 @@ const secrets = ['thread-key-of-b', 'assistant-key-of-b'];
 const types: Record<string, string> = { css: 'text/css', js: 'text/javascript', html: 'text/html' };
 
 describeWithServers(['chromium'], 'a hostile island (in Chromium; skipped where there is none)', () => {
-  let browser: Browser;
-  const folders: string[] = [];
-  const servers: Server[] = [];
-
-  beforeAll(async () => {
-    browser = await openBrowser();
-  }, 60_000);
-  afterEach(async () => {
-    await Promise.all(browser.contexts().map((context) => context.close()));
-    for (const server of servers.splice(0)) {
-      server.closeAllConnections();
-      server.close();
-    }
-  });
-  afterAll(async () => {
-    await browser.close();
-    for (const folder of folders) rmSync(folder, { recursive: true });
-  });
+  const { newContext } = suiteBrowser();
 
   /** A host with the sites of organizations in folders of their own. */
   async function host(sites: Record<string, string>): Promise<{ url: string; stolen: string[] }> {
@@ -78,21 +59,21 @@ describeWithServers(['chromium'], 'a hostile island (in Chromium; skipped where 
         return response.end(settings + String(body));
       });
     });
-    servers.push(server);
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const address = server.address();
     return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`, stolen };
   }
 
-  async function site(files: Record<string, string>, allowTenantScripts: boolean): Promise<string> {
-    const folder = await siteFolder(files, { allowTenantScripts });
-    folders.push(folder);
-    return folder;
-  }
+  const site = (files: Record<string, string>, allowTenantScripts: boolean) =>
+    siteFolder(files, { allowTenantScripts });
 
   /** A reader with a thread with the assistant of the other site opens the hostile page and uses its elements. */
   async function visit(victim: string, address: string): Promise<Page> {
-    const page = await browser.newPage();
+    const page = await (await newContext()).newPage();
     await page.goto(`${victim}/b/index.html`);
     await page.evaluate("localStorage.setItem('thread', 'thread-key-of-b')");
     await page.goto(`${address}/a/index.html`);

@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
@@ -9,6 +8,7 @@ import { renderSite } from '#shared/docs/render/site/render-site.ts';
 import type { SiteRenderOptions } from '#shared/docs/render/page-slice.ts';
 import type { RenderedFile, RenderedText } from '#shared/docs/render/bundle-paths.ts';
 import { closingFiles, testOptions, testProject } from '#shared/docs/render/test-project.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { openBrowser } from '../support/open-browser.ts';
 
 /** A site in a browser, for the tests of one suite. Pages that a test opened are closed after it. */
@@ -24,23 +24,25 @@ export type BrowserSite = {
   keepPicture: (page: Page, name: string) => Promise<void>;
 };
 
-/** Unpacks the site and starts a browser before the tests of the suite around it, and removes both after them. */
+/** A browser for the tests of the suite around it. What a test opened in it is closed after the test. */
+export function suiteBrowser(): Pick<Browser, 'newContext'> {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
+  afterAll(() => browser.close());
+  return { newContext: (options) => browser.newContext(options) };
+}
+
+/** Unpacks the site and starts a browser before the tests of the suite around it. */
 export function siteInBrowser(files: Record<string, string | Uint8Array>, options: SiteChanges = {}): BrowserSite {
   let folder: string;
-  let browser: Browser;
   const problems: string[] = [];
-  const newContext = (options: BrowserContextOptions = {}): Promise<BrowserContext> => browser.newContext(options);
+  const { newContext } = suiteBrowser();
 
   beforeAll(async () => {
     folder = await siteFolder(files, options);
-    browser = await openBrowser();
-  });
-  afterEach(async () => {
-    await Promise.all(browser.contexts().map((context) => context.close()));
-  });
-  afterAll(async () => {
-    await browser.close();
-    rmSync(folder, { recursive: true });
   });
 
   return {
@@ -82,7 +84,7 @@ export async function siteFolder(
   files: Record<string, string | Uint8Array>,
   options: SiteChanges = {},
 ): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'site-'));
+  const folder = newFolder();
   const project = await testProject(files);
   const rendered = project.model.pages.map((page) => project.render(page.path, { ...testOptions, ...options }));
   const pages = rendered.map(({ page }) => page);

@@ -6,17 +6,14 @@ import {
   gatewayHarness,
   type TestOrganization,
 } from '../support/gateway-harness.ts';
-import { startAssistantHarness } from './assistant-harness.ts';
+import { assistantBehind } from './assistant-harness.ts';
 
 let gateway: GatewayHarness;
 let acme: TestOrganization;
 let url: string;
 
 beforeAll(async () => {
-  gateway = await gatewayHarness({}, async ({ bus }) => {
-    const harness = await startAssistantHarness(undefined, bus);
-    return { env: { BINDERY_ASSISTANT_URL: harness.url }, close: () => harness.close() };
-  });
+  gateway = await gatewayHarness({}, assistantBehind());
   acme = await createOrganization(gateway);
   url = await gateway.app.listen({ host: '127.0.0.1', port: 0 });
 });

@@ -11,7 +11,7 @@ import { serviceTokenHeader } from '#shared/interfaces/internal/internal-server.
 import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
 import type { SearchPage } from '#shared/search/search-index.ts';
 import { sqliteSearchIndex } from '#shared/search/sqlite/sqlite-search-index.ts';
-import { serviceToken } from '../support/gateway-harness.ts';
+import { type ServiceParts, serviceToken } from '../support/gateway-harness.ts';
 import { type MemoryBus, memoryBus } from '../support/memory-bus.ts';
 
 const contentVersion = `cv_${'0'.repeat(32)}`;
@@ -68,6 +68,14 @@ export type AssistantHarness = {
 };
 
 type HarnessOptions = { logger?: Logger; answerTimeoutMs?: number; budgetBytes?: number; morePages?: SearchPage[] };
+
+/** The assistant behind a gateway of tests: an argument of `gatewayHarness`. */
+export const assistantBehind =
+  (model?: LanguageModelV4, options?: HarnessOptions) =>
+  async ({ bus }: Pick<ServiceParts, 'bus'>) => {
+    const assistant = await startAssistantHarness(model, bus, options);
+    return { env: { BINDERY_ASSISTANT_URL: assistant.url }, close: () => assistant.close() };
+  };
 
 /** The assistant service over HTTP with a small indexed site, and its dependencies in this process. */
 export async function startAssistantHarness(

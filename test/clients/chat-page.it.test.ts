@@ -15,7 +15,7 @@ import {
   type TestOrganization,
 } from '../support/gateway-harness.ts';
 import { openBrowser } from '../support/open-browser.ts';
-import { startAssistantHarness } from './assistant-harness.ts';
+import { assistantBehind } from './assistant-harness.ts';
 import { sdkVersions } from './sdk-pages.ts';
 
 describeWithServers(['chromium', 'sdk-versions'], 'the chat page of the documentation', () => {
@@ -23,10 +23,7 @@ describeWithServers(['chromium', 'sdk-versions'], 'the chat page of the document
   let acme: TestOrganization;
   let browser: Browser;
   beforeAll(async () => {
-    gateway = await gatewayHarness({}, async ({ bus }) => {
-      const assistant = await startAssistantHarness(undefined, bus);
-      return { env: { BINDERY_ASSISTANT_URL: assistant.url }, close: () => assistant.close() };
-    });
+    gateway = await gatewayHarness({}, assistantBehind());
     acme = await createOrganization(gateway);
     browser = await openBrowser();
   });

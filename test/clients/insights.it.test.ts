@@ -9,7 +9,7 @@ import {
   gatewayHarness,
   type TestOrganization,
 } from '../support/gateway-harness.ts';
-import { readEvents, scriptedModel, startAssistantHarness, usage } from './assistant-harness.ts';
+import { assistantBehind, readEvents, scriptedModel, usage } from './assistant-harness.ts';
 
 // Insights of an organization into its readers' questions: through the gateway, from the real assistant and projector.
 
@@ -17,11 +17,8 @@ let gateway: GatewayHarness;
 let acme: TestOrganization;
 let other: TestOrganization;
 
-const open = async (model?: Parameters<typeof startAssistantHarness>[0]) => {
-  gateway = await gatewayHarness({}, async ({ bus }) => {
-    const assistant = await startAssistantHarness(model, bus);
-    return { env: { BINDERY_ASSISTANT_URL: assistant.url }, close: () => assistant.close() };
-  });
+const open = async (model?: Parameters<typeof assistantBehind>[0]) => {
+  gateway = await gatewayHarness({}, assistantBehind(model));
   // The assistant has the time of this machine.
   gateway.clock.time = systemClock.now();
   acme = await createOrganization(gateway);

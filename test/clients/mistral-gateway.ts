@@ -9,7 +9,7 @@ import {
   type TestOrganization,
 } from '../support/gateway-harness.ts';
 import { type MistralServer, startMistral } from '../support/start-mistral.ts';
-import { startAssistantHarness } from './assistant-harness.ts';
+import { assistantBehind } from './assistant-harness.ts';
 
 export const mistralKey = 'the-key-of-mistral-in-tests';
 
@@ -32,10 +32,7 @@ export async function startMistralGateway(morePages: SearchPage[] = []): Promise
       BINDERY_MISTRAL_BASE_URL: mistral.baseUrl,
     }),
   );
-  const gateway = await gatewayHarness({}, async ({ bus }) => {
-    const assistant = await startAssistantHarness(model, bus, { morePages });
-    return { env: { BINDERY_ASSISTANT_URL: assistant.url }, close: () => assistant.close() };
-  });
+  const gateway = await gatewayHarness({}, assistantBehind(model, { morePages }));
   const acme = await createOrganization(gateway);
   const url = await gateway.app.listen({ host: '127.0.0.1', port: 0 });
   return {

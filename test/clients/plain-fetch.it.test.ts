@@ -10,16 +10,13 @@ import {
   type TestOrganization,
 } from '../support/gateway-harness.ts';
 import { newFolder } from '../support/new-folder.ts';
-import { startAssistantHarness } from './assistant-harness.ts';
+import { assistantBehind } from './assistant-harness.ts';
 
 let gateway: GatewayHarness;
 let acme: TestOrganization;
 let folder: string;
 beforeAll(async () => {
-  gateway = await gatewayHarness({}, async ({ bus }) => {
-    const assistant = await startAssistantHarness(undefined, bus);
-    return { env: { BINDERY_ASSISTANT_URL: assistant.url }, close: () => assistant.close() };
-  });
+  gateway = await gatewayHarness({}, assistantBehind());
   acme = await createOrganization(gateway);
   folder = newFolder();
 });

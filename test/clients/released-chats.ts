@@ -10,7 +10,7 @@ import {
   type TestOrganization,
 } from '../support/gateway-harness.ts';
 import { openBrowser } from '../support/open-browser.ts';
-import { startAssistantHarness, usage } from './assistant-harness.ts';
+import { assistantBehind, usage } from './assistant-harness.ts';
 import { type ChatOnPage, type ChatOptions, isVersion4, type SdkVersion, serveSdkPages } from './sdk-pages.ts';
 
 declare global {
@@ -72,11 +72,8 @@ export function describeChats(versions: readonly SdkVersion[]): void {
     let stopped = Promise.withResolvers<void>();
 
     beforeAll(async () => {
-      gateway = await gatewayHarness({ BINDERY_LIMIT_ASSISTANT_PER_HOUR: '300' }, async ({ bus }) => {
-        const model = answeringModel(() => stopped.resolve());
-        const harness = await startAssistantHarness(model, bus);
-        return { env: { BINDERY_ASSISTANT_URL: harness.url }, close: () => harness.close() };
-      });
+      const model = answeringModel(() => stopped.resolve());
+      gateway = await gatewayHarness({ BINDERY_LIMIT_ASSISTANT_PER_HOUR: '300' }, assistantBehind(model));
       acme = await createOrganization(gateway);
       limited = await createOrganization(gateway, 'Limited');
       url = await gateway.app.listen({ host: '127.0.0.1', port: 0 });

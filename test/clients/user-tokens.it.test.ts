@@ -1,14 +1,11 @@
 import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bearer, createOrganization, gatewayHarness, operatorToken } from '../support/gateway-harness.ts';
-import { startAssistantHarness } from './assistant-harness.ts';
+import { assistantBehind } from './assistant-harness.ts';
 
 /** A gateway with an assistant behind it. Its site has a page that only the group `staff` may read. */
 async function startSite(domain: object) {
-  const gateway = await gatewayHarness({}, async ({ bus }) => {
-    const harness = await startAssistantHarness(undefined, bus);
-    return { env: { BINDERY_ASSISTANT_URL: harness.url }, close: () => harness.close() };
-  });
+  const gateway = await gatewayHarness({}, assistantBehind());
   const acme = await createOrganization(gateway, 'Acme', 'enterprise', domain);
   const page = async (key: string, headers: Record<string, string> = {}, groups?: readonly string[]) => {
     const answer = await gateway.app.inject({

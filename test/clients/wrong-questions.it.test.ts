@@ -7,7 +7,7 @@ import {
   operatorToken,
   type TestOrganization,
 } from '../support/gateway-harness.ts';
-import { startAssistantHarness } from './assistant-harness.ts';
+import { assistantBehind } from './assistant-harness.ts';
 
 // Answers to invalid questions: through the gateway, from the real assistant.
 
@@ -15,10 +15,7 @@ let gateway: GatewayHarness;
 let acme: TestOrganization;
 let other: TestOrganization;
 beforeAll(async () => {
-  gateway = await gatewayHarness({}, async ({ bus }) => {
-    const assistant = await startAssistantHarness(undefined, bus);
-    return { env: { BINDERY_ASSISTANT_URL: assistant.url }, close: () => assistant.close() };
-  });
+  gateway = await gatewayHarness({}, assistantBehind());
   acme = await createOrganization(gateway);
   other = await createOrganization(gateway, 'Other');
   await gateway.app.inject({
