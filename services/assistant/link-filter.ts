@@ -43,6 +43,8 @@ const noText = '…';
 const lineBegins = /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t>]+)*$/;
 /** The part of a mail address behind its name. */
 const mailHost = /^@((?:[-\w.]|\\[-._])*)/;
+/** Punctuation behind a mail address. */
+const mailEnds = /[-_.\\]+$/;
 /** The name of a mail address, before `@`. Mail allows 64 characters at most. */
 const mailName = /[-.\w+]{1,64}$/;
 /** An open block of code. `column` is the column of its mark, after the marks of quotations. */
@@ -189,10 +191,11 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     if (begun === undefined && mail === undefined) return '';
     const both = `${begun ?? mail ?? ''}${rest}`;
     const [whole = ''] = (begun === undefined ? mailHost : address).exec(both) ?? [];
-    const mayGrow = whole.length === both.length || addressAtEnd(both) === 0;
+    const mayGrow = goesToEnd(whole, both) || addressAtEnd(both) === 0;
     if (mayGrow && !isLast && rest.length < longestLink) return undefined;
-    const length = whole.length - (both.length - rest.length);
-    if (length <= 0 || (begun === undefined && !isMailHost(whole.slice(1)))) return '';
+    const shown = begun === undefined ? whole.replace(mailEnds, '') : whole;
+    const length = shown.length - (both.length - rest.length);
+    if (length <= 0 || (begun === undefined && !isMailHost(shown.slice(1)))) return '';
     return `\`${withoutEscapes(take(length))}\``;
   }
 
@@ -210,8 +213,8 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
   /** Turns the host of a mail address into code. The name before `@` has already been shown. */
   async function mailAddress(isLast: boolean): Promise<string | undefined> {
     const [whole = '', host = ''] = mailHost.exec(rest) ?? [];
-    if (whole.length === rest.length && !isLast && whole.length < longestLink) return undefined;
-    const shown = host.replace(/[-_.\\]+$/, '');
+    if (goesToEnd(whole, rest) && !isLast && whole.length < longestLink) return undefined;
+    const shown = host.replace(mailEnds, '');
     const [name] = mailName.exec(said) ?? [];
     const meant = withoutEscapes(shown);
     if (!isMailHost(meant) || !/[-.\w+]$/.test(said)) return take(1);
@@ -311,6 +314,9 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     end: () => run(true),
   };
 }
+
+/** True if an address at the beginning of a text may go on behind it. A backslash may escape a mark of the address. */
+const goesToEnd = (address: string, text: string): boolean => /^\\?$/.test(text.slice(address.length));
 
 /** The offset of an address that may continue after the text; -1 without one. */
 function addressAtEnd(text: string): number {
