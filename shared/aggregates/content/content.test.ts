@@ -54,3 +54,43 @@ test('a deleted version is no longer searched', () => {
   expect(state?.versions).toHaveLength(1);
   expect(state?.searched).toBeUndefined();
 });
+
+test('a removed label and ended versions are gone, and the ended ones are remembered up to 500', () => {
+  const ended = (...contentVersions: string[]): ContentEvent => ({
+    type: 'ContentsEnded',
+    version: 1,
+    data: { ...identity, contentVersions },
+  });
+  const labelled = after(published(one, 'v1'), published(two, 'v2'));
+  const at = { time: '2026-01-09T00:00:00.000Z', actor };
+  const removed: ContentEvent = {
+    type: 'LabelRemoved',
+    version: 1,
+    data: { ...identity, contentVersion: one, label: 'v1' },
+  };
+  expect(contentAggregate.evolve(labelled, removed, at)).toEqual({ ...labelled, labels: { v2: two } });
+  expect(after(published(one), indexed(one), published(two), ended(one))).toEqual({
+    ...identity,
+    versions: [{ contentVersion: two, publishedAt: '2026-01-03T00:00:00.000Z', pageCount: 3, indexed: false }],
+    labels: {},
+    ended: [one],
+    latest: two,
+  });
+  const many = Array.from({ length: 500 }, (_, n) => `cv_${n}`);
+  expect(after(published(one), published(two), ended(one), ended(...many))?.ended).toEqual(many);
+  const again = after(published(one), published(two), ended(one), published(one));
+  expect(again).not.toHaveProperty('ended');
+  expect(after(published(one), published(two), ended('cv_a', one), published(one))?.ended).toEqual(['cv_a']);
+});
+
+test('an indexed version is searched, and the others stay as they are', () => {
+  const state = after(published(one), published(two), indexed(two));
+  expect(state?.versions.map((version) => version.indexed)).toEqual([false, true]);
+  expect(after(published(one), published(two), indexed(two), published(one))).toMatchObject({
+    searched: two,
+    versions: [
+      { contentVersion: two, indexed: true, publishedAt: '2026-01-02T00:00:00.000Z' },
+      { contentVersion: one, indexed: false, publishedAt: '2026-01-04T00:00:00.000Z' },
+    ],
+  });
+});

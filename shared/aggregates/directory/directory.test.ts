@@ -4,7 +4,9 @@ import {
   changeOrganization,
   createApiKey,
   createOrganization,
+  grantAdminKey,
   revokeApiKey,
+  revokeDescendants,
   rotateApiKey,
 } from './decide.ts';
 import {
@@ -14,6 +16,8 @@ import {
   type DirectoryState,
   type DomainEntry,
   type UserTokenKey,
+  apiKeySchema,
+  userTokenKeySchema,
 } from './directory.ts';
 
 const time = '2026-03-01T10:00:00.000Z';
@@ -56,17 +60,20 @@ describe('an organization', () => {
   });
 
   test('is created once', () => {
-    expect(() => createOrganization(acme, 'acme', { name: 'Acme', plan: 'pro' }, first)).toThrow('already');
+    expect(() => createOrganization(acme, 'acme', { name: 'Acme', plan: 'pro' }, first)).toThrow(
+      expect.objectContaining({ code: 'in_use', message: 'The organization "acme" exists already.' }),
+    );
   });
 
   test('keeps fields that a change does not name, and a change without effect adds no event', () => {
     expect(after(acme, changeOrganization(acme, { plan: 'pro' }))).toEqual({ ...acme, plan: 'pro' });
+    expect(after(acme, changeOrganization(acme, { name: 'Other' }))).toEqual({ ...acme, name: 'Other' });
     expect(changeOrganization(acme, { name: 'Acme', plan: 'free' })).toEqual([]);
   });
 
   test('must exist before any change of it', () => {
     expect(() => changeOrganization(undefined, { plan: 'pro' })).toThrow('no such organization');
-    expect(() => after(undefined, addDomain(acme, docs))).toThrow('comes before its creation');
+    expect(() => after(undefined, addDomain(acme, docs))).toThrow('DomainAdded of acme comes before its creation');
   });
 });
 
@@ -82,7 +89,61 @@ describe('a domain', () => {
     ['host name', { ...docs, slug: 'blog' }],
     ['slug that is a host name', { ...docs, slug: 'docs.acme.com', hosts: [] }],
   ])('cannot take a %s of another one', (_name, domain) => {
-    expect(() => addDomain(withDocs, domain)).toThrow('already');
+    const name = domain.slug === docs.slug ? 'docs' : 'docs.acme.com';
+    expect(() => addDomain(withDocs, domain)).toThrow(
+      expect.objectContaining({
+        code: 'in_use',
+        message: `The organization has a domain with the name "${name}" already.`,
+      }),
+    );
+  });
+
+  test('is the last one of 200', () => {
+    const domains = Array.from({ length: 200 }, (_, count) => ({ ...docs, slug: `docs-${count}`, hosts: [] }));
+    expect(addDomain({ ...acme, domains: domains.slice(1) }, docs)).toHaveLength(1);
+    expect(() => addDomain({ ...acme, domains }, docs)).toThrow(
+      expect.objectContaining({
+        code: 'in_use',
+        message: 'The organization has 200 domains, which is the maximum.',
+      }),
+    );
+  });
+
+  test('has public keys and no private part of one', () => {
+    const x = 'A'.repeat(43);
+    const okp = {
+      kty: 'OKP',
+      crv: 'Ed25519',
+      x,
+      alg: 'EdDSA',
+      kid: 'k'.repeat(200),
+      use: 'sig',
+      key_ops: ['verify'],
+      ext: true,
+    };
+    const ec = { kty: 'EC', crv: 'P-256', x, y: x, alg: 'ES256' };
+    const rsa = { kty: 'RSA', n: 'A'.repeat(342), e: 'AQAB', alg: 'RS256' };
+    const isKey = (key: object) => userTokenKeySchema.safeParse(key).success;
+    for (const good of [okp, ec, rsa, { ...rsa, n: 'A'.repeat(683), e: 'A-_z0a9Z' }]) expect(isKey(good)).toBe(true);
+    for (const wrong of [
+      ...[okp, ec, rsa].map((key) => ({ ...key, d: x })),
+      ...[okp, ec, rsa].map((key) => ({ ...key, alg: 'HS256' })),
+      ...[{ kid: '' }, { kid: 'k'.repeat(201) }, { use: 'enc' }, { key_ops: ['sign'] }].map((more) => ({
+        ...okp,
+        ...more,
+      })),
+      ...[`${x}A`, x.slice(1), `${x.slice(1)}+`].map((x) => ({ ...okp, x })),
+      { ...okp, crv: 'X25519' },
+      { ...ec, crv: 'P-384' },
+      { ...ec, y: `${x}A` },
+      { ...rsa, n: 'A'.repeat(341) },
+      { ...rsa, n: 'A'.repeat(684) },
+      { ...rsa, e: '' },
+      { ...rsa, e: 'A'.repeat(9) },
+    ])
+      expect({ wrong, isKey: isKey(wrong) }).toEqual({ wrong, isKey: false });
+    const [issue] = userTokenKeySchema.safeParse({ ...okp, x: '' }).error?.issues ?? [];
+    expect(issue?.message).toBe('must be base64url of the right length');
   });
 
   test('has user token keys up to 100 in all domains of an organization', () => {
@@ -110,7 +171,20 @@ describe('an API key', () => {
     const revoked = after(created, revokeApiKey(created, second.id));
     expect(revoked.keys).toEqual([first, { ...second, revokedAt: time }]);
     expect(revokeApiKey(revoked, second.id)).toEqual([]);
-    expect(() => revokeApiKey(acme, second.id)).toThrow('no API key');
+    expect(() => revokeApiKey(acme, second.id)).toThrow(
+      expect.objectContaining({
+        code: 'not_found',
+        message: `There is no API key "${second.id}" in this organization.`,
+      }),
+    );
+  });
+
+  test('has an id of 16 characters, and a name of 100 at most', () => {
+    const isKey = (change: Partial<ApiKey>) => apiKeySchema.safeParse(key('a', change)).success;
+    expect([isKey({ id: 'key_0123456789abcdeF' }), isKey({ name: 'n'.repeat(100) })]).toEqual([true, true]);
+    for (const id of ['key_0123456789abcde', 'key_0123456789abcdef0', 'xkey_0123456789abcdef', 'key_0123456789abcde-'])
+      expect(isKey({ id })).toBe(false);
+    expect(isKey({ name: 'n'.repeat(101) })).toBe(false);
   });
 
   test.each([
@@ -138,6 +212,72 @@ describe('an API key', () => {
       'not valid',
     );
     expect(() => createApiKey(revoked, bySecond, () => second)).toThrow('not valid');
+  });
+
+  test('that is not there cannot be rotated, nor one whose end is past and stays', () => {
+    const to = (renewed: ApiKey, keyId = first.id, time = byFirst.time) =>
+      rotateApiKey(acme, { ...byFirst, time }, { keyId, overlapEnd: time }, () => renewed);
+    expect(() => to(second, 'key_none')).toThrow(
+      expect.objectContaining({
+        code: 'not_found',
+        message: 'There is no API key "key_none" in this organization, or it was revoked.',
+      }),
+    );
+    const ended = key('ended', { expiresAt: time });
+    const withEnded = { ...acme, keys: [first, ended] };
+    const renew = (expiresAt: string) =>
+      rotateApiKey(withEnded, byFirst, { keyId: ended.id, overlapEnd: time }, (old) => ({ ...old, expiresAt }));
+    expect(() => renew(time)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_request',
+        message: `The API key ${ended.id} ended at ${time}, and a rotated key keeps its end. Set "expiresInDays", or create a new key.`,
+        fields: [{ path: 'expiresInDays', message: 'is missing: the key has ended' }],
+      }),
+    );
+    expect(renew('2026-03-01T10:00:00.001Z')).toHaveLength(1);
+  });
+
+  test('without an end gets one when it is rotated', () => {
+    const endless = { ...acme, keys: [first, key('endless')] };
+    const events = rotateApiKey(endless, byFirst, { keyId: key('endless').id, overlapEnd: time }, () => second);
+    expect(after(endless, events).keys).toEqual([first, { ...key('endless'), expiresAt: time }, second]);
+  });
+
+  test('is revoked with those that it made', () => {
+    const both = { ...acme, keys: [first, second, key('third')] };
+    expect(after(both, revokeDescendants(both, [second, key('third')])).keys).toEqual([
+      first,
+      { ...second, revokedAt: time },
+      { ...key('third'), revokedAt: time },
+    ]);
+    expect(() => revokeDescendants(undefined, [])).toThrow('no such organization');
+  });
+
+  test('from the operator is not counted, but needs room', () => {
+    const full = { ...acme, keys: Array.from({ length: 500 }, (_, count) => key(String(count))) };
+    expect(after(full, grantAdminKey(full, second)).keys).toHaveLength(501);
+    expect(() => grantAdminKey(undefined, second)).toThrow('no such organization');
+  });
+
+  test('and a domain have room in a state of 400 KB', () => {
+    const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+    const large = (bytes: number): DirectoryState => {
+      const empty = { ...acme, name: '' };
+      return { ...empty, name: 'é'.repeat(bytes).slice(0, (bytes - bytesOf(empty)) >> 1) };
+    };
+    const fits = large(400_000 - bytesOf(second));
+    expect(400_000 - bytesOf(fits) - bytesOf(second)).toBeLessThan(2);
+    expect(grantAdminKey(fits, second)).toHaveLength(1);
+    const tooLarge = { ...fits, name: `${fits.name}éé` };
+    const tooMuch = expect.objectContaining({
+      code: 'in_use',
+      message:
+        'The keys and domains of the organization would take more than 400 KB, which is the maximum. Name fewer addresses, origins or hosts.',
+    });
+    expect(() => grantAdminKey(tooLarge, second)).toThrow(tooMuch);
+    expect(() => createApiKey(tooLarge, byFirst, () => second)).toThrow(tooMuch);
+    expect(() => rotateApiKey(tooLarge, byFirst, { keyId: first.id, overlapEnd: time }, () => second)).toThrow(tooMuch);
+    expect(() => addDomain(tooLarge, { ...docs, hosts: ['h'.repeat(500)] })).toThrow(tooMuch);
   });
 
   test('is the last one of 500', () => {

@@ -7,6 +7,10 @@ import {
   type ExportEventOf,
   type ExportJobState,
   exportJobStateSchema,
+  attemptOf,
+  isActive,
+  shownExportEventSchema,
+  waitsForRenderers,
 } from './export-job.ts';
 
 const at = { time: '2026-03-01T10:00:00.000Z', actor: { kind: 'service' as const, id: 'orchestrator' } };
@@ -301,4 +305,150 @@ test('the state of 20,000 pages stays below 4 KB, also when many of them fail', 
       expect(state.error).toMatch(/^625 pages could not be rendered: a\/rather.* and \d+ more, which the history/);
     }
   }
+});
+
+test('a plan is needed for lost segments, and for a last attempt that failed as a whole', () => {
+  const needed = (...reported: Fact[]) => needsPlan(facts(...reported));
+  expect([needed(), needed(rendered(0)), needed(rendered(0), lost(0))]).toEqual([false, false, true]);
+  expect([needed(rendererFailed(0, 3)), needed(rendererFailed(0, 4))]).toEqual([false, true]);
+  expect(needed(fact('ChunkFailed', { chunk: 0, attempt: 4, cause: 'pages', reason: '', failedPages: [] }))).toBe(
+    false,
+  );
+  const commands: ExportCommand[] = [
+    { type: 'TimeOutChunk', chunk: 0, attempt: 3 },
+    { type: 'TimeOutClosing', attempt: 4 },
+    { type: 'Fail', error: '' },
+  ];
+  expect(commands.map(needsPlan)).toEqual([false, false, false]);
+});
+
+test('a job is active until it ends, and waits for renderers while pages or the closing segment are missing', () => {
+  const phases = exportJobStateSchema.shape.phase.options;
+  expect(phases.filter(isActive)).toEqual(['requested', 'rendering', 'closing', 'joining']);
+  expect(phases.filter((phase) => waitsForRenderers({ phase }))).toEqual(['rendering', 'closing']);
+});
+
+test('an event about a chunk has the report of its worker', () => {
+  const { events } = given(requested(), planned(2)).when(facts(rendered(1, 2), rendererFailed(0, 1)));
+  expect(events).toEqual([
+    {
+      type: 'ChunkRendered',
+      version: 1,
+      data: { chunk: 1, attempt: 2, pageCount: 10, reused: false, durationMs: 80, renderer: 'page-renderer-1' },
+    },
+    {
+      type: 'ChunkFailed',
+      version: 1,
+      data: {
+        ...{ chunk: 0, attempt: 1, cause: 'renderer', reason: 'the object store is away', failedPages: [] },
+        renderer: 'page-renderer-1',
+      },
+    },
+  ]);
+});
+
+test('reports about chunks that are not of the plan, or in the wrong phase, change nothing', () => {
+  const rendering = () => given(requested(), planned(2));
+  expect(rendering().when(facts(rendered(2), pageFailed(2, 'x'), closing, joined)).types).toEqual([]);
+  expect(rendering().when(facts(fact('ClosingFailed', { attempt: 1, reason: '' }))).types).toEqual([]);
+  expect(rendering().when(facts(fact('BundleFailed', { attempt: 1, reason: '' }))).types).toEqual([]);
+  expect(given(requested()).when(facts(rendered(0))).types).toEqual([]);
+  const isClosing = () => given(requested(), planned(1), facts(rendered(0)));
+  expect(isClosing().when(facts(rendered(0), pageFailed(0, 'x'), joined, lost(-1))).types).toEqual([]);
+  expect(rendering().when(facts(lost(0))).types).toEqual([]);
+});
+
+test('an attempt that is not the current one changes nothing', () => {
+  const job = given(requested(), planned(2), facts(rendererFailed(0, 1)));
+  expect(job.when(facts(rendererFailed(0, 1), rendererFailed(0, 3))).types).toEqual([]);
+  expect(job.when({ type: 'TimeOutChunk', chunk: 0, attempt: 2 }).state.timedOutAttempts).toEqual({ 0: 2 });
+  const { state } = job.when(facts(rendererFailed(1, 1)));
+  expect(state.timedOutAttempts).toEqual({ 0: 2, 1: 1 });
+  expect([attemptOf(state, 0), attemptOf(state, 1), attemptOf(state, 'closing')]).toEqual([3, 2, 1]);
+  expect(job.when(facts(rendered(0))).state.timedOutAttempts).toEqual({ 1: 1 });
+});
+
+test('failed pages of a last attempt have its reason, and the chunk has failed', () => {
+  const attempts = [1, 2, 3].map((attempt) => facts(rendererFailed(1, attempt)));
+  const job = given(requested(), planned(2), ...attempts);
+  const reason = 'the object store is away in the last of 4 attempts';
+  const { events, state } = job.when(facts(rendererFailed(1, 4)), { pagesOf: (chunk) => [`page of ${chunk}`] });
+  expect(events[1]).toEqual({
+    type: 'ChunkFailed',
+    version: 1,
+    data: {
+      ...{ chunk: 1, attempt: 4, renderer: 'page-renderer-1', cause: 'pages', reason },
+      failedPages: [{ path: 'page of 1', reason }],
+    },
+  });
+  expect(state).toMatchObject({ failedPageCount: 1, timedOutAttempts: {}, progress: 45.5 });
+});
+
+test('a long reason is cut to what an event may hold', () => {
+  const reason = 'r'.repeat(500);
+  const failed = (attempt: number) =>
+    facts(fact('ChunkFailed', { chunk: 0, attempt, cause: 'renderer', reason, failedPages: [] }));
+  const job = given(requested(), planned(1), failed(1), failed(2), failed(3));
+  const [, event] = job.when(failed(4), { pagesOf: () => ['a'] }).events;
+  if (event?.type !== 'ChunkFailed') throw new Error('the chunk has not failed');
+  expect([event.data.reason.length, event.data.failedPages[0]?.reason.length]).toEqual([500, 300]);
+});
+
+test('losing the closing segment is recorded only when no chunk is lost, and each chunk once', () => {
+  const all = () => given(requested(), planned(3), facts(rendered(0), rendered(1), rendered(2)), facts(closing));
+  const { events, state } = all().when(facts(lost(-1)));
+  expect(events).toEqual([{ type: 'SegmentLost', version: 1, data: { chunk: -1, reason: 'segment 1 is missing' } }]);
+  expect(state).toMatchObject({ phase: 'closing', lostSegments: 1 });
+  const known = { pagesOf: (chunk: number) => Array.from({ length: chunk * 7 }, String) };
+  const both = all().when(facts(lost(2, -1, 0, 2, 9)), known);
+  expect(both.events.map(({ data }) => data)).toEqual([
+    { chunk: 2, reason: 'segment 1 is missing', pageCount: 14 },
+    { chunk: 0, reason: 'segment 1 is missing', pageCount: 0 },
+  ]);
+  expect(both.state).toMatchObject({ phase: 'rendering', lostSegments: 2, pageCount: 16 });
+  expect(all().when(facts(lost(1))).events[0]?.data).toMatchObject({ pageCount: 0 });
+});
+
+test('a completed job has the bundle of the report', () => {
+  const { events } = given(requested(), planned(1), facts(rendered(0)), facts(closing)).when(facts(joined));
+  expect(events).toEqual([
+    {
+      type: 'ExportCompleted',
+      version: 1,
+      data: { bundleKey: 'bundles/acme/docs/x.tar.gz', sizeBytes: 9, sha256, manifestSha256: otherSha256 },
+    },
+  ]);
+});
+
+test('a job that fails says why, in one sentence', () => {
+  const { events, state } = given(requested(), planned(1)).when({ type: 'Fail', error: 'It is too large..' });
+  expect(events).toEqual([
+    { type: 'ExportFailed', version: 1, data: { error: 'It is too large.', failedPageCount: 0 } },
+  ]);
+  expect(state).toMatchObject({ phase: 'failed', error: 'It is too large.', completedAt: at.time });
+  expect(given(requested()).when({ type: 'Fail', error: 'Gone... or not' }).state.error).toBe('Gone... or not');
+});
+
+test('the pages that a state counts are never more than those of the plan', () => {
+  expect(given(requested(), planned(2, 15)).when(facts(rendered(0), rendered(1))).state).toMatchObject({
+    pageCount: 15,
+  });
+});
+
+test('a history begins with its request', () => {
+  const evolve = () => exportJobAggregate.evolve(undefined, planned(1), at);
+  expect(evolve).toThrow('The history of an export begins with ExportRequested, not PagesPlanned.');
+  expect(exportJobAggregate.evolve(undefined, requested(), at)).toMatchObject({
+    ...{ requestedBy: 'orchestrator', phase: 'requested', createdAt: at.time, chunkCount: 0, pageTotal: 0 },
+    ...{ pageCount: 0, doneChunks: '', failedChunks: '', timedOutAttempts: {}, failedPages: [], failedPageCount: 0 },
+    progress: 0,
+  });
+});
+
+test('the public form of events has no keys of the object store and no digest of the request', () => {
+  const [completed] = given(requested(), planned(1), facts(rendered(0)), facts(closing)).when(facts(joined)).events;
+  const shown = [requested(), completed].map((event) => shownExportEventSchema.parse(event).data);
+  expect(shown[0]).not.toHaveProperty('requestDigest');
+  expect(shown[1]).toEqual({ sizeBytes: 9, sha256, manifestSha256: otherSha256 });
+  expect(shownExportEventSchema.parse(planned(1))).toEqual(planned(1));
 });

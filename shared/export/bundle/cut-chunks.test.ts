@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cutChunks, pageChunkLimits } from './cut-chunks.ts';
+import { assetChunkLimits, cutChunks, pageChunkLimits } from './cut-chunks.ts';
 
 /** mulberry32, which gives the same numbers in every run. */
 function random(seed: number): () => number {
@@ -64,4 +64,29 @@ test('an inserted page changes its own chunk and hardly ever another', () => {
   expect(onlyItsOwn / changed.length).toBeGreaterThan(0.7);
   expect(changed.reduce((sum, count) => sum + count, 0) / changed.length).toBeLessThan(1.6);
   expect(Math.max(...changed)).toBeLessThan(8);
+});
+
+test('the places of cuts are part of the format: they stay the same in every version', () => {
+  const lengths = (pages: number, maxBytes: number, limits: typeof pageChunkLimits) =>
+    cutChunks(site(300, 1, maxBytes).slice(0, pages), limits)
+      .map((chunk) => chunk.length)
+      .join(' ');
+  expect(lengths(300, 9_000, pageChunkLimits)).toBe('25 9 29 15 13 26 17 28 20 30 25 9 32 22');
+  expect(lengths(300, 90_000, assetChunkLimits)).toBe('63 119 118');
+  expect(lengths(60, 90_000, pageChunkLimits)).toBe('5 2 6 2 4 2 2 4 3 3 3 5 8 3 1 4 3');
+});
+
+test('a run ends at the limits of items and bytes, not before', () => {
+  const limits = { minItems: 1, maxItems: 4, maxBytes: 100 };
+  const sizes = (...items: number[]) =>
+    cutChunks(
+      items.map((size, at) => page(`p${at}`, size)),
+      limits,
+    ).map((chunk) => chunk.length);
+  expect(sizes(25, 25, 25, 25)).toEqual([4]);
+  expect(sizes(100)).toEqual([1]);
+  expect(sizes(100, 1)).toEqual([1, 1]);
+  expect(sizes(200, 200)).toEqual([1, 1]);
+  expect(sizes(60, 40)).toEqual([2]);
+  expect(sizes(60, 41)).toEqual([1, 1]);
 });

@@ -43,6 +43,42 @@ test('the same segments give the same bytes, and the digest is known before the 
   });
 });
 
+test('the header of the gzip member has no time and no system', async () => {
+  const bundle = await buffer(joinSegments(await threeSegments()));
+  expect([...bundle.subarray(0, 10)]).toEqual([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
+});
+
+test('a bundle that is small enough is kept when its digest is made', async () => {
+  const segments = await threeSegments();
+  const packedBytes = segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const { bytes, sizeBytes } = await digestBundle(segments, packedBytes);
+  expect(Buffer.concat(bytes ?? []).equals(await buffer(joinSegments(segments)))).toBe(true);
+  expect(sizeBytes).toBe(Buffer.concat(bytes ?? []).length);
+  expect(await digestBundle(segments, packedBytes - 1)).not.toHaveProperty('bytes');
+});
+
+test('four segments are opened before the first of them is there, and bytes may come whole', async () => {
+  const opened: string[] = [];
+  const isThere = Promise.withResolvers<void>();
+  const segments = await Promise.all(
+    ['1', '2', '3', '4', '5', '6'].map(async (key) => {
+      const { bytes, ...summary } = await packSegment([file(`acme/${key}`, key)]);
+      const open = async () => {
+        opened.push(key);
+        await isThere.promise;
+        return bytes;
+      };
+      return { key, ...summary, open };
+    }),
+  );
+  const joining = digestBundle(segments);
+  await new Promise(setImmediate);
+  expect(opened).toEqual(['1', '2', '3', '4']);
+  isThere.resolve();
+  expect((await joining).sizeBytes).toBeGreaterThan(1_024);
+  expect(opened).toEqual(['1', '2', '3', '4', '5', '6']);
+});
+
 test('segments without files and a bundle without segments are complete archives', async () => {
   const [one] = await threeSegments();
   const empty = await source('empty', []);

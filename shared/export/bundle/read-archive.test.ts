@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { type Header, pack } from 'tar-stream';
 import { describe, expect, test } from 'vitest';
 import { ArchiveRefused } from './archive-names.ts';
@@ -147,14 +147,42 @@ describe('refused is', () => {
     expect(await refused(many, { entries: 10 })).toBe('the archive has more than 10 entries');
   });
 
+  test('nothing that meets its budget exactly', async () => {
+    const body = Buffer.alloc(1_000_000, 'some words ');
+    const packed = await archive({ name: 'folder', type: 'directory' }, { name: 'folder/a', body });
+    const unpackedBytes = gunzipSync(packed).length;
+    const exact = { packedBytes: packed.length, unpackedBytes, entries: 2, ratio: 5_000 };
+    expect(await refused(packed, exact)).toBe('accepted');
+    expect(await refused(packed, { ...exact, packedBytes: packed.length - 1 })).toBe(
+      `the archive is larger than ${packed.length - 1} bytes`,
+    );
+    expect(await refused(packed, { ...exact, unpackedBytes: 1_000_000 })).toBe('the archive unpacks to more than 1 MB');
+    expect(await refused(packed, { ...exact, entries: 1 })).toBe('the archive has more than 1 entries');
+  });
+
+  test('a high ratio only of archives that unpack to more than 16 MiB', async () => {
+    expect(await refused(await archive({ name: 'zeros', body: Buffer.alloc(15 * MiB) }), { ratio: 2 })).toBe(
+      'accepted',
+    );
+    expect(await refused(await archive({ name: 'zeros', body: Buffer.alloc(17 * MiB) }), { ratio: 2 })).toBe(
+      'the archive unpacks to more than 2 times its size',
+    );
+  });
+
   test('archives that are cut at any place or changed, and other files', async () => {
     const packed = await archive({ name: 'a', body: Buffer.from(Array.from({ length: 3000 }, (_, n) => n * n)) });
     for (let length = 1; length < packed.length; length += 17) {
       expect(await refused(packed.subarray(0, length)), `cut at ${length}`).toContain('ends too early');
     }
     expect(await refused(Buffer.alloc(0))).toBe('the archive is empty: send a .tar.gz');
-    expect(await refused(Buffer.from('PK\x03\x04 a zip file'))).toContain('not packed with gzip');
-    expect(await refused(gzipSync('x'.repeat(2000)))).toContain('not a tar archive');
+    expect(await refused(Buffer.from('PK\x03\x04 a zip file'))).toBe(
+      'the archive is not packed with gzip: send a .tar.gz',
+    );
+    expect(await refused(gzipSync('x'.repeat(2000)))).toMatch(/^the archive is damaged or not a tar archive: Invalid/);
+    expect(await refused(Buffer.concat([packed, Buffer.alloc(3, 'x')]), { oneMember: true })).toBe(
+      'the archive has more than one gzip member, or bytes after its end',
+    );
+    expect(await refused(Buffer.concat([packed, packed]), { oneMember: true })).toContain('more than one gzip member');
     const header = tarHeader('a', 5000);
     expect(await refused(gzipSync(Buffer.concat([header, Buffer.alloc(1000)])))).toContain('ends too early');
     const changed = Buffer.from(packed);

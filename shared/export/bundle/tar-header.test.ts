@@ -28,6 +28,18 @@ test('a header is one block without time, place and user', () => {
   expect(Buffer.from(header).equals(tarHeader('acme/index.html', 1234))).toBe(true);
 });
 
+test('the checksum of a header is the sum of its bytes, with blanks in its own field', () => {
+  const header = Buffer.from(tarHeader('acme/index.html', 1234));
+  const field = header.toString('latin1', 148, 156);
+  header.fill(' ', 148, 156);
+  const sum = header.reduce((all, byte) => all + byte, 0);
+  expect(field).toBe(`${sum.toString(8).padStart(6, '0')}\0 `);
+});
+
+test('a path that an archive must not have is refused', () => {
+  expect(() => tarHeader('../x', 1)).toThrow('the path "../x" climbs out of its folder: it cannot be in a bundle');
+});
+
 test('long paths are split at a slash into the two fields of ustar', () => {
   const folder = 'f'.repeat(120);
   const header = tarHeader(`${folder}/page.html`, 0);

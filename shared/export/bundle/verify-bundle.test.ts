@@ -74,6 +74,28 @@ test('a bundle without a manifest, with a broken one or with two top folders is 
   ]);
 });
 
+test('a manifest without the right fields is none, and a file in no folder is not listed', async () => {
+  const manifest = (json: string) => problemsOf([file('_bindery/manifest.json', json)]);
+  expect(await manifest('{"files":[{"path":"a","size":-1,"sha256":""}]}')).toEqual([
+    expect.stringMatching(/^_bindery\/manifest\.json is not a manifest: Too small/),
+  ]);
+  expect(await manifest('[]')).toEqual([
+    expect.stringMatching(/^_bindery\/manifest\.json is not a manifest: Invalid input/),
+  ]);
+  const alone = { path: 'alone.txt', body: Buffer.from('') };
+  expect(await problemsOf([...pages, alone, manifestOf(pages)])).toEqual([
+    'the bundle has more than one top folder: acme, alone.txt',
+    'alone.txt is not in the manifest',
+  ]);
+});
+
+test('a report has at most 100 problems, and names at most five top folders', async () => {
+  const extra = Array.from({ length: 120 }, (_, n) => ({ path: `top-${n}/x-${n}`, body: Buffer.from('') }));
+  const problems = await problemsOf([...pages, ...extra, manifestOf(pages)]);
+  expect(problems).toHaveLength(100);
+  expect(problems[0]).toBe('the bundle has more than one top folder: acme, top-0, top-1, top-2, top-3');
+});
+
 test('an archive that is cut or malicious is one problem', async () => {
   const bytes = await bundle([...pages, manifestOf(pages)]);
   const cut = await verifyBundle(Readable.from([bytes.subarray(0, 5000)]));
