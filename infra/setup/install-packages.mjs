@@ -11,13 +11,23 @@ const nodeNeeded = 24;
  * path of the script that follows. @throws StepFailed
  */
 export async function installPackages(root) {
-  if (!isInstalled(root)) {
-    const name = `packages-${createHash('sha256').update(root).digest('hex').slice(0, 12)}`;
-    await withLock(name, async () => {
-      if (!isInstalled(root)) await timed('installs the npm packages', () => install(root));
-    });
-  }
+  await installOnce(root, 'installs the npm packages');
   await checkNode(root);
+}
+
+/**
+ * Installs Stryker as `test/mutation/tools/package-lock.json` pins it. It is installed there, not in the cache, because it must find the vitest of this
+ * clone in a folder above. @throws StepFailed
+ */
+export const installMutationTools = (root) =>
+  installOnce(join(root, 'test', 'mutation', 'tools'), 'gets Stryker for mutation testing (60 MB)');
+
+async function installOnce(folder, line) {
+  if (isInstalled(folder)) return;
+  const name = `packages-${createHash('sha256').update(folder).digest('hex').slice(0, 12)}`;
+  await withLock(name, async () => {
+    if (!isInstalled(folder)) await timed(line, () => install(folder));
+  });
 }
 
 /** True if the list that npm left in node_modules has every package of the lock file; packages for other systems may be absent. */

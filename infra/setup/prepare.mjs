@@ -1,9 +1,11 @@
 /*
- * Set-up for `npm start`, `npm run check` and `npm test` in a fresh clone: `node infra/setup/prepare.mjs start|check|test`, on Node 20 or later.
+ * Set-up for `npm start`, `npm run check` and `npm test` in a fresh clone: `node infra/setup/prepare.mjs start|check|test|mutation`, on Node 20 or
+ * later.
  *
- *   check   npm packages with Node 24
- *   start   the same; nats-server
- *   test    the same; Redis, Chromium, bsdtar, busybox and jq from the distribution; released versions of the AI SDK
+ *   check      npm packages with Node 24
+ *   start      the same; nats-server
+ *   test       the same; Redis, Chromium, bsdtar, busybox and jq from the distribution; released versions of the AI SDK
+ *   mutation   npm packages with Node 24; Stryker
  *
  * It prints a line for each step, with advice if the step fails. Steps that are done are skipped, and several set-ups may run at once.
  *
@@ -13,7 +15,7 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fetchNatsServer } from './fetch-nats-server.mjs';
-import { installPackages } from './install-packages.mjs';
+import { installMutationTools, installPackages } from './install-packages.mjs';
 import { fetchSdkVersions, installTestPrograms } from './fetch-test-servers.mjs';
 import { runSteps } from './steps.mjs';
 
@@ -32,10 +34,11 @@ const steps = {
     { needed: serversNeeded, run: installTestPrograms },
     { needed: serversNeeded, run: fetchSdkVersions },
   ],
+  mutation: [packages, { needed, run: () => installMutationTools(root) }],
 };
 
 if (!Object.hasOwn(steps, purpose)) {
-  process.stderr.write('usage: node infra/setup/prepare.mjs start|check|test\n');
+  process.stderr.write('usage: node infra/setup/prepare.mjs start|check|test|mutation\n');
   process.exit(64);
 }
 await runSteps(steps[purpose]);
