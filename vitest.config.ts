@@ -22,8 +22,8 @@ export default defineConfig({
     sequence: { sequencer: FlowsFirst },
     // Processes, as in production: a suite that hangs can be killed, and its servers die with it.
     pool: 'forks',
-    // Tests over real servers wait half of their time: three keep two processors busy.
-    maxWorkers: 3,
+    // Tests over real servers wait half of their time: four keep two processors busy.
+    maxWorkers: 4,
     // What services log about their normal work would bury what tests say.
     env: { BINDERY_LOG_LEVEL: process.env.BINDERY_LOG_LEVEL ?? 'error' },
     // A machine may be busy with other things: only what hangs fails.

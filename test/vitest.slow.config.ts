@@ -19,7 +19,7 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** Tests that take minutes: chaos, load, browsers over whole sites. Most of them wait for processes, so two run side by side. */
+/** Tests that take minutes: chaos, load, browsers over whole sites. Most of them wait for processes, so three run side by side. */
 export default defineConfig({
   test: {
     root: fileURLToPath(new URL('..', import.meta.url)),
@@ -37,7 +37,7 @@ export default defineConfig({
           name: 'side by side',
           include: ['test/slow/**/*.test.ts'],
           exclude: measuringFiles,
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },

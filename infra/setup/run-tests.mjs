@@ -2,14 +2,15 @@
  * `npm test` runs three steps: first types, lint, format and unused code in parallel, then the unit tests, then the tests over real servers. It stops
  * after the first step that fails, with advice.
  *
- *   npm run check              the first two steps
+ *   npm run check              for the loop of change: the first step, the tests of the structure, and the unit tests whose code differs from the
+ *                              upstream branch (all of them without one), at the same time
  *   npm test -- <arguments>    vitest with these arguments: `npm test -- shared/export/bundle` runs one folder
  *
  *   BINDERY_CACHE              folder with downloaded servers                   default ~/.cache/bindery
  *   BINDERY_REQUIRE_SERVERS    1: a suite whose server is missing fails         default: it is skipped with a message
  *   TMPDIR                     folder for files of tests                        default: in memory (/dev/shm) if there is room
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,8 +23,8 @@ const env = { TMPDIR: folderInMemory(), ...process.env, PATH: [programs, process
 // A path instead of a name: two packages have a program "tsc" (one is for generated clients in a test), and npm links either.
 const tsc = '../typescript/bin/tsc';
 
-const checks = [
-  { name: 'types', command: [tsc, '--noEmit'], advice: 'fix the types that tsc names above' },
+const checks = (tscOptions = []) => [
+  { name: 'types', command: [tsc, '--noEmit', ...tscOptions], advice: 'fix the types that tsc names above' },
   {
     name: 'types of the scripts of pages',
     command: [tsc, '-p', 'shared/docs/render/site/scripts'],
@@ -41,18 +42,34 @@ const checks = [
     advice: 'remove the code that knip names above; `npx knip --fix` removes exports',
   },
 ];
-const vitest = (name, args) => ({
+const vitest = (name, args, isShown = true) => ({
   name,
-  command: ['vitest', 'run', ...args],
+  command: ['vitest', 'run', ...args, ...(isShown ? [] : ['--reporter=dot'])],
   advice: 'run one file again with `npm test -- <file>`',
-  isShown: true,
+  isShown,
 });
-const unitTests = vitest('unit tests', ['--project', 'unit']);
+const unitTests = ['--project', 'unit'];
+// With the results of the last run, tsc takes a quarter of the time. `npm test` does not rely on them.
+const incremental = ['--incremental', '--tsBuildInfoFile', join(root, 'node_modules/.cache/types.tsbuildinfo')];
 
 const args = process.argv.slice(2);
-if (args[0] === 'check') await runSteps([checks, [unitTests]]);
-else if (args.length > 0) await runSteps([[vitest('tests', args)]]);
-else await runSteps([checks, [unitTests], [vitest('tests over real servers', ['--project', 'it'])]]);
+if (args[0] === 'check') {
+  const upstream = upstreamCommit();
+  const changed = upstream === undefined ? unitTests : [...unitTests, '--changed', upstream, '--passWithNoTests'];
+  // These tests read the whole tree, so no import leads to them.
+  const structure = vitest('tests of the structure', [...unitTests, 'test/structure'], false);
+  await runSteps([[...checks(incremental), structure, vitest('unit tests of what changed', changed, false)]]);
+} else if (args.length > 0) await runSteps([[vitest('tests', args)]]);
+else {
+  const overServers = vitest('tests over real servers', ['--project', 'it']);
+  await runSteps([checks(), [vitest('unit tests', unitTests)], [overServers]]);
+}
+
+/** The last commit that this branch shares with the one that it is pushed to; undefined without such a branch. */
+function upstreamCommit() {
+  const { status, stdout } = spawnSync('git', ['merge-base', 'HEAD', '@{upstream}'], { cwd: root, encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : undefined;
+}
 
 /**
  * A new folder in memory, removed at the end; undefined where there is no room. On a disk, real servers sync every message, which takes a third of

@@ -24,7 +24,7 @@ export type BrowserSite = {
   keepPicture: (page: Page, name: string) => Promise<void>;
 };
 
-/** A browser for the tests of the suite around it. What a test opened in it is closed after the test. */
+/** A browser for the tests of the suite around it. Pages and contexts that a test opens in it are closed after the test. */
 export function suiteBrowser(): Pick<Browser, 'newContext'> {
   let browser: Browser;
   beforeAll(async () => {
