@@ -44,8 +44,9 @@ export default defineConfig({
           name: 'unit',
           include: [`${everywhere}/*.test.{ts,mjs}`],
           exclude: [...notHere, '**/*.it.test.ts'],
-          // Loading what is tested takes longer than the tests: files share two processes.
+          // Loading what is tested takes longer than the tests, so files share three processes.
           isolate: false,
+          maxWorkers: 3,
           setupFiles: ['test/support/remove-folders.ts'],
           sequence: { groupOrder: 1 },
         },
