@@ -27,9 +27,10 @@ function prefix(json: number, bytes: number): Buffer {
   return lengths;
 }
 
-function text(json: string, bytes: Uint8Array = new Uint8Array(0)): void {
-  write(Buffer.concat([prefix(Buffer.byteLength(json), bytes.length), Buffer.from(json), bytes]));
-}
+const frame = (json: string, bytes: Uint8Array = new Uint8Array(0)): Buffer =>
+  Buffer.concat([prefix(Buffer.byteLength(json), bytes.length), Buffer.from(json), bytes]);
+
+const text = (json: string, bytes?: Uint8Array): void => write(frame(json, bytes));
 
 const say = (message: unknown, places: unknown[] = [], bytes?: Uint8Array): void =>
   text(JSON.stringify([message, places]), bytes);
@@ -101,12 +102,12 @@ export const breaks = {
   },
 } satisfies Record<string, () => void>;
 
-/** These send the expected response first. */
+/** Messages after the expected response, in the same piece: a later one could meet the next request of the organization. */
 export const afterwards = {
-  'answers twice': (id) => say({ kind: 'response', id, response: 'again' }),
-  'asks a question that nobody waits for': (id) => question(id, 1_000_000),
-  'speaks when nothing was asked': () => say({ kind: 'response', id: 1_000_000, response: null }),
-} satisfies Record<string, (id: number) => void>;
+  'answers twice': (id) => ({ kind: 'response', id, response: 'again' }),
+  'asks a question that nobody waits for': (id) => ({ kind: 'question', id, question: 1_000_000, content: 'x' }),
+  'speaks when nothing was asked': () => ({ kind: 'response', id: 1_000_000, response: null }),
+} satisfies Record<string, (id: number) => object>;
 
 type Handler = (request: unknown, ask: (content: unknown) => Promise<unknown>) => Promise<unknown>;
 
@@ -122,9 +123,12 @@ export function dishonest(honest: Handler): Handler {
       lies[name](id);
       return never;
     }
-    const later: Record<string, ((id: number) => void) | undefined> = afterwards;
-    // Runs after the response, which is written when this promise has resolved.
-    if (later[name] !== undefined) setImmediate(later[name], id);
+    const later: Record<string, ((id: number) => object) | undefined> = afterwards;
+    if (later[name] !== undefined) {
+      const response = { kind: 'response', id, response: await honest(request, ask) };
+      write(Buffer.concat([response, later[name](id)].map((message) => frame(JSON.stringify([message, []])))));
+      return never;
+    }
     return honest(request, ask);
   };
 }
