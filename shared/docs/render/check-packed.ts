@@ -9,8 +9,8 @@ import { type PackedSegment, sidecarParts, textEnds, type TextKind } from '#shar
 import { tarHeader, tarPadding } from '#shared/export/bundle/tar-header.ts';
 import { isOfPage } from './bundle-paths.ts';
 
-/** Limit of JSON values in the sidecar of a chunk. */
-const mostValues = 2_000_000;
+/** Limits of the JSON in the sidecar of a chunk. */
+const sidecarLimits = { values: 2_000_000, names: 20_000 };
 /** Limit of a chunk's uncompressed size: 32 pages of some megabytes each, or one large page with its pictures. */
 const mostRawBytes = 256 * 1024 * 1024;
 /** Names of files that the closing segment includes if a page needs them. */
@@ -29,7 +29,7 @@ export async function checkPacked(
   const { json, behind } = sidecarParts(sidecar);
   // The sum is inserted before the first field, so the sidecar must begin with `{`.
   if (json[0] !== 0x7b) throw new Misfit('it packed a sidecar that is not a JSON object');
-  const facts = fitting(segmentSidecarSchema, parseJson(json, mostValues), 'a sidecar');
+  const facts = fitting(segmentSidecarSchema, parseJson(json, sidecarLimits), 'a sidecar');
   checkPages(facts, pages);
   if (facts.sizeBytes !== segment.length || facts.sha256 !== hash('sha256', segment, 'hex')) {
     throw new Misfit('it stated a wrong size or hash of its segment');

@@ -36,16 +36,24 @@ const mb = 1024 * 1024;
 
 /**
  * Limits of one message from a child. They bound the memory that a child can make its service allocate (about 20 times the JSON at worst) and the
- * time that it can block it: a million values with distinct names take about two seconds. The largest honest messages are the packed pages of a chunk
+ * time that it can block it: a million values with different names take about two seconds. The largest honest messages are the packed pages of a chunk
  * as bytes and the passages of large pages as JSON.
  */
-export const fromChildLimits: FrameLimits = { jsonBytes: 64 * mb, bytes: 256 * mb, values: 400_000 };
+export const fromChildLimits: FrameLimits = { jsonBytes: 64 * mb, bytes: 256 * mb, values: 400_000, names: 20_000 };
 
-/** Limits for a child that returns the model of a whole site, with at most 100,000 pages. */
-export const fromProjectChildLimits: FrameLimits = { jsonBytes: 128 * mb, bytes: 256 * mb, values: 8_000_000 };
+/**
+ * Limits for a child that returns the model of a whole site, with at most 100,000 pages. All pages have the same names. Eight million different ones
+ * would block its service for half a minute.
+ */
+export const fromProjectChildLimits: FrameLimits = {
+  jsonBytes: 128 * mb,
+  bytes: 256 * mb,
+  values: 8_000_000,
+  names: 100_000,
+};
 
 /** Services are trusted and may send files of any size. */
-export const toChildLimits: FrameLimits = { jsonBytes: 2 ** 32, bytes: 2 ** 32, values: Infinity };
+export const toChildLimits: FrameLimits = { jsonBytes: 2 ** 32, bytes: 2 ** 32, values: Infinity, names: Infinity };
 
 /** Parses a message of a child. Throws `Misfit`. */
 export const fromChild = (message: unknown): FromChild => fitting(fromChildSchema, message, 'a message');

@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto';
+
 /*
  * Format of the messages between a service and its children on the pipe. A frame is two lengths of four bytes each, JSON, and bytes. The JSON is
  * `[message, places]`: the message with null in place of bytes, and for each of those its path in the message and its length. So bytes are neither
@@ -17,6 +19,8 @@ export type FrameLimits = {
   bytes: number;
   /** Values in the JSON. An empty list takes 3 bytes there, and 30 in memory. */
   values: number;
+  /** Different names in the JSON. V8 keeps each in a table and describes each new shape of an object: a million names take two seconds. */
+  names: number;
 };
 
 const lengthBytes = 4;
@@ -138,8 +142,8 @@ function sizesIn(prefix: Buffer, limits: FrameLimits): { json: number; bytes: nu
   return { json, bytes };
 }
 
-function messageIn(json: Buffer, bytes: Buffer, { values }: FrameLimits): unknown {
-  const parsed = parseJson(json, values);
+function messageIn(json: Buffer, bytes: Buffer, limits: FrameLimits): unknown {
+  const parsed = parseJson(json, limits);
   if (!Array.isArray(parsed) || parsed.length !== 2) throw new Misfit('it sent a message with an invalid form');
   const [message, places] = parsed as unknown[];
   if (!Array.isArray(places)) throw new Misfit('it sent a message with an invalid form');
@@ -156,8 +160,8 @@ function messageIn(json: Buffer, bytes: Buffer, { values }: FrameLimits): unknow
 }
 
 /** Parses JSON of a child, also from inside its bytes. Throws `Misfit`. */
-export function parseJson(json: Uint8Array, mostValues: number): unknown {
-  checkShape(json, mostValues);
+export function parseJson(json: Uint8Array, limits: Pick<FrameLimits, 'values' | 'names'>): unknown {
+  checkShape(json, limits);
   try {
     return JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.length).toString());
   } catch {
@@ -193,26 +197,48 @@ function put(message: unknown, path: Place[0], bytes: Uint8Array): void {
 const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
+const colon = 0x3a;
 const [openList, openObject] = [0x5b, 0x7b];
 const [closeList, closeObject] = [0x5d, 0x7d];
 
-/** Bounds depth and number of values before parsing. Takes a millisecond for a megabyte. */
-function checkShape(json: Uint8Array, mostValues: number): void {
+/** Bytes of the shortest field of an object, `"":0,`. A shorter message cannot have too many names. */
+const shortestField = 5;
+/** Number of hashes among which different names are counted. Some names share a hash, so a few more than the limit may pass. */
+const nameHashes = 2 ** 22;
+/** Factor of the hash of names. It is odd and random, so that nobody can choose names with the same hash. */
+const nameFactor = randomInt(2 ** 30) * 2 + 1;
+
+/** Bounds depth, number of values and number of different names before parsing. Takes some milliseconds for a megabyte. */
+function checkShape(json: Uint8Array, most: Pick<FrameLimits, 'values' | 'names'>): void {
   let depth = 0;
   let values = 0;
+  let names = 0;
   let inText = false;
+  /** Hash of the last text. */
+  let textHash = 0;
+  const seen = json.length > most.names * shortestField ? new Uint8Array(nameHashes) : undefined;
   for (let at = 0; at < json.length; at += 1) {
-    const byte = json[at];
+    const byte = json[at] as number;
     if (inText) {
-      if (byte === backslash) at += 1;
-      else if (byte === quote) inText = false;
-    } else if (byte === quote) inText = true;
-    else if (byte === comma) values += 1;
-    else if (byte === openList || byte === openObject) {
+      textHash = (Math.imul(textHash, nameFactor) + byte) | 0;
+      if (byte === backslash) {
+        at += 1;
+        textHash = (Math.imul(textHash, nameFactor) + (json[at] ?? 0)) | 0;
+      } else if (byte === quote) inText = false;
+    } else if (byte === quote) {
+      inText = true;
+      textHash = 1;
+    } else if (byte === comma) values += 1;
+    else if (byte === colon && seen !== undefined) {
+      const place = (textHash ^ (textHash >>> 16)) & (nameHashes - 1);
+      if (seen[place] === 0) names += 1;
+      seen[place] = 1;
+    } else if (byte === openList || byte === openObject) {
       depth += 1;
       values += 1;
       if (depth > mostDepth) throw new Misfit(`it sent a message with more than ${mostDepth} levels`);
     } else if (byte === closeList || byte === closeObject) depth -= 1;
   }
-  if (values > mostValues) throw new Misfit(`it sent a message with more than ${mostValues} values`);
+  if (values > most.values) throw new Misfit(`it sent a message with more than ${most.values} values`);
+  if (names > most.names) throw new Misfit(`it sent a message with more than ${most.names} different names`);
 }
