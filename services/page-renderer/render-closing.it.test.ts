@@ -99,10 +99,10 @@ test('a site whose text is many times the memory of its child is closed', { time
 });
 
 /** A child that asks these questions and responds as if it had finished, regardless of the answers. */
-const deafChild = (questions: readonly object[]): ChildPool => ({
+const deafChild = (questions: readonly object[], lost: readonly number[] = []): ChildPool => ({
   async run(_request, { expects, answers }) {
     for (const question of questions) await answers?.answer(question).catch(() => undefined);
-    return fitting(expects.schema, { kind: 'closed', lost: [] }, 'an answer');
+    return fitting(expects.schema, { kind: 'closed', lost }, 'an answer');
   },
   drain: () => Promise.resolve(),
   close: () => Promise.resolve(),
@@ -115,10 +115,24 @@ test.each([
     [{ kind: 'begin', path: 'llms-full.txt', size: 9 }, { kind: 'bytes', bytes: Buffer.from('x') }, { kind: 'end' }],
     /only 1 of 9 bytes/,
   ],
+  ['makes no manifest', [], /it made no manifest/],
 ])('nothing is stored when a child %s', async (_what, questions, why) => {
   pool = deafChild([{ kind: 'sidecar', segment: 0 }, ...questions]);
   const site = await storedSite(2, 2, 100);
   await expect(renderClosing(context(), site, signal)).rejects.toThrow(why);
+  expect(await readSidecar(objectStore, organization, site.plan.closingKey)).toBeUndefined();
+});
+
+test('a segment is lost if its sidecar is missing, not because a child says so', async () => {
+  const site = await storedSite(6, 2, 100);
+  const all = [0, 1, 2].map((segment) => ({ kind: 'sidecar', segment }));
+  pool = deafChild(all, [1]);
+  await expect(renderClosing(context(), site, signal)).rejects.toThrow(/it reported other segments as lost/);
+  await objectStore.remove(sidecarKey(organization, site.plan.chunks[2]?.key ?? ''));
+  for (const told of [[], [1]]) {
+    pool = deafChild(all, told);
+    expect(await renderClosing(context(), site, signal)).toEqual({ kind: 'lost', chunks: [2] });
+  }
   expect(await readSidecar(objectStore, organization, site.plan.closingKey)).toBeUndefined();
 });
 

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import { type ExportPlan, segmentKey, type SegmentSidecar, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import type { StoredText } from '#shared/docs/render/closing-store.ts';
-import { closingAnswers } from '#shared/docs/render/expected-response.ts';
+import { closingAnswers, type SidecarFacts } from '#shared/docs/render/expected-response.ts';
 import type { ClosingQuestion } from '#shared/docs/render/render-request.ts';
 import { ChildMisbehaved } from '#shared/docs/sandbox/child.ts';
 import { Misfit } from '#shared/docs/sandbox/frames.ts';
@@ -69,7 +69,9 @@ async function makeSegment(
       (segment) => context.objectStore.putStream(segmentKey(organization, closingKey), segment, { signal }),
       async (writer) => {
         const files = incomingFiles(writer, plan, (text) => sidecars.text(text));
+        let hasManifest = false;
         const answer = async (question: ClosingQuestion): Promise<unknown> => {
+          if (question.kind === 'begin') hasManifest ||= question.path === manifestPath;
           if (question.kind === 'sidecar') return sidecars.facts(question.segment);
           if (question.kind !== 'text') return files.take(question);
           const text = await sidecars.text(question);
@@ -84,13 +86,17 @@ async function makeSegment(
           const pages = new Set(exported);
           const answers = closingAnswers(
             { segmentCount: chunks.length, pages },
-            (sidecar) => sidecars.filesIn(sidecar),
+            (sidecar) => sidecars.factsOf(sidecar),
             noted,
           );
           const options = { deadlineMs: closingDeadlineMs, affinity: organization, signal, answers };
-          ({ lost } = await runChild(context.pool, request, options));
+          const response = await runChild(context.pool, request, options);
+          lost = answers.missing();
           if (lost.length === 0 && unanswered !== undefined) throw unanswered;
+          if (lost.join() !== response.lost.join()) throw new ChildMisbehaved('it reported other segments as lost');
           if (answers.isInFile()) throw new ChildMisbehaved('it responded in the middle of a file');
+          // A segment without a manifest would be found by every later export of the same content, and fail it.
+          if (lost.length === 0 && !hasManifest) throw new ChildMisbehaved('it made no manifest');
         } catch (error) {
           throw unanswered ?? error;
         } finally {
@@ -151,10 +157,13 @@ function sidecarsOf(objectStore: ObjectStore, { organization, domain, chunks }: 
       if (room >= 0) kept.set(segment, { sidecar: { texts: sidecar.texts }, behind });
       return sidecar;
     },
-    /** The files that a sidecar names, by their paths in the bundle. */
-    filesIn(sidecar: unknown): string[] {
-      const { files = [] } = (sidecar as SegmentSidecar | undefined) ?? {};
-      return files.map(({ path }) => (path.startsWith(topFolder) ? path.slice(topFolder.length) : path));
+    factsOf(sidecar: unknown): SidecarFacts | undefined {
+      if (sidecar === undefined) return undefined;
+      const { files, texts } = sidecar as SegmentSidecar;
+      return {
+        files: files.map(({ path }) => (path.startsWith(topFolder) ? path.slice(topFolder.length) : path)),
+        textBytes: texts === undefined ? 0 : texts.search.rawLength + texts.fullText.rawLength,
+      };
     },
     /** The bytes of a text, with their deflate data if they are the segment's only text of this kind. Rejects with `TextsLost`. */
     async text({ segment, of, begin, end }: StoredText): Promise<Uint8Array | DeflatedBytes> {

@@ -144,6 +144,7 @@ describe('a child that renders the closing segment', () => {
   const both = [sidecar(0), sidecar(1)];
   const begin = (path: string) => ({ kind: 'begin', path, size: 1 });
   const [piece, end] = [{ kind: 'bytes', bytes }, { kind: 'end' }];
+  const parts = (count: number) => Array.from({ length: count }, (_, at) => begin(`_bindery/search/x${at}.js`));
   const text = { kind: 'text', segment: 0, of: 'search', begin: 0, end: 1 };
 
   /** Sends the questions one after the other, and returns those that the service answered. */
@@ -151,7 +152,7 @@ describe('a child that renders the closing segment', () => {
     const heard: ClosingQuestion[] = [];
     const { answer } = closingAnswers(
       { segmentCount: 2, pages: new Set(['blog']) },
-      () => ['a.html', '_bindery/search/7.js'],
+      () => ({ files: ['a.html', '_bindery/search/7.js'], textBytes: 100 }),
       (question) => Promise.resolve(heard.push(question)),
     );
     for (const question of questions) await answer(question);
@@ -181,6 +182,12 @@ describe('a child that renders the closing segment', () => {
     ['write the feed of a page that does not exist', [...both, begin('other/rss.xml')]],
     ['write the configuration', [...both, begin('_bindery/config.js')]],
     ['write a file outside of the bundle', [...both, begin('../../x')]],
+    ['write a file of gigabytes', [...both, { kind: 'begin', path: 'llms-full.txt', size: 2 ** 31 }]],
+    [
+      'write a thousand files of megabytes',
+      [...both, ...parts(1_100).flatMap(({ path }) => [{ kind: 'begin', path, size: 2 ** 20 }, end])],
+    ],
+    ['write tens of thousands of files', [...both, ...parts(20_002).flatMap((part) => [part, end])]],
     ['write a file of a negative size', [...both, { kind: 'begin', path: 'llms-full.txt', size: -1 }]],
   ])('may not %s', async (_what, questions) => {
     await expect(asked(questions)).rejects.toThrow(/^it [a-z]/);

@@ -131,23 +131,39 @@ const closingQuestion: z.ZodType<ClosingQuestion> = z.discriminatedUnion('kind',
   z.strictObject({ kind: z.literal('end') }),
 ]);
 
+/** Limits of the files of a closing segment beside its feeds: scripts, styles, fonts, and the parts of the search index. */
+const mostClosingFiles = 20_000;
+/**
+ * Limit of the bytes of a closing segment beside the texts of the pages, each of which it has up to three times: in its search index, in
+ * `llms-full.txt` and in feeds. The manifest of 400,000 files has about 100 MB.
+ */
+const mostClosingBytes = 1024 * 1024 * 1024;
+const mostTimesOfTexts = 3;
+
 /** Limit of answers in memory at once, because the texts of one segment may have 60 MB. */
 const closingAnswersAtOnce = 4;
 
+/** The facts of a sidecar that the answers need: the files that it names, by their paths in the bundle, and the size of its texts. */
+export type SidecarFacts = { files: readonly string[]; textBytes: number };
+
 /**
  * Answers the questions of a child that renders the closing segment. Only one order is accepted: first all sidecars, then the files of the segment,
- * one by one. `pages`: the pages of the export. `filesIn`: returns the files that a sidecar names, by their paths in the bundle. `isInFile`: a file
- * has begun and not ended.
+ * one by one, within the limits of number and size that follow from the sidecars. `pages`: the pages of the export. `factsOf`: reads a sidecar,
+ * undefined if it is missing. `isInFile`: a file has begun and not ended. `missing`: the segments whose sidecars were asked for and are missing; the
+ * child's own word does not count, because these segments are rendered again.
  */
 export function closingAnswers(
   { segmentCount, pages }: { segmentCount: number; pages: ReadonlySet<string> },
-  filesIn: (sidecar: unknown) => readonly string[],
+  factsOf: (sidecar: unknown) => SidecarFacts | undefined,
   answer: (question: ClosingQuestion) => Promise<unknown>,
-): Answerer & { isInFile: () => boolean } {
+): Answerer & { isInFile: () => boolean; missing: () => number[] } {
   const asked = new Set<number>();
   const taken = new Set<string>();
+  const missing = new Set<number>();
   let given = 0;
   let isOpen = false;
+  let begunFiles = 0;
+  let room = mostClosingBytes;
   const check = (question: ClosingQuestion): void => {
     switch (question.kind) {
       case 'sidecar':
@@ -168,6 +184,10 @@ export function closingAnswers(
         if (!isClosingFile(question.path, pages) || taken.has(question.path)) {
           throw new Misfit('it made a file that is not one of its own');
         }
+        begunFiles += 1;
+        room -= question.size;
+        if (begunFiles > mostClosingFiles + pages.size) throw new Misfit('it made more files than a site has');
+        if (room < 0) throw new Misfit('it made more bytes than a site has');
         taken.add(question.path);
         isOpen = true;
         return;
@@ -181,12 +201,19 @@ export function closingAnswers(
     check(question);
     const answered = await answer(question);
     if (question.kind === 'sidecar') {
-      for (const path of filesIn(answered)) taken.add(path);
+      const facts = factsOf(answered);
+      if (facts === undefined) missing.add(question.segment);
+      for (const path of facts?.files ?? []) taken.add(path);
+      room += mostTimesOfTexts * (facts?.textBytes ?? 0);
       given += 1;
     }
     return answered;
   };
-  return { ...answerer(closingQuestion, checked, { atOnce: closingAnswersAtOnce }), isInFile: () => isOpen };
+  return {
+    ...answerer(closingQuestion, checked, { atOnce: closingAnswersAtOnce }),
+    isInFile: () => isOpen,
+    missing: () => [...missing].sort((a, b) => a - b),
+  };
 }
 
 function checkText(

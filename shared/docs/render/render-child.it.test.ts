@@ -77,7 +77,7 @@ test.each([
     expects: expectedResponse(request),
     answers: closingAnswers(
       { segmentCount: 1, pages: new Set(['page']) },
-      () => [],
+      () => ({ files: [], textBytes: 0 }),
       (question) => {
         if (question.kind === 'sidecar') return Promise.resolve({ ...summary, files: [], pages: [page] });
         if (question.kind === 'texts') return Promise.resolve(Buffer.from(JSON.stringify(page)));
