@@ -15,6 +15,20 @@ test('secrets stay the same from start to start, and missing ones are created', 
   expect(await readdir(folder)).toEqual(['secrets.json']);
 });
 
+test('secrets that only a newer version knows are kept for it', async () => {
+  const folder = newFolder();
+  const own = await openSecrets(folder);
+  const newer = {
+    ...own,
+    signingKey: 'a key of a later version',
+    natsPasswords: { ...own.natsPasswords, painter: 'the password of a later service' },
+    callTokens: { ...own.callTokens, BINDERY_TOKEN_GATEWAY_TO_PAINTER: 'the token of a later service' },
+  };
+  await writeFile(join(folder, 'secrets.json'), JSON.stringify(newer));
+  expect(await openSecrets(folder)).toEqual(own);
+  expect(JSON.parse(await readFile(join(folder, 'secrets.json'), 'utf8'))).toEqual(newer);
+});
+
 test('unreadable secrets are not replaced by new ones', async () => {
   const folder = newFolder();
   const file = join(folder, 'secrets.json');

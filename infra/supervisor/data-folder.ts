@@ -25,8 +25,8 @@ const secretsSchema = z.object({
   elasticsearchPassword: secret,
 });
 
-/** Stored secrets of any version: an older file may lack a kind of secret. */
-const keptSecretsSchema = secretsSchema.partial();
+/** Stored secrets of any version: the file of an older one may lack a kind of secret, and that of a newer one may have more kinds. */
+const keptSecretsSchema = secretsSchema.partial().loose();
 
 export type Secrets = z.infer<typeof secretsSchema>;
 
@@ -39,8 +39,9 @@ class SecretsUnreadable extends Error {
 }
 
 /**
- * Reads the secrets of a data folder, or creates them. Missing secrets, such as the password of a new service, are added; the others stay. The
- * caller must hold the lock of the folder. Throws `SecretsUnreadable`.
+ * Reads the secrets of a data folder, or creates them. Missing secrets, such as the password of a new service, are added; the others stay. Those
+ * of another version stay in the file and are not returned: that version may start again, and nothing that a lost key has signed could be verified.
+ * The caller must hold the lock of the folder. Throws `SecretsUnreadable`.
  */
 export async function openSecrets(dataFolder: string): Promise<Secrets> {
   const file = join(dataFolder, 'secrets.json');
@@ -62,7 +63,12 @@ export async function openSecrets(dataFolder: string): Promise<Secrets> {
     redisPassword: known?.redisPassword ?? random(),
     elasticsearchPassword: known?.elasticsearchPassword ?? random(),
   };
-  await writePrivateJson(file, secrets);
+  await writePrivateJson(file, {
+    ...known,
+    ...secrets,
+    natsPasswords: { ...known?.natsPasswords, ...secrets.natsPasswords },
+    callTokens: { ...known?.callTokens, ...secrets.callTokens },
+  });
   return secrets;
 }
 
