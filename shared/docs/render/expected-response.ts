@@ -133,11 +133,9 @@ const closingQuestion: z.ZodType<ClosingQuestion> = z.discriminatedUnion('kind',
 
 /** Limits of the files of a closing segment beside its feeds: scripts, styles, fonts, and the parts of the search index. */
 const mostClosingFiles = 20_000;
-/**
- * Limit of the bytes of a closing segment beside the texts of the pages, each of which it has up to three times: in its search index, in
- * `llms-full.txt` and in feeds. The manifest of 400,000 files has about 100 MB.
- */
+/** Limit of the bytes of a closing segment without the texts of pages. The manifest of 400,000 files has about 100 MB. */
 const mostClosingBytes = 1024 * 1024 * 1024;
+/** The text of a page is in the search index, in `llms-full.txt` and in feeds. */
 const mostTimesOfTexts = 3;
 
 /** Limit of answers in memory at once, because the texts of one segment may have 60 MB. */
