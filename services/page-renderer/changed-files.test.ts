@@ -69,3 +69,12 @@ test('one that is gone is named', async () => {
   const gone = { path: 'gone.svg', sha256: sha256Of('gone'), sizeBytes: 4 };
   await expect(isolate([gone])).rejects.toThrow('the file gone.svg of the content version is gone');
 });
+
+test('an API description that is too large to be read becomes empty if it may have parts that not everybody may read', async () => {
+  const large = ' '.repeat(17 * 1024 * 1024);
+  const open = await stored('open.json', `{"openapi": "3.1.0"}${large}`);
+  const closed = await stored('closed.json', `{"openapi": "3.1.0", "paths":${large}{"/a": {"x-excluded": true}}}`);
+  const leftOut = new Map([open, closed].map(({ path }) => [path, []]));
+  const made = await change({ allowTenantScripts: true, groups: [], leftOut }, [open, closed]);
+  expect([...made].map(([path, { body }]) => [path, Buffer.from(body).toString()])).toEqual([['closed.json', '{}\n']]);
+});

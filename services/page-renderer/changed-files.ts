@@ -2,6 +2,11 @@ import { blobKey } from '#shared/contracts/stored-objects.ts';
 import { isIsolated, maxIsolatedBytes } from '#shared/docs/render/isolate/isolate-file.ts';
 import type { RenderRequest } from '#shared/docs/render/render-request.ts';
 import { maxSpecificationBytes } from '#shared/docs/reference/parse-specification.ts';
+import {
+  longestRestrictingKey,
+  mayRestrict,
+  unreadDescription,
+} from '#shared/docs/reference/published/published-description.ts';
 import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import { ChildDied, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
@@ -38,8 +43,11 @@ export async function changedFiles(
     const isChanged = !allowTenantScripts && isIsolated(path);
     if (without === undefined && !isChanged) continue;
     const mostBytes = without === undefined ? maxIsolatedBytes : maxSpecificationBytes;
-    // Larger descriptions have no pages.
-    if (without !== undefined && file.sizeBytes > mostBytes) continue;
+    if (without !== undefined && file.sizeBytes > mostBytes) {
+      // Larger descriptions have no pages.
+      if (await mayRestrictIn(context, organization, file, signal)) made.set(path, { body: unreadDescription });
+      continue;
+    }
     const source = file.sizeBytes > mostBytes ? undefined : await sourceOf(context, organization, file, signal);
     const requestOf = (from: Uint8Array | undefined): FileRequest =>
       without === undefined
@@ -64,6 +72,24 @@ async function sourceOf(
   );
   if (source === undefined) throw new Error(`the file ${path} of the content version is gone`);
   return source;
+}
+
+/** True if a file of any size names a key that restricts parts of a description. */
+async function mayRestrictIn(
+  { objectStore }: Context,
+  organization: string,
+  { path, sha256 }: StoredFile,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const stream = await objectStore.getStream(blobKey(organization, sha256), { signal });
+  if (stream === undefined) throw new Error(`the file ${path} of the content version is gone`);
+  let end: Uint8Array = new Uint8Array();
+  for await (const chunk of stream as AsyncIterable<Uint8Array>) {
+    const bytes = Buffer.concat([end, chunk]);
+    if (mayRestrict(bytes)) return true;
+    end = bytes.subarray(-longestRestrictingKey);
+  }
+  return false;
 }
 
 /** Undefined if the file stays unchanged. */

@@ -152,6 +152,28 @@ describe('a page of a channel', () => {
     expect(markdown.match(/^```\w+.*$/gm)).toEqual(['```json Mine', '```json title="command"']);
   });
 
+  test('has no operation or reply that only some of its readers may see', async () => {
+    const channel = { $ref: '#/channels/light' };
+    const operation = (summary: string, more: object = {}) => ({ action: 'send', channel, summary, ...more });
+    const document = {
+      asyncapi: '3.0.0',
+      channels: {
+        light: { address: 'lights' },
+        hushed: { address: 'hushed', 'x-excluded': true, messages: { hushed: {} } },
+        staff: { address: 'hushed', 'x-mint': { groups: ['staff'] }, messages: { hushed: {} } },
+      },
+      operations: {
+        open: operation('Open to all'),
+        ofGroup: operation('Hushed', { 'x-mint': { groups: ['staff'] } }),
+        answered: operation('Answered', { reply: { channel: { $ref: '#/channels/hushed' } } }),
+        answeredToStaff: operation('Also answered', { reply: { channel: { $ref: '#/channels/staff' } } }),
+      },
+    };
+    const { html } = await pageOf(JSON.stringify(document), 'light');
+    expect(html).toMatch(/Open to all.*Answered.*Also answered/s);
+    expect(html).not.toMatch(/hushed/i);
+  });
+
   test('is missing for an unknown channel, which is reported', async () => {
     expect((await pageOf(version3, 'none')).codes).toEqual(['asyncapi-channel-missing']);
     expect((await pageOf(version3, 'secret')).codes).toEqual(['asyncapi-channel-missing']);

@@ -7,6 +7,7 @@ import {
   textOf,
   textsOf,
 } from '#shared/docs/project/json-values.ts';
+import { isClosedWithin } from './closed-parts.ts';
 import { nameOfReference, resolved } from './open-slice.ts';
 import { longestTitle, metadataOf } from './operations.ts';
 
@@ -90,7 +91,7 @@ function oldOperations(document: JsonObject, channel: JsonObject): ChannelOperat
   ).flatMap(([key, action]): ChannelOperation[] => {
     if (channel[key] === undefined) return [];
     const written = withTraits(document, channel[key]);
-    if (written['x-excluded'] === true) return [];
+    if (isClosedWithin(written, channel)) return [];
     const { message } = written;
     const { oneOf } = objectOf(message);
     const listed = Array.isArray(oneOf) ? oneOf : message === undefined ? [] : [message];
@@ -104,14 +105,15 @@ function operationsByChannel(document: JsonObject): Map<string, ChannelOperation
   for (const [name, item] of Object.entries(objectOf(document['operations'])).slice(0, maxChannels)) {
     const written = withTraits(document, item);
     const channel = channelName(written['channel']);
-    if (channel === undefined || written['x-excluded'] === true) continue;
-    const { reply } = written;
+    const { value: whole } = resolved(document, written['channel']);
+    if (channel === undefined || isClosedWithin(written, whole)) continue;
+    const reply = replyOf(document, written['reply'], whole);
     const made: ChannelOperation = {
       action: written['action'] === 'send' ? 'send' : 'receive',
       name,
       written,
-      messages: messagesOf(document, written['messages'] ?? resolved(document, written['channel']).value['messages']),
-      ...(reply !== undefined && { reply: replyOf(document, resolved(document, reply).value) }),
+      messages: messagesOf(document, written['messages'] ?? whole['messages']),
+      ...(reply !== undefined && { reply }),
     };
     const known = byName.get(channel) ?? [];
     known.push(made);
@@ -120,8 +122,12 @@ function operationsByChannel(document: JsonObject): Map<string, ChannelOperation
   return byName;
 }
 
-function replyOf(document: JsonObject, reply: JsonObject): NonNullable<ChannelOperation['reply']> {
+/** The reply to an operation of the channel `asked`; undefined if it has none, or one in a channel that not all readers of `asked` may see. */
+function replyOf(document: JsonObject, written: JsonValue | undefined, asked: JsonObject): ChannelOperation['reply'] {
+  if (written === undefined) return undefined;
+  const { value: reply } = resolved(document, written);
   const { value: channel } = resolved(document, reply['channel']);
+  if (isClosedWithin(channel, asked)) return undefined;
   const { value: address } = resolved(document, reply['address']);
   return {
     address: textOf(channel['address']) ?? channelName(reply['channel']) ?? textOf(address['location']),

@@ -350,6 +350,21 @@ describe('a hostile specification', () => {
     expect(html).not.toContain('X-OWNER');
   });
 
+  test('has callbacks of groups only if all its readers are in them', async () => {
+    const called = (summary: string, groups: unknown) => ({ post: { summary, 'x-mint': { groups } } });
+    const callbacks = {
+      open: { '{$url}': called('Open to all', []) },
+      staff: { '{$url}': called('Hushed', ['staff']) },
+      unreadable: { '{$url}': called('Hushed', { staff: true }) },
+      path: { '{$url}': { 'x-mint': { metadata: { groups: ['staff'] } }, post: { summary: 'Hushed' } } },
+    };
+    const html = await pageOfJson({ callbacks }, {});
+    expect(html).toContain('Open to all');
+    expect(html).not.toContain('Hushed');
+    const ofStaff = await pageOfJson({ callbacks, 'x-mint': { groups: ['staff'] } }, {});
+    expect(ofStaff.match(/Hushed/g)).toHaveLength(2);
+  });
+
   test('with cyclic schemas costs no more than its page', async () => {
     const schemas = Array.from({ length: 60 }, (_, at) => {
       const others = Array.from({ length: 60 }, (_each, to) => `p${to}: { $ref: '#/components/schemas/S${to}' }`).join(

@@ -21,6 +21,7 @@ import {
   securityOf,
   serversOf,
 } from './open-slice.ts';
+import { isClosedWithin } from './closed-parts.ts';
 import { flowAddresses, scopeNodes, waysIn } from './authorization-nodes.ts';
 import { withPartTypes } from './form-parts.ts';
 import { operationForm } from './operation-form.ts';
@@ -373,7 +374,7 @@ class ReferenceWriter {
         const { value } = resolved(this.#document, item);
         return methods.flatMap((method) => {
           const called = value[method];
-          if (!isJsonObject(called) || called['x-excluded'] === true || value['x-excluded'] === true) return [];
+          if (!isJsonObject(called) || isClosedWithin(value, written) || isClosedWithin(called, written)) return [];
           const id = `callback-${name}`;
           const title = new StaticNodes([{ type: 'text', value: name }]);
           return [

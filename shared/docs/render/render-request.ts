@@ -5,6 +5,7 @@ import { isolateFile } from './isolate/isolate-file.ts';
 import {
   type DescriptionReaders,
   publishedDescription,
+  unreadDescription,
 } from '#shared/docs/reference/published/published-description.ts';
 import type { Ask } from '#shared/docs/sandbox/child-server.ts';
 import { drawCard } from './card/draw-card.ts';
@@ -82,7 +83,7 @@ export async function handleRenderRequest(request: unknown, ask: Ask): Promise<R
       return { kind: 'files', files: [{ path: asked.path, body: isolateFile(asked.path, asked.source) }] };
     case 'description': {
       const { path, source, readers } = asked;
-      const body = source === undefined ? Buffer.from('{}\n') : publishedDescription(source, path, readers);
+      const body = source === undefined ? unreadDescription : publishedDescription(source, path, readers);
       return { kind: 'files', files: body === undefined ? [] : [{ path, body }] };
     }
     case 'closing':

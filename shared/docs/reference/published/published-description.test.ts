@@ -82,11 +82,20 @@ test('a schema is removed if all its pages are left out, unless another part ref
   expect(Object.keys(made?.components.schemas ?? {})).toContain('Dog');
 });
 
-test('a file without parts to remove, and one that cannot be read, stay unchanged', () => {
+test('a file without parts to remove stays unchanged', () => {
   const { '/users': users } = description().paths;
   expect(publish({ ...description(), webhooks: {}, paths: { '/users': { get: users.get } } })).toBeUndefined();
-  const readers = { groups: [], leftOut: [] };
-  expect(publishedDescription(Buffer.from('{"openapi": "3.1.0", "x-excluded"'), 'a.json', readers)).toBeUndefined();
+});
+
+test('a file that cannot be read becomes empty if it may have parts that not everybody may read', () => {
+  const published = (bytes: Buffer, file = 'a.json') =>
+    Buffer.from(publishedDescription(bytes, file, { groups: [], leftOut: [] }) ?? 'unchanged').toString();
+  const cut = '{"openapi": "3.1.0", "paths": {"/hushed": {"x-excluded": true';
+  expect(published(Buffer.from(cut))).toBe('{}\n');
+  expect(published(Buffer.from(cut, 'utf16le'))).toBe('{}\n');
+  expect(published(Buffer.from('openapi: 3.1.0\n\tpaths: { x-mint: { groups: [staff] } }'), 'a.yaml')).toBe('{}\n');
+  expect(published(Buffer.from(cut + ' '.repeat(16 * 1024 * 1024)))).toBe('{}\n');
+  expect(published(Buffer.from('{"openapi": "3.1.0", "paths": {'))).toBe('unchanged');
 });
 
 test('digits of numbers stay, and so do keys that are names of prototypes', () => {
@@ -200,4 +209,73 @@ test('operations of AsyncAPI that are excluded go, in versions 2 and 3', () => {
     channels: { open: { publish: { operationId: 'hushed', 'x-excluded': true }, subscribe: { operationId: 'kept' } } },
   });
   expect(older).toEqual({ asyncapi: '2.6.0', channels: { open: { subscribe: { operationId: 'kept' } } } });
+});
+
+test('what is excluded is also removed from places of which no page is made', () => {
+  const hushed = { 'x-excluded': true, operationId: 'hushed', ...answer('Hushed') };
+  const made = publish({
+    openapi: '3.2.0',
+    paths: {
+      '/open': { get: { operationId: 'kept' }, additionalOperations: { COPY: hushed, MOVE: { operationId: 'move' } } },
+      '/upper': { GET: hushed, get: { operationId: 'lower' } },
+    },
+    'x-webhooks': { items: { post: hushed }, kept: { post: { operationId: 'hook' } } },
+    components: {
+      pathItems: { Unused: { post: hushed, put: { 'x-mint': { groups: { hushed: true } }, operationId: 'hushed' } } },
+      schemas: { Hushed: { type: 'object' }, Named: { properties: { 'x-excluded': true } } },
+    },
+  });
+  expect(JSON.stringify(made)).not.toMatch(/hushed/i);
+  expect(made).toMatchObject({
+    paths: {
+      '/open': { get: { operationId: 'kept' }, additionalOperations: { MOVE: {} } },
+      '/upper': { get: { operationId: 'lower' } },
+    },
+    'x-webhooks': { kept: { post: { operationId: 'hook' } } },
+    components: { schemas: { Named: { properties: { 'x-excluded': true } } } },
+  });
+});
+
+test('channels of AsyncAPI are found through references, and operations of excluded channels and traits go', () => {
+  const made = publish({
+    asyncapi: '3.0.0',
+    channels: {
+      open: { address: 'open', 'x-note': 'kept' },
+      chain: { $ref: '#/components/channels/one' },
+      slash: { $ref: '#/components/channels/hushed~1b' },
+      extension: { $ref: '#/x-channels/hushed' },
+    },
+    operations: {
+      ofChain: { action: 'send', channel: { $ref: '#/channels/chain' }, summary: 'hushed' },
+      ofComponent: { action: 'send', channel: { $ref: '#/components/channels/two' }, summary: 'hushed' },
+      ofTrait: {
+        action: 'send',
+        channel: { $ref: '#/channels/open' },
+        traits: [{ $ref: '#/components/operationTraits/t' }],
+        summary: 'hushed',
+      },
+      named: { $ref: '#/components/operations/hushed' },
+      kept: { action: 'send', channel: { $ref: '#/channels/open' } },
+    },
+    'x-channels': { hushed: { 'x-excluded': true } },
+    components: {
+      channels: {
+        one: { $ref: '#/components/channels/two' },
+        two: { 'x-excluded': true, address: 'hushed' },
+        'hushed/b': { 'x-excluded': true },
+      },
+      operations: { hushed: { 'x-excluded': true, channel: { $ref: '#/channels/open' } } },
+      operationTraits: { t: { 'x-mint': { groups: ['hushed'] } } },
+    },
+  });
+  expect(JSON.stringify(made)).not.toMatch(/hushed|chain|slash/i);
+  expect(made).toMatchObject({
+    channels: { open: { address: 'open' } },
+    operations: { kept: { channel: { $ref: '#/channels/open' } } },
+  });
+  const older = publish({
+    asyncapi: '2.6.0',
+    channels: { items: { publish: { operationId: 'hushed', traits: [{ 'x-excluded': true }] }, subscribe: {} } },
+  });
+  expect(older).toEqual({ asyncapi: '2.6.0', channels: { items: { subscribe: {} } } });
 });

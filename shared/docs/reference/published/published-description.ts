@@ -8,7 +8,9 @@ import {
   textOf,
   textsOf,
 } from '#shared/docs/project/json-values.ts';
-import { metadataOf, methods, pathItemOf } from '../operations.ts';
+import { isClosed } from '../closed-parts.ts';
+import { resolved } from '../open-slice.ts';
+import { methods, pathItemOf } from '../operations.ts';
 import { maxSpecificationBytes, readWritten, SpecificationRefused } from '../parse-specification.ts';
 
 /**
@@ -19,20 +21,21 @@ export type DescriptionReaders = { groups: readonly string[]; leftOut: readonly 
 
 /**
  * The file of an API description for a bundle: without operations, webhooks and channels that are excluded (`x-excluded`) or belong to groups that
- * were not requested, and without parts that only those refer to. Undefined if the file can be used unchanged, because it has none of these, or
- * cannot be read, so that no page is made of it either.
+ * were not requested, and without parts that only those refer to. Undefined if the file can be used unchanged, because it has none of these. No page
+ * is made of a file that cannot be read, and it becomes an empty object if it may have such parts.
  */
 export function publishedDescription(
   bytes: Uint8Array,
   file: string,
   readers: DescriptionReaders,
 ): Uint8Array | undefined {
-  if (bytes.byteLength > maxSpecificationBytes) return undefined;
+  const unread = (): Uint8Array | undefined => (mayRestrict(bytes) ? unreadDescription : undefined);
+  if (bytes.byteLength > maxSpecificationBytes) return unread();
   let document: JsonValue;
   try {
     document = readWritten(bytes, file);
   } catch (error) {
-    if (error instanceof SpecificationRefused) return undefined;
+    if (error instanceof SpecificationRefused) return unread();
     throw error;
   }
   if (!isJsonObject(document)) return undefined;
@@ -46,6 +49,17 @@ export function publishedDescription(
   return Buffer.from(file.toLowerCase().endsWith('.json') ? jsonText(document) : dump(document, { noRefs: true }));
 }
 
+/** The content of a description for a bundle, if it cannot be read and may have parts that not everybody may read. */
+export const unreadDescription: Uint8Array = Buffer.from('{}\n');
+
+/** Maximum length of the keys that `mayRestrict` finds, in any encoding. */
+export const longestRestrictingKey = 20;
+
+/** True if these bytes of a description name a key that restricts parts of it. */
+export const mayRestrict = (bytes: Uint8Array): boolean =>
+  // UTF-16 has a zero beside each of these letters.
+  /x-excluded|x-mint/.test(Buffer.from(bytes).toString('latin1').replaceAll('\0', ''));
+
 const jsonText = (document: JsonObject): string => `${JSON.stringify(document, null, 2)}\n`;
 
 /** Removed operations and channels, with the references to them; and JSON pointers to their places in the file. */
@@ -56,16 +70,12 @@ function removeParts(document: JsonObject, { groups, leftOut }: DescriptionReade
   const names = new Set(leftOut);
   const removed: JsonObject[] = [];
   const pointers = new Set<string>();
-  const isClosed = (written: JsonObject): boolean => {
-    const own = textsOf(objectOf(written['x-mint'])['groups'] ?? metadataOf(written)['groups']);
-    return written['x-excluded'] === true || (own.length > 0 && !own.some((group) => groups.includes(group)));
-  };
   const prune = (paths: JsonObject, place: string, isLeftOut: (method: string, path: string) => boolean): void => {
     for (const [path, item] of Object.entries(paths)) {
       const whole = pathItemOf(document, item);
       const there = methods.filter((method) => isJsonObject(whole[method]));
       const gone = there.filter(
-        (method) => whole['x-excluded'] === true || isClosed(objectOf(whole[method])) || isLeftOut(method, path),
+        (method) => isClosed(whole, groups) || isClosed(objectOf(whole[method]), groups) || isLeftOut(method, path),
       );
       if (gone.length === 0) continue;
       removed.push(...gone.map((method) => objectOf(whole[method])));
@@ -93,29 +103,8 @@ function removeParts(document: JsonObject, { groups, leftOut }: DescriptionReade
       pointers.add(place + escaped(name));
     }
   }
-  const channels = objectOf(document['channels']);
-  for (const [name, item] of Object.entries(channels)) {
-    const written = isJsonObject(item) ? followed(document, item) : {};
-    if (isClosed(written) || names.has(name)) {
-      removed.push(written);
-      delete channels[name];
-      pointers.add(`#/channels/${escaped(name)}`);
-      continue;
-    }
-    for (const action of ['publish', 'subscribe']) {
-      if (!isClosed(objectOf(written[action]))) continue;
-      removed.push(objectOf(written[action]));
-      delete written[action];
-    }
-  }
-  const operations = objectOf(document['operations']);
-  for (const [id, operation] of Object.entries(operations)) {
-    const channel = textOf(objectOf(objectOf(operation)['channel'])['$ref']) ?? '';
-    if (!pointers.has(channel) && !isClosed(objectOf(operation))) continue;
-    removed.push({ ...objectOf(operation), operationId: id });
-    delete operations[id];
-    pointers.add(`#/operations/${escaped(id)}`);
-  }
+  removeChannels(document, { groups, leftOut }, { removed, pointers });
+  removeOthers(document, groups, { removed, pointers });
   return { removed, pointers };
 }
 
@@ -138,10 +127,69 @@ function callbacksOf(document: JsonObject): [place: string, callbacks: JsonObjec
   return [...found, ['#/components/callbacks/', objectOf(callbacks)]];
 }
 
-function followed(document: JsonObject, item: JsonObject): JsonObject {
-  const target = /^#\/components\/channels\/([^/]+)$/.exec(textOf(item['$ref']) ?? '')?.[1];
-  const channels = objectOf(objectOf(document['components'])['channels']);
-  return target === undefined ? item : objectOf(channels[target]);
+/** Removes restricted channels of AsyncAPI, and their operations. */
+function removeChannels(
+  document: JsonObject,
+  { groups, leftOut }: DescriptionReaders,
+  { removed, pointers }: Removed,
+): void {
+  const channels = objectOf(document['channels']);
+  const gone = Object.entries(channels).filter(
+    ([name, item]) => leftOut.includes(name) || isClosed(resolved(document, item).value, groups),
+  );
+  for (const [name] of gone) pointers.add(`#/channels/${escaped(name)}`);
+  const operations = objectOf(document['operations']);
+  for (const [id, item] of Object.entries(operations)) {
+    const { value: operation } = resolved(document, item);
+    const channel = textOf(objectOf(operation['channel'])['$ref']) ?? '';
+    const isOfGone = pointers.has(channel) || pointers.has(percentDecoded(channel));
+    const parts = [operation, resolved(document, operation['channel']).value, ...traitsOf(document, operation)];
+    if (!isOfGone && !parts.some((part) => isClosed(part, groups))) continue;
+    removed.push({ ...operation, operationId: id });
+    delete operations[id];
+    pointers.add(`#/operations/${escaped(id)}`);
+  }
+  for (const [name, item] of gone) {
+    removed.push(resolved(document, item).value);
+    delete channels[name];
+  }
+}
+
+const traitsOf = (document: JsonObject, { traits }: JsonObject): JsonObject[] =>
+  (Array.isArray(traits) ? traits : []).map((trait) => resolved(document, trait).value);
+
+/** Values of these keys are schemas or data, where a name such as `x-excluded` does not restrict anything. */
+const dataKeys = new Set(
+  'schema schemas definitions properties items payload headers example examples default enum const'.split(' '),
+);
+/** The keys in values of these keys are names that authors choose. */
+const containerKeys = new Set('paths webhooks x-webhooks channels operations callbacks pathItems'.split(' '));
+
+/**
+ * Removes restricted parts from all other places: components that nothing refers to, extensions, methods that have no pages. A part with restricted
+ * traits is restricted like them.
+ */
+function removeOthers(document: JsonObject, groups: readonly string[], { removed, pointers }: Removed): void {
+  const isGone = (item: JsonObject): boolean =>
+    [item, ...traitsOf(document, item)].some((part) => isClosed(part, groups));
+  const open = [{ pointer: '#', value: document as JsonObject | JsonValue[], hasNames: false }];
+  const gone: { pointer: string; of: JsonObject; key: string; item: JsonObject }[] = [];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { pointer, value, hasNames } = next;
+    for (const [key, item] of Object.entries(value)) {
+      const place = `${pointer}/${escaped(key)}`;
+      if (!hasNames && dataKeys.has(key)) continue;
+      if (!Array.isArray(value) && isJsonObject(item) && isGone(item))
+        gone.push({ pointer: place, of: value, key, item });
+      else if (Array.isArray(item) || isJsonObject(item))
+        open.push({ pointer: place, value: item, hasNames: !hasNames && containerKeys.has(key) });
+    }
+  }
+  for (const { pointer, of, key, item } of gone) {
+    removed.push(item);
+    delete of[key];
+    pointers.add(pointer);
+  }
 }
 
 /** Containers of named parts in OpenAPI 3, AsyncAPI and Swagger 2, with the prefix of references to them. */
