@@ -1,22 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { onLoopback } from '../../test/support/on-loopback.ts';
 import { apiClient, type IdleTimer } from './api-client.ts';
-
-const closing: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closing.splice(0)) close();
-});
 
 /** Starts a server and returns its address: `127.0.0.1:1234`. */
 async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closing.push(() => server.close().closeAllConnections());
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port, close } = await onLoopback(createServer(listener));
+  onTestFinished(() => close());
+  return `127.0.0.1:${port}`;
 }
 
 test('a server without TLS that is asked with it is a sentence that says so', async () => {

@@ -1,22 +1,17 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type LoopbackServer, onLoopback } from '../../test/support/on-loopback.ts';
 import { runCommand } from '../../test/support/start-installation.ts';
 import { sourceText } from './commands/ask.ts';
 
 type Body = { threadId?: string; messages: { parts: { text: string }[] }[] };
 
-let server: Server;
-let url: string;
+let server: LoopbackServer;
 let asked: { path: string; body: Body }[] = [];
 
 beforeAll(async () => {
-  server = createServer((request, response) => void answer(request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  server = await onLoopback(createServer((request, response) => void answer(request, response)));
 });
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   asked.push({ path: request.url ?? '', body: JSON.parse(await text(request)) as Body });
@@ -32,12 +27,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 beforeEach(() => {
   asked = [];
 });
-afterAll(() => {
-  server.close();
-});
+afterAll(() => server.close());
 
 const run = (args: readonly string[], input?: string) =>
-  runCommand(['ask', ...args, '--url', url, '--key', 'k'], {}, input);
+  runCommand(['ask', ...args, '--url', server.url, '--key', 'k'], {}, input);
 
 test('lines of the input are questions of one conversation', async () => {
   const { code, stdout, stderr } = await run(['docs'], 'How?\n\n  And why?  \n');

@@ -1,16 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { PublishedContent } from '#shared/interfaces/http/content.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { newFolder } from '../../test/support/new-folder.ts';
+import { onLoopback } from '../../test/support/on-loopback.ts';
 import {
   type CommandOutcome,
   runCommand,
@@ -219,10 +218,9 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
   test('publish fetches the API descriptions that a project names by address, and names the content by their bytes alone', async () => {
     const folder = newFolder();
     const body = JSON.stringify({ openapi: '3.0.1', paths: { '/a': { get: { summary: 'Get A' } } } });
-    const server = createServer((_request, response) => void response.end(body)).listen(0, '127.0.0.1');
+    const server = await onLoopback(createServer((_request, response) => void response.end(body)));
     try {
-      await once(server, 'listening');
-      const openapi = `http://127.0.0.1:${(server.address() as AddressInfo).port}/openapi`;
+      const openapi = `${server.url}/openapi`;
       await writeFile(
         join(folder, 'docs.json'),
         JSON.stringify({ name: 'A', theme: 'mint', navigation: { openapi } }, null, 1),
@@ -252,7 +250,7 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
         fetched.contentVersion,
       ]);
     } finally {
-      server.close();
+      await server.close();
     }
   });
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
+import { onLoopback } from '../../test/support/on-loopback.ts';
 import { localInstallationSchema } from './connection.ts';
 import { askDemo } from './demo.ts';
 
@@ -11,10 +11,9 @@ test('a language model that does not answer is named, and stops nothing', async 
       `data: ${JSON.stringify({ type: 'error', errorText: 'The language model refused the request.' })}\n\n`,
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { url: baseUrl, close } = await onLoopback(server);
   try {
     const said: string[] = [];
-    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const local = localInstallationSchema.parse({
       ...{ baseUrl, organization: 'demo', domain: 'demo' },
       ...{ adminKey: 'svc_a', assistantKey: 'svc_dsc_a', operatorToken: 'operator' },
@@ -22,6 +21,6 @@ test('a language model that does not answer is named, and stops nothing', async 
     await askDemo(local, (line = '') => said.push(line));
     expect(said.join('\n')).toMatch(/The language model refused the request\.[^]*BINDERY_MISTRAL_API_KEY/);
   } finally {
-    server.close();
+    await close();
   }
 });

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { newFolder } from '../../test/support/new-folder.ts';
+import { onLoopback } from '../../test/support/on-loopback.ts';
 import { createFirstOrganization } from './commands/organizations.ts';
 import { connect, domainOrLocal, readLocalInstallation } from './connection.ts';
 
@@ -63,10 +63,9 @@ test('the first organization is made, however slowly the read models follow', as
     request.resume();
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const { url, close } = await onLoopback(server);
   try {
-    const first = await createFirstOrganization(`http://127.0.0.1:${port}`, 'operator');
+    const first = await createFirstOrganization(url, 'operator');
     expect(first).toMatchObject({ organization: 'demo-2', adminKey: 'svc_admin', assistantKey: 'svc_dsc_assistant' });
     expect(asked.slice(0, 3)).toEqual([
       'POST /v1/organizations',
@@ -74,6 +73,6 @@ test('the first organization is made, however slowly the read models follow', as
       'POST /v1/organizations/demo-2/domains',
     ]);
   } finally {
-    server.close();
+    await close();
   }
 });

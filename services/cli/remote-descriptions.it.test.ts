@@ -1,11 +1,11 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { memoryProject } from '../../test/support/memory-project.ts';
 import { newFolder } from '../../test/support/new-folder.ts';
+import { onLoopback } from '../../test/support/on-loopback.ts';
 import { runCommand } from '../../test/support/start-installation.ts';
 import { fetchDescription, isPrivate } from './fetch-description.ts';
 import { remoteDescriptions, withFiles } from './remote-descriptions.ts';
@@ -34,14 +34,8 @@ beforeEach(async () => {
     asked.push(request.url ?? '');
     (answers[request.url ?? ''] ?? answering('no', {}, 404))(response, request);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  ({ url: origin, close } = await onLoopback(server));
   cache = newFolder();
-  close = () =>
-    new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
 });
 afterEach(() => close());
 

@@ -1,8 +1,8 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ExportJob } from '#shared/interfaces/http/exports.ts';
 import { exportJob } from '../../test/support/export-job.ts';
+import { type LoopbackServer, onLoopback } from '../../test/support/on-loopback.ts';
 import { apiClient } from './api-client.ts';
 import { watchJob } from './commands/jobs.ts';
 
@@ -12,21 +12,18 @@ const event = (job: ExportJob) => `id: ${job.revision}\nevent: job\ndata: ${JSON
 
 /** Handlers of the next requests, in order. */
 let answers: ((response: ServerResponse) => void)[] = [];
-let server: Server;
-let url: string;
+let server: LoopbackServer;
 
 beforeAll(async () => {
-  server = createServer((_, response) => {
-    const answer = answers.shift();
-    if (answer === undefined) response.destroy();
-    else answer(response);
-  });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  server = await onLoopback(
+    createServer((_, response) => {
+      const answer = answers.shift();
+      if (answer === undefined) response.destroy();
+      else answer(response);
+    }),
+  );
 });
-afterAll(() => void server.close());
+afterAll(() => server.close());
 beforeEach(() => {
   answers = [];
 });
@@ -36,7 +33,7 @@ const watch = async (stream: { isTTY?: boolean; columns?: number }, json = false
   const write = (text: string) => {
     written += text;
   };
-  const failure = await watchJob(apiClient(url, 'k'), 'se_x', { json, stream: { ...stream, write } }).then(
+  const failure = await watchJob(apiClient(server.url, 'k'), 'se_x', { json, stream: { ...stream, write } }).then(
     () => undefined,
     (error: unknown) => error,
   );

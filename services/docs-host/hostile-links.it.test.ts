@@ -1,12 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { docsHosts, hostReadiness } from '../../test/support/docs-host.ts';
 import { exampleBundle } from '../../test/support/example-bundle.ts';
+import { onLoopback } from '../../test/support/on-loopback.ts';
 import { downloadBundle } from './download-bundle.ts';
 import { unpackBundle } from './unpack-bundle.ts';
 
@@ -44,12 +44,8 @@ async function platform(
       json({ jobs: [job] });
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  atEnd(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url, close } = await onLoopback(server);
+  atEnd(() => close());
   const env = { BINDERY_PLATFORM_URL: url, BINDERY_DOCS_DOMAIN: 'acme', BINDERY_EXPORT_KEY: 'svc_read' };
   return { url, env, asked };
 }

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, expect, test } from 'vitest';
 import { docsHosts, hostReadiness, isReady } from '../../test/support/docs-host.ts';
 import { exampleBundle } from '../../test/support/example-bundle.ts';
+import { onLoopback } from '../../test/support/on-loopback.ts';
 
 const { folder, atEnd, host } = docsHosts();
 type Asked = { path: string | undefined; headers: IncomingHttpHeaders; body: string };
@@ -34,17 +35,14 @@ beforeEach(async () => {
     };
     void answer();
   });
-  await new Promise<void>((resolve) => platform.listen(0, '127.0.0.1', resolve));
-  endPlatform = async () => {
-    platform.closeAllConnections();
-    platform.close();
-  };
+  const { url: platformUrl, close } = await onLoopback(platform);
+  endPlatform = close;
   atEnd(endPlatform);
   const file = join(folder(), 'site.tar.gz');
   await writeFile(file, await exampleBundle('one'));
   settings = {
     BINDERY_BUNDLE_PATH: file,
-    BINDERY_PLATFORM_URL: `http://127.0.0.1:${(platform.address() as AddressInfo).port}`,
+    BINDERY_PLATFORM_URL: platformUrl,
     BINDERY_DOCS_DOMAIN: 'acme',
     BINDERY_ASK_KEY: 'svc_dsc_ours',
     BINDERY_TRUST_PROXY: 'loopback',

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { assistantBehind } from '../clients/assistant-harness.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { createOrganization, gatewayHarness } from '../support/gateway-harness.ts';
+import { onLoopback } from '../support/on-loopback.ts';
 import { serveFolder, siteFolder, siteInBrowser, suiteBrowser } from './site-folder.ts';
 
 const page = (title: string, text: string): string => `---\ntitle: "${title}"\n---\n\n${text}\n`;
@@ -85,13 +86,8 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
         write(response, body);
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(async () => {
-      server.closeAllConnections();
-      server.close();
-    });
-    const address = server.address();
-    const serverUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+    const { url: serverUrl, close } = await onLoopback(server);
+    onTestFinished(() => close());
     return { platform: { serverUrl, assistantKey: unusedKey }, bodies, gone };
   }
 

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { docsHosts, hostReadiness, isReady } from '../support/docs-host.ts';
 import { newFolder } from '../support/new-folder.ts';
+import { type LoopbackServer, onLoopback } from '../support/on-loopback.ts';
 import { siteInBrowser } from './site-folder.ts';
 
 const project = {
@@ -56,18 +56,13 @@ function listAllFiles(folder: string): void {
 }
 
 /** A platform that finds nothing, and records its requests. */
-async function startPlatform(): Promise<{ url: string; asked: string[]; stop(): void }> {
+async function startPlatform(): Promise<LoopbackServer & { asked: string[] }> {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url} ${request.headers.authorization}`);
     response.setHeader('content-type', 'application/json').end('[]');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const stop = (): void => {
-    server.closeAllConnections();
-    server.close();
-  };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked, stop };
+  return { ...(await onLoopback(server)), asked };
 }
 
 describeWithServers(['chromium'], 'a site from the documentation host, in Chromium', () => {
@@ -184,7 +179,7 @@ describeWithServers(['chromium'], 'a site from the documentation host, in Chromi
       expect(platform.asked[0]).toBe('POST /discovery/v1/search/acme Bearer svc_dsc_ours');
       expect(refused).toEqual([]);
     } finally {
-      platform.stop();
+      await platform.close();
     }
   });
 

@@ -6,12 +6,13 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { describeWithServers } from '../support/describe-with-servers.ts';
+import { onLoopback } from '../support/on-loopback.ts';
 import { siteInBrowser } from './site-folder.ts';
 
 type Received = { method: string; url: string; headers: IncomingMessage['headers']; body: string };
 
 /** A server of an API with CORS for every page. It records requests, and answers as their path says. */
-function openApi(elsewhere = '') {
+async function openApi(elsewhere = '') {
   const received: Received[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -39,18 +40,7 @@ function openApi(elsewhere = '') {
       return response.writeHead(201, { ...open, 'content-type': 'application/json' }).end(body);
     });
   });
-  return {
-    received,
-    async listen() {
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      const address = server.address();
-      return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
-    },
-    close() {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve(undefined)));
-    },
-  };
+  return { ...(await onLoopback(server)), received };
 }
 
 const picture = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><rect width="40" height="20"/></svg>';
@@ -236,10 +226,10 @@ const files = {
 const filesFor = (server: string): Record<string, string> =>
   Object.fromEntries(Object.entries(files).map(([path, text]) => [path, text.replaceAll('SERVER', server)]));
 
-const other = openApi();
-const otherOrigin = await other.listen();
-const api = openApi(otherOrigin);
-const server = await api.listen();
+const other = await openApi();
+const otherOrigin = other.url;
+const api = await openApi(otherOrigin);
+const server = api.url;
 
 describeWithServers(['chromium'], 'the playground in Chromium', () => {
   const { open, problems, keepPicture, folder } = siteInBrowser(filesFor(server));

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 import { describeWithServers } from '../support/describe-with-servers.ts';
+import { onLoopback } from '../support/on-loopback.ts';
 import { siteFolder, suiteBrowser } from './site-folder.ts';
 
 /** Hostile script that reads another organization's site: its browser storage and its settings. */
@@ -59,13 +60,9 @@ describeWithServers(['chromium'], 'a hostile island (in Chromium; skipped where 
         return response.end(settings + String(body));
       });
     });
-    onTestFinished(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`, stolen };
+    const { url, close } = await onLoopback(server);
+    onTestFinished(() => close());
+    return { url, stolen };
   }
 
   const site = (files: Record<string, string>, allowTenantScripts: boolean) =>

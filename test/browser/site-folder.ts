@@ -9,6 +9,7 @@ import type { SiteRenderOptions } from '#shared/docs/render/page-slice.ts';
 import type { RenderedFile, RenderedText } from '#shared/docs/render/bundle-paths.ts';
 import { closingFiles, testOptions, testProject } from '#shared/docs/render/test-project.ts';
 import { newFolder } from '../support/new-folder.ts';
+import { type LoopbackServer, onLoopback } from '../support/on-loopback.ts';
 import { openBrowser } from '../support/open-browser.ts';
 
 /** A site in a browser, for the tests of one suite. Pages that a test opened are closed after it. */
@@ -102,7 +103,7 @@ export async function siteFolder(
 }
 
 /** Serves the folder under `/docs/`, and its 404.html for everything else, like a host of static files. */
-export async function serveFolder(folder: string): Promise<{ url: string; close(): Promise<void> }> {
+export function serveFolder(folder: string): Promise<LoopbackServer> {
   const types: Record<string, string> = {
     css: 'text/css',
     js: 'text/javascript',
@@ -121,13 +122,5 @@ export async function serveFolder(folder: string): Promise<{ url: string; close(
         response.writeHead(404, { 'content-type': 'text/html' }).end(await readFile(join(folder, '404.html'))),
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  return {
-    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
-    close() {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
-  };
+  return onLoopback(server);
 }

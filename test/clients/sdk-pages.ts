@@ -1,9 +1,8 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { once } from 'node:events';
 import { rolldown } from 'rolldown';
 import { requireServer } from '#infra/setup/find-server.ts';
+import { type LoopbackServer, onLoopback } from '../support/on-loopback.ts';
 
 /** The versions of the AI SDK in `test/clients/sdk-versions/package.json`. */
 export const sdkVersions = [
@@ -75,6 +74,7 @@ function useChatHere() {
 const version5 = (version: SdkVersion) => `
 import { useChat } from 'chat-${version}';
 import { DefaultChatTransport } from 'ai';
+import { type LoopbackServer, onLoopback } from '../support/on-loopback.ts';
 const transport = new DefaultChatTransport({ api: options.api, headers, body, fetch: sayErrors });
 function useChatHere() {
   const chat = useChat({ transport, resume: options.resume });
@@ -116,7 +116,7 @@ async function bundle(version: SdkVersion): Promise<string> {
 }
 
 /** Serves the pages of the versions, on an origin of their own: `<url>/<version>`. */
-export async function serveSdkPages(): Promise<{ url: string; close(): Promise<void> }> {
+export function serveSdkPages(): Promise<LoopbackServer> {
   const bundles = new Map<string, Promise<string>>();
   const server = createServer((request, response) => {
     const version = sdkVersions.find((known) => request.url?.startsWith(`/${known}`));
@@ -135,10 +135,6 @@ export async function serveSdkPages(): Promise<{ url: string; close(): Promise<v
       (code) => response.setHeader('content-type', 'text/javascript').end(code),
       (error: Error) => response.writeHead(500).end(error.message),
     );
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => new Promise((resolve) => server.close(() => resolve()).closeAllConnections()),
-  };
+  });
+  return onLoopback(server);
 }

@@ -1,6 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
@@ -10,6 +9,7 @@ import { start } from '#services/docs-host/main.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import type { Running } from '#shared/service/start-service.ts';
 import { createLogger } from '#shared/runtime/telemetry.ts';
+import { onLoopback } from './on-loopback.ts';
 
 export type HostReadiness = { ready: boolean; missing: { site?: string }; degraded: { bundle?: string } };
 
@@ -59,14 +59,9 @@ export function docsHosts() {
         server.requests.push(request);
         server.answer(request, response);
       });
-      await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
-      const goAway = async () => {
-        listening.closeAllConnections();
-        listening.close();
-      };
-      const url = `http://127.0.0.1:${(listening.address() as AddressInfo).port}`;
-      const server: AnsweringServer = { url, answer, requests: [], goAway };
-      ends.push(goAway);
+      const { url, close } = await onLoopback(listening);
+      const server: AnsweringServer = { url, answer, requests: [], goAway: close };
+      ends.push(close);
       return server;
     },
   };

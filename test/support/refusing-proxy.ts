@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { request } from 'undici';
+import { onLoopback } from './on-loopback.ts';
 
 /** Fate of a bulk request: everything is stored, half is refused, or everything is stored and the answer gets lost. */
 export type BulkFate = 'stored' | 'half refused' | 'answer lost';
@@ -67,17 +66,7 @@ export async function refusingProxy(target: string, fate: (bulk: number) => Bulk
   const server = createServer((incoming, outgoing) => {
     answer(incoming, outgoing).catch(() => outgoing.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    counts,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return { ...(await onLoopback(server)), counts };
 }
 
 type Answer = { status: number; headers: Record<string, string | string[] | undefined>; body: Buffer };

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { onLoopback } from './on-loopback.ts';
 
 /** A request as Mistral receives it. */
 type MistralRequest = {
@@ -155,10 +154,9 @@ export async function startMistral(): Promise<MistralServer> {
     const reply = next.length > 1 ? next.shift() : next[0];
     await reply?.(response, request);
   }
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { url, close } = await onLoopback(server);
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    baseUrl: `${url}/v1`,
     requests,
     embeddings: {
       requests: embeddingRequests,
@@ -171,10 +169,6 @@ export async function startMistral(): Promise<MistralServer> {
       next = answers;
       requests.length = 0;
     },
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close,
   };
 }
