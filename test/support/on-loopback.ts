@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type LoopbackServer = { url: string; port: number; close(): Promise<void> };
+export type LoopbackServer = { url: string; port: number; close: () => Promise<void> };
 
 /** Lets a server listen on a free port of loopback. `close` also ends its connections. */
 export async function onLoopback(server: Server): Promise<LoopbackServer> {
