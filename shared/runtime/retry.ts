@@ -20,7 +20,7 @@ export function pauseAfter(failedTries: number, { firstPauseMs, longestPauseMs }
 /** Retries a call while it fails with `Unavailable`. Rejects with any other failure, with the last one, or with the signal's reason. */
 export function retryUnavailable<T>(
   { firstPauseMs, longestPauseMs, giveUpAfterMs = Infinity }: RetryPolicy,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
   call: () => Promise<T>,
   onRetry: (error: Error) => void = () => {},
 ): Promise<T> {
@@ -29,7 +29,7 @@ export function retryUnavailable<T>(
     minTimeout: firstPauseMs,
     maxTimeout: longestPauseMs,
     maxRetryTime: giveUpAfterMs,
-    signal,
+    ...(signal && { signal }),
     shouldRetry: ({ error }) => error instanceof Unavailable,
     // The callback runs for every error, also for one that `shouldRetry` refuses afterwards.
     onFailedAttempt: ({ error, retryDelay }) =>

@@ -21,7 +21,7 @@ import { childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { withSnapshot } from '#shared/docs/sandbox/child-snapshot.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { analyzeText } from '#shared/search/ranking/analyze-text.ts';
-import { aliasOf } from '#shared/search/elasticsearch/elasticsearch-schema.ts';
+import { aliasOf } from '#shared/search/elasticsearch/elasticsearch-connection.ts';
 import { sqliteSearchIndex } from '#shared/search/sqlite/sqlite-search-index.ts';
 import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import { corpusFolder, localProject, ownDocumentation } from '../support/docs-projects.ts';

@@ -16,7 +16,7 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
 import type { ElasticsearchSettings } from '#shared/search/elasticsearch/elasticsearch-connection.ts';
 import { elasticsearchSearchIndex } from '#shared/search/elasticsearch/elasticsearch-search-index.ts';
-import { aliasOf } from '#shared/search/elasticsearch/elasticsearch-schema.ts';
+import { aliasOf } from '#shared/search/elasticsearch/elasticsearch-connection.ts';
 import { sqliteSearchIndex } from '#shared/search/sqlite/sqlite-search-index.ts';
 import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';

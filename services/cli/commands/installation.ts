@@ -133,7 +133,7 @@ export function provisionCommand(program: Command): void {
       if (store.kind === 'folder') return;
       const { createS3Bucket } = await import('#shared/storage/s3-client.ts');
       const whileStarting = { ...everySecond, giveUpAfterMs: startingMs };
-      await retryUnavailable(whileStarting, new AbortController().signal, () => createS3Bucket(store));
+      await retryUnavailable(whileStarting, undefined, () => createS3Bucket(store));
       process.stdout.write(`The object store has the bucket "${store.bucket}".\n`);
     });
 }

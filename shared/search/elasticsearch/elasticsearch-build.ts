@@ -1,9 +1,17 @@
-import { retryUnavailable } from '#shared/runtime/retry.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { analyzeText } from '#shared/search/ranking/analyze-text.ts';
 import { isRegistered, longestBuildMs, registerBuild, releaseBuilds } from './elasticsearch-builds-in-use.ts';
-import { type ElasticsearchWriter, requireMissingIndex } from './elasticsearch-connection.ts';
-import { bulkWriter, countWhere, refresh, removeWhere, writeRetry } from './elasticsearch-documents.ts';
+import type { ElasticsearchIndex } from './elasticsearch-connection.ts';
+import {
+  bulkWriter,
+  countWhere,
+  type GuardedDocument,
+  refresh,
+  removeWhere,
+  retryWrite,
+  storedDocument,
+  unchangedSince,
+} from './elasticsearch-documents.ts';
 import type { EarlierBuild } from './elasticsearch-earlier-build.ts';
 import {
   type BaseOfBuild,
@@ -86,16 +94,16 @@ const hiddenShare = 1 / 8;
  * in the build if it has none, stay where they are.
  */
 export function buildElasticsearchPassages(
-  writer: ElasticsearchWriter,
+  index: ElasticsearchIndex,
   scope: SearchScope,
-  { synonyms = [], signal }: Pick<BuildOptions, 'synonyms' | 'signal'> = {},
-  earlier?: EarlierBuild,
+  synonyms: NonNullable<BuildOptions['synonyms']>,
+  earlier: EarlierBuild | undefined,
 ): IndexBuild {
   const startedAt = Date.now();
   const build = buildName(startedAt, randomBase62(12));
   const { organization, domain, contentVersion } = scope;
   const common = { organization, domain, build };
-  const bulk = bulkWriter(writer, scope, signal, register);
+  const bulk = bulkWriter(index, scope, register);
   /** The pages of the build itself, and those that stay in the base. */
   const [own, shared] = [new Map<string, ListedPage>(), new Map<string, ListedPage>()];
   let registered: Promise<boolean> | undefined;
@@ -104,9 +112,7 @@ export function buildElasticsearchPassages(
   /** Registers the build before anything is written. */
   async function register(): Promise<void> {
     const use = { contentVersion, build, base: earlier?.base, since: startedAt };
-    registered ??= retryUnavailable(writeRetry(writer), signal ?? never, () =>
-      registerBuild(writer, scope, use, signal),
-    );
+    registered ??= retryWrite(index, () => registerBuild(index, scope, use));
     if (await registered) return;
     throw new SearchUnavailable(`The base of ${contentVersion} was removed. It has to be built again.`);
   }
@@ -205,14 +211,14 @@ export function buildElasticsearchPassages(
       }
       await register();
       await bulk.flush();
-      await refresh(writer, signal);
-      const replaced = await storedVersion(writer, scope, signal);
+      await refresh(index);
+      const replaced = await storedVersion(index, scope);
       if (replaced?.document.removing)
         throw new SearchUnavailable(`${contentVersion} is being removed from the search.`);
       const expected = documentsOf(list) + lists;
-      const stored = await countWhere(writer, scope, [{ term: { build } }], signal);
+      const stored = await countWhere(index, scope, [{ term: { build } }]);
       const isWhole = stored === expected && Date.now() - startedAt <= longestBuildMs;
-      if (!isWhole || !(await isRegistered(writer, scope, build, signal))) {
+      if (!isWhole || !(await isRegistered(index, scope, build))) {
         throw new SearchUnavailable(
           `${stored} of ${expected} documents of ${contentVersion} are in the index. It has to be built again.`,
         );
@@ -226,7 +232,7 @@ export function buildElasticsearchPassages(
       };
       // From here on the build may be searched, even if the answer is lost.
       ended = true;
-      await storeVersion(writer, scope, document, replaced, signal);
+      await storeVersion(index, scope, document, replaced);
       await releaseReplaced(replaced?.document);
       return document.passageCount;
     },
@@ -234,10 +240,10 @@ export function buildElasticsearchPassages(
       if (ended) return;
       ended = true;
       if (registered === undefined) return;
-      const soon = AbortSignal.timeout(abandonWithinMs);
+      const soon = index.until(AbortSignal.timeout(abandonWithinMs));
       try {
-        await refresh(writer, soon);
-        await releaseBuilds(writer, scope, (one) => one.build === build, { vectors: 'deleted', signal: soon });
+        await refresh(soon);
+        await releaseBuilds(soon, scope, (one) => one.build === build, 'deleted');
       } catch {
         // The build is left as after a crash: it is not searched, and a later commit removes it.
       }
@@ -250,19 +256,17 @@ export function buildElasticsearchPassages(
     const vectors = replaced?.vectorFacts === undefined ? 'deleted' : 'kept';
     let uses: readonly BuildUse[];
     try {
-      uses = await releaseBuilds(writer, scope, isOver, { vectors, signal });
+      uses = await releaseBuilds(index, scope, isOver, vectors);
     } catch {
       // The new build is searched already. The cleanup is repeated with the next commit.
       return;
     }
     if (uses.some((one) => one.build === build)) return;
     // A removal began after the check of this build, and ended before it was stored. Its documents are deleted.
-    await deleteVersion(writer, scope, ({ build: searched }) => searched === build, signal);
+    await deleteVersion(index, scope, ({ build: searched }) => searched === build);
     throw new SearchUnavailable(`${contentVersion} was removed from the search.`);
   }
 }
-
-const never = new AbortController().signal;
 
 const scopeOnly = ({ organization, domain, contentVersion }: SearchScope): SearchScope => ({
   organization,
@@ -295,98 +299,55 @@ function factsOf(pages: readonly ListedPage[]) {
  * Removes a content version from the search, then its documents that no other version uses. The next removal continues one that was
  * interrupted.
  */
-export async function removeElasticsearchVersion(
-  writer: ElasticsearchWriter,
-  scope: SearchScope,
-  signal?: AbortSignal,
-): Promise<void> {
+export async function removeElasticsearchVersion(index: ElasticsearchIndex, scope: SearchScope): Promise<void> {
   const { contentVersion } = scope;
-  const before = await storedVersion(writer, scope, signal);
+  const before = await storedVersion(index, scope);
   const gone: VersionDocument = {
     ...{ ...scopeOnly(scope), kind: 'searched', build: '', shape: documentShape, documentCount: 0, removing: true },
     ...factsOf([]),
   };
-  if (!before?.document.removing) await storeVersion(writer, scope, gone, before, signal);
-  await refresh(writer, signal);
-  await releaseBuilds(writer, scope, (use) => use.contentVersion === contentVersion, { vectors: 'copied', signal });
+  if (!before?.document.removing) await storeVersion(index, scope, gone, before);
+  await refresh(index);
+  await releaseBuilds(index, scope, (use) => use.contentVersion === contentVersion, 'copied');
   // Removes documents of programs with other shapes.
-  await removeWhere(writer, scope, [{ term: { contentVersion } }], signal, [{ ids: { values: [versionId(scope)] } }]);
-  await deleteVersion(writer, scope, ({ removing }) => removing === true, signal);
+  await removeWhere(index, scope, [{ term: { contentVersion } }], [{ ids: { values: [versionId(scope)] } }]);
+  await deleteVersion(index, scope, ({ removing }) => removing === true);
 }
 
 /** Deletes the document of a version if it still matches. */
 async function deleteVersion(
-  writer: ElasticsearchWriter,
+  index: ElasticsearchIndex,
   scope: SearchScope,
   isIt: (document: VersionDocument) => boolean,
-  signal?: AbortSignal,
 ): Promise<void> {
-  const found = await storedVersion(writer, scope, signal);
+  const found = await storedVersion(index, scope);
   if (found === undefined || !isIt(found.document)) return;
-  await writer.call(
-    `remove ${scope.contentVersion}`,
-    storeWithinMs,
-    (client, deadline) =>
-      client.delete(
-        {
-          ...{ index: writer.alias, id: versionId(scope), routing: routingOf(scope), refresh: true },
-          ...{ if_seq_no: found.sequence, if_primary_term: found.term },
-        },
-        { ...deadline, ignore: [404, 409] },
-      ),
-    signal,
+  const target = { index: index.alias, id: versionId(scope), routing: routingOf(scope), ...unchangedSince(found) };
+  await index.call(`remove ${scope.contentVersion}`, storeWithinMs, (client, deadline) =>
+    client.delete({ ...target, refresh: true }, { ...deadline, ignore: [404, 409] }),
   );
 }
 
 /** Finishes a removal that another process began. */
-export async function finishRemoval(
-  writer: ElasticsearchWriter,
-  scope: SearchScope,
-  signal?: AbortSignal,
-): Promise<void> {
-  const stored = await storedVersion(writer, scope, signal);
-  if (stored?.document.removing) await removeElasticsearchVersion(writer, scope, signal);
+export async function finishRemoval(index: ElasticsearchIndex, scope: SearchScope): Promise<void> {
+  const stored = await storedVersion(index, scope);
+  if (stored?.document.removing) await removeElasticsearchVersion(index, scope);
 }
 
-type StoredVersion = { document: VersionDocument; sequence: number; term: number };
+type StoredVersion = GuardedDocument<VersionDocument>;
 
-export async function storedVersion(
-  { call, alias }: ElasticsearchWriter,
-  scope: SearchScope,
-  signal?: AbortSignal,
-): Promise<StoredVersion | undefined> {
-  const answer = await call(
-    `read the searched version of ${scope.domain}`,
-    storeWithinMs,
-    (client, deadline) =>
-      client.get<VersionDocument>(
-        { index: alias, id: versionId(scope), routing: routingOf(scope) },
-        { ...deadline, ignore: [404] },
-      ),
-    signal,
-  );
-  if ((answer as { found?: boolean } | null)?.found === undefined) requireMissingIndex(answer);
-  if (!answer.found || answer._source === undefined) return undefined;
-  return { document: answer._source, sequence: answer._seq_no ?? 0, term: answer._primary_term ?? 0 };
-}
+export const storedVersion = (index: ElasticsearchIndex, scope: SearchScope): Promise<StoredVersion | undefined> =>
+  storedDocument(index, scope, `read the searched version of ${scope.domain}`, versionId(scope));
 
 /** Stores the searched build of a version, unless another process did since `before` was read: then this build may have been removed. */
 export async function storeVersion(
-  { call, alias }: ElasticsearchWriter,
+  { call, alias }: ElasticsearchIndex,
   scope: SearchScope,
   document: VersionDocument,
   before: StoredVersion | undefined,
-  signal?: AbortSignal,
 ): Promise<void> {
-  const guard =
-    before === undefined
-      ? { op_type: 'create' as const }
-      : { if_seq_no: before.sequence, if_primary_term: before.term };
   const target = { index: alias, id: versionId(scope), routing: routingOf(scope), require_alias: true };
-  await call(
-    `store the searched version of ${scope.domain}`,
-    storeWithinMs,
-    (client, deadline) => client.index({ ...target, ...guard, document, refresh: true }, deadline),
-    signal,
+  await call(`store the searched version of ${scope.domain}`, storeWithinMs, (client, deadline) =>
+    client.index({ ...target, ...unchangedSince(before), document, refresh: true }, deadline),
   );
 }

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { elasticsearchCandidates } from './elasticsearch-candidates.ts';
-import type { ElasticsearchCall } from './elasticsearch-connection.ts';
+import type { ElasticsearchCall, ElasticsearchIndex } from './elasticsearch-connection.ts';
 import type { PassageDocument, VersionDocument } from './elasticsearch-schema.ts';
 
 const scope = { organization: 'acme', domain: 'docs', contentVersion: 'cv_1' };
@@ -59,11 +59,18 @@ test('readers who name many groups with long names take little memory', async ()
     };
     return ask(client as never, {} as never);
   }) as ElasticsearchCall;
-  const candidates = elasticsearchCandidates(call, 'alias', { product: 'elasticsearch', withinMs: 1_000 });
+  const index: ElasticsearchIndex = {
+    call,
+    alias: 'alias',
+    signal: undefined,
+    writeWithinMs: 1_000,
+    until: () => index,
+  };
+  const candidates = elasticsearchCandidates('elasticsearch', 1_000);
   const search = async (reader: number) => {
     const groups = Array.from({ length: 100 }, (_, at) => `${reader}-${at} `.padEnd(200, 'x'));
     const query = { ...scope, query: 'word', limit: 10, filter: { groups } };
-    return candidates.find(version, ['word'], query, new AbortController().signal);
+    return candidates.find(index, version, ['word'], query);
   };
   expect(await search(0)).toHaveLength(pageCount);
   collect();

@@ -4,10 +4,11 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { mostCandidates, mostLinkedPages, mostLinks } from '#shared/search/ranking/candidate-limits.ts';
 import {
   documentsIn,
-  type ElasticsearchCall,
+  type ElasticsearchIndex,
   type ElasticsearchSettings,
   isMissingIndex,
 } from './elasticsearch-connection.ts';
+import { searchDocuments } from './elasticsearch-documents.ts';
 import {
   buildWith,
   divisionKey,
@@ -59,11 +60,7 @@ const mostTerms = 2 ** 20;
  * Finds the candidates for the ranking. Documents of a build never change, so their fields for the ranking are cached by id: a search
  * fetches ids, and only those documents that are not cached. The engine decides in every search which documents the reader may see.
  */
-export function elasticsearchCandidates(
-  call: ElasticsearchCall,
-  alias: string,
-  { product, withinMs }: { product: ElasticsearchSettings['product']; withinMs: number },
-) {
+export function elasticsearchCandidates(product: ElasticsearchSettings['product'], withinMs: number) {
   let numbers: TermNumbers = new Map();
   const kept = new LRUCache<string, Kept>({ maxSize: keptBytes, sizeCalculation: bytesOf });
   const ids = new LRUCache<string, string>({ max: keptIds });
@@ -99,6 +96,7 @@ export function elasticsearchCandidates(
    * four times as long.
    */
   async function idsOf(
+    index: ElasticsearchIndex,
     version: VersionDocument,
     kind: Kept['kind'],
     reader: SearchQuery,
@@ -107,45 +105,28 @@ export function elasticsearchCandidates(
       filter: estypes.QueryDslQueryContainer[];
       size: number;
     },
-    signal: AbortSignal,
   ): Promise<string[]> {
     const { must, filter, size } = query;
-    const answer = await call(
-      'search',
-      withinMs,
-      (client, deadline) =>
-        client.search(
-          {
-            ...{ index: alias, routing: routingOf(version), size, track_total_hits: false },
-            ...{ _source: false, stored_fields: '_none_', docvalue_fields: ['filters.path', 'position'] },
-            ...{ allow_partial_search_results: false, filter_path: ['timed_out', 'hits.hits.fields'] },
-            query: {
-              bool: {
-                filter: [...buildFilter(version, kind), ...filter],
-                must_not: excluded(reader.exclude ?? []),
-                ...(must === undefined ? {} : { must }),
-              },
-            },
-          },
-          deadline,
-        ),
-      signal,
-    );
-    if (answer.timed_out) throw new SearchUnavailable('Elasticsearch did not search everything in time.');
-    return (answer.hits?.hits ?? []).flatMap(({ fields }) => {
-      const path = fields?.['filters.path']?.[0] as string | undefined;
-      const position = fields?.['position']?.[0] as number | undefined;
-      if (path === undefined || position === undefined) return [];
-      return (kind === 'link' ? linkIdOf : passageIdOf)(buildWith(version, path), path, position);
+    const answer = await searchDocuments(index, version, 'search', withinMs, {
+      ...{ ...onlyPlaces, size },
+      query: {
+        bool: {
+          filter: [...buildFilter(version, kind), ...filter],
+          must_not: excluded(reader.exclude ?? []),
+          ...(must && { must }),
+        },
+      },
     });
+    const idOf = kind === 'link' ? linkIdOf : passageIdOf;
+    return placesIn(answer).map(({ path, position }) => idOf(buildWith(version, path), path, position));
   }
 
   /** The fields of these documents, cached or fetched. Documents that no longer exist are left out. */
   async function read<K extends Kept['kind']>(
+    { call, alias }: ElasticsearchIndex,
     version: VersionDocument,
     kind: K,
     ids: readonly string[],
-    signal: AbortSignal,
   ): Promise<Map<string, Extract<Kept, { kind: K }>>> {
     const found = new Map<string, Kept>();
     const unknown: string[] = [];
@@ -155,18 +136,10 @@ export function elasticsearchCandidates(
       else found.set(id, known);
     }
     if (unknown.length > 0) {
-      const answer = await call(
-        'send documents',
-        withinMs,
-        (client, deadline) =>
-          client.mget<PassageDocument | LinkDocument>(
-            {
-              ...{ index: alias, routing: routingOf(version), ids: unknown },
-              _source: ['kind', 'terms', 'rank', 'position', 'target', 'filters.path'],
-            },
-            { ...deadline, ignore: [404] },
-          ),
-        signal,
+      const _source = ['kind', 'terms', 'rank', 'position', 'target', 'filters.path'];
+      const request = { index: alias, routing: routingOf(version), ids: unknown, _source };
+      const answer = await call('send documents', withinMs, (client, deadline) =>
+        client.mget<PassageDocument | LinkDocument>(request, { ...deadline, ignore: [404] }),
       );
       for (const item of documentsIn(answer)) {
         if ('error' in item) {
@@ -207,10 +180,10 @@ export function elasticsearchCandidates(
 
   /** For each of these pages, the number of pages with links to it that the reader may see and that are not excluded. */
   async function linksTo(
+    index: ElasticsearchIndex,
     version: VersionDocument,
     targets: readonly string[],
     { filter, exclude }: SearchQuery,
-    signal: AbortSignal,
   ): Promise<ReadonlyMap<string, number>> {
     // A digest keeps the keys short: readers may name 100 groups of 200 characters, and there is a key for each target.
     const reader = sha256Of(
@@ -219,35 +192,22 @@ export function elasticsearchCandidates(
     const keyOf = (target: string): string => `${reader} ${target}`;
     const unknown = targets.filter((target) => !linkCounts.has(keyOf(target)));
     if (unknown.length > 0) {
-      const answer = await call(
-        'count links',
-        withinMs,
-        (client, deadline) =>
-          client.search<never, { targets: { buckets: { key: string; pages: { value: number } }[] } }>(
-            {
-              ...{ index: alias, routing: routingOf(version), size: 0, track_total_hits: false },
-              allow_partial_search_results: false,
-              query: {
-                bool: {
-                  filter: [
-                    ...buildFilter(version, 'link'),
-                    groupFilter(filter?.groups),
-                    { terms: { target: unknown } },
-                  ],
-                  must_not: excluded(exclude ?? []),
-                },
-              },
-              aggs: {
-                targets: {
-                  terms: { field: 'target', size: unknown.length },
-                  aggs: { pages: { cardinality: { field: 'filters.path', precision_threshold: 10_000 } } },
-                },
-              },
-            },
-            deadline,
-          ),
-        signal,
-      );
+      type Counted = { targets: { buckets: { key: string; pages: { value: number } }[] } };
+      const answer = await searchDocuments<never, Counted>(index, version, 'count links', withinMs, {
+        size: 0,
+        query: {
+          bool: {
+            filter: [...buildFilter(version, 'link'), groupFilter(filter?.groups), { terms: { target: unknown } }],
+            must_not: excluded(exclude ?? []),
+          },
+        },
+        aggs: {
+          targets: {
+            terms: { field: 'target', size: unknown.length },
+            aggs: { pages: { cardinality: { field: 'filters.path', precision_threshold: 10_000 } } },
+          },
+        },
+      });
       const counted = new Map(answer.aggregations?.targets.buckets.map(({ key, pages }) => [key, pages.value]));
       for (const target of unknown) linkCounts.set(keyOf(target), counted.get(target) ?? 0);
     }
@@ -256,9 +216,9 @@ export function elasticsearchCandidates(
 
   /** The passages of nearest meaning that this reader may see. */
   async function neighboursOf(
+    index: ElasticsearchIndex,
     version: VersionDocument,
     reader: SearchQuery,
-    signal: AbortSignal,
   ): Promise<Neighbours<string>> {
     const { meaning, filter, exclude } = reader;
     const facts = version.vectorFacts;
@@ -274,71 +234,42 @@ export function elasticsearchCandidates(
         must_not: excluded(exclude ?? []),
       },
     };
-    const answer = await call(
-      'search by meaning',
-      withinMs,
-      (client, deadline) =>
-        client.search(
-          {
-            ...{ index: alias, routing: routingOf(version), size: mostNeighbours, track_total_hits: false },
-            ...{ _source: false, stored_fields: '_none_', docvalue_fields: ['filters.path', 'position'] },
-            allow_partial_search_results: false,
-            filter_path: ['timed_out', 'hits.hits._score', 'hits.hits.fields'],
-            knn: {
-              ...{ field: vectorField(facts.dimensions), query_vector: [...meaning.vector] },
-              ...{ k: mostNeighbours, num_candidates: mostNeighbours, filter: isVisible },
-            },
-          },
-          deadline,
-        ),
-      signal,
-    );
-    if (answer.timed_out) throw new SearchUnavailable('Elasticsearch did not search everything in time.');
+    const answer = await searchDocuments(index, version, 'search by meaning', withinMs, {
+      ...{ ...onlyPlaces, size: mostNeighbours },
+      knn: {
+        ...{ field: vectorField(facts.dimensions), query_vector: [...meaning.vector] },
+        ...{ k: mostNeighbours, num_candidates: mostNeighbours, filter: isVisible },
+      },
+    });
     const near = new Map<string, number>();
-    for (const { _score: score, fields } of answer.hits?.hits ?? []) {
-      const path = fields?.['filters.path']?.[0] as string | undefined;
-      const position = fields?.['position']?.[0] as number | undefined;
+    for (const { path, position, score } of placesIn(answer)) {
       // The engine avoids negative scores: its score is (1 + cosine) / 2.
-      const cosine = 2 * (score ?? 0) - 1;
-      const found = meaningOf(cosine, facts.typicalCosine);
-      if (path !== undefined && position !== undefined && found > 0)
-        near.set(passageIdOf(buildWith(version, path), path, position), found);
+      const found = meaningOf(2 * score - 1, facts.typicalCosine);
+      if (found > 0) near.set(passageIdOf(buildWith(version, path), path, position), found);
     }
     return near;
   }
 
   /** Passages with the terms, and the first passages of pages to which links with the terms lead. */
   async function find(
+    index: ElasticsearchIndex,
     version: VersionDocument,
     terms: readonly string[],
     reader: SearchQuery,
-    signal: AbortSignal,
   ): Promise<Candidate[]> {
+    const readAll = async <K extends Kept['kind']>(kind: K, query: Parameters<typeof idsOf>[4]) =>
+      read(index, version, kind, await idsOf(index, version, kind, reader, query));
     const filter = queryFilter(reader.filter ?? {}, version);
     const inLinks = { match: { 'terms.link': terms.join(' ') } };
     const none = new Map<string, never>();
     const [matching, links, neighbours] = await Promise.all([
+      terms.length === 0 ? none : readAll('passage', { must: bestWith(terms, product), filter, size: mostCandidates }),
       terms.length === 0
         ? none
-        : idsOf(
-            version,
-            'passage',
-            reader,
-            { must: bestWith(terms, product), filter, size: mostCandidates },
-            signal,
-          ).then((ids) => read(version, 'passage', ids, signal)),
-      terms.length === 0
-        ? none
-        : idsOf(
-            version,
-            'link',
-            reader,
-            { must: inLinks, filter: [groupFilter(reader.filter?.groups)], size: mostLinks },
-            signal,
-          ).then((ids) => read(version, 'link', ids, signal)),
-      neighboursOf(version, reader, signal),
+        : readAll('link', { must: inLinks, filter: [groupFilter(reader.filter?.groups)], size: mostLinks }),
+      neighboursOf(index, version, reader),
     ]);
-    const near = await read(version, 'passage', onlyByMeaning(neighbours, matching), signal);
+    const near = await read(index, version, 'passage', onlyByMeaning(neighbours, matching));
     const linksOf = Map.groupBy(
       [...links.values()].filter(({ target, from }) => target !== from),
       ({ target }) => target,
@@ -349,12 +280,8 @@ export function elasticsearchCandidates(
     for (const target of [...linked, ...nearTargets]) targets.add(target);
     const isFirst = [{ term: { position: 0 } }, { terms: { 'filters.path': linked } }];
     const [first, counts] = await Promise.all([
-      linked.length === 0
-        ? new Map<string, KeptPassage>()
-        : idsOf(version, 'passage', reader, { filter: [...filter, ...isFirst], size: mostLinkedPages }, signal).then(
-            (ids) => read(version, 'passage', ids, signal),
-          ),
-      linksTo(version, [...targets], reader, signal),
+      linked.length === 0 ? none : readAll('passage', { filter: [...filter, ...isFirst], size: mostLinkedPages }),
+      linksTo(index, version, [...targets], reader),
     ]);
     const searched = new Map<TermNumbers, { id: number; term: string }[]>();
     const pages = new Map<string, CandidatePage>();
@@ -386,6 +313,21 @@ export function elasticsearchCandidates(
   }
 
   return { find };
+}
+
+/** Lets a search answer only with the places of the found documents and their scores. */
+const onlyPlaces = {
+  ...{ _source: false, stored_fields: '_none_', docvalue_fields: ['filters.path', 'position'] },
+  filter_path: ['timed_out', 'hits.hits._score', 'hits.hits.fields'],
+};
+
+function placesIn({ hits }: estypes.SearchResponse): { path: string; position: number; score: number }[] {
+  // `filter_path` leaves out lists that are empty.
+  return ((hits as estypes.SearchHitsMetadata | undefined)?.hits ?? []).flatMap(({ fields, _score: score }) => {
+    const path = fields?.['filters.path']?.[0] as string | undefined;
+    const position = fields?.['position']?.[0] as number | undefined;
+    return path === undefined || position === undefined ? [] : [{ path, position, score: score ?? 0 }];
+  });
 }
 
 function numbered(terms: readonly string[], numbers: TermNumbers): { id: number; term: string }[] {

@@ -28,13 +28,37 @@ export type ElasticsearchCall = <T>(
   what: string,
   withinMs: number,
   ask: (client: Client, deadline: Deadline) => Promise<T>,
-  signal?: AbortSignal,
 ) => Promise<T>;
 
-/** Access for writes. A batch that is temporarily refused is retried for `writeWithinMs`. */
-export type ElasticsearchWriter = { call: ElasticsearchCall; alias: string; writeWithinMs: number };
+/** The index of all passages, for one caller: the calls end when its signal aborts. */
+export type ElasticsearchIndex = {
+  call: ElasticsearchCall;
+  alias: string;
+  signal: AbortSignal | undefined;
+  /** Time for which a batch that is temporarily refused is retried. */
+  writeWithinMs: number;
+  /** The same index for a caller with another signal; without one, only deadlines end its calls. */
+  until(signal?: AbortSignal): ElasticsearchIndex;
+};
 
-export type ElasticsearchConnection = { call: ElasticsearchCall; close(): Promise<void> };
+export type ElasticsearchConnection = {
+  callUntil: (signal?: AbortSignal) => ElasticsearchCall;
+  close(): Promise<void>;
+};
+
+const writeWithinMs = 60_000;
+
+/** The name that readers and writers use. */
+export const aliasOf = ({ prefix }: Pick<ElasticsearchSettings, 'prefix'>): string => `${prefix}-passages`;
+
+/** The index of an installation, for callers without a signal. */
+export function indexOf({ callUntil }: ElasticsearchConnection, settings: ElasticsearchSettings): ElasticsearchIndex {
+  const { writeWithinMs: within = writeWithinMs } = settings;
+  const until = (signal?: AbortSignal): ElasticsearchIndex => ({
+    ...{ call: callUntil(signal), alias: aliasOf(settings), signal, writeWithinMs: within, until },
+  });
+  return until();
+}
 
 /** Connects lazily: the first call contacts the cluster. */
 export function connectElasticsearch(settings: ElasticsearchSettings): ElasticsearchConnection {
@@ -51,7 +75,7 @@ export function connectElasticsearch(settings: ElasticsearchSettings): Elasticse
   const client = new Client(options);
 
   return {
-    async call(what, withinMs, ask, signal) {
+    callUntil: (signal) => async (what, withinMs, ask) => {
       signal?.throwIfAborted();
       const late = AbortSignal.timeout(withinMs);
       const ended = signal === undefined ? late : AbortSignal.any([signal, late]);

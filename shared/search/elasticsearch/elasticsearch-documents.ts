@@ -1,6 +1,6 @@
-import type { Client, estypes } from '@elastic/elasticsearch';
-import { retryUnavailable, type RetryPolicy } from '#shared/runtime/retry.ts';
-import { type ElasticsearchWriter, isOurMistake } from './elasticsearch-connection.ts';
+import type { estypes } from '@elastic/elasticsearch';
+import { retryUnavailable } from '#shared/runtime/retry.ts';
+import { type ElasticsearchIndex, isOurMistake, requireMissingIndex } from './elasticsearch-connection.ts';
 import {
   type LinkDocument,
   type PageDocument,
@@ -20,24 +20,21 @@ const mostBulkCharacters = 2_000_000;
 type BuildDocument = PageDocument | PagesDocument | PassageDocument | LinkDocument | VectorDocument;
 type BulkOperation = { id: string; document: BuildDocument };
 
-export const writeRetry = ({ writeWithinMs }: ElasticsearchWriter): RetryPolicy => ({
-  firstPauseMs: 200,
-  longestPauseMs: 5_000,
-  giveUpAfterMs: writeWithinMs,
-});
+/** Repeats a write that is temporarily refused. */
+export function retryWrite<T>({ writeWithinMs, signal }: ElasticsearchIndex, write: () => Promise<T>): Promise<T> {
+  const policy = { firstPauseMs: 200, longestPauseMs: 5_000, giveUpAfterMs: writeWithinMs };
+  return retryUnavailable(policy, signal, write);
+}
 
 /**
  * Sends documents in batches. Documents that the cluster temporarily refuses, and those of a batch without an answer, are sent again.
  * `before` is awaited before each batch.
  */
 export function bulkWriter(
-  writer: ElasticsearchWriter,
+  index: ElasticsearchIndex,
   scope: SearchScope,
-  signal: AbortSignal = never,
   before: () => Promise<void> = async () => {},
 ) {
-  const { call, alias } = writer;
-  const retry = writeRetry(writer);
   let waiting: BulkOperation[] = [];
   let characters = 0;
 
@@ -46,12 +43,11 @@ export function bulkWriter(
     [waiting, characters] = [[], 0];
     if (left.length === 0) return;
     await before();
-    await retryUnavailable(retry, signal, async () => {
-      const answer = await call(
-        'store passages',
-        bulkWithinMs,
-        (client, deadline) => send(client, left, deadline),
-        signal,
+    await retryWrite(index, async () => {
+      const operations = left.flatMap(({ id, document }) => [{ index: { _id: id } }, document]);
+      const target = { index: index.alias, routing: routingOf(scope), require_alias: true };
+      const answer = await index.call('store passages', bulkWithinMs, (client, deadline) =>
+        client.bulk({ ...target, operations }, deadline),
       );
       const refused = left.filter((_, at) => errorOf(answer.items[at]) !== undefined);
       const [first] = answer.items.flatMap((item) => errorOf(item) ?? []);
@@ -63,21 +59,10 @@ export function bulkWriter(
     });
   }
 
-  function send(client: Client, operations: readonly BulkOperation[], deadline: Parameters<Client['bulk']>[1]) {
-    return client.bulk(
-      {
-        ...{ index: alias, routing: routingOf(scope), require_alias: true },
-        operations: operations.flatMap(({ id, document }) => [{ index: { _id: id } }, document]),
-      },
-      deadline,
-    );
-  }
-
   return {
     async add(id: string, document: BuildDocument): Promise<void> {
-      const size = 500 + charactersOf(document);
       waiting.push({ id, document });
-      characters += size;
+      characters += 500 + charactersOf(document);
       if (characters >= mostBulkCharacters) await flush();
     },
     flush,
@@ -93,8 +78,6 @@ function charactersOf(document: BuildDocument): number {
 
 const charactersOfNumber = 13;
 
-const never = new AbortController().signal;
-
 /** The reason why a document was refused; undefined when it was stored. A document that is missing in the answer was not stored. */
 function errorOf(item: Partial<Record<string, estypes.BulkResponseItem>> | undefined) {
   const result = item?.index;
@@ -103,28 +86,59 @@ function errorOf(item: Partial<Record<string, estypes.BulkResponseItem>> | undef
 }
 
 /** Makes all documents written so far searchable. */
-export async function refresh({ call, alias }: ElasticsearchWriter, signal?: AbortSignal): Promise<void> {
-  await call(
-    'refresh the index',
-    refreshWithinMs,
-    (client, deadline) => client.indices.refresh({ index: alias }, deadline),
-    signal,
+export async function refresh({ call, alias }: ElasticsearchIndex): Promise<void> {
+  await call('refresh the index', refreshWithinMs, (client, deadline) =>
+    client.indices.refresh({ index: alias }, deadline),
   );
+}
+
+const readWithinMs = 30_000;
+
+export type GuardedDocument<T> = { document: T; sequence: number; term: number };
+
+/** Reads a document with the numbers that guard its next write; undefined when there is none. `what` names the call in errors. */
+export async function storedDocument<T>(
+  { call, alias }: ElasticsearchIndex,
+  scope: SearchScope,
+  what: string,
+  id: string,
+): Promise<GuardedDocument<T> | undefined> {
+  const answer = await call(what, readWithinMs, (client, deadline) =>
+    client.get<T>({ index: alias, id, routing: routingOf(scope) }, { ...deadline, ignore: [404] }),
+  );
+  if ((answer as { found?: boolean } | null)?.found === undefined) requireMissingIndex(answer);
+  if (!answer.found || answer._source === undefined) return undefined;
+  return { document: answer._source, sequence: answer._seq_no ?? 0, term: answer._primary_term ?? 0 };
+}
+
+/** Lets a write succeed only if the document is still as it was read, or still missing. */
+export const unchangedSince = (read: GuardedDocument<unknown> | undefined) =>
+  read === undefined ? { op_type: 'create' as const } : { if_seq_no: read.sequence, if_primary_term: read.term };
+
+/** Searches the documents of the scope's domain. `what` names the call in errors. */
+export async function searchDocuments<Document, Aggregations = never>(
+  { call, alias }: ElasticsearchIndex,
+  scope: SearchScope,
+  what: string,
+  withinMs: number,
+  request: estypes.SearchRequest,
+) {
+  const all = { index: alias, routing: routingOf(scope), track_total_hits: false, allow_partial_search_results: false };
+  const answer = await call(what, withinMs, (client, deadline) =>
+    client.search<Document, Aggregations>({ ...all, ...request }, deadline),
+  );
+  if (answer.timed_out) throw new SearchUnavailable(`Elasticsearch did not ${what} completely in time.`);
+  return answer;
 }
 
 /** Number of documents of the scope's domain that match the filter. */
 export async function countWhere(
-  { call, alias }: ElasticsearchWriter,
+  { call, alias }: ElasticsearchIndex,
   scope: SearchScope,
   filter: estypes.QueryDslQueryContainer[],
-  signal?: AbortSignal,
 ): Promise<number> {
-  const { count, _shards } = await call(
-    `count the documents of ${scope.domain}`,
-    countWithinMs,
-    (client, deadline) =>
-      client.count({ index: alias, routing: routingOf(scope), query: { bool: { filter } } }, deadline),
-    signal,
+  const { count, _shards } = await call(`count the documents of ${scope.domain}`, countWithinMs, (client, deadline) =>
+    client.count({ index: alias, routing: routingOf(scope), query: { bool: { filter } } }, deadline),
   );
   if (_shards.failed > 0) throw new SearchUnavailable('Not every shard answered when documents were counted.');
   return count;
@@ -132,19 +146,15 @@ export async function countWhere(
 
 /** Deletes documents of the scope's domain. Documents that are deleted already cause no error. */
 export async function removeWhere(
-  { call, alias }: ElasticsearchWriter,
+  { call, alias }: ElasticsearchIndex,
   scope: SearchScope,
   filter: estypes.QueryDslQueryContainer[],
-  signal?: AbortSignal,
   mustNot: estypes.QueryDslQueryContainer[] = [],
 ): Promise<void> {
   const { organization, domain } = scope;
   const query = { bool: { filter: [{ term: { organization } }, { term: { domain } }, ...filter], must_not: mustNot } };
   const where = { index: alias, routing: routingOf(scope), conflicts: 'proceed' as const, refresh: true };
-  await call(
-    `remove documents of ${domain}`,
-    deleteWithinMs,
-    (client, deadline) => client.deleteByQuery({ ...where, query }, deadline),
-    signal,
+  await call(`remove documents of ${domain}`, deleteWithinMs, (client, deadline) =>
+    client.deleteByQuery({ ...where, query }, deadline),
   );
 }

@@ -1,7 +1,7 @@
 import type { estypes } from '@elastic/elasticsearch';
 import { buildFilter } from './elasticsearch-candidates.ts';
-import type { ElasticsearchWriter } from './elasticsearch-connection.ts';
-import { countWhere } from './elasticsearch-documents.ts';
+import type { ElasticsearchIndex } from './elasticsearch-connection.ts';
+import { countWhere, searchDocuments } from './elasticsearch-documents.ts';
 import {
   buildWith,
   exact,
@@ -10,10 +10,8 @@ import {
   type PageDocument,
   type PagesDocument,
   type PassageDocument,
-  routingOf,
   type VersionDocument,
 } from './elasticsearch-schema.ts';
-import { SearchUnavailable } from '#shared/search/search-index.ts';
 
 type TakenDocument = PageDocument | PassageDocument | LinkDocument;
 
@@ -36,14 +34,13 @@ const mostPathsInFilter = 500;
 
 /** Reads the list of pages of a version that is searched. Undefined if parts of it are lost, so that all pages have to be written again. */
 export async function openEarlierBuild(
-  writer: ElasticsearchWriter,
+  index: ElasticsearchIndex,
   version: VersionDocument,
-  signal?: AbortSignal,
 ): Promise<EarlierBuild | undefined> {
   const { build, base = { build, changed: [], gone: [] }, documentCount } = version;
   const pages = new Map<string, ListedPage & { isInBase: boolean }>();
   for (const of of new Set([base.build, build])) {
-    for await (const list of all<PagesDocument>(writer, version, inBuild(version, of, 'pages'), 'pages', signal)) {
+    for await (const list of all<PagesDocument>(index, version, inBuild(version, of, 'pages'), 'pages')) {
       for (const page of list.pages) {
         if (buildWith(version, exact(page.path)) !== of) continue;
         pages.set(page.path, { ...page, isInBase: of === base.build });
@@ -51,7 +48,7 @@ export async function openEarlierBuild(
     }
   }
   const listed = [...pages.values()].reduce((sum, { size }) => sum + 1 + size.passages + size.links, 0);
-  const stored = await countWhere(writer, version, buildFilter(version, ...kinds), signal);
+  const stored = await countWhere(index, version, buildFilter(version, ...kinds));
   if (listed !== documentCount || stored !== documentCount) return undefined;
   return {
     base: base.build,
@@ -61,7 +58,7 @@ export async function openEarlierBuild(
       const isWanted = wanted.size > mostPathsInFilter ? [] : [{ terms: { 'filters.path': [...wanted] } }];
       for (const kind of kinds) {
         const filter = [...buildFilter(version, kind), ...isWanted];
-        for await (const document of all<TakenDocument>(writer, version, filter, kind, signal))
+        for await (const document of all<TakenDocument>(index, version, filter, kind))
           if (wanted.has(document.filters.path)) yield document;
       }
     },
@@ -74,32 +71,18 @@ function inBuild({ organization, domain }: VersionDocument, build: string, kind:
 
 /** All documents of one kind that match the filter. */
 async function* all<T extends TakenDocument | PagesDocument>(
-  { call, alias }: ElasticsearchWriter,
+  index: ElasticsearchIndex,
   version: VersionDocument,
   filter: estypes.QueryDslQueryContainer[],
   kind: T['kind'],
-  signal: AbortSignal | undefined,
 ): AsyncGenerator<T> {
   const sorts: estypes.SortCombinations[] = [{ 'filters.path': 'asc' }, { position: 'asc' }];
   const sort = sorts.slice(0, kind === 'page' ? 1 : 2);
   const atOnce = documentsAtOnce[kind];
   for (let after: estypes.SortResults | undefined; ; ) {
-    const answer = await call(
-      `list the documents of ${version.contentVersion}`,
-      readWithinMs,
-      (client, deadline) =>
-        client.search<T>(
-          {
-            ...{ index: alias, routing: routingOf(version), size: atOnce, track_total_hits: false },
-            ...{ query: { bool: { filter } }, sort, allow_partial_search_results: false },
-            ...(after === undefined ? {} : { search_after: after }),
-          },
-          deadline,
-        ),
-      signal,
-    );
-    if (answer.timed_out) throw new SearchUnavailable('Elasticsearch did not list all documents in time.');
-    const { hits } = answer.hits;
+    const what = `list the documents of ${version.contentVersion}`;
+    const request = { size: atOnce, query: { bool: { filter } }, sort, ...(after && { search_after: after }) };
+    const { hits } = (await searchDocuments<T>(index, version, what, readWithinMs, request)).hits;
     yield* hits.flatMap(({ _source }) => _source ?? []);
     after = hits.at(-1)?.sort;
     if (hits.length < atOnce || after === undefined) return;

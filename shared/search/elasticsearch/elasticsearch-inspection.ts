@@ -1,8 +1,12 @@
 import type { Client } from '@elastic/elasticsearch';
 import { fault, type Finding, good, versionFinding, warning } from '#shared/runtime/finding.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
-import { connectElasticsearch, type ElasticsearchSettings, refusalStatus } from './elasticsearch-connection.ts';
-import { aliasOf } from './elasticsearch-schema.ts';
+import {
+  aliasOf,
+  connectElasticsearch,
+  type ElasticsearchSettings,
+  refusalStatus,
+} from './elasticsearch-connection.ts';
 
 const oldest = { elasticsearch: [8, 14], opensearch: [2, 11] } as const;
 const names = { elasticsearch: 'Elasticsearch', opensearch: 'OpenSearch' } as const;
@@ -14,8 +18,9 @@ const fullDiskPercent = 85;
 export async function inspectElasticsearch(settings: ElasticsearchSettings): Promise<Finding[]> {
   const connection = connectElasticsearch(settings);
   const where = settings.nodes.join(', ');
+  const call = connection.callUntil();
   const ask: Ask = (what, question) =>
-    connection.call(what, withinMs, (client, deadline) => question(client, { ...deadline, maxRetries: 0 }));
+    call(what, withinMs, (client, deadline) => question(client, { ...deadline, maxRetries: 0 }));
   try {
     const { version } = await ask('say its version', (client, within) => client.info({}, within));
     const who = `${names[settings.product]} ${version.number} at ${where}`;

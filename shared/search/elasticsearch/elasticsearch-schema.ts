@@ -1,5 +1,5 @@
 import type { estypes } from '@elastic/elasticsearch';
-import { type ElasticsearchCall, type ElasticsearchSettings, refusalStatus } from './elasticsearch-connection.ts';
+import { type ElasticsearchIndex, type ElasticsearchSettings, refusalStatus } from './elasticsearch-connection.ts';
 import { endUnfinishedCopy } from './elasticsearch-unfinished-copy.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { VectorFacts } from '#shared/search/vectors/meaning.ts';
@@ -247,9 +247,6 @@ export function buildWith({ build, base }: Pick<VersionDocument, 'build' | 'base
   return hidden.has(path) ? build : base.build;
 }
 
-/** The name that readers and writers use. */
-export const aliasOf = ({ prefix }: Pick<ElasticsearchSettings, 'prefix'>): string => `${prefix}-passages`;
-
 const prepareWithinMs = 30_000;
 const copyWithinMs = 3_600_000;
 
@@ -257,27 +254,23 @@ const copyWithinMs = 3_600_000;
  * Makes sure that the alias leads to an index with the mapping of this program. An index with an older mapping is closed for writing,
  * copied and replaced atomically; searches continue meanwhile. Several processes may do this at the same time.
  */
-export async function prepareIndex(
-  settings: ElasticsearchSettings,
-  call: ElasticsearchCall,
-  signal?: AbortSignal,
-): Promise<void> {
-  const alias = aliasOf(settings);
-  const current = await indexOfAlias(alias, call, signal);
+export async function prepareIndex(settings: ElasticsearchSettings, access: ElasticsearchIndex): Promise<void> {
+  const { alias } = access;
+  const current = await indexOfAlias(access);
   const version = current === undefined ? 0 : (versionOf(alias, current) ?? 0);
   if (current !== undefined && version >= mappingVersion) {
     const isNewer = (name: string): boolean => (versionOf(alias, name) ?? 0) > version;
-    return endUnfinishedCopy(alias, current, isNewer, call, signal);
+    return endUnfinishedCopy(access, current, isNewer);
   }
   const index = `${alias}-${mappingVersion}`;
   const isFirst = current === undefined;
-  await createIndex(settings, index, isFirst ? alias : undefined, call, signal);
+  await createIndex(settings, index, isFirst, access);
   if (isFirst) return;
   try {
-    await replaceIndex(alias, current, index, call, signal);
+    await replaceIndex(access, current, index);
   } catch (error) {
     // Another process has replaced the index, or is doing it.
-    if (refusalStatus(error) !== 404 || (await indexOfAlias(alias, call, signal)) !== index) throw error;
+    if (refusalStatus(error) !== 404 || (await indexOfAlias(access)) !== index) throw error;
   }
 }
 
@@ -287,9 +280,8 @@ export async function prepareIndex(
  * filter for one domain the engine would compare one by one anyway.
  */
 export async function prepareVectors(
-  { call, alias }: { call: ElasticsearchCall; alias: string },
+  { call, alias }: ElasticsearchIndex,
   dimensions: number | undefined,
-  signal?: AbortSignal,
 ): Promise<void> {
   const vector = { type: 'dense_vector', dims: dimensions ?? 0, similarity: 'cosine', index: true } as const;
   const properties: Record<string, estypes.MappingProperty> = { model: keyword, digest: keyword };
@@ -297,21 +289,15 @@ export async function prepareVectors(
     const field = { ...vector, index_options: { type: 'int8_flat' as const } };
     properties['vectors'] = { properties: { [`d${dimensions}`]: field } };
   }
-  await call(
-    `prepare ${alias} for vectors`,
-    prepareWithinMs,
-    (client, deadline) => client.indices.putMapping({ index: alias, properties }, deadline),
-    signal,
+  await call(`prepare ${alias} for vectors`, prepareWithinMs, (client, deadline) =>
+    client.indices.putMapping({ index: alias, properties }, deadline),
   );
 }
 
 /** The index that the alias leads to; undefined when there is none. */
-async function indexOfAlias(alias: string, call: ElasticsearchCall, signal?: AbortSignal): Promise<string | undefined> {
-  const found = await call(
-    `say which index ${alias} is`,
-    prepareWithinMs,
-    (client, deadline) => client.indices.getAlias({ name: alias }, { ...deadline, ignore: [404] }),
-    signal,
+async function indexOfAlias({ call, alias }: ElasticsearchIndex): Promise<string | undefined> {
+  const found = await call(`say which index ${alias} is`, prepareWithinMs, (client, deadline) =>
+    client.indices.getAlias({ name: alias }, { ...deadline, ignore: [404] }),
   );
   return Object.keys(found).find((name) => versionOf(alias, name) !== undefined);
 }
@@ -326,36 +312,21 @@ function versionOf(alias: string, index: string): number | undefined {
 async function createIndex(
   { shards, replicas }: ElasticsearchSettings,
   index: string,
-  alias: string | undefined,
-  call: ElasticsearchCall,
-  signal?: AbortSignal,
+  isNamed: boolean,
+  { call, alias }: ElasticsearchIndex,
 ): Promise<void> {
+  // A build is refreshed when it is complete. Until then it is not searched.
+  const settings = { number_of_shards: shards, number_of_replicas: replicas, refresh_interval: '30s' };
+  const aliases = isNamed ? { aliases: { [alias]: {} } } : {};
   try {
-    await call(
-      `create the index ${index}`,
-      prepareWithinMs,
-      (client, deadline) =>
-        client.indices.create(
-          {
-            index,
-            ...(alias === undefined ? {} : { aliases: { [alias]: {} } }),
-            mappings: mapping,
-            // A build is refreshed when it is complete. Until then it is not searched.
-            settings: { number_of_shards: shards, number_of_replicas: replicas, refresh_interval: '30s' },
-          },
-          deadline,
-        ),
-      signal,
+    await call(`create the index ${index}`, prepareWithinMs, (client, deadline) =>
+      client.indices.create({ index, ...aliases, mappings: mapping, settings }, deadline),
     );
   } catch (error) {
     if (!/resource_already_exists_exception/.test(String(error))) throw error;
-    if (alias === undefined) return;
-    const what = `name the index ${index} ${alias}`;
-    await call(
-      what,
-      prepareWithinMs,
-      (client, deadline) => client.indices.putAlias({ index, name: alias }, deadline),
-      signal,
+    if (!isNamed) return;
+    await call(`name the index ${index} ${alias}`, prepareWithinMs, (client, deadline) =>
+      client.indices.putAlias({ index, name: alias }, deadline),
     );
   }
 }
@@ -364,48 +335,28 @@ async function createIndex(
  * Copies all documents and lets the alias lead to the copy. Documents written to the copy meanwhile are newer and stay. The old index is
  * removed in the same step, so a late process finds none.
  */
-async function replaceIndex(
-  alias: string,
-  from: string,
-  to: string,
-  call: ElasticsearchCall,
-  signal?: AbortSignal,
-): Promise<void> {
+async function replaceIndex({ call, alias }: ElasticsearchIndex, from: string, to: string): Promise<void> {
   const what = `copy the index ${from} to ${to}`;
   const dest = { index: to, op_type: 'create' as const };
   const copy = { source: { index: from }, dest, conflicts: 'proceed' as const, refresh: true };
   const actions = [{ add: { index: to, alias } }, { remove_index: { index: from } }];
-  await call(
-    what,
-    prepareWithinMs,
-    (client, deadline) => client.indices.addBlock({ index: from, block: 'write' }, deadline),
-    signal,
+  await call(what, prepareWithinMs, (client, deadline) =>
+    client.indices.addBlock({ index: from, block: 'write' }, deadline),
   );
-  const { mappings } = (
-    await call(
-      what,
-      prepareWithinMs,
-      (client, deadline) => client.indices.getMapping({ index: from }, deadline),
-      signal,
-    )
-  )[from] ?? { mappings: {} };
-  const { model, digest, vectors } = mappings.properties ?? {};
+  const mappings = await call(what, prepareWithinMs, (client, deadline) =>
+    client.indices.getMapping({ index: from }, deadline),
+  );
+  const { model, digest, vectors } = mappings[from]?.mappings.properties ?? {};
   if (model !== undefined && digest !== undefined && vectors !== undefined) {
     const properties = { model, digest, vectors };
-    await call(
-      what,
-      prepareWithinMs,
-      (client, deadline) => client.indices.putMapping({ index: to, properties }, deadline),
-      signal,
+    await call(what, prepareWithinMs, (client, deadline) =>
+      client.indices.putMapping({ index: to, properties }, deadline),
     );
   }
-  const copied = await call(
-    what,
-    copyWithinMs,
-    (client, deadline) => client.reindex(copy, { ...deadline, maxRetries: 0 }),
-    signal,
+  const copied = await call(what, copyWithinMs, (client, deadline) =>
+    client.reindex(copy, { ...deadline, maxRetries: 0 }),
   );
   if (copied.failures?.length)
     throw new SearchUnavailable(`Elasticsearch did not ${what}: some documents were refused.`);
-  await call(what, prepareWithinMs, (client, deadline) => client.indices.updateAliases({ actions }, deadline), signal);
+  await call(what, prepareWithinMs, (client, deadline) => client.indices.updateAliases({ actions }, deadline));
 }

@@ -5,14 +5,15 @@ import { anyOf, buildFilter, type Candidate, elasticsearchCandidates, split } fr
 import {
   connectElasticsearch,
   documentsIn,
+  type ElasticsearchIndex,
   type ElasticsearchSettings,
-  type ElasticsearchWriter,
+  indexOf,
   isMissingIndex,
   refusalStatus,
 } from './elasticsearch-connection.ts';
+import { searchDocuments } from './elasticsearch-documents.ts';
 import { openEarlierBuild } from './elasticsearch-earlier-build.ts';
 import {
-  aliasOf,
   buildWith,
   documentShape,
   earlierVersionId,
@@ -43,7 +44,6 @@ import { similarTo } from '#shared/search/ranking/similar-terms.ts';
 import { builtInSynonyms, type Synonyms, synonymsOf } from '#shared/search/ranking/synonyms.ts';
 
 const searchWithinMs = 5_000;
-const writeWithinMs = 60_000;
 /** Timeout of the check, below the two seconds of a readiness check. */
 const checkWithinMs = 1_500;
 
@@ -59,13 +59,11 @@ const mostSimilarPassages = 30;
 /** A search index in Elasticsearch or OpenSearch, for several machines. The first build creates the index. */
 export function elasticsearchSearchIndex(settings: ElasticsearchSettings): SearchIndex {
   const connection = connectElasticsearch(settings);
-  const { call } = connection;
-  const alias = aliasOf(settings);
-  const writer: ElasticsearchWriter = { call, alias, writeWithinMs: settings.writeWithinMs ?? writeWithinMs };
+  const whole = indexOf(connection, settings);
   const withinMs = settings.searchWithinMs ?? searchWithinMs;
   /** Cache of version documents, by content version. Each answer is checked against the index before it is returned. */
   const versions = new LRUCache<string, VersionDocument>({ max: keptVersions });
-  const candidates = elasticsearchCandidates(call, alias, { product: settings.product, withinMs });
+  const candidates = elasticsearchCandidates(settings.product, withinMs);
   const synonyms = new LRUCache<string, Synonyms>({ max: keptSynonyms });
   /** Number of passages of a build with a term. A build never changes. */
   const counts = new LRUCache<string, number>({ max: keptCounts });
@@ -74,22 +72,13 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
    * The documents with these ids, and the version document with the searched build: of this program's shape, or else of the earlier shape
    * that can be searched.
    */
-  async function documents(scope: SearchScope, ids: readonly string[], signal?: AbortSignal) {
+  async function documents({ call, alias }: ElasticsearchIndex, scope: SearchScope, ids: readonly string[]) {
     const [key, earlierKey] = [versionId(scope), earlierVersionId(scope)];
     const routing = routingOf(scope);
-    const answer = await call(
-      'send documents',
-      withinMs,
-      (client, deadline) =>
-        client.mget<StoredDocument>(
-          {
-            index: alias,
-            docs: [key, earlierKey, ...ids].map((_id) => ({ _id, routing })),
-            _source_excludes: ['terms', 'rank', 'synonyms'],
-          },
-          { ...deadline, ignore: [404] },
-        ),
-      signal,
+    const docs = [key, earlierKey, ...ids].map((_id) => ({ _id, routing }));
+    const request = { index: alias, docs, _source_excludes: ['terms', 'rank', 'synonyms'] };
+    const answer = await call('send documents', withinMs, (client, deadline) =>
+      client.mget<StoredDocument>(request, { ...deadline, ignore: [404] }),
     );
     const sources = new Map<string, StoredDocument>();
     for (const item of documentsIn(answer)) {
@@ -105,33 +94,33 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
     return { version, sources };
   }
 
-  const versionOf = async (scope: SearchScope, signal?: AbortSignal): Promise<VersionDocument | undefined> =>
-    (await documents(scope, [], signal)).version;
+  const versionOf = async (index: ElasticsearchIndex, scope: SearchScope): Promise<VersionDocument | undefined> =>
+    (await documents(index, scope, [])).version;
 
   /** The version document of this program's shape. Builds of other shapes can be searched, but not reused. */
-  async function ownVersionOf(scope: SearchScope, signal?: AbortSignal): Promise<VersionDocument | undefined> {
-    const version = await versionOf(scope, signal);
+  async function ownVersionOf(index: ElasticsearchIndex, scope: SearchScope): Promise<VersionDocument | undefined> {
+    const version = await versionOf(index, scope);
     return version?.shape === documentShape ? version : undefined;
   }
 
   /**
    * The result of `read` for the searched build. `read` names the documents that it needs; they are fetched together with the version
-   * document, so a build that was replaced and is being deleted is detected. Then all is read again from the new build, until `signal`
-   * aborts. Undefined when the version is not indexed.
+   * document, so a build that was replaced and is being deleted is detected. Then all is read again from the new build, until the
+   * deadline. Undefined when the version is not indexed.
    */
   async function onOneBuild<T>(
+    index: ElasticsearchIndex,
     scope: SearchScope,
     read: (version: VersionDocument) => Promise<{ ids: readonly string[]; result: (found: Sources) => T }>,
-    signal: AbortSignal,
   ): Promise<T | undefined> {
-    let version = versions.get(versionId(scope)) ?? (await versionOf(scope, signal));
+    let version = versions.get(versionId(scope)) ?? (await versionOf(index, scope));
     while (version !== undefined) {
       const { ids, result } = await read(version);
-      const now = await documents(scope, ids, signal);
+      const now = await documents(index, scope, ids);
       let searched = now.version;
       // The engine reads the documents one by one. A missing one may have been deleted after its build was replaced, which the version
       // document then shows.
-      if (!ids.every((id) => now.sources.has(id))) searched = await versionOf(scope, signal);
+      if (!ids.every((id) => now.sources.has(id))) searched = await versionOf(index, scope);
       if (searched !== undefined && isSameState(searched, version)) return result(now.sources);
       version = searched;
     }
@@ -139,22 +128,16 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
   }
 
   /** The synonyms of the build, read once. If the build was replaced meanwhile, they may belong to another one, and this search begins again. */
-  async function synonymsOfBuild(version: VersionDocument, signal: AbortSignal): Promise<Synonyms> {
+  async function synonymsOfBuild({ call, alias }: ElasticsearchIndex, version: VersionDocument): Promise<Synonyms> {
     if (version.hasSynonyms !== true) return builtInSynonyms;
     const known = synonyms.get(version.build);
     if (known !== undefined) return known;
-    const answer = await call(
-      'send synonyms',
-      withinMs,
-      (client, deadline) =>
-        client.get<VersionDocument>(
-          {
-            ...{ index: alias, id: idOf(version), routing: routingOf(version) },
-            _source_includes: ['build', 'synonyms'],
-          },
-          { ...deadline, ignore: [404] },
-        ),
-      signal,
+    const target = { index: alias, id: idOf(version), routing: routingOf(version) };
+    const answer = await call('send synonyms', withinMs, (client, deadline) =>
+      client.get<VersionDocument>(
+        { ...target, _source_includes: ['build', 'synonyms'] },
+        { ...deadline, ignore: [404] },
+      ),
     );
     const stored = answer._source;
     if (stored?.build !== version.build) return builtInSynonyms;
@@ -165,9 +148,9 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
 
   /** Number of passages of the whole build with each term, independent of the reader; 0 for terms that occur only in links. */
   async function passagesWith(
+    index: ElasticsearchIndex,
     version: VersionDocument,
     terms: readonly string[],
-    signal: AbortSignal,
   ): Promise<ReadonlyMap<string, number>> {
     const keyOf = (term: string): string => `${version.build} ${term}`;
     const unknown = terms.filter((term) => !counts.has(keyOf(term)));
@@ -181,21 +164,11 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
         ]),
       );
       const either = { bool: { should: [anyOf(unknown), inLinks(unknown)], minimum_should_match: 1 } };
-      const answer = await call(
-        'count passages',
-        withinMs,
-        (client, deadline) =>
-          client.search<never, { terms: Counted }>(
-            {
-              ...{ index: alias, routing: routingOf(version), size: 0, track_total_hits: false },
-              allow_partial_search_results: false,
-              query: { bool: { filter: [...buildFilter(version, 'passage', 'link'), either] } },
-              aggs: { terms: { filters: { filters } } },
-            },
-            deadline,
-          ),
-        signal,
-      );
+      const answer = await searchDocuments<never, { terms: Counted }>(index, version, 'count passages', withinMs, {
+        size: 0,
+        query: { bool: { filter: [...buildFilter(version, 'passage', 'link'), either] } },
+        aggs: { terms: { filters: { filters } } },
+      });
       const countOf = (key: string): number => answer.aggregations?.terms.buckets[key]?.doc_count ?? 0;
       for (const term of unknown) {
         const passages = countOf(`passages ${term}`);
@@ -208,130 +181,110 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
   }
 
   /** Terms of the passages that are nearest to a term without passages. */
-  async function similarTerms(version: VersionDocument, term: string, signal: AbortSignal): Promise<string[]> {
+  async function similarTerms(index: ElasticsearchIndex, version: VersionDocument, term: string): Promise<string[]> {
     const fuzzy = { value: term, fuzziness: term.length > 7 ? 2 : 1, transpositions: true, max_expansions: 50 };
-    const hits = await call(
-      'find similar words',
-      withinMs,
-      (client, deadline) =>
-        client.search<PassageDocument>(
-          {
-            ...{ index: alias, routing: routingOf(version), size: mostSimilarPassages, track_total_hits: false },
-            ...{ _source: ['terms'], allow_partial_search_results: false },
-            query: {
-              bool: {
-                filter: buildFilter(version, 'passage'),
-                should: fields.map((field) => ({ fuzzy: { [`terms.${field}`]: fuzzy } })),
-                minimum_should_match: 1,
-              },
-            },
-          },
-          deadline,
-        ),
-      signal,
-    );
+    const { hits } = await searchDocuments<PassageDocument>(index, version, 'find similar words', withinMs, {
+      ...{ size: mostSimilarPassages, _source: ['terms'] },
+      query: {
+        bool: {
+          filter: buildFilter(version, 'passage'),
+          should: fields.map((field) => ({ fuzzy: { [`terms.${field}`]: fuzzy } })),
+          minimum_should_match: 1,
+        },
+      },
+    });
     const all = new Set(
-      hits.hits.hits.flatMap(({ _source }) => fields.flatMap((field) => split(_source?.terms[field] ?? ''))),
+      hits.hits.flatMap(({ _source }) => fields.flatMap((field) => split(_source?.terms[field] ?? ''))),
     );
     const near = similarTo(
       term,
       [...all].map((each) => [each, 0]),
       Number.POSITIVE_INFINITY,
     );
-    return similarTo(term, [...(await passagesWith(version, near, signal))]);
+    return similarTo(term, [...(await passagesWith(index, version, near))]);
   }
 
   /** Language and version of the reader's current page, independent of its groups. */
-  async function nearPage(version: VersionDocument, path: string | undefined, signal: AbortSignal) {
-    if (path === undefined) return undefined;
+  async function nearPage(index: ElasticsearchIndex, version: VersionDocument, path: string) {
     const id = pageId(buildWith(version, exact(path)), path);
-    const found = (await documents(version, [id], signal)).sources.get(id);
+    const found = (await documents(index, version, [id])).sources.get(id);
     if (found?.kind !== 'page') return undefined;
     return { path, language: found.page.language, version: found.page.version };
   }
 
   async function search(query: SearchQuery): Promise<FoundPassage[]> {
-    const signal = deadlineOf(withinMs);
-    const found = await onOneBuild(
-      query,
-      async (version) => {
-        if (!hasValues(query.filter ?? {}, version)) return { ids: [], result: (): FoundPassage[] => [] };
-        let best: readonly Candidate[] = [];
-        const { passageCount, averageLength, averagePageLength } = version;
-        const passages = await searchPassages<Candidate>(
-          {
-            synonyms: await synonymsOfBuild(version, signal),
-            vocabulary: {
-              passageCount,
-              passagesWith: (terms) => passagesWith(version, terms, signal),
-              similarTerms: (term) => similarTerms(version, term, signal),
-            },
-            collection: { averageLength, averagePageLength },
-            candidates: (terms, reader) => candidates.find(version, [...terms.keys()], reader, signal),
-            near: (path) => nearPage(version, path, signal),
-            async texts(some) {
-              const { sources } = await documents(
-                version,
-                some.map(({ id }) => id),
-                signal,
-              );
-              return some.map(({ id }) => {
-                const source = sources.get(id);
-                // A replaced build is detected below.
-                if (source?.kind !== 'passage') return '';
-                const { title, heading, text } = source.shown;
-                return [title, heading, text].join('\n');
-              });
-            },
-            show: async (shown) => {
-              best = shown;
-              return shown.map(({ page: { path, language, version: ofVersion } }) => {
-                return {
-                  path,
-                  language,
-                  version: ofVersion,
-                  tag: undefined,
-                  title: '',
-                  anchor: '',
-                  heading: '',
-                  text: '',
-                };
-              });
-            },
+    const index = whole.until(deadlineOf(withinMs));
+    const found = await onOneBuild(index, query, async (version) => {
+      if (!hasValues(query.filter ?? {}, version)) return { ids: [], result: (): FoundPassage[] => [] };
+      let best: readonly Candidate[] = [];
+      const { passageCount, averageLength, averagePageLength } = version;
+      const passages = await searchPassages<Candidate>(
+        {
+          synonyms: await synonymsOfBuild(index, version),
+          vocabulary: {
+            passageCount,
+            passagesWith: (terms) => passagesWith(index, version, terms),
+            similarTerms: (term) => similarTerms(index, version, term),
           },
-          query,
-        );
-        // The shown texts are fetched last, together with the check that this build is still searched.
-        return {
-          ids: best.map(({ id }) => id),
-          result: (sources) => passages.map((one, at) => ({ ...one, ...shownOf(best[at], sources) })),
-        };
-      },
-      signal,
-    );
+          collection: { averageLength, averagePageLength },
+          candidates: (terms, reader) => candidates.find(index, version, [...terms.keys()], reader),
+          near: (path) => nearPage(index, version, path),
+          async texts(some) {
+            const ids = some.map(({ id }) => id);
+            const { sources } = await documents(index, version, ids);
+            return some.map(({ id }) => {
+              const source = sources.get(id);
+              // A replaced build is detected below.
+              if (source?.kind !== 'passage') return '';
+              const { title, heading, text } = source.shown;
+              return [title, heading, text].join('\n');
+            });
+          },
+          show: async (shown) => {
+            best = shown;
+            return shown.map(({ page: { path, language, version: ofVersion } }) => {
+              return {
+                path,
+                language,
+                version: ofVersion,
+                tag: undefined,
+                title: '',
+                anchor: '',
+                heading: '',
+                text: '',
+              };
+            });
+          },
+        },
+        query,
+      );
+      // The shown texts are fetched last, together with the check that this build is still searched.
+      return {
+        ids: best.map(({ id }) => id),
+        result: (sources) => passages.map((one, at) => ({ ...one, ...shownOf(best[at], sources) })),
+      };
+    });
     return found ?? [];
   }
 
   return {
-    async startBuild(scope, { from, synonyms, signal } = {}) {
+    async startBuild(scope, { from, synonyms = [], signal } = {}) {
       checkScope(scope);
-      await prepareIndex(settings, call, signal);
-      await finishRemoval(writer, scope, signal);
-      const before = from === undefined ? undefined : await ownVersionOf({ ...scope, contentVersion: from }, signal);
-      const earlier = before && (await openEarlierBuild(writer, before, signal));
-      return buildElasticsearchPassages(writer, scope, { synonyms, signal }, earlier);
+      const index = whole.until(signal);
+      await prepareIndex(settings, index);
+      await finishRemoval(index, scope);
+      const before = from === undefined ? undefined : await ownVersionOf(index, { ...scope, contentVersion: from });
+      const earlier = before && (await openEarlierBuild(index, before));
+      return buildElasticsearchPassages(index, scope, synonyms, earlier);
     },
-    passageCount: async (scope) => (await ownVersionOf(checkScope(scope)))?.passageCount,
+    passageCount: async (scope) => (await ownVersionOf(whole, checkScope(scope)))?.passageCount,
     search: (query) => search({ ...query, ...checkScope(query) }),
     async findPage(scope, path, groups) {
-      const page = await onOneBuild(
-        checkScope(scope),
-        async (version) => {
-          const id = pageId(buildWith(version, exact(path)), path);
-          return { ids: [id], result: (sources) => sources.get(id) };
-        },
-        deadlineOf(withinMs),
-      );
+      const index = whole.until(deadlineOf(withinMs));
+      const page = await onOneBuild(index, checkScope(scope), async (version) => {
+        const id = pageId(buildWith(version, exact(path)), path);
+        return { ids: [id], result: (sources) => sources.get(id) };
+      });
       if (page?.kind !== 'page') return undefined;
       const allowed = new Set([everyone, ...groups.map(groupKey)]);
       if (!page.filters.groups.some((group) => allowed.has(group))) return undefined;
@@ -340,26 +293,26 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
     },
     // OpenSearch has vectors in another plug-in, with different mappings and queries.
     ...(settings.product === 'elasticsearch' && {
-      startVectors: (scope, model, signal) => startElasticsearchVectors(writer, checkScope(scope), model, signal),
+      startVectors: (scope, model, signal) => startElasticsearchVectors(whole.until(signal), checkScope(scope), model),
     }),
     facets: async (scope) => {
-      const facets = (await versionOf(checkScope(scope)))?.facets;
+      const facets = (await versionOf(whole, checkScope(scope)))?.facets;
       return facets && { ...facets, open: facets.open ?? facets };
     },
     async remove(scope) {
       checkScope(scope);
       versions.delete(versionId(scope));
       try {
-        await removeElasticsearchVersion(writer, scope);
+        await removeElasticsearchVersion(whole, scope);
       } catch (error) {
         // Without an index there is nothing to remove.
         if (refusalStatus(error) !== 404) throw error;
       }
     },
     async check(use) {
-      await call('search', checkWithinMs, (client, deadline) =>
+      await whole.call('search', checkWithinMs, (client, deadline) =>
         client.search(
-          { index: alias, size: 0, allow_partial_search_results: false, terminate_after: 1 },
+          { index: whole.alias, size: 0, allow_partial_search_results: false, terminate_after: 1 },
           { ...deadline, ignore: [404], maxRetries: 0 },
         ),
       );
@@ -370,9 +323,9 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
 
   /** A node with a full disk blocks writes to its indices. */
   async function checkBlocks(): Promise<void> {
-    const settingsOf = await call('say whether it can be written', checkWithinMs, (client, deadline) =>
+    const settingsOf = await whole.call('say whether it can be written', checkWithinMs, (client, deadline) =>
       client.indices.getSettings(
-        { index: alias, name: 'index.blocks.*', flat_settings: true },
+        { index: whole.alias, name: 'index.blocks.*', flat_settings: true },
         { ...deadline, ignore: [404], maxRetries: 0 },
       ),
     );

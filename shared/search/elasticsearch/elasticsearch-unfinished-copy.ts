@@ -1,5 +1,5 @@
 import { hourMs } from '#shared/runtime/time-and-ids.ts';
-import type { ElasticsearchCall } from './elasticsearch-connection.ts';
+import type { ElasticsearchIndex } from './elasticsearch-connection.ts';
 
 const withinMs = 30_000;
 /** Time after which a copy counts as abandoned. */
@@ -11,22 +11,14 @@ const abandonedAfterMs = 2 * hourMs;
  * was set by an operator and stays.
  */
 export async function endUnfinishedCopy(
-  alias: string,
+  { call, alias }: ElasticsearchIndex,
   current: string,
   isNewer: (index: string) => boolean,
-  call: ElasticsearchCall,
-  signal?: AbortSignal,
 ): Promise<void> {
   const what = `look whether ${current} is being copied`;
-  const found = await call(
-    what,
-    withinMs,
-    (client, deadline) =>
-      client.indices.getSettings(
-        { index: `${alias}-*`, name: ['index.blocks.write', 'index.creation_date'], flat_settings: true },
-        deadline,
-      ),
-    signal,
+  const asked = ['index.blocks.write', 'index.creation_date'];
+  const found = await call(what, withinMs, (client, deadline) =>
+    client.indices.getSettings({ index: `${alias}-*`, name: asked, flat_settings: true }, deadline),
   );
   const settingOf = (index: string, name: string): string => {
     const settings = (found[index]?.settings ?? {}) as Record<string, string | undefined>;
@@ -37,26 +29,15 @@ export async function endUnfinishedCopy(
   const isOver = (index: string): boolean =>
     Date.now() - Number(settingOf(index, 'index.creation_date')) > abandonedAfterMs;
   if (copies.length === 0 || !copies.every(isOver)) return;
-  const tasks = await call(
-    what,
-    withinMs,
-    (client, deadline) => client.tasks.list({ actions: '*reindex', group_by: 'none' }, deadline),
-    signal,
+  const tasks = await call(what, withinMs, (client, deadline) =>
+    client.tasks.list({ actions: '*reindex', group_by: 'none' }, deadline),
   );
   if (Object.keys(tasks.tasks ?? {}).length > 0) return;
   const lift = `take back the copy of ${current}`;
   // The copy is deleted first: it lacks documents written from here on, and a later copy keeps existing documents.
-  await call(
-    lift,
-    withinMs,
-    (client, deadline) => client.indices.delete({ index: copies }, { ...deadline, ignore: [404] }),
-    signal,
+  await call(lift, withinMs, (client, deadline) =>
+    client.indices.delete({ index: copies }, { ...deadline, ignore: [404] }),
   );
   const settings = { 'index.blocks.write': null };
-  await call(
-    lift,
-    withinMs,
-    (client, deadline) => client.indices.putSettings({ index: current, settings }, deadline),
-    signal,
-  );
+  await call(lift, withinMs, (client, deadline) => client.indices.putSettings({ index: current, settings }, deadline));
 }

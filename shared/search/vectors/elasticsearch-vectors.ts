@@ -1,15 +1,14 @@
 import type { estypes } from '@elastic/elasticsearch';
 import { storedVersion, storeVersion } from '#shared/search/elasticsearch/elasticsearch-build.ts';
 import { releaseBuilds } from '#shared/search/elasticsearch/elasticsearch-builds-in-use.ts';
-import type { ElasticsearchWriter } from '#shared/search/elasticsearch/elasticsearch-connection.ts';
-import { bulkWriter, refresh } from '#shared/search/elasticsearch/elasticsearch-documents.ts';
+import type { ElasticsearchIndex } from '#shared/search/elasticsearch/elasticsearch-connection.ts';
+import { bulkWriter, refresh, searchDocuments } from '#shared/search/elasticsearch/elasticsearch-documents.ts';
 import { buildFilter } from '#shared/search/elasticsearch/elasticsearch-candidates.ts';
 import {
   buildWith,
   everyone,
   type PassageDocument,
   prepareVectors,
-  routingOf,
   type VectorDocument,
   vectorField,
   vectorId,
@@ -30,19 +29,18 @@ type Place = Pick<PassageDocument, 'filters' | 'position'>;
  * domain get a copy of it at once. Written vectors also count for a later start, if this one ends without a commit.
  */
 export async function startElasticsearchVectors(
-  writer: ElasticsearchWriter,
+  index: ElasticsearchIndex,
   scope: SearchScope,
   model: string,
-  signal?: AbortSignal,
 ): Promise<VectorBuild | undefined> {
-  const version = (await storedVersion(writer, scope, signal))?.document;
+  const version = (await storedVersion(index, scope))?.document;
   if (version === undefined || version.removing) return undefined;
   const known = version.vectorFacts?.model === model ? version.vectorFacts : undefined;
   if (known?.isComplete) return undefined;
-  await prepareVectors(writer, known?.dimensions || undefined, signal);
-  await refresh(writer, signal);
-  const engine = vectorStore(writer, version, model, signal);
-  const bulk = bulkWriter(writer, scope, signal);
+  await prepareVectors(index, known?.dimensions || undefined);
+  await refresh(index);
+  const engine = vectorStore(index, version, model);
+  const bulk = bulkWriter(index, scope);
   let dimensions = known?.dimensions || undefined;
 
   const lacking = new Map<string, Place[]>();
@@ -59,7 +57,7 @@ export async function startElasticsearchVectors(
   async function add(vectors: ReadonlyMap<string, Float32Array | undefined>): Promise<void> {
     const before = dimensions;
     dimensions = checkLengths(vectors.values(), dimensions);
-    if (before === undefined && dimensions !== undefined) await prepareVectors(writer, dimensions, signal);
+    if (before === undefined && dimensions !== undefined) await prepareVectors(index, dimensions);
     const { organization, domain } = version as VersionDocument;
     for (const [digest, vector] of vectors) {
       for (const place of lacking.get(digest) ?? []) {
@@ -85,15 +83,15 @@ export async function startElasticsearchVectors(
     missing,
     add,
     async commit() {
-      await refresh(writer, signal);
+      await refresh(index);
       const typicalCosine = typicalCosineOf(dimensions === undefined ? [] : await engine.sample(dimensions));
-      const now = await storedVersion(writer, scope, signal);
+      const now = await storedVersion(index, scope);
       if (now === undefined || now.document.build !== version.build)
         throw new SearchUnavailable('The version was replaced while vectors were added.');
       const vectorFacts = { model, dimensions: dimensions ?? 0, typicalCosine, isComplete: lacking.size === 0 };
-      await storeVersion(writer, scope, { ...now.document, vectorFacts }, now, signal);
+      await storeVersion(index, scope, { ...now.document, vectorFacts }, now);
       // Vectors of the replaced builds have been copied.
-      await releaseBuilds(writer, scope, () => false, { vectors: 'copied', signal }).catch(() => {});
+      await releaseBuilds(index, scope, () => false, 'copied').catch(() => {});
     },
     close: async () => {},
   };
@@ -105,32 +103,12 @@ const placeOf = ({ filters, position }: Place): string => `${position} ${filters
 const rounded = (vector: Float32Array): number[] => Array.from(vector, (number) => Number(number.toPrecision(7)));
 
 /** Reads the domain's vectors and passages. */
-function vectorStore(
-  { call, alias }: ElasticsearchWriter,
-  version: VersionDocument,
-  model: string,
-  signal?: AbortSignal,
-) {
+function vectorStore(index: ElasticsearchIndex, version: VersionDocument, model: string) {
   const { organization, domain } = version;
   const own = [...buildFilter(version, 'vector'), { term: { model } }];
 
-  async function search<T>(body: estypes.SearchRequest): Promise<estypes.SearchHit<T>[]> {
-    const answer = await call(
-      'read passages and vectors',
-      withinMs,
-      (client, deadline) =>
-        client.search<T>(
-          {
-            ...{ index: alias, routing: routingOf(version), track_total_hits: false },
-            ...{ allow_partial_search_results: false, ...body },
-          },
-          deadline,
-        ),
-      signal,
-    );
-    if (answer.timed_out) throw new SearchUnavailable('Elasticsearch did not read everything in time.');
-    return answer.hits.hits;
-  }
+  const search = async <T>(request: estypes.SearchRequest): Promise<estypes.SearchHit<T>[]> =>
+    (await searchDocuments<T>(index, version, 'read passages and vectors', withinMs, request)).hits.hits;
 
   /** All documents that match the filter, in the order of paths. */
   async function* all<T>(filter: estypes.QueryDslQueryContainer[], _source: string[]): AsyncGenerator<T> {
