@@ -1,5 +1,5 @@
 import type { Element, Nodes, Properties } from 'hast';
-import { classifyUrl } from '#shared/docs/project/url-policy.ts';
+import { classifyUrl, rootedPath } from '#shared/docs/project/url-policy.ts';
 import { toText } from '#shared/docs/render/content/content-tree.ts';
 
 /** A link on a page: the `/`-rooted path of its target, as its author wrote it, and its text. */
@@ -40,16 +40,6 @@ function linkOf({ properties, children }: Element, file: string): WrittenLink | 
   const text = toText(children).replace(/\s+/g, ' ').trim();
   if (text === '' || text.length > mostLinkCharacters) return undefined;
   // A relative link to a source file leads to its page, as in an export.
-  const target = rooted(url.path.startsWith('/') ? url.path : url.path.replace(/\.md$/i, ''), file);
+  const target = rootedPath(url.path.startsWith('/') ? url.path : url.path.replace(/\.md$/i, ''), file);
   return target.length > mostTargetCharacters ? undefined : { target, text };
-}
-
-/** A path from the root of the site, with a leading slash. It may be relative to the folder of the page's file. */
-function rooted(path: string, file: string): string {
-  const parts = path.startsWith('/') ? [] : file.split('/').slice(0, -1);
-  for (const part of path.split('/')) {
-    if (part === '..') parts.pop();
-    else if (part !== '' && part !== '.') parts.push(part);
-  }
-  return `/${parts.join('/')}`;
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { ApiError, type FieldProblem } from './errors.ts';
+import { editDistance } from '#shared/runtime/edit-distance.ts';
 
 /** Part of a request that a value is from, for error messages. */
 export type RequestPart = 'body' | 'query' | 'headers';
@@ -178,31 +179,10 @@ function nearest(name: string, known: readonly string[]): string | undefined {
   return known
     .map((candidate) => ({
       candidate,
-      letters: differingLetters(wanted, candidate.toLowerCase().replaceAll(/[-_ ]/g, '')),
+      letters: editDistance(wanted, candidate.toLowerCase().replaceAll(/[-_ ]/g, ''), most),
     }))
     .filter(({ letters }) => letters <= most)
     .sort((a, b) => a.letters - b.letters)[0]?.candidate;
 }
 
 const longestCompared = 60;
-
-/** Number of letters that must be added, removed, replaced or swapped with the next one to turn one word into the other. Pure. */
-function differingLetters(one: string, other: string): number {
-  let before: number[] = [];
-  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= one.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= other.length; j += 1) {
-      const isSame = one[i - 1] === other[j - 1];
-      const isSwap = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
-      next[j] = Math.min(
-        (row[j] ?? 0) + 1,
-        (next[j - 1] ?? 0) + 1,
-        (row[j - 1] ?? 0) + (isSame ? 0 : 1),
-        isSwap ? (before[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
-      );
-    }
-    [before, row] = [row, next];
-  }
-  return row[other.length] ?? 0;
-}

@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { isSameSecret } from '#shared/runtime/same-secret.ts';
 
 /** Path of links to objects of the folder store, below the gateway's public address. */
 const folderLinkPath = '/_objects/';
@@ -47,7 +48,7 @@ export function verifyFolderLink(
   if (key === undefined || !expires || fileName == null || contentType == null || !signature) return 'invalid';
   if (!/^[0-9]{1,12}$/.test(expires)) return 'invalid';
   const expected = folderLinkSignature({ key, expires: Number(expires), fileName, contentType }, signingKey);
-  if (!sameText(signature, expected)) return 'invalid';
+  if (!isSameSecret(signature, expected)) return 'invalid';
   if (now.getTime() >= Number(expires) * 1000) return 'expired';
   return { key, fileName, contentType };
 }
@@ -58,10 +59,4 @@ function decoded(path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Compares texts in constant time. */
-function sameText(given: string, expected: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -1,6 +1,7 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { ApiError } from '#shared/http/errors.ts';
 import { rememberedTurns, type ThreadEvent, type ThreadState, type Turn } from './thread.ts';
+import { isSameSecret } from '#shared/runtime/same-secret.ts';
 
 export type ThreadIdentity = { organization: string; domain: string; threadId: string };
 
@@ -142,17 +143,12 @@ export function fingerprintHashOf(hashKey: string, organization: string, domain:
 
 /** True if the owner of this fingerprint, and of this key if one is sent, may continue the thread. */
 export function mayContinue(state: ThreadState, fingerprint: string, threadKey: string | undefined): boolean {
-  return sameHex(state.fingerprintHash, fingerprint) && isThreadKey(state, threadKey);
+  return isSameSecret(fingerprint, state.fingerprintHash) && isThreadKey(state, threadKey);
 }
 
 /** True if no key is sent, which readers need not do, or the right one. */
 export function isThreadKey(state: ThreadState, threadKey: string | undefined): boolean {
-  return threadKey === undefined || sameHex(state.threadKeySha256, threadKeyHash(threadKey));
+  return threadKey === undefined || isSameSecret(threadKeyHash(threadKey), state.threadKeySha256);
 }
 
 const threadKeyHash = (key: string): string => createHash('sha256').update(key).digest('hex');
-
-function sameHex(expected: string, shown: string): boolean {
-  const [a, b] = [Buffer.from(expected), Buffer.from(shown)];
-  return a.length === b.length && timingSafeEqual(a, b);
-}

@@ -71,6 +71,16 @@ export const isSafeHref = (href: string): boolean => classifyUrl(href).kind !== 
 /** True if the address is written as one outside of the site, safe or not. */
 export const isExternalHref = (href: string): boolean => /^(?:[a-z][a-z0-9+.-]*:|[/\\]{2})/i.test(href.trim());
 
+/** A path from the top of the project or from the folder of the page's file, as a path with a slash in front. */
+export function rootedPath(path: string, file: string): string {
+  const parts = path.startsWith('/') ? [] : file.split('/').slice(0, -1);
+  for (const part of path.split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return `/${parts.join('/')}`;
+}
+
 /** Decodes percent escapes; a text with an invalid escape stays unchanged. */
 export function decoded(text: string): string {
   if (!text.includes('%')) return text;

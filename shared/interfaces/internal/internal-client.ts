@@ -6,6 +6,7 @@ import { type Caller, callerHeader, callerText } from './caller.ts';
 import type { InternalCall } from './internal-call.ts';
 import { ApiError, type ErrorBody, errorTable } from '#shared/http/errors.ts';
 import { serviceTokenHeader } from './internal-server.ts';
+import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { messageOf, Unavailable } from '#shared/runtime/failures.ts';
 
 /** Address of a service, and the token with which this caller identifies itself. */
@@ -174,13 +175,9 @@ async function readText(body: Readable): Promise<string> {
 }
 
 function errorBodyIn(text: string): ErrorBody | undefined {
-  try {
-    const body = JSON.parse(text) as Partial<ErrorBody> | null;
-    const known = typeof body?.error === 'string' && body.code !== undefined && Object.hasOwn(errorTable, body.code);
-    return known ? (body as ErrorBody) : undefined;
-  } catch {
-    return undefined;
-  }
+  const body = jsonIn(text) as Partial<ErrorBody> | null | undefined;
+  const known = typeof body?.error === 'string' && body.code !== undefined && Object.hasOwn(errorTable, body.code);
+  return known ? (body as ErrorBody) : undefined;
 }
 
 /** Another service responded with data that its declaration does not allow, which is our own error. */

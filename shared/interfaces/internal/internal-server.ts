@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import Fastify, {
@@ -12,9 +11,11 @@ import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { type Caller, callerHeader, callerSchema } from './caller.ts';
 import type { InternalCall, InternalCaller } from './internal-call.ts';
+import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { traceparentOf } from '#shared/runtime/tracing.ts';
 import { addHealthRoutes, type ReadinessChecks } from '#shared/runtime/health-routes.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
+import { isSameSecret } from '#shared/runtime/same-secret.ts';
 import { endSlowClients, headerTimeouts, takesUpload } from '#shared/http/slow-bodies.ts';
 import { detachedBody, disconnectSignal } from '#shared/http/client-connection.ts';
 import { ApiError, toApiError } from '#shared/http/errors.ts';
@@ -112,25 +113,18 @@ export function internalApp(service: InternalCall['service'], options: InternalS
 
 function checkServiceToken(request: FastifyRequest, tokens: CallerTokens, { callers }: InternalCall): void {
   const shown = String(request.headers[serviceTokenHeader] ?? '');
-  const known = (Object.keys(tokens) as InternalCaller[]).filter((caller) => isSame(shown, tokens[caller]));
+  const known = (Object.keys(tokens) as InternalCaller[]).filter((caller) => {
+    const token = tokens[caller];
+    return token !== undefined && isSameSecret(shown, token);
+  });
   if (known.length === 0) throw new ApiError('invalid_key', 'Internal routes need the service token.');
   if (known.some((caller) => callers.includes(caller))) return;
   throw new ApiError('invalid_key', `The ${known.join(' and the ')} may not make this call.`);
 }
 
-function isSame(shown: string, token: string | undefined): boolean {
-  if (token === undefined) return false;
-  const [one, other] = [Buffer.from(shown), Buffer.from(token)];
-  return one.length === other.length && timingSafeEqual(one, other);
-}
-
 function requestIdIn(header: string | string[] | undefined): string {
-  try {
-    const { requestId } = JSON.parse(String(header)) as { requestId?: unknown };
-    return typeof requestId === 'string' ? requestId : 'unknown';
-  } catch {
-    return 'unknown';
-  }
+  const caller = jsonIn(String(header)) as { requestId?: unknown } | null | undefined;
+  return typeof caller?.requestId === 'string' ? caller.requestId : 'unknown';
 }
 
 /** Adds the route of a call. `handle` receives only requests that match the declaration. */

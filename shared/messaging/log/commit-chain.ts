@@ -1,5 +1,5 @@
 import type { Actor, Commit, CommitEvent, RequestBehind } from '#shared/contracts/commit.ts';
-import { canonicalJson, sha256OfJson } from '#shared/runtime/canonical-json.ts';
+import { canonicalJson, jsonIn, sha256OfJson } from '#shared/runtime/canonical-json.ts';
 import type { StoredCommit, StoredText } from './event-log.ts';
 
 export type CommitOrigin = {
@@ -193,19 +193,15 @@ function checkStates<S, E extends CommitEvent>(links: readonly Link[], fold: Cha
 
 /** The fields that place a commit in its history. The schema of its kind checks the rest. */
 function readCommit(text: string): Commit | undefined {
-  try {
-    const json: unknown = JSON.parse(text);
-    const isCommit =
-      typeof json === 'object' &&
-      json !== null &&
-      'data' in json &&
-      'hash' in json &&
-      'revision' in json &&
-      Number.isSafeInteger(json.revision);
-    return isCommit ? (json as unknown as Commit) : undefined;
-  } catch {
-    return undefined;
-  }
+  const json = jsonIn(text);
+  const isCommit =
+    typeof json === 'object' &&
+    json !== null &&
+    'data' in json &&
+    'hash' in json &&
+    'revision' in json &&
+    Number.isSafeInteger(json.revision);
+  return isCommit ? (json as unknown as Commit) : undefined;
 }
 
 /**

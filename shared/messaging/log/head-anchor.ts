@@ -1,5 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { canonicalJson } from '#shared/runtime/canonical-json.ts';
+import { isSameSecret } from '#shared/runtime/same-secret.ts';
 
 /** The last commit of a history when it was observed. */
 export type Head = { revision: number; commitId: string; hash: string };
@@ -22,8 +23,5 @@ export function recordAnchorOf(auditKey: string, record: { id: string }): string
   return createHmac('sha256', auditKey).update(canonicalJson({ record })).digest('hex');
 }
 
-export function isAnchor(auditKey: string, anchor: string, subject: string, head: AnchoredHead): boolean {
-  const expected = Buffer.from(anchorOf(auditKey, subject, head));
-  const given = Buffer.from(anchor);
-  return given.length === expected.length && timingSafeEqual(given, expected);
-}
+export const isAnchor = (auditKey: string, anchor: string, subject: string, head: AnchoredHead): boolean =>
+  isSameSecret(anchor, anchorOf(auditKey, subject, head));

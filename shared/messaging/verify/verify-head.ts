@@ -1,5 +1,5 @@
 import type { ArchivedJob } from '#shared/contracts/stored-objects.ts';
-import { canonicalJson } from '#shared/runtime/canonical-json.ts';
+import { canonicalJson, jsonIn } from '#shared/runtime/canonical-json.ts';
 import type { ChainProblem } from '#shared/messaging/log/commit-chain.ts';
 import type { StoredText } from '#shared/messaging/log/event-log.ts';
 import { type Head, isAnchor } from '#shared/messaging/log/head-anchor.ts';
@@ -108,10 +108,6 @@ export function headOf(message: StoredText | undefined): Head | undefined {
 
 const timeOf = (message: StoredText): number => Date.parse(String(fieldsOf(message).time));
 
-function fieldsOf(message: StoredText | undefined): Record<string, unknown> {
-  try {
-    return { ...(JSON.parse(message?.text ?? '') as object) };
-  } catch {
-    return {};
-  }
-}
+const fieldsOf = (message: StoredText | undefined): Record<string, unknown> => ({
+  ...(jsonIn(message?.text ?? '') as object | undefined),
+});

@@ -7,6 +7,7 @@ import { countedIds, packCounts } from '#shared/search/ranking/packed-counts.ts'
 import { joinNames, pageTerms } from '#shared/search/ranking/page-terms.ts';
 import { fields } from '#shared/search/ranking/rank-passages.ts';
 import type { IndexBuild, SearchPage } from '#shared/search/search-index.ts';
+import { split } from './sqlite-kept.ts';
 import { isSound } from './sqlite-passages.ts';
 import { mostPassagesOfPage, passageId, copyToChange, putInPlace, sqliteSchema, sqliteShape } from './sqlite-schema.ts';
 import { SqliteTerms } from './sqlite-terms.ts';
@@ -273,5 +274,3 @@ class PassageWriter {
     this.#terms.inPassages.add([title, path, heading, text], more);
   }
 }
-
-const split = (value: unknown): string[] => (value === '' ? [] : String(value).split(' '));

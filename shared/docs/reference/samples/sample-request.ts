@@ -1,3 +1,5 @@
+import { jsonIn } from '#shared/runtime/canonical-json.ts';
+
 /** A request for code samples. Names in braces stay in its address. */
 export type SampleRequest = {
   method: string;
@@ -62,7 +64,7 @@ function sentBody(body: SampleBody | undefined): SentRequest['body'] {
   if (fields !== undefined)
     return { kind: 'text', type, text: fields.map(({ name, value }) => `${inForm(name)}=${inForm(value)}`).join('&') };
   if (body.isFile === true) return { kind: 'file', type };
-  return { kind: /json/i.test(type) && isWholeJson(text) ? 'json' : 'text', type, text };
+  return { kind: /json/i.test(type) && jsonIn(text) !== undefined ? 'json' : 'text', type, text };
 }
 
 function sentPart({ name, value, isFile, mimeType }: SampleField): SampleField {
@@ -71,15 +73,6 @@ function sentPart({ name, value, isFile, mimeType }: SampleField): SampleField {
 }
 
 const isParts = (mimeType: string): boolean => /^multipart\//i.test(mimeType);
-
-function isWholeJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** Name of the reader's file in a form or body. */
 export const sampleFile = 'file';

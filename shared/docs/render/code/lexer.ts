@@ -117,6 +117,12 @@ export function after({ code, end }: Cursor): number {
 
 const isBlank = (character: number): boolean => character === 0x20 || character === 0x09;
 
+export const isUpper = (character: number): boolean => character > 0x40 && character < 0x5b;
+/** True for a token that begins with a capital letter. */
+export const isCapital = ({ code, from }: Cursor): boolean => isUpper(code.charCodeAt(from));
+/** True for a token directly behind a dot. */
+export const isMember = ({ code, from }: Cursor): boolean => code.charCodeAt(from - 1) === 0x2e;
+
 /** True if the text after the token and blanks begins with `text`. */
 export function continues({ code, end }: Cursor, text: string): boolean {
   let at = end;

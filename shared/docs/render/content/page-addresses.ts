@@ -6,7 +6,7 @@ import type { PageSlice } from '../page-slice.ts';
 import { AnchorNames } from './anchor-names.ts';
 import type { Addresses } from './write-content.ts';
 import type { PictureSize } from '#shared/docs/project/picture-size.ts';
-import { classifyUrl, decoded, isInlineImage } from '#shared/docs/project/url-policy.ts';
+import { classifyUrl, decoded, isInlineImage, rootedPath } from '#shared/docs/project/url-policy.ts';
 
 /** Converts the addresses that an author wrote to those of the bundle, and collects their targets. */
 type PageAddresses = Addresses & {
@@ -80,7 +80,7 @@ export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report
    * twin.
    */
   function pageOf(path: string, element: Element): { target: string; file: string } {
-    const written = rooted(path, slice.file);
+    const written = rootedPath(path, slice.file);
     const isMissing = known(written, slice.links) === null && known(written, slice.folders) === undefined;
     const inSite = isMissing ? withoutBase(written, slice.settings.siteUrl) : undefined;
     const isThere = inSite !== undefined && (known(inSite, slice.links) ?? known(inSite, slice.folders)) !== undefined;
@@ -108,7 +108,7 @@ export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report
     if (url.kind !== 'path' || url.path === '')
       return refuse('it is neither a file of the project nor an https address');
     if (climbsOut(url.path, slice.file)) return refuse('it leads out of the project');
-    const target = rooted(url.path, slice.file);
+    const target = rootedPath(url.path, slice.file);
     const found = resolve(target);
     if (found !== null && !found.startsWith('https:')) return relativeHref(slice.path, found);
     report('missing-file', `There is no file ${quoted(target)} in the project.`, element);
@@ -118,7 +118,7 @@ export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report
   function sizeOf(written: string): PictureSize | undefined {
     const url = classifyUrl(written);
     if (url.kind !== 'path' || url.path === '' || climbsOut(url.path, slice.file)) return undefined;
-    const found = resolve(rooted(url.path, slice.file));
+    const found = resolve(rootedPath(url.path, slice.file));
     return found !== null && Object.hasOwn(slice.pictures, found) ? slice.pictures[found] : undefined;
   }
 
@@ -143,16 +143,6 @@ function known<Value>(target: string, values: Readonly<Record<string, Value>>): 
 function fallbackFile(target: string): string {
   const path = pagePathOfAddress(target);
   return /\.[a-z0-9]{1,8}$/i.test(path) ? decoded(path) : pageFile(decoded(path));
-}
-
-/** A path from the top of the project or from the folder of the page's file, as a path with a slash in front. */
-function rooted(path: string, file: string): string {
-  const parts = path.startsWith('/') ? [] : file.split('/').slice(0, -1);
-  for (const part of path.split('/')) {
-    if (part === '..') parts.pop();
-    else if (part !== '' && part !== '.') parts.push(part);
-  }
-  return `/${parts.join('/')}`;
 }
 
 function climbsOut(path: string, file: string): boolean {

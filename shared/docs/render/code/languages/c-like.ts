@@ -1,4 +1,4 @@
-import { after, continues, type Cursor, lexer, type Lexer, type Rule, word } from '../lexer.ts';
+import { after, continues, type Cursor, isCapital, isMember, lexer, type Lexer, type Rule, word } from '../lexer.ts';
 import { plain } from '../runs.ts';
 
 /** Differences between languages with braces and `//` comments. */
@@ -18,11 +18,6 @@ type Language = {
 
 const [dot, opening, less, colon] = [0x2e, 0x28, 0x3c, 0x3a];
 
-const isCapital = ({ code, from }: Cursor): boolean => {
-  const character = code.charCodeAt(from);
-  return character > 0x40 && character < 0x5b;
-};
-const isMember = ({ code, from }: Cursor): boolean => code.charCodeAt(from - 1) === dot;
 /** Matches another name after this one, as after the type in a declaration. */
 const declares = /(?:<[\w<>,?. []{0,60}>)?(?:\[\])*\??[ \t]{1,9}[A-Za-z_]\w*[ \t]{0,9}[=;,)({:]/y;
 function isTypeOfDeclaration({ code, end }: Cursor): boolean {

@@ -1,4 +1,4 @@
-import { after, before, type Cursor, lexer, word } from '../lexer.ts';
+import { after, before, type Cursor, isCapital, isMember, isUpper, lexer, word } from '../lexer.ts';
 import { plain } from '../runs.ts';
 
 const keywords = `break case chan const continue default defer else fallthrough for func go goto if import interface map package range return select
@@ -8,18 +8,14 @@ const types = `bool byte complex64 complex128 error float32 float64 int int8 int
 const [dot, opening, brace] = [0x2e, 0x28, 0x7b];
 
 function name(cursor: Cursor): string {
-  const { code, from, end } = cursor;
+  const { code, end } = cursor;
   const next = code.charCodeAt(end);
   if (next === opening) return 'tf';
-  const isMember = code.charCodeAt(from - 1) === dot;
-  const isCapital = isUpper(code.charCodeAt(from));
-  if (isMember) return isCapital && isTypePlace(cursor) ? 'tf' : plain;
+  if (isMember(cursor)) return isCapital(cursor) && isTypePlace(cursor) ? 'tf' : plain;
   // The name is the package of a type.
   if (next === dot) return isUpper(code.charCodeAt(end + 1)) && isPackageOfType(cursor) ? 'tf' : plain;
-  return isCapital && (next === brace || isBehindStar(cursor)) ? 'tf' : plain;
+  return isCapital(cursor) && (next === brace || isBehindStar(cursor)) ? 'tf' : plain;
 }
-
-const isUpper = (character: number): boolean => character > 0x40 && character < 0x5b;
 
 /** True for `pkg.Name{` and for places where a type ends. */
 function isTypePlace({ code, from, end }: Cursor): boolean {

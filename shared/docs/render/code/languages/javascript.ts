@@ -1,4 +1,4 @@
-import { after, before, continues, type Cursor, lexer, type Lexer, type Rule, word } from '../lexer.ts';
+import { after, before, continues, type Cursor, isCapital, lexer, type Lexer, type Rule, word } from '../lexer.ts';
 import { plain } from '../runs.ts';
 
 const keywords = `as async await break case catch class const continue debugger default delete do else export extends finally for from
@@ -19,7 +19,6 @@ function isFunction({ code, end }: Cursor): boolean {
   return makesFunction.test(code);
 }
 
-const isCapital = (character: number): boolean => character > 0x40 && character < 0x5b;
 const inCapitals = /^[A-Z][A-Z\d_$]+$/;
 
 /** Class of a member: `.name`. */
@@ -39,7 +38,7 @@ const name =
     if (next === opening) return 'tf';
     if (next === dot || (next === question && continues(cursor, '?.'))) return 'tc';
     if ((next === equals || next === colon) && isFunction(cursor)) return 'tf';
-    if (isCapital(cursor.code.charCodeAt(cursor.from))) {
+    if (isCapital(cursor)) {
       if (hasTypes && (next === less || isTypePlace(cursor))) return 'tf';
       if (inCapitals.test(cursor.code.slice(cursor.from, cursor.end))) return 'tc';
     }

@@ -1,16 +1,10 @@
-import { type Cursor, lexer, type Rule, word } from '../lexer.ts';
+import { isCapital, isMember, lexer, type Rule, word } from '../lexer.ts';
 import { plain } from '../runs.ts';
 
 const keywords = `alias and begin BEGIN break case class def defined? do else elsif end END ensure for if in module next not or redo rescue retry return self
   super then undef unless until when while yield require require_relative include extend new private public protected raise loop lambda proc
   attr_reader attr_writer attr_accessor`;
 const functions = 'puts print p pp sleep format gets';
-
-const isMember = ({ code, from }: Cursor): boolean => code.charCodeAt(from - 1) === 0x2e;
-const isCapital = ({ code, from }: Cursor): boolean => {
-  const character = code.charCodeAt(from);
-  return character > 0x40 && character < 0x5b;
-};
 
 const inserted: Rule = ['#', /#\{/, 'te', 'inserted'];
 const code: Rule[] = [
