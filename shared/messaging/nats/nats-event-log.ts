@@ -4,6 +4,7 @@ import {
   type JetStreamClient,
   type JetStreamManager,
   type PubAck,
+  type StoredMsg,
 } from '@nats-io/jetstream';
 import { headers } from '@nats-io/transport-node';
 import type { z } from 'zod';
@@ -35,11 +36,23 @@ export function natsEventLog<C extends Commit>(
     sequence: message.seq,
   });
 
-  /** The subject's first message with at least this sequence. */
-  const atOrAfter = (subject: string, sequence: number) =>
-    whileAway(`reading ${subject}`, readDeadlineMs, () =>
-      jsm.direct.getMessage(stream, { seq: sequence, next_by_subj: subject }),
-    );
+  /** The messages of the matching subjects from a sequence on, in the order of the stream. One read for each. */
+  async function* messages(
+    filter: string,
+    first: number,
+    from: 'leader' | 'replica',
+  ): AsyncGenerator<StoredMsg, undefined> {
+    const source = from === 'leader' ? jsm.streams : jsm.direct;
+    for (let seq = first; ; ) {
+      const next = { seq, next_by_subj: filter };
+      const message = await whileAway(`reading ${filter} of ${stream}`, readDeadlineMs, () =>
+        source.getMessage(stream, next),
+      );
+      if (message === null) return undefined;
+      yield message;
+      seq = message.seq + 1;
+    }
+  }
 
   return {
     async append(commit, after) {
@@ -55,14 +68,9 @@ export function natsEventLog<C extends Commit>(
       } catch (error) {
         if (!isConflict(error)) throw error;
         // An earlier try may have been stored without an answer. A direct read could come from a replica that is behind.
-        const following = { seq: after.sequence + 1, next_by_subj: commit.subject };
-        const next = await whileAway(`reading ${commit.subject}`, readDeadlineMs, () =>
-          jsm.streams.getMessage(stream, following),
-        );
-        if (next !== null) {
-          const winner = stored(next);
-          if (winner.commit.id === commit.id) return winner;
-        }
+        const { value: next } = await messages(commit.subject, after.sequence + 1, 'leader').next();
+        const winner = next && stored(next);
+        if (winner?.commit.id === commit.id) return winner;
         throw new ConcurrentAppend(commit.subject);
       }
     },
@@ -87,11 +95,9 @@ export function natsEventLog<C extends Commit>(
     async *history(subject) {
       const newest = await this.last(subject);
       if (newest === undefined) return;
-      for (let sequence = 1; sequence <= newest.sequence; ) {
-        const message = await atOrAfter(subject, sequence);
-        if (message === null) return;
+      for await (const message of messages(subject, 1, 'replica')) {
         yield stored(message);
-        sequence = message.seq + 1;
+        if (message.seq >= newest.sequence) return;
       }
     },
 
@@ -108,38 +114,23 @@ export function natsEventLog<C extends Commit>(
       }),
 
     async *after(filter, sequence) {
-      for (let seq = sequence + 1; ; ) {
-        const from = { seq, next_by_subj: filter };
-        const message = await whileAway(`reading ${filter}`, readDeadlineMs, () =>
-          jsm.streams.getMessage(stream, from),
-        );
-        if (message === null) return;
-        yield stored(message);
-        seq = message.seq + 1;
-      }
+      for await (const message of messages(filter, sequence + 1, 'leader')) yield stored(message);
     },
 
     async *storedBefore(time) {
-      for (let seq = 1; ; ) {
-        const from = { seq, next_by_subj: '>' };
-        const message = await whileAway(`reading ${stream}`, readDeadlineMs, () =>
-          jsm.streams.getMessage(stream, from),
-        );
-        if (message === null || message.time >= time) return;
+      for await (const message of messages('>', 1, 'leader')) {
+        if (message.time >= time) return;
         yield message.subject;
-        seq = message.seq + 1;
       }
     },
 
     async texts(subject) {
       const texts: StoredText[] = [];
-      for (let sequence = 1; ; ) {
-        const message = await atOrAfter(subject, sequence);
-        if (message === null) return texts;
+      for await (const { seq: sequence, data } of messages(subject, 1, 'replica')) {
         // The client's `string()` would remove a byte order mark.
-        texts.push({ subject, sequence: message.seq, text: Buffer.from(message.data).toString() });
-        sequence = message.seq + 1;
+        texts.push({ subject, sequence, text: Buffer.from(data).toString() });
       }
+      return texts;
     },
 
     purge: (filter, { sequence }) =>
