@@ -135,56 +135,47 @@ const pages = ['index', 'more'];
 const nav = (value: object, off: object = { pages }): Example => on({ navigation: value }, { navigation: off });
 const group = (more: object): Example =>
   nav({ groups: [{ group: 'G', pages, ...more }] }, { groups: [{ group: 'G', pages }] });
-const division = (
-  list: string,
-  kind: string,
-  more: object,
-  others: object[] = [{ [kind]: 'Two', pages: ['more'] }],
-): Example => {
-  const first = { [kind]: kind === 'language' ? 'en' : 'One', pages: ['index'] };
-  const two = kind === 'language' ? [{ language: 'de', pages: ['more'] }] : others;
-  return nav({ [list]: [{ ...first, ...more }, ...two] }, { [list]: [first, ...two] });
+const besides = { groups: [{ group: 'H', pages }] };
+const groupBesidePages = (more: object): Example =>
+  nav({ groups: [{ group: 'G', ...more }, ...besides.groups] }, besides);
+
+type Division = 'tab' | 'anchor' | 'dropdown' | 'product' | 'version' | 'language';
+/** Two divisions with a page each. `first` and `second`: further keys of them. */
+const two = (kind: Division, first: object = {}, second: object = {}): object => {
+  const [one, other] = kind === 'language' ? ['en', 'de'] : ['One', 'Two'];
+  return {
+    [`${kind}s`]: [
+      { [kind]: one, pages: ['index'], ...first },
+      { [kind]: other, pages: ['more'], ...second },
+    ],
+  };
 };
+const division = (kind: Division, more: object): Example => nav(two(kind, more), two(kind));
+const laterDivision = (kind: Division, more: object): Example => nav(two(kind, {}, more), two(kind));
+/** A division of all pages, beside one with only an address. */
+const withHref = (kind: Division): Example => {
+  const whole = { [kind]: 'A', pages };
+  return nav({ [`${kind}s`]: [whole, { [kind]: 'B', href: 'https://a.example' }] }, { [`${kind}s`]: [whole] });
+};
+/** A division with a menu. `more`: further keys of the first item. */
+const withMenu = (kind: Division, more: object = {}): object => {
+  const items = [
+    { item: 'M', pages: ['index'], ...more },
+    { item: 'N', pages: ['more'] },
+  ];
+  return { [`${kind}s`]: [{ [kind]: 'A', menu: items }] };
+};
+const menuItem = (more: object): Example => nav(withMenu('tab', more), withMenu('tab'));
 
 export const navigationExamples: Record<string, Example> = {
   pages: nav({ pages: ['more', 'index'] }),
   groups: nav({ groups: [{ group: 'G', pages }] }),
-  tabs: nav({
-    tabs: [
-      { tab: 'T', pages: ['index'] },
-      { tab: 'U', pages: ['more'] },
-    ],
-  }),
-  anchors: nav({
-    anchors: [
-      { anchor: 'T', pages: ['index'] },
-      { anchor: 'U', pages: ['more'] },
-    ],
-  }),
-  dropdowns: nav({
-    dropdowns: [
-      { dropdown: 'T', pages: ['index'] },
-      { dropdown: 'U', pages: ['more'] },
-    ],
-  }),
-  products: nav({
-    products: [
-      { product: 'T', pages: ['index'] },
-      { product: 'U', pages: ['more'] },
-    ],
-  }),
-  versions: nav({
-    versions: [
-      { version: 'T', pages: ['index'] },
-      { version: 'U', pages: ['more'] },
-    ],
-  }),
-  languages: nav({
-    languages: [
-      { language: 'en', pages: ['index'] },
-      { language: 'de', pages: ['more'] },
-    ],
-  }),
+  tabs: nav(two('tab')),
+  anchors: nav(two('anchor')),
+  dropdowns: nav(two('dropdown')),
+  products: nav(two('product')),
+  versions: nav(two('version')),
+  languages: nav(two('language')),
   global: nav({ pages, global: { anchors: [{ anchor: 'A', href: 'https://a.example' }] } }),
   'group.group': group({ group: 'H' }),
   'group.icon': group({ icon: 'star' }),
@@ -203,167 +194,37 @@ export const navigationExamples: Record<string, Example> = {
   ),
   'group.hidden': group({ hidden: true }),
   'group.searchable': group({ searchable: false }),
-  'group.openapi': nav(
-    {
-      groups: [
-        { group: 'G', openapi: 'api.json' },
-        { group: 'H', pages },
-      ],
-    },
-    { groups: [{ group: 'H', pages }] },
-  ),
-  'group.asyncapi': nav(
-    {
-      groups: [
-        { group: 'G', asyncapi: 'events.json' },
-        { group: 'H', pages },
-      ],
-    },
-    { groups: [{ group: 'H', pages }] },
-  ),
-  'tab.tab': division('tabs', 'tab', { tab: 'Other' }),
-  'tab.icon': division('tabs', 'tab', { icon: 'star' }),
-  'tab.href': nav(
-    {
-      tabs: [
-        { tab: 'A', pages },
-        { tab: 'B', href: 'https://a.example' },
-      ],
-    },
-    { tabs: [{ tab: 'A', pages }] },
-  ),
-  'tab.hidden': division('tabs', 'tab', { hidden: true }),
-  'tab.searchable': division('tabs', 'tab', { searchable: false }),
-  'tab.menu': nav(
-    {
-      tabs: [
-        {
-          tab: 'A',
-          menu: [
-            { item: 'M', pages: ['index'] },
-            { item: 'N', pages: ['more'] },
-          ],
-        },
-      ],
-    },
-    { tabs: [{ tab: 'A', pages }] },
-  ),
-  ...Object.fromEntries(
-    [
-      ['item', { item: 'Other' }],
-      ['icon', { icon: 'star' }],
-      ['href', { href: 'https://a.example', pages: [] }],
-    ].map(([key, more]) => [
-      `menu.${key as string}`,
-      nav(
-        {
-          tabs: [
-            {
-              tab: 'A',
-              menu: [
-                { item: 'M', pages: ['index'], ...(more as object) },
-                { item: 'N', pages: ['more'] },
-              ],
-            },
-          ],
-        },
-        {
-          tabs: [
-            {
-              tab: 'A',
-              menu: [
-                { item: 'M', pages: ['index'] },
-                { item: 'N', pages: ['more'] },
-              ],
-            },
-          ],
-        },
-      ),
-    ]),
-  ),
-  'anchor.anchor': division('anchors', 'anchor', { anchor: 'Other' }),
-  'anchor.icon': division('anchors', 'anchor', { icon: 'star' }),
+  'group.openapi': groupBesidePages({ openapi: 'api.json' }),
+  'group.asyncapi': groupBesidePages({ asyncapi: 'events.json' }),
+  'tab.tab': division('tab', { tab: 'Other' }),
+  'tab.icon': division('tab', { icon: 'star' }),
+  'tab.href': withHref('tab'),
+  'tab.hidden': division('tab', { hidden: true }),
+  'tab.searchable': division('tab', { searchable: false }),
+  'tab.menu': nav(withMenu('tab'), { tabs: [{ tab: 'A', pages }] }),
+  'menu.item': menuItem({ item: 'Other' }),
+  'menu.icon': menuItem({ icon: 'star' }),
+  'menu.href': menuItem({ href: 'https://a.example', pages: [] }),
+  'anchor.anchor': division('anchor', { anchor: 'Other' }),
+  'anchor.icon': division('anchor', { icon: 'star' }),
   'anchor.href': nav({ pages, global: { anchors: [{ anchor: 'A', href: 'https://a.example' }] } }),
-  'anchor.hidden': division('anchors', 'anchor', { hidden: true }),
-  'dropdown.dropdown': division('dropdowns', 'dropdown', { dropdown: 'Other' }),
-  'dropdown.icon': division('dropdowns', 'dropdown', { icon: 'star' }),
-  'dropdown.href': nav(
-    {
-      dropdowns: [
-        { dropdown: 'A', pages },
-        { dropdown: 'B', href: 'https://a.example' },
-      ],
-    },
-    { dropdowns: [{ dropdown: 'A', pages }] },
-  ),
-  'dropdown.hidden': division('dropdowns', 'dropdown', { hidden: true }),
-  'product.product': division('products', 'product', { product: 'Other' }),
-  'product.icon': division('products', 'product', { icon: 'star' }),
-  'product.href': nav(
-    {
-      products: [
-        { product: 'A', pages },
-        { product: 'B', href: 'https://a.example' },
-      ],
-    },
-    { products: [{ product: 'A', pages }] },
-  ),
-  'product.menu': nav(
-    {
-      products: [
-        {
-          product: 'A',
-          menu: [
-            { item: 'M', pages: ['index'] },
-            { item: 'N', pages: ['more'] },
-          ],
-        },
-      ],
-    },
-    { products: [{ product: 'A', pages }] },
-  ),
-  'version.version': division('versions', 'version', { version: 'Other' }),
-  'version.default': nav(
-    {
-      versions: [
-        { version: 'v1', pages: ['index'] },
-        { version: 'v2', default: true, pages: ['more'] },
-      ],
-    },
-    {
-      versions: [
-        { version: 'v1', pages: ['index'] },
-        { version: 'v2', pages: ['more'] },
-      ],
-    },
-  ),
-  'version.tag': division('versions', 'version', { tag: 'NEW' }),
-  'version.hidden': division('versions', 'version', { hidden: true }),
-  'version.href': nav(
-    {
-      versions: [
-        { version: 'A', pages },
-        { version: 'B', href: 'https://a.example' },
-      ],
-    },
-    { versions: [{ version: 'A', pages }] },
-  ),
-  'language.language': division('languages', 'language', { language: 'fr' }),
-  'language.default': nav(
-    {
-      languages: [
-        { language: 'en', pages: ['index'] },
-        { language: 'de', default: true, pages: ['more'] },
-      ],
-    },
-    {
-      languages: [
-        { language: 'en', pages: ['index'] },
-        { language: 'de', pages: ['more'] },
-      ],
-    },
-  ),
-  'language.hidden': division('languages', 'language', { hidden: true }),
+  'anchor.hidden': division('anchor', { hidden: true }),
+  'dropdown.dropdown': division('dropdown', { dropdown: 'Other' }),
+  'dropdown.icon': division('dropdown', { icon: 'star' }),
+  'dropdown.href': withHref('dropdown'),
+  'dropdown.hidden': division('dropdown', { hidden: true }),
+  'product.product': division('product', { product: 'Other' }),
+  'product.icon': division('product', { icon: 'star' }),
+  'product.href': withHref('product'),
+  'product.menu': nav(withMenu('product'), { products: [{ product: 'A', pages }] }),
+  'version.version': division('version', { version: 'Other' }),
+  'version.default': laterDivision('version', { default: true }),
+  'version.tag': division('version', { tag: 'NEW' }),
+  'version.hidden': division('version', { hidden: true }),
+  'version.href': withHref('version'),
+  'language.language': division('language', { language: 'fr' }),
+  'language.default': laterDivision('language', { default: true }),
+  'language.hidden': division('language', { hidden: true }),
   openapi: nav({ openapi: 'api.json' }),
   asyncapi: nav({ asyncapi: 'events.json' }),
   'openapi.directory': nav({ openapi: { source: 'api.json', directory: 'other' } }, { openapi: 'api.json' }),

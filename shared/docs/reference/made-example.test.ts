@@ -10,6 +10,15 @@ import { shapeOf } from './schema-shape.ts';
 import { sliceOperation } from './slice-operation.ts';
 import { fitsSchema } from './schema-fits.ts';
 
+/** The slice of an operation that answers with this schema. */
+function slicedAnswer(answer: JsonObject, schemas: JsonObject): JsonObject {
+  const responses = { 200: { description: 'Fine', content: { 'application/json': { schema: answer } } } };
+  const paths = { '/a': { get: { responses } } };
+  const specification: JsonObject = { openapi: '3.1.0', paths, components: { schemas } };
+  const [operation] = operationsOf(specification);
+  return (operation && openSlice(sliceOperation(specification, operation).text)?.document) ?? {};
+}
+
 const ajv = new Ajv2020({ strict: false, validateFormats: true });
 (addFormats as unknown as (to: Ajv2020) => void)(ajv);
 
@@ -244,14 +253,7 @@ describe('an example of options that allow the same objects', () => {
       properties: { long: { $ref: '#/components/schemas/Long' }, outer: { $ref: '#/components/schemas/Outer' } },
       required: ['outer'],
     };
-    const responses = { 200: { description: 'Fine', content: { 'application/json': { schema: answer } } } };
-    const specification: JsonObject = {
-      openapi: '3.1.0',
-      paths: { '/a': { get: { responses } } },
-      components: { schemas },
-    };
-    const [operation] = operationsOf(specification);
-    const document = (operation && openSlice(sliceOperation(specification, operation).text)?.document) ?? {};
+    const document = slicedAnswer(answer, schemas);
     const whole = [shapeOf(document, { $ref: '#/components/schemas/Either' }).variants];
     // Guards the test: the schema is one of those that are cut.
     expect(whole).toEqual([[]]);
@@ -292,18 +294,11 @@ test('an example of a schema whose content a slice left out is its least value',
     properties: { long: { $ref: '#/components/schemas/Long' }, message: { $ref: '#/components/schemas/Message' } },
     required: ['message'],
   };
-  const responses = { 200: { description: 'Fine', content: { 'application/json': { schema: answer } } } };
-  const specification: JsonObject = {
-    openapi: '3.1.0',
-    paths: { '/a': { get: { responses } } },
-    components: { schemas },
-  };
-  const [operation] = operationsOf(specification);
-  const slice = operation && openSlice(sliceOperation(specification, operation).text);
-  const author = shapeOf(slice?.document ?? {}, { $ref: '#/components/schemas/Author' });
+  const document = slicedAnswer(answer, schemas);
+  const author = shapeOf(document, { $ref: '#/components/schemas/Author' });
   // Guards the test: the schema is one of those that are cut.
   expect(author.properties).toEqual([]);
-  const example = madeExample(slice?.document ?? {}, answer, 'response', { defaults: 'required' });
+  const example = madeExample(document, answer, 'response', { defaults: 'required' });
   expect(example).toEqual({
     message: { author: { role: 'user', code: expect.stringMatching(/^[A-Z]{3}$/) }, role: 'user', none: null },
   });
