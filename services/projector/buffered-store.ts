@@ -6,7 +6,7 @@ import {
   readModelTable,
   type StoredDocument,
 } from '#shared/messaging/read-models.ts';
-import { UnreadableDocument } from '#shared/messaging/parse-message.ts';
+import { isUnreadable } from '#shared/messaging/parse-message.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { lastPartFirst } from './day-list.ts';
 import { WrittenMeanwhile } from './projection.ts';
@@ -44,7 +44,7 @@ export function bufferedStore<T>(store: DocumentStore<T>, options: BufferOptions
     const reading = read(key).then(
       (document): Entry => ({ document, storedRevision: document?.revision ?? 0 }),
       (error: unknown): Entry => {
-        if (madeAnew && error instanceof UnreadableDocument) {
+        if (madeAnew && isUnreadable(error)) {
           return { document: undefined, storedRevision: error.revision };
         }
         throw error;

@@ -1,4 +1,4 @@
-import { UnreadableDocument } from './parse-message.ts';
+import { isUnreadable, type NewerDocument, type UnreadableDocument } from './parse-message.ts';
 import type { StoredDocument } from './read-models.ts';
 
 /** A document to write over: its current content, and the revision that the write expects (0: there is none). */
@@ -10,13 +10,13 @@ export type MadeAnew<T> = { document: T | undefined; revision: number };
  */
 export async function madeAnew<T>(
   read: Promise<StoredDocument<T> | undefined>,
-  onUnreadable: (error: UnreadableDocument) => void,
+  onUnreadable: (error: UnreadableDocument | NewerDocument) => void,
 ): Promise<MadeAnew<T>> {
   try {
     const stored = await read;
     return { document: stored?.document, revision: stored?.revision ?? 0 };
   } catch (error) {
-    if (!(error instanceof UnreadableDocument)) throw error;
+    if (!isUnreadable(error)) throw error;
     onUnreadable(error);
     return { document: undefined, revision: error.revision };
   }

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { toApiError } from '#shared/http/errors.ts';
 import { NewerMessage } from '#shared/runtime/failures.ts';
-import { BadMessage, parseMessage } from './parse-message.ts';
+import { madeAnew } from './made-anew.ts';
+import { BadMessage, parseDocument, parseMessage, UnreadableDocument } from './parse-message.ts';
 import { exportJobAggregate } from '#shared/aggregates/export-job/export-job.ts';
 import { storedFact } from '#shared/contracts/export-facts.ts';
 
@@ -47,4 +50,22 @@ test('anything else that is wrong is a bad message with the field named', () => 
   expect(() => parseMessage({ ...message(''), data: Buffer.from('{') }, exportJobAggregate.storedCommit)).toThrow(
     /is not JSON/,
   );
+});
+
+test('a document with a value of a newer program is told apart from a damaged one, and either can be made anew', async () => {
+  const schema = z.object({ phase: z.enum(['rendering', 'completed']) });
+  const read = async (text: string) => ({
+    document: parseDocument('The document "x"', Buffer.from(text), 7, schema),
+    ...{ key: 'x', revision: 7 },
+  });
+  const newer = await read('{"phase":"pinned"}').catch((error: unknown) => error);
+  expect(newer).toBeInstanceOf(NewerMessage);
+  expect((newer as Error).message).toMatch(
+    /^The document "x" has .* does not know \(phase\)\. A newer program wrote it/,
+  );
+  expect(toApiError(newer)).toMatchObject({ code: 'unavailable', message: expect.stringMatching(/^A newer version/) });
+  for (const damaged of ['{"phase":[]}', '{}', '{', 'null'])
+    await expect(read(damaged)).rejects.toBeInstanceOf(UnreadableDocument);
+  for (const text of ['{"phase":"pinned"}', '{'])
+    expect(await madeAnew(read(text), () => undefined)).toEqual({ document: undefined, revision: 7 });
 });

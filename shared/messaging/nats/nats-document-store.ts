@@ -13,7 +13,7 @@ import type { z } from 'zod';
 import { messageOf, Poison, Unavailable } from '#shared/runtime/failures.ts';
 import type { DocumentChange, DocumentStore, ReadDocument } from '../read-models.ts';
 import { isConflict } from './nats-event-log.ts';
-import { UnreadableDocument } from '../parse-message.ts';
+import { isUnreadable, parseDocument } from '../parse-message.ts';
 import type { BucketRow } from '../subjects/subject-table.ts';
 import { whileAway, wholeAnswer } from './connection.ts';
 
@@ -51,19 +51,8 @@ export function natsDocumentStore<T>(
   schema: z.ZodType<T>,
   prefix = '',
 ): DocumentStore<T> {
-  const parse = (key: string, bytes: Uint8Array, revision: number): T => {
-    const where = `The document "${key}" of the bucket ${bucket}`;
-    let json: unknown;
-    try {
-      json = JSON.parse(new TextDecoder().decode(bytes));
-    } catch {
-      throw new UnreadableDocument(`${where} is not JSON.`, revision);
-    }
-    const result = schema.safeParse(json);
-    if (result.success) return result.data;
-    const issue = result.error.issues[0];
-    throw new UnreadableDocument(`${where} is wrong at "${issue?.path.join('.')}": ${issue?.message}.`, revision);
-  };
+  const parse = (key: string, bytes: Uint8Array, revision: number): T =>
+    parseDocument(`The document "${key}" of the bucket ${bucket}`, bytes, revision, schema);
   const call = <R>(what: string, run: () => Promise<R>) =>
     whileAway(`${what} in the bucket ${bucket}`, deadlineMs, run);
 
@@ -280,7 +269,7 @@ export function natsDocumentStore<T>(
     try {
       return { kind: 'put', key, document: parse(prefix + key, data, revision), revision, initial };
     } catch (error) {
-      if (!(error instanceof UnreadableDocument)) throw error;
+      if (!isUnreadable(error)) throw error;
       return { kind: 'unreadable', key, revision, initial, problem: error.message };
     }
   }

@@ -2,6 +2,7 @@ import type { Aggregate, CommitEvent } from '#shared/contracts/commit.ts';
 import { contentAggregate } from '#shared/aggregates/content/content.ts';
 import { type ChainFold, type ChainProblem, verifyChain } from '#shared/messaging/log/commit-chain.ts';
 import type { StoredText } from '#shared/messaging/log/event-log.ts';
+import { problemOf } from '../parse-message.ts';
 import type { DocumentStore, ReadModels } from '../read-models.ts';
 import type { Anchored } from '#shared/interfaces/read-models.ts';
 import { contentLogSubject, directoryLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
@@ -63,8 +64,7 @@ function foldOf<S, E extends CommitEvent>({ evolve, storedCommit }: Aggregate<E,
     read(stored) {
       const result = storedCommit.safeParse(stored);
       if (result.success) return result.data;
-      const issue = result.error.issues[0];
-      throw new Error(`it is wrong at "${issue?.path.join('.')}" (${issue?.message}).`);
+      throw new Error(`it ${problemOf(result.error, stored).problem}`);
     },
   };
 }
