@@ -177,6 +177,20 @@ describe('dependencies of pages', () => {
     ]);
   });
 
+  it('are as many as the imports of a long chain of snippets, which each has only its next one', async () => {
+    const snippets = Array.from({ length: 300 }, (_, at) => [
+      `snippets/s${at}.mdx`,
+      `import Next from '/snippets/s${at + 1}.mdx'\n\n<Next/>`,
+    ]);
+    const model = await read({
+      'docs.json': docs({ pages: ['a'] }),
+      'a.mdx': "import First from '/snippets/s0.mdx'\n\n<First/>",
+      ...Object.fromEntries(snippets),
+    });
+    expect(page(model, 'a')?.dependencies).toHaveLength(300);
+    expect(model.snippets.reduce((sum, { dependencies }) => sum + dependencies.length, 0)).toBe(299);
+  });
+
   it('include the part of a specification that the page names', async () => {
     const model = await read({
       'docs.json': docs({ pages: ['a', 'b'] }),

@@ -188,7 +188,8 @@ export async function readDocsProject(
     snippets: [...sources.values()]
       .filter(({ entry }) => imported.has(entry.path) || (isSource(entry.path) && !isPage(entry.path)))
       .map(({ entry: { path, sha256, sizeBytes } }) => {
-        return { path, sha256, sizeBytes, dependencies: reachableImports(path, importsOf) };
+        // Direct imports only: a chain of imports would otherwise list all its files in each of them.
+        return { path, sha256, sizeBytes, dependencies: [...importsOf(path)] };
       })
       .sort(byPath),
     specs: specs.map(entryOf),

@@ -158,7 +158,7 @@ export const siteModelSchema = z.object({
   navigation: z.array(navigationNodeSchema),
   /** Sorted by path. */
   pages: z.array(pageEntrySchema),
-  /** MDX, Markdown and JSX files that other files import, with their own imports. */
+  /** MDX, Markdown and JSX files that other files import, with their direct imports. Those of earlier versions have all imports. */
   snippets: z.array(fileEntrySchema.extend({ dependencies: z.array(z.string()) })),
   /** OpenAPI and AsyncAPI files. */
   specs: z.array(fileEntrySchema),
