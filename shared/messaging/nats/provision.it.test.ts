@@ -253,6 +253,22 @@ describeWithServers(['nats-server'], 'streams, buckets and consumers that anothe
     expect(await read(onLog, 2)).toEqual(['1', '2']);
   });
 
+  test.each<[string, Partial<StreamConfig>]>([
+    ['the number of messages', { max_msgs: 1_000 }],
+    ['the size of messages', { max_msg_size: 100 }],
+    ['the number of consumers', { max_consumers: 9 }],
+    ['acknowledgements', { no_ack: true }],
+    ['the right to replace the stream', { allow_rollup_hdrs: true }],
+  ])('a stream whose settings were changed by hand gets its own again: %s', async (_what, other) => {
+    await jsm.streams.update('FACTS', other);
+    const { problems } = await leftToProvision(jsm, [version]);
+    expect(problems).toEqual([
+      expect.stringMatching(new RegExp(`^The stream FACTS differs .*${Object.keys(other)[0]}`)),
+    ]);
+    await provisioned();
+    await nothingLeft();
+  });
+
   test('a stream that the server does not change stops the start with a sentence, and is unchanged', async () => {
     await jsm.streams.delete('TASKS');
     await jsm.streams.add({ name: 'TASKS', subjects: ['tasks.>'] });

@@ -25,6 +25,15 @@ export type WantedStream = Partial<StreamConfig> & { name: string; subjects: str
 /** The operator chooses the number of replicas, the storage limit, the compression and the placement of a stream. */
 const unsetInStreams = ['discard_new_per_subject', 'republish', 'subject_transform'] as const;
 
+/** Further limits of a stream would refuse or remove messages, so it has none. A sealed stream takes no message at all. */
+const unlimited = {
+  max_msgs: -1,
+  max_msg_size: -1,
+  max_consumers: -1,
+  no_ack: false,
+  sealed: false,
+};
+
 const unsetInDurables = [
   ...['filter_subjects', 'backoff', 'inactive_threshold', 'headers_only', 'mem_storage'],
   ...['max_batch', 'max_bytes', 'max_expires', 'priority_groups'],
@@ -39,6 +48,7 @@ const withUnset = <T extends object>(names: readonly string[], settings: T): T =
 /** The configuration of a stream of the table. `replicas`: 1, or 3 in a cluster over three zones. */
 export function streamSettings(row: StreamRow, replicas: number): WantedStream {
   return withUnset(unsetInStreams, {
+    ...unlimited,
     name: row.name,
     subjects: [...row.subjects],
     storage: StorageType.File,
@@ -49,6 +59,8 @@ export function streamSettings(row: StreamRow, replicas: number): WantedStream {
     duplicate_window: duplicateWindowSeconds * nanosPerSecond,
     allow_direct: true,
     max_msgs_per_subject: -1,
+    // Such a message replaces the whole stream.
+    allow_rollup_hdrs: false,
     deny_delete: row.retention === 'log',
   });
 }
@@ -57,6 +69,7 @@ export function streamSettings(row: StreamRow, replicas: number): WantedStream {
 export function bucketSettings(row: BucketRow, replicas: number): WantedStream {
   const maxAgeSeconds = row.ttlSeconds ?? 0;
   return withUnset(unsetInStreams, {
+    ...unlimited,
     name: `KV_${row.name}`,
     subjects: [`$KV.${row.name}.>`],
     storage: StorageType.File,
