@@ -19,6 +19,7 @@ export type RouteLimit = {
   windowSeconds: number;
 };
 
+/** Settings that limit requests in a time window. Their names contain `Per`, as in `linksPerHour`. */
 type LimitSetting = { [K in keyof GatewayConfig]: K extends `${string}Per${string}` ? K : never }[keyof GatewayConfig];
 
 const hourSeconds = 3_600;
