@@ -4,6 +4,7 @@ import { publicRoutes } from './build-gateway.ts';
 import { openApiDocument } from './openapi.ts';
 import { routeExamples } from './route-examples.ts';
 
+const whereExamplesAre = 'examples are in services/gateway/route-examples.ts, by the id of the route';
 const document = openApiDocument(publicRoutes);
 const { operations, problemsOf } = readDescription(document);
 
@@ -14,12 +15,12 @@ test('no example is of a route that there is not', () => {
 describe.each([...operations])('%s', (_, { parameters, requestBody, responses }) => {
   test('has an example of each part that a client must send, and all of them fit', () => {
     for (const { name, required, schema, example } of parameters) {
-      if (required) expect([name, example]).not.toEqual([name, undefined]);
+      if (required) expect([name, example], whereExamplesAre).not.toEqual([name, undefined]);
       if (example !== undefined) expect([name, problemsOf(schema, example)]).toEqual([name, []]);
     }
     const { schema, example } = requestBody?.content['application/json'] ?? {};
     if (schema === undefined) return;
-    expect(example).toBeDefined();
+    expect(example, whereExamplesAre).toBeDefined();
     expect(problemsOf(schema, example)).toEqual([]);
   });
 
@@ -27,8 +28,12 @@ describe.each([...operations])('%s', (_, { parameters, requestBody, responses })
     for (const [status, { content = {} }] of Object.entries(responses)) {
       for (const [type, { schema = {}, example, examples = {}, 'x-item-schema': item }] of Object.entries(content)) {
         const values = example === undefined ? Object.values(examples).map(({ value }) => value) : [example];
-        expect([status, type, values.length > 0]).toEqual([status, type, true]);
-        for (const value of values) expect([status, type, problemsOf(schema, value)]).toEqual([status, type, []]);
+        expect([status, type, values.length > 0], whereExamplesAre).toEqual([status, type, true]);
+        for (const value of values) {
+          const problems = problemsOf(schema, value);
+          const fault = `the example of ${status} ${type} does not fit: ${problems.join(', ')}; ${whereExamplesAre}`;
+          expect(problems, fault).toEqual([]);
+        }
         if (item === undefined) continue;
         const items = itemsOf(String(example));
         expect(items).not.toEqual([]);

@@ -58,6 +58,7 @@ beforeAll(async () => {
 
 afterAll(() => gateway.close());
 
+/** A value of each path parameter of the routes: where acme can have one, of something that it has. */
 const samples = () => ({
   jobId,
   domain: 'docs',
@@ -211,10 +212,13 @@ test('a route that changes something cannot be declared without a limit', () => 
 });
 
 test.each(declarations.map(({ path, params }) => [path, params] as const))(
-  '%s declares its parameters',
+  '%s declares its parameters, and this file has a sample of each',
   (path, params) => {
     const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name);
     expect(Object.keys(params?.shape ?? {})).toEqual(names);
+    const values: Record<string, string> = samples();
+    const unfit = names.filter((name = '') => params?.shape[name]?.safeParse(values[name]).success !== true);
+    expect(unfit, 'samples() in this file has no fitting value of these parameters').toEqual([]);
   },
 );
 

@@ -33,7 +33,8 @@ export function goldenContract(name: string, folder: string, members: GoldenMemb
   const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
   describe(`golden files of ${name}`, () => {
     test('every type and version has a file, and every file has a schema', () => {
-      expect([...new Set(files.map(memberOf))].toSorted()).toEqual(Object.keys(members).toSorted());
+      const advice = `each type and version needs a file <type>.v<version>.json in ${folder}, written by hand; each file a schema`;
+      expect([...new Set(files.map(memberOf))].toSorted(), advice).toEqual(Object.keys(members).toSorted());
     });
 
     test.each(files)('%s is read as it was written', (file) => {

@@ -103,7 +103,9 @@ describe.each(Object.keys(apps) as InternalCall['service'][])('%s', (service) =>
   const calls = internalCalls.filter((call) => call.service === service);
   test.each(calls.map((call) => [`${call.method} ${call.path}`, call] as const))(
     '%s needs the token of its caller, in every spelling of its address',
-    async (_name, { method, path, callers }) => {
+    async (name, { method, path, callers }) => {
+      const advice = `the ${service} does not answer the call ${name}: answer it by answerCall() where its internalApp() is made`;
+      expect(app.hasRoute({ method, url: path }), advice).toBe(true);
       const tokens = (Object.keys(callerTokens) as InternalCaller[]).filter((caller) => callers.includes(caller));
       const others = Object.entries(callerTokens).flatMap(([caller, token]) =>
         tokens.some((one) => one === caller) ? [] : [token],
@@ -112,7 +114,6 @@ describe.each(Object.keys(apps) as InternalCall['service'][])('%s', (service) =>
       for (const caller of tokens) {
         expect(await answer(method, path.replaceAll(/:\w+/g, 'x'), callerTokens[caller])).toBe('500 internal');
       }
-      expect(app.hasRoute({ method, url: path })).toBe(true);
       const address = path.replaceAll(/:\w+/g, `cv_${'0'.repeat(32)}`);
       let matched = 0;
       for (const spell of spellings) {

@@ -150,7 +150,10 @@ export const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
 /** Problems of an answer with respect to the declaration of its route. */
 function undeclaredPart(seen: SeenAnswer): string | undefined {
-  if ('code' in seen) return seen.declared.includes(seen.code) ? undefined : `has the error ${seen.code}`;
+  if ('code' in seen)
+    return seen.declared.includes(seen.code)
+      ? undefined
+      : `has the error ${seen.code}, which "errors" of its declaration does not name`;
   if (seen.declared === undefined) return seen.body === undefined ? undefined : 'has a body';
   return seen.declared.safeParse(JSON.parse(JSON.stringify(seen.body))).error?.message;
 }

@@ -117,7 +117,7 @@ describe.each([
 ] as const)('%s', (_what, table, examples) => {
   test.each(namesOf(table, 'done', 'partly'))('%s changes the rendered output', async (name) => {
     const example = examples[name];
-    expect(example, 'it needs an example').toBeDefined();
+    expect(example, `add an example of ${name} to shared/docs/format/test-examples.ts`).toBeDefined();
     expect(await rendered(example?.on ?? {}, indexPage())).not.toBe(await rendered(example?.off ?? {}, indexPage()));
   });
   test('settings that are not done have no example', () => {
@@ -157,6 +157,7 @@ test('settings without effect are reported once, frontmatter keys with a count, 
 describe('frontmatter', () => {
   test.each(namesOf(frontmatterSupport, 'done', 'partly'))('%s changes the rendered output', async (name) => {
     const [on = '', off = ''] = frontmatterExamples[name] ?? [];
+    expect(on, `add an example of ${name} to shared/docs/format/test-examples.ts`).not.toBe('');
     const page = (written: string) => (name === 'title' ? `---\n${written}\n---\n\nx` : indexPage(written));
     expect(await rendered({}, page(on))).not.toBe(await rendered({}, page(off)));
   });
@@ -164,7 +165,8 @@ describe('frontmatter', () => {
 
 describe('components', () => {
   test.each(namesOf(componentSupport, 'done', 'partly'))('%s changes the rendered output', async (name) => {
-    const [on, off] = componentExamples[name] ?? ['', ''];
+    const [on = '', off] = componentExamples[name] ?? [];
+    expect(on, `add an example of ${name} to shared/docs/format/test-components.ts`).not.toBe('');
     expect(await rendered({}, indexPage('', on))).not.toBe(await rendered({}, indexPage('', off)));
   });
 });
