@@ -4,8 +4,8 @@ import { inboxPrefix, natsConfig, rightsSubject, rightsVersion, serverUsers } fr
 
 test('a change of rights needs a new version, so that servers with the old ones are found', () => {
   const passwords = Object.fromEntries(serverUsers.map((user) => [user, 'a password']));
-  // Raise "rightsVersion" with each change of this hash.
-  expect({ rightsVersion, rights: sha256Of(natsConfig({ passwords })).slice(0, 16) }).toEqual({
+  const advice = 'the rights changed: raise "rightsVersion" in permissions.ts, and write both new values here';
+  expect({ rightsVersion, rights: sha256Of(natsConfig({ passwords })).slice(0, 16) }, advice).toEqual({
     rightsVersion: 3,
     rights: '915ca420103e0247',
   });
