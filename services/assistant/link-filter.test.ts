@@ -149,6 +149,14 @@ test.each([
   ['x.y+z@evil.example.', 'x.y+z@`evil.example`.'],
   ['x@evil', 'x@evil'],
   ['x@1.2', 'x@1.2'],
+  ['x@a.b.1', 'x@a.b.1'],
+  ['x@e.c..1 y', 'x@`e.c..1` y'],
+  ['x@e.c.-2 y', 'x@`e.c.-2` y'],
+  ['x@e.c', 'x@`e.c`'],
+  ['x@e.1c', 'x@`e.1c`'],
+  ['x@e.c1', 'x@`e.c1`'],
+  ['help@ok.example-[b.example](//e)', 'help@ok.example-`b.example`'],
+  ['help@ok.example.[b](//e) c', 'help@ok.example.`b` c'],
   ['@evil.example', '@evil.example'],
   [' @evil.example', ' @evil.example'],
   ['x\\@evil.example', 'x@`evil.example`'],
@@ -277,6 +285,44 @@ test('code in a list stays code', async () => {
   const text =
     '1. Do this:\n\n   ```html\n   <a href="https://ok.example">[x](y)</a>\n   ```\n\n   - and\n\n     ```\n     <b>\n     ```\n';
   expect(await filter(text)).toBe(text);
+});
+
+test.each([
+  ['a list that begins with 1 in a paragraph', 'p\n1. a\n      ```\n      [x](//e)\n'],
+  ['a list that begins after an empty line', 'p\n\n2. a\n      ```\n      [x](//e)\n'],
+  ['a list that begins after a line of blanks', 'p\n  \n2. a\n      ```\n      [x](//e)\n'],
+  ['a list that goes on', '1. a\n2. b\n      ```\n      [x](//e)\n'],
+  ['an item that begins with a mark', '2. - a\n     ```\n     [x](//e)\n     ```\n'],
+  ['an item with a wide number', '9. a\n10. b\n    ```\n    [x](//e)\n    ```\n'],
+  ['an item with the deepest indent', '- a\n     ```\n     [x](//e)\n'],
+  ['an item that begins with indented code', '-     a\n     ```\n     [x](//e)\n'],
+  ['an item with the widest gap', '-    a\n        ```\n        [x](//e)\n'],
+  ['an item in an item', '- a\n  - b\n       ```\n       [x](//e)\n'],
+  ['an empty line', '- a\n\n  ```\n  b\n\n  c [x](//e)\n  ```\n'],
+  ['a line of blanks', '- a\n\n  ```\n  b\n \n  c [x](//e)\n  ```\n'],
+  ['a mark of another kind behind its mark', '~~~ a`b\n[x](//e)\n~~~\n'],
+  ['a list behind code', '```\na\n```\n2. b\n      ```\n      [x](//e)\n'],
+])('a block of code stays code with %s', async (_what, text) => {
+  expect(await filter(text)).toBe(text);
+});
+
+test.each([
+  ['a number in a paragraph', 'p\n2. a\n      ```\n      [x](//e)\n', 'p\n2. a\n      \\`\\`\\`\n      x\n'],
+  ['an item with a deeper indent', '- a\n      ```\n      [x](//e)\n', '- a\n      \\`\\`\\`\n      x\n'],
+  [
+    'an item that begins with indented code, and a deeper indent',
+    '-     a\n      ```\n      [x](//e)\n',
+    '-     a\n      \\`\\`\\`\n      x\n',
+  ],
+  [
+    'an item that is indented code',
+    '     - a\n\n        ```\n        [x](//e)\n',
+    '     - a\n\n        \\`\\`\\`\n        x\n',
+  ],
+  ['an indent of four', '    ~~~\n    [x](//e)\n', '    \\~~~\n    x\n'],
+  ['an end with blanks behind it', '```\na\n   ```  \n[x](//e)\n', '```\na\n```\nx\n'],
+])('a block of code does not begin, or ends, with %s', async (_what, text, shown) => {
+  expect(await filter(text)).toBe(shown);
 });
 
 test('a link that never ends holds nothing back for ever', async () => {

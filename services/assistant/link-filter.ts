@@ -32,8 +32,8 @@ const referenceBegins = /^&#?\w{0,40}!?$/;
 const referenceGoesOn = /^&#?\w{0,40}(?:!?\[|$)/;
 const inAddresses = /[\w:/.@+-]/;
 const mailGoesOn = /[-.\w+](@[-\w.]*)$/;
-/** True for hosts of mail addresses, but not for versions, as in `name@1.2.3`. */
-const isMailHost = (host: string): boolean => /\.[-\w]*[a-z][-\w]*[-_.\\]*$/i.test(host);
+/** True for hosts of mail addresses, but not for versions, as in `name@1.2.3`. For readers, a host ends before a dot without a label behind it. */
+const isMailHost = (host: string): boolean => /\.[-\w]*[a-z][-\w]*(?:$|\.[^a-z\d])/i.test(host);
 /** Characters that are read at once. An answer may arrive in one piece, and each step searches the whole text that it reads. */
 const readAtOnce = 4_000;
 const longestBeginning = 80;
@@ -53,6 +53,8 @@ type Fence = { before: string; marks: string; quotes: number; column: number };
 const fenceLine = /^([ \t>]*)(`{3,}|~{3,})([^\n]*)$/;
 /** A list item that is not empty. `* * *` is a thematic break, not an item. */
 const listItem = /^([ \t]*)(?:[-+*]|(\d{1,9})[.)])([ \t]+)(?=[^\s])(?!(?:[-*_][ \t]*)+$)/;
+/** The beginning of a line that may become a list item, a thematic break, or a mark of code. */
+const blockMayBegin = /^[ \t>]*(?:\d{1,9}|(?:[-+*]|\d{1,9}[.)])?[ \t]*(?:[-*_][ \t]*)*|[`~].*)$/;
 /** A beginning of a line that ends the paragraph before it, and with it inline code that is still open. */
 const blockBegins = /\n[ \t>]*(?:[-+*#|=`~\n]|\d{1,9}[.)])/;
 const mostIndent = 3;
@@ -93,9 +95,10 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     const line = end === -1 ? rest : rest.slice(0, end);
     const mayGrow = end === -1 && !isLast && line.length < longestLink;
     if (fence !== undefined) return codeLine(fence, line, mayGrow);
-    if (mayGrow && /^[ \t>]*(?:[-+*]?[ \t]*|\d{1,9}[.)]?[ \t]*|[`~].*)$/.test(line)) return undefined;
+    if (mayGrow && blockMayBegin.test(line)) return undefined;
     const [, before = '', marks = '', info = ''] = fenceLine.exec(line) ?? [];
     const { quotes, column } = placeOf(before);
+    const isInList = listColumn > 0;
     if (line.trim() !== '' && column < listColumn) listColumn = 0;
     const isClear = column - listColumn <= mostIndent && !(quotes > 0 && before.includes('\t'));
     const isCode = marks !== '' && isClear && !(marks.startsWith('`') && info.includes('`'));
@@ -107,7 +110,7 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     if (marks.startsWith('~')) return `${take(before.length)}\\${take(1)}`;
     const [item = '', indent = '', number, gap = ''] = listItem.exec(line) ?? [];
     // Numbers other than 1 continue a list or begin one after an empty line; inside a paragraph they are text.
-    const isItem = item !== '' && (number === undefined || number === '1' || afterEmptyLine || listColumn > 0);
+    const isItem = item !== '' && (number === undefined || number === '1' || afterEmptyLine || isInList);
     if (isItem && columnOf(indent) - listColumn <= mostIndent)
       listColumn = columnOf(indent) + item.length - indent.length - (gap.length > 4 ? gap.length - 1 : 0);
     afterEmptyLine = line.trim() === '';
