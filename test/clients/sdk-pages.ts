@@ -74,7 +74,6 @@ function useChatHere() {
 const version5 = (version: SdkVersion) => `
 import { useChat } from 'chat-${version}';
 import { DefaultChatTransport } from 'ai';
-import { type LoopbackServer, onLoopback } from '../support/on-loopback.ts';
 const transport = new DefaultChatTransport({ api: options.api, headers, body, fetch: sayErrors });
 function useChatHere() {
   const chat = useChat({ transport, resume: options.resume });

@@ -23,6 +23,7 @@ import {
   type Evaluation,
   type Frame,
   type KnownComponents,
+  maxDepth,
   maxNodes,
   maxPageText,
   NotStatic,
@@ -160,12 +161,29 @@ function moduleLoader(
   evaluation: () => Evaluation,
 ): Evaluation['loadModule'] {
   const loaded = new Map<string, Module>();
+  let depth = 0;
   return (path) => {
     const known = loaded.get(path);
     if (known || !Object.hasOwn(files, path)) return known;
-    const source = files[path] ?? '';
     const module = emptyModule(path);
     loaded.set(path, module);
+    if (depth === maxDepth) {
+      const frame = { evaluation: evaluation(), module, scope: module.scope };
+      report(
+        frame,
+        'import-too-deep',
+        `This file is left out: ${maxDepth} files import each other before it. Import it directly.`,
+      );
+      return module;
+    }
+    depth += 1;
+    load(module, files[path] ?? '');
+    depth -= 1;
+    return module;
+  };
+
+  function load(module: Module, source: string): void {
+    const { path } = module;
     if (/\.(jsx|tsx|js|ts)$/.test(path)) {
       const frame = { evaluation: evaluation(), module, scope: module.scope };
       const script = parseScript(source, path);
@@ -180,8 +198,7 @@ function moduleLoader(
       evaluation().diagnostics.push(...parsed.diagnostics.slice(0, 20));
       bindModule(module, evaluation());
     }
-    return module;
-  };
+  }
 }
 
 /** Binds the imports and exports of a file, in its order. As in MDX, they count on every line that begins with them, even inside of components. */

@@ -121,6 +121,18 @@ describe('snippets', () => {
     expect(rendered.content.replace(/<[^>]+>|\s/g, '')).toBe('beforeab');
     expect(rendered.codes).toContain('snippet-cycle');
   });
+
+  test('in a chain of a thousand are left out from the place that is too deep', async () => {
+    const names = Array.from({ length: 1_000 }, (_, at) => `snippets/s${at}.mdx`);
+    const chain = names.map((name, at) => [
+      name,
+      `import S from "/snippets/s${at + 1}.mdx";\n\nLevel ${at}.\n\n<S />\n`,
+    ]);
+    const files = { ...Object.fromEntries(chain), 'snippets/s1000.mdx': 'Last.' };
+    const rendered = await renderedContent('import S from "/snippets/s0.mdx";\n\n<S />\n\nEnd.', files);
+    expect(rendered.content).toMatch(/Level 50\.[^]*End\./);
+    expect(rendered.codes).toEqual(['import-too-deep', 'expression-too-deep']);
+  });
 });
 
 describe('limits', () => {

@@ -65,7 +65,8 @@ export function report(
 
 const maxSteps = 100_000;
 export const maxNodes = 50_000;
-const maxDepth = 64;
+/** Limit of expressions inside of each other, and of files that import the next one. */
+export const maxDepth = 64;
 /** Limit of the characters in strings that expressions make. */
 const maxText = 2_000_000;
 /** Limit of the characters of the evaluated page. */
