@@ -5,12 +5,17 @@ import { root } from './source-files.ts';
 
 type Recipe = { adds: string; change: string; check: string };
 
-/** Rows of the first table of a section of a Markdown file. */
+/** The sections of the recipes: a list of changes, and a paragraph that begins with "Checked by". */
 function recipesIn(text: string): Recipe[] {
   const section = text.split(/^## How to add …$/m)[1]?.split(/^## /m)[0] ?? '';
-  return [...section.matchAll(/^\| (an? \*\*.*?) \| (.*) \| (.*) \|$/gm)].map(
-    ([, adds = '', change = '', check = '']) => ({ adds, change, check }),
-  );
+  return section
+    .split(/^### /m)
+    .slice(1)
+    .map((recipe) => {
+      const [changes = '', check = ''] = recipe.split(/^Checked by /m);
+      const [adds = '', ...change] = changes.split('\n');
+      return { adds, change: change.join('\n'), check };
+    });
 }
 
 /** Files that a text names as code: `shared/runtime/failures.ts`, or a folder. */
@@ -40,7 +45,7 @@ describe('the recipes of CONTRIBUTING.md', () => {
   );
 
   test('are judged: a missing file and a missing check are faults', () => {
-    const [recipe] = recipesIn('## How to add …\n\n| a **stream** | `shared/none.ts` | a reader |\n');
+    const [recipe] = recipesIn('## How to add …\n\n### A stream\n\n- `shared/none.ts`.\n\nChecked by a reader.\n');
     expect(recipe && faultsOf(recipe)).toEqual([
       'shared/none.ts does not exist',
       'neither the compiler nor a test checks it',
