@@ -7,7 +7,14 @@ const measuring = ['docs-host', 'fairness', 'hung-nats-node', 'outages', 'slow-r
 const measuringFiles = measuring.map((name) => `test/slow/${name}.test.ts`);
 
 /** The longest suites, which begin first, so that none of them runs alone at the end. */
-const longest = ['random-kills', 'crash-matrix', 'site-quality', 'elasticsearch-search-index', 'indexer-kills'];
+const longest = [
+  'random-kills',
+  'crash-matrix',
+  'docs-host-walls',
+  'site-quality',
+  'paused-orchestrator',
+  'elasticsearch-search-index',
+];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
