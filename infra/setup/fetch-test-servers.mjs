@@ -133,7 +133,7 @@ export async function installTestPrograms() {
       throw new StepFailed(`${missing.join(', ')} not found, and there is no apt-get here. ${byHand}`);
     if (process.getuid() !== 0)
       throw new StepFailed(`${missing.join(', ')} not found, and only root may install packages. ${byHand}`);
-    await timed(`installs ${names.join(', ')} with apt-get`, () => aptInstall(missing));
+    await timed(`installs ${missing.join(', ')} with apt-get`, () => aptInstall(missing));
     const still = missingPrograms();
     if (still.length > 0) throw new StepFailed(`apt-get did not install ${still.join(', ')}. ${byHand}`);
   });
@@ -147,12 +147,15 @@ async function aptInstall(programs) {
   const env = { DEBIAN_FRONTEND: 'noninteractive' };
   const lists = await runProgram('apt-get', ['update', '-qq'], { env });
   if (lists.code !== 0) throw new StepFailed(`apt-get update failed: ${lastLines(lists.output)}`);
-  const known = await runProgram('apt-cache', ['pkgnames'], { env });
-  const available = new Set(known.output.split('\n'));
-  const names = programs.map(
-    (program) => packages[program].find((name) => available.has(name)) ?? packages[program].at(-1),
-  );
+  const names = await Promise.all(programs.map((program) => available(packages[program], env)));
   const args = ['install', '-y', '-qq', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=120', ...names];
   const { code, output } = await runProgram('apt-get', args, { env });
   if (code !== 0) throw new StepFailed(`apt-get install ${names.join(' ')} failed: ${lastLines(output)}`);
+}
+
+/** The first of these packages that the distribution has; the last one where it has none. */
+async function available([name, ...others], env) {
+  if (others.length === 0) return name;
+  const { code } = await runProgram('apt-cache', ['show', name], { env });
+  return code === 0 ? name : await available(others, env);
 }
