@@ -39,8 +39,8 @@ class SecretsUnreadable extends Error {
 }
 
 /**
- * Reads the secrets of a data folder, or creates them. Missing secrets, such as the password of a new service, are added; the others stay. Those
- * of another version stay in the file and are not returned: that version may start again, and nothing that a lost key has signed could be verified.
+ * Reads the secrets of a data folder, or creates them. Missing secrets, such as the password of a new service, are added; the others stay. Secrets
+ * that only another version knows are kept in the file and not returned, because that version may start again and verify its signatures with them.
  * The caller must hold the lock of the folder. Throws `SecretsUnreadable`.
  */
 export async function openSecrets(dataFolder: string): Promise<Secrets> {

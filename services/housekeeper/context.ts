@@ -15,6 +15,6 @@ export type HousekeeperContext = {
   /** Ends a content version; does nothing if it came into use or was ended meanwhile. Rejects when the publisher cannot be reached. */
   endContent: (content: ContentId, signal: AbortSignal) => Promise<void>;
   keepObjectsMs: number;
-  /** In a dry run (`preview-sweep.ts`), removals are reported but nothing is removed. */
+  /** True for a preview (`preview-sweep.ts`), which reports removals and removes nothing. */
   dryRun: boolean;
 };

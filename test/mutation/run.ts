@@ -67,7 +67,7 @@ function mutate({ name, tests }: Area, files: string[]): Score | undefined {
     force: isForced,
     concurrency: 1,
     warnings: { slow: false },
-    // Only an endless loop takes longer than a test by that much, also on a busy machine.
+    // A test that takes 15 s longer than usual is in an endless loop, also on a busy machine.
     timeoutMS: 15_000,
     dryRunTimeoutMinutes: 15,
     // Stryker would read tsconfig.json with the API of TypeScript, which version 7 does not have, and add comments to files that nobody compiles.

@@ -9,6 +9,7 @@ import { parseSpecification } from '#shared/docs/reference/parse-specification.t
 import { sliceOperation } from '#shared/docs/reference/slice-operation.ts';
 import { shapeOf } from '#shared/docs/reference/schema-shape.ts';
 import { corpusFolder, isThere } from '../support/docs-projects.ts';
+import { checkExamples } from '../support/made-examples.ts';
 import { testProject } from '#shared/docs/render/test-project.ts';
 
 const isThereToRead = isThere(corpusFolder, 'the corpus of real projects');
@@ -23,6 +24,13 @@ const specifications = isThereToRead
   : [];
 
 describe.skipIf(!isThereToRead)('the specifications of real projects', () => {
+  test.each(specifications)('%s: each generated example is valid by its schema, and none is missing', (path) => {
+    const bytes = readFileSync(join(corpusFolder, path));
+    const { count, invalid, unmade, unread } = checkExamples(bytes, path.endsWith('json') ? 'api.json' : 'api.yaml');
+    expect(count).toBeGreaterThan(0);
+    expect({ invalid, unmade, unread }).toEqual({ invalid: [], unmade: [], unread: [] });
+  });
+
   test.each(specifications)('%s: a page for each operation', { timeout: 120_000 }, async (specificationPath) => {
     const bytes = readFileSync(join(corpusFolder, specificationPath));
     const file = specificationPath.endsWith('json') ? 'api.json' : 'api.yaml';

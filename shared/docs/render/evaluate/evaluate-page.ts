@@ -172,7 +172,7 @@ function moduleLoader(
       report(
         frame,
         'import-too-deep',
-        `This file is left out: ${maxDepth} files import each other before it. Import it directly.`,
+        `This file is left out, because it is imported through more than ${maxDepth} other files. Import it from a file that is nearer to the page.`,
       );
       return module;
     }
