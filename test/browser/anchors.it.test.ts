@@ -37,6 +37,10 @@ ${long}`,
 
 ## Setup
 
+<ParamField path="--max-time" type="number">Words</ParamField>
+
+<ParamField path="max_time" type="number">Words</ParamField>
+
 <Accordion title="Closed">
 
 ### Deep: inside
@@ -61,6 +65,7 @@ describeWithServers(['chromium'], 'anchors in Chromium', () => {
     ['h-links', 'links'],
     ['LINKS', 'links'],
     ['deep_inside', 'deep-inside'],
+    ['param-max-time', 'param---max-time'],
   ])('an address with #%s leads to the heading', async (written, id) => {
     const page = await open(`other.html#${written}`);
     await page.locator(`[id="${id}"].targeted`).waitFor();

@@ -225,3 +225,13 @@ test('default titles are in the language of the page; the Markdown stays English
   expect(html).toContain('>Markdown で表示</a>');
   expect(markdown).toContain('## Update');
 });
+
+test('a drawing in a page keeps its arrow heads and clips, in either spelling', async () => {
+  const source =
+    '# A\n\n<svg viewBox="0 0 9 9"><defs><marker id="tip" markerWidth="8" refX="8" orient="auto"><path d="M0 0" /></marker></defs><line x2="8" strokeWidth="2" markerEnd="url(#tip)" clipPath="url(#half)" /><line x2="9" marker-start="url(#tip)" /></svg>';
+  const { content, page } = await renderedContent(source);
+  expect(content).toContain('<marker id="tip" markerWidth="8" refX="8" orient="auto"><path d="M0 0"></path></marker>');
+  expect(content).toContain('marker-end="url(#tip)" clip-path="url(#half)"');
+  expect(content).toContain('marker-start="url(#tip)"');
+  expect(page.diagnostics).toEqual([]);
+});

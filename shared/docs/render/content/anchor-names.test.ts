@@ -27,6 +27,12 @@ test('an anchor whose letters and digits fit two headings leads to none', () => 
   expect(namesOf('set-up', 'setup').find('set_up')).toBeUndefined();
 });
 
+test('of headings with the same letters and digits, the one that differs only in repeated hyphens is meant', () => {
+  const names = namesOf('param---max-time', 'param-max_time', 'param-maxTime');
+  expect(names.find('param-max-time')).toBe('param---max-time');
+  expect(names.find('param-MaxTime')).toBeUndefined();
+});
+
 test('an anchor without letters and digits leads nowhere', () => {
   expect(namesOf('—').find('--')).toBeUndefined();
   expect(namesOf('one').find('%')).toBeUndefined();

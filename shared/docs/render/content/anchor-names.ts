@@ -7,6 +7,9 @@ const anchorKey = (anchor: string): string =>
     .toLowerCase()
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, '');
 
+/** Joins repeated hyphens as other sluggers do: `param-max-time` for an option `--max-time`. */
+const withSingleHyphens = (anchor: string): string => anchor.replace(/-{2,}/g, '-');
+
 /** Prefix that ids of headings such as "Links" had in earlier bundles. */
 const earlierPrefix = 'h-';
 
@@ -17,13 +20,17 @@ const earlierPrefix = 'h-';
 export class AnchorNames {
   readonly #ids: ReadonlySet<string>;
   #byKey: ReadonlyMap<string, string | undefined> | undefined;
+  #hyphenated: ReadonlyMap<string, string | undefined> | undefined;
   #pairs: ReadonlyMap<string, ReadonlySet<string>> | undefined;
 
   constructor(ids: ReadonlySet<string>) {
     this.#ids = ids;
   }
 
-  /** The id for an anchor without its `#`: the same id, or the only one with the same letters and digits. */
+  /**
+   * The id for an anchor without its `#`: the same id, or the only one with the same letters and digits. If several have them, the one is meant that differs only
+   * in repeated hyphens.
+   */
   find(anchor: string): string | undefined {
     const name = decoded(anchor);
     if (this.#ids.has(name)) return name;
@@ -53,17 +60,25 @@ export class AnchorNames {
 
   #only(name: string): string | undefined {
     const key = anchorKey(name);
-    return key === '' ? undefined : (this.#byKey ??= onlyByKey(this.#ids)).get(key);
+    if (key === '') return undefined;
+    const byKey = (this.#byKey ??= onlyByKey(this.#ids));
+    if (byKey.get(key) !== undefined || !byKey.has(key)) return byKey.get(key);
+    return (this.#hyphenated ??= onlyBy(this.#ids, withSingleHyphens)).get(withSingleHyphens(name));
   }
 }
 
 /** Keys, each with the only id that has it; undefined if several ids have it. */
-function onlyByKey(ids: ReadonlySet<string>): Map<string, string | undefined> {
+function onlyBy(ids: ReadonlySet<string>, keyOf: (id: string) => string): Map<string, string | undefined> {
   const found = new Map<string, string | undefined>();
   for (const id of ids) {
-    const key = anchorKey(id);
+    const key = keyOf(id);
     found.set(key, found.has(key) ? undefined : id);
   }
+  return found;
+}
+
+function onlyByKey(ids: ReadonlySet<string>): Map<string, string | undefined> {
+  const found = onlyBy(ids, anchorKey);
   for (const [key, id] of fieldsOfAnswers(ids)) if (!found.has(key)) found.set(key, id);
   return found;
 }

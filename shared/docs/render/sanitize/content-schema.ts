@@ -2,11 +2,13 @@ import type { Properties } from 'hast';
 
 const words = (list: string): string[] => list.trim().split(/\s+/);
 
-/** Elements of drawings: only shapes, nothing that loads, links, animates or contains HTML. */
+/**
+ * Elements of drawings: shapes, paints and effects, nothing that loads, links, animates or contains HTML. `use` is not among them, because a few of
+ * them inside one another make millions of shapes.
+ */
 export const drawnElements: ReadonlySet<string> = new Set(
-  words(
-    `svg g path circle ellipse line polyline polygon rect text tspan defs linearGradient radialGradient stop clipPath mask title desc`,
-  ),
+  words(`svg g path circle ellipse line polyline polygon rect text tspan textPath defs marker pattern linearGradient radialGradient
+    stop clipPath mask title desc filter feBlend feColorMatrix feComposite feDropShadow feFlood feGaussianBlur feMerge feMergeNode feOffset`),
 );
 
 /** Elements that a page's content may have. */
@@ -26,9 +28,13 @@ export const strippedElements: ReadonlySet<string> = new Set(
 
 const drawn =
   words(`fill fillOpacity fillRule clipRule stroke strokeWidth strokeLineCap strokeLineJoin strokeDashArray strokeDashOffset
-  strokeMiterLimit strokeOpacity opacity transform color textAnchor dominantBaseline fontSize fontFamily fontWeight
-  viewBox width height x y x1 y1 x2 y2 cx cy r rx ry d points offset stopColor stopOpacity gradientUnits gradientTransform
-  preserveAspectRatio pathLength dx dy xmlns focusable`);
+  strokeMiterLimit strokeOpacity opacity transform color textAnchor dominantBaseline alignmentBaseline baselineShift
+  fontSize fontFamily fontWeight fontStyle letterSpacing wordSpacing textDecoration textLength lengthAdjust startOffset rotate
+  viewBox width height x y x1 y1 x2 y2 cx cy r rx ry fx fy fr d points offset stopColor stopOpacity gradientUnits gradientTransform spreadMethod
+  preserveAspectRatio pathLength dx dy xmlns focusable visibility paintOrder shapeRendering vectorEffect
+  clipPath clipPathUnits mask maskUnits maskContentUnits patternUnits patternContentUnits patternTransform
+  markerStart markerMid markerEnd markerWidth markerHeight markerUnits refX refY orient
+  filter filterUnits primitiveUnits in in2 result mode operator k1 k2 k3 k4 stdDeviation floodColor floodOpacity type values`);
 
 /** Attributes of drawings that could refer to a paint in another file. */
 export const drawnAttributes: ReadonlySet<string> = new Set(drawn);
@@ -67,7 +73,10 @@ const attributes: ReadonlyMap<string, ReadonlySet<string>> = new Map([
     q: 'cite',
     label: 'htmlFor',
   }).map(([name, list]) => [name, new Set([...common, ...words(list)])] as const),
-  ...[...drawnElements].map((name) => [name, new Set([...common, ...drawn])] as const),
+  ...[...drawnElements].map((name) => {
+    const more = name === 'textPath' ? ['href', 'xLinkHref'] : [];
+    return [name, new Set([...common, ...drawn, ...more])] as const;
+  }),
 ]);
 
 /** Attributes that an element may have, in addition to `data` attributes. */

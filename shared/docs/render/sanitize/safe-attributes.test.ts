@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Element } from 'hast';
-import { h } from 'hastscript';
+import { h, s } from 'hastscript';
 import { expect, test } from 'vitest';
 import { writeContent } from '../content/write-content.ts';
 import { attributesOf, contentElements, drawnElements } from './content-schema.ts';
@@ -41,6 +41,49 @@ test.each([
   expect(text.match(/ (?:fill|stroke)="/g) ?? []).toHaveLength(stays ? 2 : 0);
   expect(text).not.toContain('example.com');
 });
+
+test('a drawing keeps its arrow heads, clips, patterns and effects', () => {
+  const drawn = s('svg', { viewBox: '0 0 9 9' }, [
+    s('defs', [
+      s('marker', { id: 'arrow', markerWidth: 8, markerHeight: 6, refX: 8, refY: 3, orient: 'auto' }, [
+        s('path', { d: 'M0 0' }),
+      ]),
+      s('clipPath', { id: 'half', clipPathUnits: 'objectBoundingBox' }, [s('rect', { width: 1, height: 1 })]),
+      s('filter', { id: 'soft' }, [s('feGaussianBlur', { in: 'SourceGraphic', stdDeviation: 2 })]),
+      s('pattern', { id: 'dots', width: 4, height: 4, patternUnits: 'userSpaceOnUse' }, [s('circle', { r: 1 })]),
+    ]),
+    s('path', {
+      d: 'M1 1',
+      markerEnd: 'url(#arrow)',
+      clipPath: 'url(#half)',
+      filter: 'url(#soft)',
+      fill: 'url(#dots)',
+    }),
+    s('text', [s('textPath', { href: '#line' }, 'along')]),
+  ]);
+  const { text } = writeContent([drawn]).html;
+  expect(text).toContain(
+    '<marker id="arrow" markerWidth="8" markerHeight="6" refX="8" refY="3" orient="auto"><path d="M0 0">',
+  );
+  expect(text).toContain('<clipPath id="half" clipPathUnits="objectBoundingBox"><rect width="1" height="1">');
+  expect(text).toContain('<feGaussianBlur in="SourceGraphic" stdDeviation="2">');
+  expect(text).toContain('<pattern id="dots" width="4" height="4" patternUnits="userSpaceOnUse">');
+  expect(text).toContain('marker-end="url(#arrow)" clip-path="url(#half)" filter="url(#soft)" fill="url(#dots)"');
+  expect(text).toContain('<textPath href="#line">along</textPath>');
+});
+
+test.each(['markerEnd', 'clipPath', 'mask', 'filter'])('%s of a drawing names nothing outside the page', (name) => {
+  const drawn = s('svg', [s('path', { d: 'M0 0', [name]: 'url(https://example.com/a.svg#b)' })]);
+  expect(writeContent([drawn]).html.text).not.toContain('example.com');
+});
+
+test.each(['https://example.com/a.svg#b', '//example.com', 'javascript:x', '/a.svg#b', 'data:x'])(
+  'text of a drawing does not follow the line %s',
+  (href) => {
+    const drawn = s('svg', [s('text', [s('textPath', { href, xLinkHref: href }, 'along')])]);
+    expect(writeContent([drawn]).html.text).toContain('<textPath>along</textPath>');
+  },
+);
 
 test('a link with only an icon has its address as its name', () => {
   const written = (...children: Parameters<typeof h>[2][]) =>

@@ -37,7 +37,9 @@ export function safeProperties(element: Element, name: string, resolve: ResolveA
       styles += styles !== '' && style !== '' ? `; ${style}` : style;
       continue;
     }
-    if (key === 'href' || key === 'src' || key === 'poster' || key === 'cite') value = address(key, value);
+    if (name === 'textPath' && (key === 'href' || key === 'xLinkHref')) {
+      if (!partOfPage.test(String(value))) continue;
+    } else if (key === 'href' || key === 'src' || key === 'poster' || key === 'cite') value = address(key, value);
     else if (isDrawn && drawnAttributes.has(key) && loadsPaint.test(String(value))) continue;
     safe[key] = value;
   }
@@ -203,6 +205,9 @@ export function safeStyle(style: string): string | undefined {
   }
   return kept.length === 0 ? undefined : kept.join('; ');
 }
+
+/** Matches a reference to an element of the same page. */
+const partOfPage = /^#[\p{L}\p{N}_.:-]+$/u;
 
 /** Matches a paint from another file, or an escape that could hide one. */
 const loadsPaint = /\\|\b(?:url|image|image-set|src|element|paint|cross-fade)\s*\((?!\s*["']?\s*#)/i;

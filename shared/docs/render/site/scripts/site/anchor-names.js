@@ -6,9 +6,13 @@ function anchorKey(anchor) {
     .toLowerCase()
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, '');
 }
+/** Joins repeated hyphens as other sluggers do. @param {string} anchor */
+function withSingleHyphens(anchor) {
+  return anchor.replace(/-{2,}/g, '-');
+}
 /**
- * The element with this id, or the only one of the content with the same letters and digits. `AnchorNames` resolves links inside a page in the same
- * way.
+ * The element with this id, or the only one of the content with the same letters and digits. If several have them, the one is meant that differs only in repeated
+ * hyphens. `AnchorNames` resolves links inside a page in the same way.
  * @param {string} anchor @returns {HTMLElement | null | undefined}
  */
 function elementNamed(anchor) {
@@ -22,10 +26,15 @@ function onlyNamed(name) {
   if (key === '') return undefined;
   var named = all('.mdx-content [id], .aside-content [id]');
   var alike = named.filter((element) => anchorKey(element.id) === key);
-  if (alike.length > 0) return alike.length === 1 ? alike[0] : undefined;
+  if (alike.length > 0) return alike.length === 1 ? alike[0] : onlyHyphenated(alike, name);
   // A field of a response, named without its status.
   return named.find(function (element) {
     var field = /^response-2\d\d-(.+)$/.exec(element.id);
     return field !== null && anchorKey('response' + field[1]) === key;
   });
+}
+/** @param {HTMLElement[]} alike @param {string} name @returns {HTMLElement | undefined} */
+function onlyHyphenated(alike, name) {
+  var found = alike.filter((element) => withSingleHyphens(element.id) === withSingleHyphens(name));
+  return found.length === 1 ? found[0] : undefined;
 }
