@@ -28,8 +28,8 @@ export class AnchorNames {
   }
 
   /**
-   * The id for an anchor without its `#`: the same id, or the only one with the same letters and digits. If several have them, the one is meant that differs only
-   * in repeated hyphens.
+   * The id for an anchor without its `#`: the same id, or the only one with the same letters and digits. If several have them, the one is meant that
+   * differs only in repeated hyphens.
    */
   find(anchor: string): string | undefined {
     const name = decoded(anchor);

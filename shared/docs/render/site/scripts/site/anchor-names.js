@@ -11,8 +11,8 @@ function withSingleHyphens(anchor) {
   return anchor.replace(/-{2,}/g, '-');
 }
 /**
- * The element with this id, or the only one of the content with the same letters and digits. If several have them, the one is meant that differs only in repeated
- * hyphens. `AnchorNames` resolves links inside a page in the same way.
+ * The element with this id, or the only one of the content with the same letters and digits. If several have them, the one is meant that differs only
+ * in repeated hyphens. `AnchorNames` resolves links inside a page in the same way.
  * @param {string} anchor @returns {HTMLElement | null | undefined}
  */
 function elementNamed(anchor) {
