@@ -55,15 +55,99 @@ const leadsToOk = (url: string): boolean =>
 /** For a reader, who has decoded what the answer has. */
 const isOurs = (url: string): boolean => URL.parse(url, 'http://site/')?.host === 'site' && leadsToOk(url);
 
-/** The same texts each time. */
-function* texts(count: number, seed: number): Generator<string> {
+/** Numbers below a limit, the same each time. */
+function numbers(seed: number): (limit: number) => number {
   let state = seed;
-  const below = (limit: number): number => {
+  return (limit) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((state / 4_294_967_296) * limit);
   };
+}
+
+/** The same texts each time. */
+function* texts(count: number, seed: number): Generator<string> {
+  const below = numbers(seed);
   for (let made = 0; made < count; made += 1)
     yield Array.from({ length: 3 + below(16) }, () => pieces[below(pieces.length)]).join('');
+}
+
+/** Marks of quotations and lists, and of code in them. */
+const containers = [
+  '> ',
+  '>',
+  '>  ',
+  '> > ',
+  '- ',
+  '-  ',
+  '-     ',
+  '* ',
+  '+ ',
+  '1. ',
+  '2. ',
+  '10. ',
+  '2) ',
+  '-\t',
+  '>\t',
+  '-',
+];
+const indents = ['', '', ' ', '  ', '   ', '    ', '     ', '\t', ' \t'];
+const contents = [
+  ...[
+    '~~~',
+    '~~~',
+    '~~~~',
+    '```',
+    '```',
+    '````',
+    '~~~ a',
+    '```js',
+    '``` `',
+    '~~',
+    '`',
+    '~~~|',
+    '',
+    'a',
+    '---',
+    '* * *',
+  ],
+  ...[
+    'x@e.c',
+    '[x](//e)',
+    'https://e.example',
+    '[1]: //e',
+    '<b>',
+    '[](//e)~~~',
+    '[~](//e)',
+    '[-](//e) ~~~',
+    '# a',
+    '|-|-|',
+  ],
+];
+
+/** Texts of lines that stand in quotations and lists, begin, continue and leave them, sometimes one column too early or too late. */
+function* nestedTexts(count: number, seed: number): Generator<string> {
+  const below = numbers(seed);
+  const one = (list: readonly string[]): string => list[below(list.length)] ?? '';
+  const context = (): string => Array.from({ length: below(4) }, () => one(indents) + one(containers)).join('');
+  const continued = (marks: string): string => marks.replaceAll(/[^\t>]/g, ' ');
+  for (let made = 0; made < count; made += 1) {
+    let marks = context();
+    const lines = Array.from({ length: 2 + below(8) }, (_, at) => {
+      if (at > 0 && below(4) === 0) marks = below(2) === 0 ? context() : continued(marks) + context();
+      const begun = at === 0 || below(5) === 0 ? marks : continued(marks);
+      const moved = [
+        begun,
+        begun,
+        begun,
+        begun.slice(1),
+        `${begun} `,
+        begun.slice(0, below(begun.length + 1)),
+        begun + one(indents),
+      ];
+      return one(moved) + one(contents);
+    });
+    yield lines.join('\n');
+  }
 }
 
 function readLinks(markdown: string): string[] {
@@ -76,10 +160,13 @@ function readLinks(markdown: string): string[] {
   return found;
 }
 
-test.each([7, 77, 777, 7_777, 77_777])(
-  'a reader of Markdown finds no link that was not let through, whatever the answer is made of: %i',
-  async (seed) => {
-    for (const text of texts(300, seed)) {
+test.each([
+  ...[7, 77, 777, 7_777, 77_777].map((seed) => [seed, 'pieces', () => texts(300, seed)] as const),
+  ...[8, 88, 888].map((seed) => [seed, 'nested blocks', () => nestedTexts(800, seed)] as const),
+])(
+  'a reader of Markdown finds no link that was not let through, whatever the answer is made of: %i, %s',
+  async (_seed, _what, answersOf) => {
+    for (const text of answersOf()) {
       const whole = linkFilter(leadsToOk);
       const shown = (await whole.push(text)) + (await whole.end());
       const piecemeal = linkFilter(leadsToOk);

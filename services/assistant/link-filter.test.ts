@@ -61,7 +61,7 @@ test.each([
   ['a longer end', '   ~~~\n   a\n ~~~~~\n[x](//evil.example)', '   ~~~\n   a\n   ~~~\nx'],
   ['a text that begins code', '[~~~](//evil.example)\na\n~~~\n', '\\~~~\na\n~~~\n'],
   ['no text before code', '[](//e)~~~\n[x](//evil.example)', '…~~~\nx'],
-  ['a text that begins a list', '[-](//e) ~~~\n[1](//e). ~~~', '\\- ~~~\n\\[1\\]. ~~~'],
+  ['a text that begins a list', '[-](//e) ~~~\n[1](//e). ~~~', '\\- \\~~~\n\\[1\\]. \\~~~'],
   ['a text in a tag', '<[img](//e) src=//evil.example/?q>', '\\<img src=`//evil.example/?q`>'],
   ['a tag that begins in a text', '[<](//e)img src=x>', '\\<img src=x>'],
   ['an address from a text on', '[https:](//e)//evil.example/a b', '`https://evil.example/a` b'],
@@ -324,6 +324,36 @@ test.each([
 ])('a block of code does not begin, or ends, with %s', async (_what, text, shown) => {
   expect(await filter(text)).toBe(shown);
 });
+
+test.each([
+  ['the first line of an item', '- ~~~\n  ~~~\n  [x](//e)\n', '- \\~~~\n  ~~~\n  [x](//e)\n'],
+  ['a quotation in an item', '2. > ~~~\n2) b\n- ~~~\n  ~~~\n   1. a', '2. > \\~~~\n2) b\n- \\~~~\n  ~~~\n   1. a'],
+  ['a quotation further in', '- a\n  > ~~~\n> [x](//e)', '- a\n  > \\~~~\n> x'],
+  ['a quotation in an item of a quotation', '> - a\n>   > ~~~\n> > [x](//e)', '> - a\n>   > \\~~~\n> > x'],
+  ['the text of a paragraph that looks like a quotation', 'b\n    >~~~ [x](//e)', 'b\n    >\\~~~ x'],
+  ['backticks in a quotation further in', '- a\n  > ```\n> [x](//e)', '- a\n  > \\`\\`\\`\n> x'],
+  ['two tildes and one of a text', '- ~~[~](//e)\n', '- ~~\\~\n'],
+  ['tildes of two texts', '[~](//e)~~ [~~](//e)~ a', '\\~~~ \\~~~ a'],
+  ['a number and a dot of a text', '1[.](//e) ~~~\n[2](//e)[)](//e) a', '1\\. \\~~~\n\\[2\\]) a'],
+  ['a number and digits of a text', '1[2](//e). ~~~\n', '1\\[2\\]. \\~~~\n'],
+  ['a list in a list with a mark of a text', '- + [-](//e) a\n', '- + \\- a\n'],
+  ['blanks that do not break behind an end', '~~~\n~~~\u00a0* [x](//e)\n~~~\n', '~~~\n~~~\u00a0* [x](//e)\n~~~\n'],
+  [
+    'a line with a blank that does not break',
+    'p\n\u00a0\n2. a\n      ~~~\n      [x](//e)\n',
+    'p\n\u00a0\n2. a\n      \\~~~\n      x\n',
+  ],
+  ['tildes inside a line', 'a ~~~ b~~~c >~~~', 'a \\~~~ b~~~c >\\~~~'],
+])('a block of code begins only where each reader sees it: %s', async (_what, text, shown) => {
+  expect(await filter(text)).toBe(shown);
+});
+
+test.each(['~~a~~ ~b~ ~~', '> > ~~~\n> > [x](//e)\n> > ~~~\n', '>~~~\n> [x](//e)\n>~~~\n', '>> ~~~\n>  >  [x](//e)\n'])(
+  'tildes stay that strike text out, or open code: %j',
+  async (text) => {
+    expect(await filter(text)).toBe(text);
+  },
+);
 
 test('a link that never ends holds nothing back for ever', async () => {
   const links = linkFilter(ours);

@@ -9,7 +9,7 @@ const longestLink = 2_000;
 const deepestBrackets = 8;
 
 // GFM readers autolink addresses whose characters are escaped or written as references, too.
-const special = /[\\`[\]!<&@\n]|(?:https?|ftp)\\?:\\?\/\\?\/|www\\?\.|\/\\?\//i;
+const special = /[\\`~[\]!<&@\n]|(?:https?|ftp)\\?:\\?\/\\?\/|www\\?\.|\/\\?\//i;
 /** A character of a host's name. */
 const label = String.raw`[-\p{L}\p{N}]`;
 /** The unfinished beginning of an address: a protocol, `www.`, or a host behind two slashes, which takes the page's protocol. */
@@ -39,8 +39,8 @@ const readAtOnce = 4_000;
 const longestBeginning = 80;
 /** Shown for a link or a picture that has no text. */
 const noText = '…';
-/** The marks of quotations and lists before the text of a line. */
-const lineBegins = /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t>]+)*$/;
+/** The marks of quotations and lists before the text of a line, the last of them perhaps unfinished. */
+const lineBegins = /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t>]+)*(?:[-+*]|\d{1,9}[.)]?)?$/;
 /** The part of a mail address behind its name. */
 const mailHost = /^@((?:[-\w.]|\\[-._])*)/;
 /** Punctuation behind a mail address. */
@@ -50,7 +50,13 @@ const mailName = /[-.\w+]{1,64}$/;
 /** An open block of code. `column` is the column of its mark, after the marks of quotations. */
 type Fence = { before: string; marks: string; quotes: number; column: number };
 
-const fenceLine = /^([ \t>]*)(`{3,}|~{3,})([^\n]*)$/;
+/**
+ * A mark of code in quotations whose marks stand side by side from the beginning of the line. A mark that stands further in may belong to a list item,
+ * whose end also ends the quotation, or may be the text of a paragraph.
+ */
+const fenceLine = /^((?:> ?)*[ \t]*)(`{3,}|~{3,})([^\n]*)$/;
+/** Tildes at which the text of a line may begin. */
+const tildesBegun = /(?:^|[\s>])(~*)$/;
 /** A list item that is not empty. `* * *` is a thematic break, not an item. */
 const listItem = /^([ \t]*)(?:[-+*]|(\d{1,9})[.)])([ \t]+)(?=[^\s])(?!(?:[-*_][ \t]*)+$)/;
 /** The beginning of a line that may become a list item, a thematic break, or a mark of code. */
@@ -99,7 +105,7 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     const [, before = '', marks = '', info = ''] = fenceLine.exec(line) ?? [];
     const { quotes, column } = placeOf(before);
     const isInList = listColumn > 0;
-    if (line.trim() !== '' && column < listColumn) listColumn = 0;
+    if (!isEmpty(line) && column < listColumn) listColumn = 0;
     const isClear = column - listColumn <= mostIndent && !(quotes > 0 && before.includes('\t'));
     const isCode = marks !== '' && isClear && !(marks.startsWith('`') && info.includes('`'));
     if (isCode) {
@@ -107,13 +113,12 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
       // Some readers take a line with `|` for the head of a table, although it opens a block of code.
       return take(line.length + 1).replaceAll('|', ' ');
     }
-    if (marks.startsWith('~')) return `${take(before.length)}\\${take(1)}`;
     const [item = '', indent = '', number, gap = ''] = listItem.exec(line) ?? [];
     // Numbers other than 1 continue a list or begin one after an empty line; inside a paragraph they are text.
     const isItem = item !== '' && (number === undefined || number === '1' || afterEmptyLine || isInList);
     if (isItem && columnOf(indent) - listColumn <= mostIndent)
       listColumn = columnOf(indent) + item.length - indent.length - (gap.length > 4 ? gap.length - 1 : 0);
-    afterEmptyLine = line.trim() === '';
+    afterEmptyLine = isEmpty(line);
     atLineStart = false;
     return '';
   }
@@ -123,9 +128,9 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     const inner = withoutQuotes(line, open.quotes);
     const [, blanks = '', marks = ''] = /^([ \t]*)(`+|~+)?/.exec(inner ?? '') ?? [];
     const column = columnOf(blanks);
-    const isMark = marks.startsWith(open.marks) && inner?.slice(blanks.length + marks.length).trim() === '';
+    const isMark = marks.startsWith(open.marks) && isEmpty(inner?.slice(blanks.length + marks.length) ?? '');
     const isEnd = isMark && column <= open.column + mostIndent;
-    const isOutside = inner === undefined || (inner.trim() !== '' && column < open.column);
+    const isOutside = inner === undefined || (!isEmpty(inner) && column < open.column);
     if (!isEnd && !isOutside) return take(line.length + 1);
     fence = undefined;
     afterEmptyLine = true;
@@ -164,6 +169,7 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
       return take(rest[1] === '\n' ? 1 : 2);
     }
     if (first === '`') return inlineCode(isLast);
+    if (first === '~') return tildes(isLast);
     if (first === '<') {
       if (rest.length === 1 && !isLast) return undefined;
       return /^<[\s\d=<-]/.test(rest) ? take(1) : `\\${take(1)}`;
@@ -225,6 +231,15 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     return (await isAllowed(`mailto:${name}@${meant}`)) ? `@${shown}` : `@\`${meant}\``;
   }
 
+  /** Escapes tildes that a reader could take for the mark of a block of code, wherever the text of a line may begin. */
+  function tildes(isLast: boolean): string | undefined {
+    const [run = ''] = /^~+/.exec(rest) ?? [];
+    const begun = tildesBegun.exec(said)?.[1];
+    if (begun === undefined) return take(run.length);
+    if (begun.length + run.length > 2) return `\\${take(run.length)}`;
+    return run.length === rest.length && !isLast ? undefined : take(run.length);
+  }
+
   function inlineCode(isLast: boolean): string | undefined {
     const [marks = ''] = /^`+/.exec(rest) ?? [];
     const mayGrow = !isLast && rest.length < longestLink && !/\n[ \t>]*\n/.test(rest);
@@ -271,6 +286,7 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
       ? shown
       : shown
           .replace(/^(?:[~>]|[-+*=#]+(?=\s|$))/, '\\$&')
+          .replace(/^[.)]/, /\d$/.test(line) ? '\\$&' : '$&')
           .replace(/^(\d{1,9})([.)]|$)/, (_all, number: string, mark: string) =>
             mark === '' ? `\\[${number}\\]` : `${number}\\${mark}`,
           );
@@ -330,6 +346,9 @@ function addressAtEnd(text: string): number {
 
 /** The text without the backslashes of escaped marks. */
 const withoutEscapes = (text: string): string => text.replaceAll(/\\(?=[!-/:-@[-`{-~])/g, '');
+
+/** True for a line that separates blocks. Other blanks than these, such as one that does not break, are text. */
+const isEmpty = (line: string): boolean => /^[ \t]*$/.test(line);
 
 const columnOf = (blanks: string): number =>
   blanks.split('').reduce((column, blank) => (blank === '\t' ? column + 4 - (column % 4) : column + 1), 0);
