@@ -2,7 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
 import type { RenderedFile, RenderedText } from '#shared/docs/render/bundle-paths.ts';
+import { publishedDescription } from '#shared/docs/reference/published/published-description.ts';
 import { drawCard } from '#shared/docs/render/card/draw-card.ts';
+import { leftOutOperations } from '#shared/docs/render/left-out-operations.ts';
 import { renderPage } from '#shared/docs/render/render-page.ts';
 import { renderSite } from '#shared/docs/render/site/render-site.ts';
 import { filesOfSite, indexSite } from '#shared/docs/render/site-index.ts';
@@ -24,7 +26,13 @@ export async function unpackedSite(
   const index = indexSite(model);
   const site = renderSite(model, testOptions);
   const files: (RenderedFile | RenderedText)[] = [];
-  for (const file of filesOfSite(model).files) files.push({ path: file.path, body: await read(file) });
+  const leftOut = leftOutOperations(model, []);
+  for (const file of filesOfSite(model).files) {
+    const body = await read(file);
+    const names = leftOut.get(file.path);
+    const readers = names && { groups: [], leftOut: names };
+    files.push({ path: file.path, body: (readers && publishedDescription(body, file.path, readers)) ?? body });
+  }
   const pages: RenderedPage[] = [];
   for (const path of index.exported) {
     const rendered = renderPage(await pageInput(index, path, testOptions));

@@ -185,6 +185,9 @@ export function resolvePointer(document: JsonObject, reference: string): JsonObj
   return at;
 }
 
+/** A key as a part of a JSON pointer. */
+export const escapedPointerPart = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
+
 /** Decodes a part of a JSON pointer: `a%20b~1c` is the key `a b/c`. Some authors do not encode `%`. */
 function keyOf(object: JsonObject, part: string): string | undefined {
   if (!part.includes('~') && !part.includes('%')) return Object.hasOwn(object, part) ? part : undefined;

@@ -22,6 +22,7 @@ import {
   textOf,
 } from '#shared/docs/project/json-values.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
+import { removeHiddenParts } from './hidden-parts.ts';
 
 /** The specification cannot be used. The message is for its author, and completes the sentence "<file> is left out: it …". */
 export class SpecificationRefused extends Error {
@@ -38,7 +39,7 @@ const maxNesting = 1_000;
 const maxAliases = 5_000;
 
 /**
- * Reads an OpenAPI 3 or AsyncAPI 2 or 3 file in JSON or YAML, and converts Swagger 2 to OpenAPI 3. The result has only plain objects, and shares none
+ * Reads an OpenAPI 3 or AsyncAPI 2 or 3 file in JSON or YAML without its hidden parts, and converts Swagger 2 to OpenAPI 3. The result has only plain objects, and shares none
  * of them. Its keys are those of the author, including `__proto__`, so code that sets keys in it uses `putValue`. Throws `SpecificationRefused` for
  * other files, and if a limit is broken: 16 MB, a million values, 200 levels, 5,000 aliases, 32 million characters with each use of an alias counted.
  */
@@ -47,6 +48,7 @@ export function parseSpecification(bytes: Uint8Array, file: string): JsonObject 
   const { text } = decodeSource(bytes, file);
   const parsed = plainCopy(parse(text, file));
   if (!isJsonObject(parsed)) throw new SpecificationRefused('is not an object');
+  if (/x-hidden|x-excluded/.test(text)) removeHiddenParts(parsed);
   if (textOf(parsed['swagger'])?.startsWith('2') === true) return fromSwagger(parsed);
   if (/^3(?:\.|$)/.test(textOf(parsed['openapi']) ?? '')) return parsed;
   if (/^[23]\b/.test(textOf(parsed['asyncapi']) ?? '')) return parsed;

@@ -10,7 +10,8 @@ import {
 } from '#shared/docs/project/json-values.ts';
 import { isClosed } from '../closed-parts.ts';
 import { resolved } from '../open-slice.ts';
-import { methods, pathItemOf } from '../operations.ts';
+import { removeHiddenParts } from '../hidden-parts.ts';
+import { escapedPointerPart, methods, pathItemOf } from '../operations.ts';
 import { maxSpecificationBytes, readWritten, SpecificationRefused } from '../parse-specification.ts';
 
 /**
@@ -21,7 +22,7 @@ export type DescriptionReaders = { groups: readonly string[]; leftOut: readonly 
 
 /**
  * The file of an API description for a bundle: without operations, webhooks and channels that are excluded (`x-excluded`) or belong to groups that
- * were not requested, and without parts that only those refer to. Undefined if the file can be used unchanged, because it has none of these. A
+ * were not requested, without hidden parts of others, and without parts that only those refer to. Undefined if the file can be used unchanged, because it has none of these. A
  * file that cannot be read has no pages, and becomes an empty object if it may have such parts.
  */
 export function publishedDescription(
@@ -58,18 +59,19 @@ export const longestRestrictingKey = 20;
 /** True if these bytes of a description name a key that restricts parts of it. */
 export const mayRestrict = (bytes: Uint8Array): boolean =>
   // UTF-16 has a zero beside each of these letters.
-  /x-excluded|x-mint/.test(Buffer.from(bytes).toString('latin1').replaceAll('\0', ''));
+  /x-excluded|x-hidden|x-mint/.test(Buffer.from(bytes).toString('latin1').replaceAll('\0', ''));
 
 const jsonText = (document: JsonObject): string => `${JSON.stringify(document, null, 2)}\n`;
 
-/** Removed operations and channels, with the references to them; and JSON pointers to their places in the file. */
+/** Removed operations, channels and hidden parts, with the references to them; and JSON pointers to their places in the file. */
 type Removed = { removed: JsonObject[]; pointers: Set<string> };
 
-/** Removes restricted operations and channels. */
+/** Removes restricted operations and channels, and parts of others that are hidden. */
 function removeParts(document: JsonObject, { groups, leftOut }: DescriptionReaders): Removed {
   const names = new Set(leftOut);
-  const removed: JsonObject[] = [];
-  const pointers = new Set<string>();
+  const hidden = removeHiddenParts(document);
+  const removed = [...hidden.removed];
+  const pointers = new Set(hidden.pointers);
   const prune = (paths: JsonObject, place: string, isLeftOut: (method: string, path: string) => boolean): void => {
     for (const [path, item] of Object.entries(paths)) {
       const whole = pathItemOf(document, item);
@@ -79,7 +81,7 @@ function removeParts(document: JsonObject, { groups, leftOut }: DescriptionReade
       );
       if (gone.length === 0) continue;
       removed.push(...gone.map((method) => objectOf(whole[method])));
-      for (const method of gone) pointers.add(`${place}${escaped(path)}/${method}`);
+      for (const method of gone) pointers.add(`${place}${escapedPointerPart(path)}/${method}`);
       // A path may be a reference to an item that others refer to.
       const { $ref: reference } = objectOf(item);
       if (reference !== undefined) removed.push({ $ref: reference });
@@ -87,7 +89,7 @@ function removeParts(document: JsonObject, { groups, leftOut }: DescriptionReade
       if (gone.length < there.length) putValue(paths, path, Object.fromEntries(left));
       else {
         delete paths[path];
-        pointers.add(place + escaped(path));
+        pointers.add(place + escapedPointerPart(path));
       }
     }
   };
@@ -97,10 +99,10 @@ function removeParts(document: JsonObject, { groups, leftOut }: DescriptionReade
     for (const [name, callback] of Object.entries(callbacks)) {
       if (!isJsonObject(callback) || callback['$ref'] !== undefined) continue;
       const before = removed.length;
-      prune(callback, `${place}${escaped(name)}/`, () => false);
+      prune(callback, `${place}${escapedPointerPart(name)}/`, () => false);
       if (removed.length === before || Object.keys(callback).length > 0) continue;
       delete callbacks[name];
-      pointers.add(place + escaped(name));
+      pointers.add(place + escapedPointerPart(name));
     }
   }
   removeChannels(document, { groups, leftOut }, { removed, pointers });
@@ -119,7 +121,7 @@ function callbacksOf(document: JsonObject): [place: string, callbacks: JsonObjec
   const found = items.flatMap(([place, paths]) =>
     Object.entries(objectOf(paths)).flatMap(([path, item]) =>
       methods.map((method): [string, JsonObject] => [
-        `${place}${escaped(path)}/${method}/callbacks/`,
+        `${place}${escapedPointerPart(path)}/${method}/callbacks/`,
         objectOf(objectOf(objectOf(item)[method])['callbacks']),
       ]),
     ),
@@ -137,7 +139,7 @@ function removeChannels(
   const gone = Object.entries(channels).filter(
     ([name, item]) => leftOut.includes(name) || isClosed(resolved(document, item).value, groups),
   );
-  for (const [name] of gone) pointers.add(`#/channels/${escaped(name)}`);
+  for (const [name] of gone) pointers.add(`#/channels/${escapedPointerPart(name)}`);
   const operations = objectOf(document['operations']);
   for (const [id, item] of Object.entries(operations)) {
     const { value: operation } = resolved(document, item);
@@ -147,7 +149,7 @@ function removeChannels(
     if (!isOfGone && !parts.some((part) => isClosed(part, groups))) continue;
     removed.push({ ...operation, operationId: id });
     delete operations[id];
-    pointers.add(`#/operations/${escaped(id)}`);
+    pointers.add(`#/operations/${escapedPointerPart(id)}`);
   }
   for (const [name, item] of gone) {
     removed.push(resolved(document, item).value);
@@ -177,7 +179,7 @@ function removeOthers(document: JsonObject, groups: readonly string[], { removed
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { pointer, value, hasNames } = next;
     for (const [key, item] of Object.entries(value)) {
-      const place = `${pointer}/${escaped(key)}`;
+      const place = `${pointer}/${escapedPointerPart(key)}`;
       if (!hasNames && dataKeys.has(key)) continue;
       if (!Array.isArray(value) && isJsonObject(item) && isGone(item))
         gone.push({ pointer: place, of: value, key, item });
@@ -208,10 +210,10 @@ function removeComponents(document: JsonObject, removed: readonly JsonObject[], 
   const containers = containersOf(document);
   const parts = new Map(
     containers.flatMap(([prefix, of]) =>
-      Object.entries(of).map(([name, value]) => [prefix + escaped(name), value] as const),
+      Object.entries(of).map(([name, value]) => [prefix + escapedPointerPart(name), value] as const),
     ),
   );
-  const schemas = leftOut.map((name) => `#/components/schemas/${escaped(name)}`);
+  const schemas = leftOut.map((name) => `#/components/schemas/${escapedPointerPart(name)}`);
   const gone = reached(parts, removed, schemas);
   const ofParts = new Set<string>(['components', ...oldContainers]);
   const rest = Object.fromEntries(Object.entries(document).filter(([key]) => !ofParts.has(key)));
@@ -219,13 +221,11 @@ function removeComponents(document: JsonObject, removed: readonly JsonObject[], 
   const kept = reached(parts, [rest], others);
   for (const [prefix, of] of containers) {
     for (const name of Object.keys(of)) {
-      const reference = prefix + escaped(name);
+      const reference = prefix + escapedPointerPart(name);
       if (gone.has(reference) && !kept.has(reference)) delete of[name];
     }
   }
 }
-
-const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /** Parts that the values refer to, directly or indirectly, and those `named`. */
 function reached(
@@ -262,7 +262,10 @@ function reached(
 const schemesIn = (security: JsonValue): string[] =>
   (Array.isArray(security) ? security : [])
     .flatMap((each) => Object.keys(objectOf(each)))
-    .flatMap((name) => [`#/components/securitySchemes/${escaped(name)}`, `#/securityDefinitions/${escaped(name)}`]);
+    .flatMap((name) => [
+      `#/components/securitySchemes/${escapedPointerPart(name)}`,
+      `#/securityDefinitions/${escapedPointerPart(name)}`,
+    ]);
 
 function percentDecoded(text: string): string {
   try {
