@@ -41,6 +41,8 @@ ${long}`,
 
 <ParamField path="max_time" type="number">Words</ParamField>
 
+<ResponseField name="themeMode" type="string">Words</ResponseField>
+
 <Accordion title="Closed">
 
 ### Deep: inside
@@ -66,6 +68,7 @@ describeWithServers(['chromium'], 'anchors in Chromium', () => {
     ['LINKS', 'links'],
     ['deep_inside', 'deep-inside'],
     ['param-max-time', 'param---max-time'],
+    ['param-theme-mode', 'thememode'],
   ])('an address with #%s leads to the heading', async (written, id) => {
     const page = await open(`other.html#${written}`);
     await page.locator(`[id="${id}"].targeted`).waitFor();

@@ -14,6 +14,9 @@ test.each([
   ['h-links', 'links'],
   ['h-what-is-it?', 'what-is-it'],
   ['%E2%80%94the-plan', 'the-plan'],
+  ['param-theme-mode', 'thememode'],
+  ['param-thumbnails-background', 'thumbnails-background'],
+  ['id-2.-caching', '2-caching'],
 ])('#%s leads to the heading #%s', (written, id) => {
   expect(namesOf('other', id, 'another').find(written)).toBe(id);
 });

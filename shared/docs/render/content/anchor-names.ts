@@ -10,8 +10,11 @@ const anchorKey = (anchor: string): string =>
 /** Joins repeated hyphens as other sluggers do: `param-max-time` for an option `--max-time`. */
 const withSingleHyphens = (anchor: string): string => anchor.replace(/-{2,}/g, '-');
 
-/** Prefix that ids of headings such as "Links" had in earlier bundles. */
-const earlierPrefix = 'h-';
+/**
+ * Prefixes that ids have elsewhere: `h-` in earlier bundles, for headings such as "Links"; `param-` on other sites, for a field of any kind; `id-` of
+ * another slugger, for headings that begin with a digit.
+ */
+const otherPrefix = /^(?:h|param|id)-(?=.)/;
 
 /**
  * Resolves anchors of links to the ids of one page. Authors and other sites write anchors of other sluggers, and ids that pages had earlier. The
@@ -35,7 +38,7 @@ export class AnchorNames {
     const name = decoded(anchor);
     if (this.#ids.has(name)) return name;
     if (this.#ids.has(anchor)) return anchor;
-    return this.#only(name) ?? (name.startsWith(earlierPrefix) ? this.#plain(name.slice(2)) : undefined);
+    return this.#only(name) ?? (otherPrefix.test(name) ? this.#plain(name.replace(otherPrefix, '')) : undefined);
   }
 
   /** The id that is most similar to an anchor; undefined if none is similar enough, or if the page has too many to compare. */

@@ -17,8 +17,9 @@ function withSingleHyphens(anchor) {
  */
 function elementNamed(anchor) {
   var found = document.getElementById(anchor) || onlyNamed(anchor);
-  if (found || !anchor.startsWith('h-')) return found;
-  return document.getElementById(anchor.slice(2)) || onlyNamed(anchor.slice(2));
+  if (found || !/^(?:h|param|id)-./.test(anchor)) return found;
+  var plain = anchor.slice(anchor.indexOf('-') + 1);
+  return document.getElementById(plain) || onlyNamed(plain);
 }
 /** @param {string} name @returns {HTMLElement | undefined} */
 function onlyNamed(name) {
