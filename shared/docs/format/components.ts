@@ -44,7 +44,7 @@ export const componentSupport: SupportTable = {
   ...allDone(
     'Steps Steps.titleSize Step Step.title Step.icon Step.iconType Step.stepNumber Step.titleSize Step.id Step.noAnchor',
   ),
-  ...allDone('Tabs Tabs.defaultTabIndex Tabs.sync Tab Tab.title Tab.id Tab.icon Tab.iconType'),
+  ...allDone('Tabs Tabs.defaultTabIndex Tabs.sync Tabs.items Tabs.Tab Tab Tab.title Tab.id Tab.icon Tab.iconType'),
   'Tabs.borderBottom': not('a line separates the names of tabs from their content'),
   ...allDone('Tile Tile.href Tile.title Tile.description'),
   ...allDone('Tooltip Tooltip.tip Tooltip.headline Tooltip.cta Tooltip.href'),

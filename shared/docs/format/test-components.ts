@@ -157,6 +157,8 @@ export const componentExamples: Record<string, [on: string, off: string]> = Obje
     ['Step.noAnchor', ['<Step title="T" titleSize="h2" noAnchor>x</Step>', '<Step title="T" titleSize="h2">x</Step>']],
     iconType('Step', ' title="T"', 'x'),
   ]),
+  ['Tabs.Tab', ['<Tabs><Tabs.Tab title="A">x</Tabs.Tab></Tabs>', '<Tabs>x</Tabs>']],
+  ['Tabs.items', ['<Tabs items={["A"]}><Tab>x</Tab></Tabs>', '<Tabs><Tab>x</Tab></Tabs>']],
   ...element('Tabs', '', '<Tab title="A">x</Tab><Tab title="B">y</Tab>', {
     defaultTabIndex: 'defaultTabIndex={1}',
     sync: 'sync={false}',

@@ -47,6 +47,12 @@ const cases: [name: string, source: string, html: RegExp[], markdown: RegExp[]][
     [/\*\*One\*\*\n\n1\n\n\*\*Two\*\*\n\n2/],
   ],
   [
+    'Tabs named by their parent',
+    '<Tabs items={["One", "Two"]}>\n<Tabs.Tab>1</Tabs.Tab>\n<Tabs.Tab title="Own">2</Tabs.Tab>\n</Tabs>',
+    [/id="one"[^>]*data-title="One"[^>]*data-active/, /data-title="Own"/],
+    [/\*\*One\*\*\n\n1\n\n\*\*Own\*\*\n\n2/],
+  ],
+  [
     'Tabs on their own',
     '<Tabs sync={false} defaultTabIndex={1}><Tab title="A">1</Tab><Tab title="B">2</Tab></Tabs>',
     [/<div class="tabs"><div/, /data-title="B" data-active/],

@@ -190,6 +190,11 @@ const examples: Record<string, [source: string, html: string, markdown: string]>
     '<div class="tabs" data-sync=""><div class="tabs-list" role="tablist"><button type="button" role="tab" class="tabs-item" aria-selected="true" tabindex="0"><span>One</span></button><button type="button" role="tab" class="tabs-item" aria-selected="false" tabindex="-1"><span>Two</span></button></div><section class="tab-panel" id="one" data-title="One" data-active=""><p class="tab-title">One</p>Words</section><section class="tab-panel" id="two" data-title="Two"><p class="tab-title">Two</p>More</section></div>',
     '**One**\n\nWords\n\n**Two**\n\nMore',
   ],
+  'Tabs.Tab': [
+    '<Tabs.Tab title="Title">Words</Tabs.Tab>',
+    '<div class="tab-panel"><p class="tab-title shown">Title</p>Words</div>',
+    '**Title**\n\nWords',
+  ],
   Tile: [
     '<Tile href="/other" title="Title" description="More">Words</Tile>',
     '<div class="tile linked"><div class="tile-preview">Words</div><div class="card-body"><p class="card-title"><a class="card-link" href="./other.html">Title</a></p><p class="card-text">More</p></div></div>',

@@ -12,14 +12,16 @@ import {
   numberProp,
   plainText,
   textProp,
+  textsProp,
   titledMarkdown,
 } from './component.ts';
 
 type Panel = { title: string; id: string; icon: ElementContent[]; children: ElementContent[] };
 
-/** `Tabs` with its `Tab`s. Other content is shown before them. */
+/** `Tabs` with its `Tab`s. Other content is shown before them. Other generators name tabs in `items` of `Tabs`, and write `Tabs.Tab`. */
 const tabs: Component = {
-  html({ props, children }, context) {
+  html({ props, children: written }, context) {
+    const children = withTitles(written, textsProp(props, 'items'));
     const panels = elementsNamed(children, 'Tab').map((tab): Panel => {
       const title = textProp(tab.props, 'title', 'label', 'name') ?? context.texts.tab;
       return {
@@ -37,7 +39,23 @@ const tabs: Component = {
       tabSet(panels, chosen, ['tabs'], props.get('sync') === false ? {} : { dataSync: '' }),
     ];
   },
+  markdown: ({ props, children }, write) => write.blocks(withTitles(children, textsProp(props, 'items'))),
 };
+
+/** Content in which each `Tabs.Tab` is a `Tab`, and the nth tab without a title has the nth of these titles. */
+function withTitles(children: readonly Nodes[], titles: readonly string[]): Nodes[] {
+  let position = 0;
+  const titled = (node: Nodes): Nodes => {
+    if (node.type === 'staticFragment' || node.type === 'paragraph')
+      return { ...node, children: node.children.map(titled) } as Nodes;
+    if (node.type !== 'staticElement' || (node.name !== 'Tab' && node.name !== 'Tabs.Tab')) return node;
+    const title = titles[position];
+    position += 1;
+    const hasTitle = title === undefined || textProp(node.props, 'title', 'label', 'name') !== undefined;
+    return { ...node, name: 'Tab', props: hasTitle ? node.props : new Map([...node.props, ['title', title]]) };
+  };
+  return children.map(titled);
+}
 
 /** A `Tab` without `Tabs` around it. */
 const loneTab: Component = {
@@ -164,6 +182,7 @@ function tabSet(panels: readonly Panel[], chosen: number, classes: string[], dat
 export const tabsAndCode: Components = {
   Tabs: tabs,
   Tab: loneTab,
+  'Tabs.Tab': loneTab,
   CodeGroup: codeGroup,
   CodeBlock: codeBlockComponent,
 };
