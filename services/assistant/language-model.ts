@@ -45,6 +45,6 @@ export const languageModelSettings = {
   mistralTemperature: setting(
     'BINDERY_MISTRAL_TEMPERATURE',
     z.coerce.number({ error: temperatureRange }).min(0, temperatureRange).max(1.5, temperatureRange).default(0.2),
-    'temperature of the model "mistral": 0 keeps to the likeliest words, 1.5 is the freest',
+    'temperature of the model "mistral": from 0 (the likeliest words) to 1.5 (the most varied)',
   ),
 };

@@ -38,10 +38,10 @@ export const otherVariables = [
     'BINDERY_LOG_LEVEL',
     'info',
     'all services',
-    'debug, info, warn or error; "bindery start" passes on warn by default',
+    'lowest level of log lines: debug, info, warn or error; services of "bindery start" have warn by default',
   ],
   ['BINDERY_CACHE', '~/.cache/bindery', 'set-up', 'folder of servers and programs that were fetched'],
-  ['BINDERY_REQUIRE_SERVERS', '0', 'set-up, tests', '1: a missing server fails its suites instead of skipping them'],
+  ['BINDERY_REQUIRE_SERVERS', '0', 'set-up, tests', '1: test suites whose server is missing fail; 0: they are skipped'],
   [
     'BINDERY_SECRETS',
     'none',

@@ -31,7 +31,7 @@ export const loginSettings = {
   login: setting(
     'BINDERY_LOGIN',
     z.enum(['none', 'basic', 'oidc'], 'must be none, basic or oidc').optional(),
-    'login of readers: none, a name and a password, or an account at an OpenID Connect provider; default: none',
+    'login of readers: none (the default), basic (name and password) or oidc (an account at an OpenID Connect provider)',
   ),
   loginUsers: secretSetting(
     'BINDERY_LOGIN_USERS',
@@ -56,7 +56,7 @@ export const loginSettings = {
   oidcClientAuth: setting(
     'BINDERY_OIDC_CLIENT_AUTH',
     z.enum(['basic', 'post']).default('basic'),
-    'authentication method of the client: client_secret_basic or client_secret_post',
+    'authentication method of the client: basic (client_secret_basic) or post (client_secret_post)',
   ),
   oidcScopes: setting(
     'BINDERY_OIDC_SCOPES',

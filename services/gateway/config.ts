@@ -40,7 +40,7 @@ const planLimit = (byDefault: number) =>
 const serviceUrl = (service: string) => z.url(`must be the address of the ${service}, such as http://127.0.0.1:9000`);
 
 const limit = (variable: string, requests: number, description: string) =>
-  setting(variable, planLimit(requests), `${description}: a number, or by plan as in "pro=60,enterprise=600"`);
+  setting(variable, planLimit(requests), `${description}; a number, or by plan as in "pro=60,enterprise=600"`);
 
 const { host: insideHost, port: insidePort } = internalServerSettings('gateway');
 
@@ -85,7 +85,7 @@ export const gatewaySettings = {
   lingerSeconds: setting(
     'BINDERY_LINGER_SECONDS',
     wholeNumber(0, 60).default(0),
-    'drain time at shutdown, in seconds, in which it still answers and closes connections after their next answer; at least the time until the load balancer in front stops sending it requests',
+    'drain time at shutdown, in seconds: the gateway still answers, and closes connections after their next answer; at least the time after which a load balancer in front sends it no more requests',
   ),
   operatorToken: secretSetting(
     'BINDERY_OPERATOR_TOKEN',

@@ -95,7 +95,7 @@ export function openApiRoute(routes: () => readonly PublicRoute[]): PublicRoute 
       id: 'describeInterface',
       method: 'GET',
       path: '/openapi.json',
-      summary: 'Describes this interface.',
+      summary: 'Returns the OpenAPI description of this interface.',
       key: 'none',
       answer: z.record(z.string(), z.unknown()),
     },

@@ -9,7 +9,7 @@ export const linkSignerSettings = {
   linkLifetimeSeconds: setting(
     'BINDERY_LINK_LIFETIME_SECONDS',
     wholeNumber(60, 604_800).default(3_600),
-    'how long a bundle link works, in seconds (at most 7 days, and never longer than the signing credentials live)',
+    'lifetime of a bundle link, in seconds (at most 7 days, and at most that of the signing credentials)',
   ),
 };
 

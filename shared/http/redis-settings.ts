@@ -10,14 +10,14 @@ export const redisSettings = {
       .string()
       .refine(isRedisUrl, 'must be redis://<host>:<port>, or rediss:// for TLS, with no user and password in it')
       .optional(),
-    'Redis in which all gateways count requests against the limits, and all copies of a docs-host note sessions that readers ended; absent: each alone',
+    'Redis in which all gateways count requests against the limits, and all copies of a docs-host record ended sessions; if absent, each keeps its own',
   ),
-  redisUsername: setting('BINDERY_REDIS_USERNAME', z.string().optional(), 'user of Redis; absent: its default user'),
+  redisUsername: setting('BINDERY_REDIS_USERNAME', z.string().optional(), 'user of Redis; if absent, the default user'),
   redisPassword: secretSetting('BINDERY_REDIS_PASSWORD', z.string().optional(), 'password for Redis'),
   redisAuthoritiesFile: setting(
     'BINDERY_REDIS_CA_FILE',
     z.string().optional(),
-    'file with the certificates (PEM) of the authorities that sign for Redis; absent: those that Node knows',
+    'file with the certificates (PEM) of the authorities that sign for Redis; if absent, the authorities that Node trusts',
   ),
 };
 

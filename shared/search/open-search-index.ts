@@ -14,7 +14,7 @@ export const searchSettings = {
   searchEngine: setting(
     'BINDERY_SEARCH_ENGINE',
     z.enum(['sqlite', 'elasticsearch', 'opensearch']).default('sqlite'),
-    'where passages are searched: sqlite (files in the data folder), elasticsearch or opensearch; the same for indexer and assistant',
+    'search engine: sqlite (files in the data folder), elasticsearch or opensearch; the same for indexer and assistant',
   ),
   elasticsearchUrl: setting(
     'BINDERY_ELASTICSEARCH_URL',

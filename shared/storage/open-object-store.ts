@@ -10,7 +10,7 @@ export const objectStoreSettings = {
   objectStore: setting(
     'BINDERY_OBJECT_STORE',
     z.enum(['folder', 's3']).default('folder'),
-    'where objects are kept: folder or s3',
+    'object store: folder or s3',
   ),
   objectFolder: setting(
     'BINDERY_OBJECT_FOLDER',
@@ -27,7 +27,7 @@ export const objectStoreSettings = {
     wholeNumber(60, 604_800).default(604_800),
     'longest lifetime of a bundle link, in seconds (at most 7 days)',
   ),
-  s3Endpoint: setting('BINDERY_S3_ENDPOINT', webAddress.optional(), 'address of the S3 API; absent: AWS'),
+  s3Endpoint: setting('BINDERY_S3_ENDPOINT', webAddress.optional(), 'address of the S3 API; if absent, AWS'),
   s3PublicEndpoint: setting(
     'BINDERY_S3_PUBLIC_ENDPOINT',
     webAddress.optional(),
@@ -38,7 +38,7 @@ export const objectStoreSettings = {
   s3AccessKeyId: setting(
     'BINDERY_S3_ACCESS_KEY_ID',
     z.string().optional(),
-    "access key; absent: the SDK's own chain of credentials",
+    "access key; if absent, the SDK's default credentials",
   ),
   s3SecretAccessKey: secretSetting('BINDERY_S3_SECRET_ACCESS_KEY', z.string().optional(), 'secret of the access key'),
   s3ForcePathStyle: setting(

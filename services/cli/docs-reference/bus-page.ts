@@ -47,11 +47,11 @@ export function busPage(): string {
   return page(
     'Streams, buckets and rights',
     'The streams and buckets of the bus, with the users that may write and read them.',
-    'Every service has a NATS user of its own name; `auditor` and `operator` are users of the command line. Each user has the rights in these tables, and the server refuses everything else. `provisioner` creates streams, buckets and consumers and reads no message.',
+    'Every service has a NATS user with its name; `auditor` and `operator` are users of the command line. Each user has the rights in these tables, and the server refuses everything else. `provisioner` creates streams, buckets and consumers and reads no message.',
     '## Streams',
     markdownTable(['stream', 'subjects', 'written by', 'read by', 'removed by', 'kept'], streams),
     '## Buckets',
-    'A bucket keeps the newest value of each key; its writers also read it. Where keys stand in parentheses behind a writer, it may write only those. Each bucket of a read model has a second generation with `-green` in its name, which a rebuild fills.',
+    'A bucket keeps the newest value of each key. Writers may also read it. A writer with keys in parentheses may write only these. Each bucket of a read model has a second generation with `-green` in its name, which a rebuild fills.',
     markdownTable(['bucket', 'keys', 'written by', 'also read by', 'kept'], buckets),
     '## Subjects that are not stored',
     markdownTable(['subject', 'written by', 'read by'], subjects),

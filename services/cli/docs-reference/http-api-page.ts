@@ -12,7 +12,7 @@ export function httpApiPage(): string {
   return page(
     'HTTP interface',
     'Every route, with its key, parameters, bodies, answers and errors.',
-    'Every installation serves the same as OpenAPI 3.1 at `/openapi.json`. The page of [errors](/reference/errors) explains the codes.',
+    'Every installation serves this description as OpenAPI 3.1 at `/openapi.json`. [Errors](/reference/errors) explains the codes.',
     ...sections,
   );
 }

@@ -125,7 +125,7 @@ export const apiKeyRoutes = [
       method: 'DELETE',
       path: '/v1/api-keys/:id',
       summary:
-        'Revokes an API key. All gateways refuse it within a second. The answer lists the keys that it made, and those that they made; the request can revoke them too.',
+        'Revokes an API key. All gateways refuse it within a second. The answer lists all keys that were created with it, directly or through other keys; the request can revoke these, too.',
       key: 'admin',
       params,
       query: revokeApiKeyQuerySchema,

@@ -58,7 +58,7 @@ export function pageRoutes(routes: () => readonly PublicRoute[]): readonly Publi
         id: 'readReference',
         method: 'GET',
         path: '/docs',
-        summary: 'This interface as a readable page.',
+        summary: 'Shows this interface as a page.',
         key: 'none',
         answersHead: true,
         alsoAs: { [page]: { description: 'The page.' } },

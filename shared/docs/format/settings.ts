@@ -1,6 +1,6 @@
 import { allDone, done, not, partly, type SupportTable } from './support.ts';
 
-const noScripts = 'it needs a script of its vendor, and pages run no scripts of other sites';
+const noScripts = 'it needs a script of its vendor, and Bindery adds no scripts of other sites';
 
 /** Support for the settings of `docs.json` except its navigation. `[]` stands for the members of a list. */
 export const settingSupport: SupportTable = {

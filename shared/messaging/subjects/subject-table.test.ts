@@ -14,7 +14,7 @@ const blueNames = bucketRows.map(({ name }) => name).filter((name) => !name.ends
 const bucketsWith = <Field extends keyof BucketRow>(field: Field) =>
   Object.fromEntries(bucketRows.flatMap((row) => (row[field] === undefined ? [] : [[row.name, row[field]]])));
 
-test('a log keeps its messages for good, for days, or until a worker has taken them', () => {
+test('a log keeps its messages permanently, for days, or until a worker has taken them', () => {
   expect(Object.fromEntries(streamRows.map(({ name, retention, keptDays }) => [name, [retention, keptDays]]))).toEqual({
     EXPORTS: ['log', undefined],
     FACTS: ['log', 7],
@@ -26,7 +26,7 @@ test('a log keeps its messages for good, for days, or until a worker has taken t
     DEAD: ['log', 400],
   });
   const kept = Object.fromEntries(streamRows.map(({ name, kept }) => [name, kept]));
-  expect([kept['CONTENT'], kept['FACTS'], kept['EXPORTS']]).toEqual(['for good', '7 days', 'until archived']);
+  expect([kept['CONTENT'], kept['FACTS'], kept['EXPORTS']]).toEqual(['permanently', '7 days', 'until archived']);
   for (const row of [...streamRows, ...bucketRows]) expect(row.kept).not.toBe('');
 });
 

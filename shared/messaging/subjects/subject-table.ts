@@ -98,7 +98,7 @@ const stream = (name: string, subjects: string[], row: Partial<StreamRow>): Stre
   name,
   subjects,
   ...{ writers: [], last: [], history: [], auditors: [], purgers: [], retention: 'log' },
-  kept: row.keptDays === undefined ? 'for good' : `${row.keptDays} days`,
+  kept: row.keptDays === undefined ? 'permanently' : `${row.keptDays} days`,
   ...row,
 });
 
@@ -221,14 +221,14 @@ export const bucketRows: readonly BucketRow[] = [
     key: '<projection>',
     writers: ['projector'],
     readers: ['gateway', 'assistant', 'housekeeper', 'auditor', 'operator'],
-    kept: 'the generation that is read',
+    kept: 'always; holds the generation that is read',
   },
   {
     name: 'rebuilds',
     key: '<projection>',
     writers: ['operator'],
     readers: ['projector'],
-    kept: 'the last rebuild request',
+    kept: 'until the next request; holds the last rebuild request',
   },
   {
     name: 'dead-letters',
@@ -254,7 +254,7 @@ export const bucketRows: readonly BucketRow[] = [
     writers: ['gateway'],
     readers: [],
     byKey: ['gateway'],
-    kept: 'as long as its organization; ended jobs are removed as further exports start',
+    kept: 'as long as its organization; ended jobs are removed when further exports start',
   },
   {
     name: 'key-uses',
@@ -270,7 +270,7 @@ export const bucketRows: readonly BucketRow[] = [
     writers: ['assistant'],
     readers: [],
     byKey: ['assistant'],
-    kept: "the storage that an organization's conversations take, by day",
+    kept: 'as long as its organization; holds the storage of its conversations by day',
   },
   {
     name: 'readiness',
@@ -279,7 +279,7 @@ export const bucketRows: readonly BucketRow[] = [
     readers: [],
     ownKey: true,
     ttlSeconds: 60,
-    kept: 'a minute: a test document of each service',
+    kept: 'a minute; holds a test document of each service',
   },
   {
     name: 'leases',
