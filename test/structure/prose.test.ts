@@ -30,3 +30,11 @@ test.each([
   expect(listed.length).toBeLessThanOrEqual(most);
   expect(new Set(listed).size).toBe(listed.length);
 });
+
+test('the changelog is read in a few minutes, and says nothing twice', () => {
+  const changelog = read('CHANGELOG.md');
+  // A merge that keeps both sides of a conflict brings back lines that were removed.
+  expect(changelog.split(/\s+/).length).toBeLessThan(4_500);
+  const lines = changelog.split('\n').filter((line) => line.startsWith('- '));
+  expect(lines.filter((line, index) => lines.indexOf(line) < index)).toEqual([]);
+});
