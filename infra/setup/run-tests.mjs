@@ -65,7 +65,7 @@ else {
   await runSteps([checks(), [vitest('unit tests', unitTests)], [overServers]]);
 }
 
-/** The last commit that this branch shares with the one that it is pushed to; undefined without such a branch. */
+/** The merge base with the upstream branch; undefined without one. */
 function upstreamCommit() {
   const { status, stdout } = spawnSync('git', ['merge-base', 'HEAD', '@{upstream}'], { cwd: root, encoding: 'utf8' });
   return status === 0 ? stdout.trim() : undefined;

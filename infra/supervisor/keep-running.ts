@@ -9,7 +9,7 @@ export type ProcessSpec = {
 
 export type KeptProcess = {
   pid(): number | undefined;
-  /** The last line about an unexpected end. */
+  /** The line about the last unexpected end. */
   lastEnd(): string | undefined;
   /** Stops the process (SIGKILL after `graceMs`) and starts it again at once; `why` is passed to `onExit`. Does nothing while it does not run. */
   restart(graceMs: number, why: string): Promise<void>;

@@ -63,7 +63,7 @@ export type Installation = {
   natsUrl: string;
   /** Ids of the processes that currently run a service. */
   pids(service: ServiceName | 'nats-server'): number[];
-  /** Ends the processes that run these services and starts them from the code as it is now; `why` is the news. Resolves when they are ready. */
+  /** Ends the processes that run these services and starts them from the current code; `why` is the reason for the log. Resolves when they are ready. */
   restart(services: readonly ServiceName[], why: string): Promise<void>;
   stop(): Promise<void>;
 };

@@ -89,7 +89,7 @@ const titleBonus = 0.2;
 /** Bonus for a command or steps when the question asks how. */
 const showsHowBonus = 0.05;
 const opensBonus = 0.02;
-/** Malus for a section that is not about the topic of its page, unless the question asked for it. */
+/** Penalty for a section that is not about the topic of its page, unless the question asked for it. */
 const asideMalus = 0.15;
 const aside =
   /\b(?:prerequisites?|requirements?|examples|reference|before you (?:begin|start)|next steps?|see also|related(?: .*)?|further reading|limitations?|troubleshooting|faq|resources|where to go next)$/i;

@@ -134,7 +134,7 @@ test.each<[string, () => Promise<{ stream: ReadableStream<LanguageModelV4StreamP
 ])('a model that does not %s and does not hear is left when the signal aborts', async (_name, doStream) => {
   const stop = new AbortController();
   const chunks = chunksOf({ ...deaf, doStream }, stop.signal);
-  stop.abort(new Error('The client went away.'));
+  stop.abort(new Error('The client disconnected.'));
   expect(await chunks).toEqual([{ type: 'abort' }]);
 });
 

@@ -175,7 +175,7 @@ async function* stepChunks(
     cancel();
   }
   if (asked.end === undefined && asked.said.length === 0)
-    throw new NoOutputGeneratedError({ message: 'The language model ended without a word.' });
+    throw new NoOutputGeneratedError({ message: 'The language model ended without output.' });
   return asked;
 }
 

@@ -185,7 +185,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
     [
       'a wrong password of Redis',
       { BINDERY_REDIS_PASSWORD: 'no' },
-      /does not take the password/,
+      /does not accept the password/,
       /BINDERY_REDIS_PASSWORD/,
     ],
     [
@@ -364,7 +364,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
       expect(text).toContain('a power cut loses up to two minutes of accepted work');
       expect(text).toContain('→ Set "sync_interval: always"');
       expect(text).toContain(`There is no monitor of a nats-server at ${elsewhere}`);
-      expect(text).toContain('It takes messages of at most 524288 bytes.');
+      expect(text).toContain('It accepts messages of at most 524288 bytes.');
       expect(text).toContain('The stream EXPORTS is missing.');
     } finally {
       await careless.kill();

@@ -20,7 +20,7 @@ export class LinkRefused extends BundleRefused {
   override name = 'LinkRefused';
 }
 
-/** A pace: bytes in a number of milliseconds. */
+/** A transfer rate: bytes in a number of milliseconds. */
 export type Pace = { bytes: number; ms: number };
 
 export type Download = { file: string; sizeBytes: number; sha256: string };
@@ -31,7 +31,7 @@ export type ExpectedBundle = { sha256?: string | undefined; sizeBytes?: number |
 const mostRedirects = 5;
 const stalledAfterMs = 30_000;
 /**
- * Minimum pace of a download. A slower one is aborted and resumed at the next look; otherwise a link that sends a byte now and then would keep newer
+ * Minimum rate of a download. A slower one is aborted and resumed at the next check; otherwise a link that sends a byte now and then would keep newer
  * bundles out.
  */
 const leastPace: Pace = { bytes: 64 * 1024, ms: 60_000 };
@@ -129,7 +129,7 @@ export async function textOf(body: Dispatcher.ResponseData['body'], mostBytes: n
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The rest of an earlier attempt. The next link may have a new signature, so only its path names the file. */
+/** The partial download of an earlier attempt. The next link may have a new signature, so only its path names the file. */
 async function partOf(link: string, folder: string) {
   const { origin, pathname } = new URL(link);
   const name = sha256Of(`${origin}${pathname}`).slice(0, 24);
@@ -153,7 +153,7 @@ async function partOf(link: string, folder: string) {
     bytes: etag === undefined ? 0 : bytes,
     etag,
     remove,
-    /** Removes the rests of other bundles, which take up space. */
+    /** Removes partial downloads of other bundles, to free disk space. */
     async removeOthers(): Promise<void> {
       for (const other of await readdir(folder))
         if (!other.startsWith(`${name}.`)) await rm(join(folder, other), { recursive: true, force: true });

@@ -35,7 +35,7 @@ export type SessionState = 'lasts' | 'ended' | 'unknown';
 
 /**
  * The sessions that readers ended by signing out. A session is a sealed cookie, and a stolen copy of it would stay valid until it expires. So a
- * sign-out stores the session's id durably. Every copy of the host reads the stored ids, once a second while readers come.
+ * sign-out stores the session's id durably. Every copy of the host reads the stored ids once a second while it gets requests.
  */
 export function endedSessions(store: EndedSessionStore, logger: Logger, now: () => number = Date.now) {
   let known: ReadonlySet<string> = new Set();
@@ -63,7 +63,7 @@ export function endedSessions(store: EndedSessionStore, logger: Logger, now: () 
       problem = undefined;
     } catch (error) {
       const said = messageOf(error);
-      if (said !== problem) logger.error(`which sessions ended cannot be read: ${said}`);
+      if (said !== problem) logger.error(`the ended sessions cannot be read: ${said}`);
       problem = said;
     }
   }
@@ -122,7 +122,7 @@ export function endedSessions(store: EndedSessionStore, logger: Logger, now: () 
       lasting = 0;
       const last = endedBefore + longestSessionMs;
       await inTime(store.add(`all-${endedBefore}.${last}`, last));
-      logger.warn(`more than ${mostEnded} sessions were ended early: all that have begun end now`);
+      logger.warn(`more than ${mostEnded} sessions were ended early, so all existing sessions end now`);
       const names = await inTime(store.read());
       await inTime(store.remove(names.filter((name) => !name.startsWith('all-'))));
     },

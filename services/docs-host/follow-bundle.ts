@@ -21,14 +21,14 @@ type Wanted = {
   mounted?: string;
 };
 
-/** Outcomes of a look for a newer bundle, apart from finding none. */
+/** Outcomes of a check for a newer bundle, except that there is none. */
 export const bundleOutcomes = ['taken', 'refused', 'unavailable'] as const;
 
 const downloadRetries: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 60_000 };
 /** Time after which a refused bundle is tried again although it seems unchanged, because it may have been repaired. */
 const refusedAgainMs = 600_000;
 
-/** Looks for newer versions while the host runs: downloads, unpacks and serves them. If that fails, the served version stays, and `problem` says why. */
+/** Checks for newer versions while the host runs: downloads, unpacks and serves them. If that fails, the served version stays, and `problem` says why. */
 export function followBundle(
   origin: BundleOrigin,
   config: Pick<DocsHostConfig, 'version' | 'sha256' | 'checkSeconds' | 'maxBundleMegabytes'>,
@@ -69,7 +69,7 @@ export function followBundle(
     return { key: `job ${jobId} ${sha256 ?? ''}`, expected: { sha256 }, link };
   }
 
-  /** One look: afterwards the wanted version is served. Returns a version that was taken. */
+  /** One check: afterwards the wanted version is served. Returns the new version; undefined if there is none. */
   async function look(): Promise<StoredVersion | undefined> {
     const found = await wanted();
     const active = versions.active();
@@ -106,7 +106,7 @@ export function followBundle(
         isFolder ? copyBundle(mounted, files) : unpackBundle(mounted, files, maxBytes, sha256),
       );
     }
-    if (link === undefined) throw new Error('a bundle without a place');
+    if (link === undefined) throw new Error('the bundle has neither a link nor a path');
     const signed = await link();
     // A digest in the settings takes precedence over the platform's.
     const both = { ...signed.expected, ...(expected.sha256 !== undefined && { sha256: expected.sha256 }) };

@@ -152,7 +152,7 @@ function siteAnswers(
   return (request: IncomingMessage, response: ServerResponse): void => {
     const failed = (error: unknown): void => {
       if (isGone(request)) return;
-      logger.error({ err: error }, 'a file could not be answered');
+      logger.error({ err: error }, 'a file could not be sent');
       if (response.headersSent) response.destroy();
       else answerSentence(response, 500, 'Something went wrong here.', request);
     };

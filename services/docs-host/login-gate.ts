@@ -11,7 +11,7 @@ import { answerSentence } from './sentence-page.ts';
 /** The login in front of the site and of the platform routes of its pages; undefined if there is none. `ended` may be left out only without a login. */
 export function loginGate(login: Login, ended: EndedSessions | undefined, logger: Logger): Gate | undefined {
   if (login.kind === 'none') return undefined;
-  if (ended === undefined) throw new Error('a login needs to know which sessions ended');
+  if (ended === undefined) throw new Error('a login needs a store of ended sessions');
   return login.kind === 'basic' ? basicGate(login, ended, logger) : oidcGate(login, ended, logger);
 }
 

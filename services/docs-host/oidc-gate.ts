@@ -97,7 +97,7 @@ export function oidcGate(login: OidcLogin, ended: EndedSessions, logger: Logger)
         idTokenExpected: true,
       });
       const idToken = tokens.claims();
-      if (idToken === undefined) throw new Error('the provider gave no ID token');
+      if (idToken === undefined) throw new Error('the provider returned no ID token');
       const hasEndpoint = configuration.serverMetadata().userinfo_endpoint !== undefined;
       const userInfo = hasEndpoint
         ? await client.fetchUserInfo(configuration, tokens.access_token, idToken.sub)

@@ -49,7 +49,7 @@ export function addPlatformRoutes(
       method: ['PUT', 'PATCH', 'DELETE', 'OPTIONS'],
       url,
       onRequest: async (_request, reply) =>
-        refuse(reply.header('allow', 'POST'), 405, 'method_not_allowed', 'Here only POST is answered.'),
+        refuse(reply.header('allow', 'POST'), 405, 'method_not_allowed', 'This address accepts only POST.'),
       handler: () => {},
     });
     app.route({
@@ -122,7 +122,7 @@ function metered(payload: RequestPayload, bodies: ReaderShares, reader: string, 
       done(new Spent(reply, spent));
     },
   });
-  // A pipeline would close the connection on an error, and with it the way of the answer.
+  // A pipeline would close the connection on an error, and the error could not be answered.
   payload.pipe(meter);
   return meter;
 }

@@ -62,7 +62,7 @@ export async function openSiteFolder(
       if (active === undefined) return undefined;
       logger.error(
         { versions: ids },
-        `the newest stored version is taken, for the state cannot be read: ${messageOf(error)}`,
+        `the newest stored version is served, because the state cannot be read: ${messageOf(error)}`,
       );
       return { formatVersion: 1, active, ...(previous !== undefined && { previous }) };
     }

@@ -81,7 +81,7 @@ export async function waitForRevision<T extends { revision: number }>(
     if (leftMs <= 0) {
       throw new ApiError(
         'unavailable',
-        'The change was stored, but cannot be seen everywhere yet. Ask for it again in a moment; do not repeat the change.',
+        'The change was stored, but is not visible everywhere yet. Read it again in a moment; do not repeat the change.',
         { retryAfterSeconds: 2 },
       );
     }

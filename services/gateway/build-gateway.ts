@@ -119,7 +119,8 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   // After a client disconnects, the errors that this causes are not failures.
   if (request.raw.socket?.destroyed) request.log.debug({ requestId: request.id }, 'the client went away');
   else if (answer.code === 'internal') request.log.error({ err: error, requestId: request.id }, 'a request failed');
-  else if (answer.status >= 500) request.log.warn({ err: error, requestId: request.id }, 'a needed system is down');
+  else if (answer.status >= 500)
+    request.log.warn({ err: error, requestId: request.id }, 'a system that the request needs is down');
   if (answer.retryAfterSeconds !== undefined) void reply.header('retry-after', String(answer.retryAfterSeconds));
   if (answer.status === 401) void reply.header('www-authenticate', challengeOf(answer));
   // A stream may have set its own type before it failed.

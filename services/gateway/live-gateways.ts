@@ -1,7 +1,7 @@
 import type { Presence } from '#shared/messaging/queue/task-queue.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 
-/** Number of our own reports, one per second, without one of another gateway after which it counts as gone. */
+/** Number of own reports (one per second) without a report of another gateway after which that gateway counts as gone. */
 const mostMissed = 3;
 
 export type LiveGateways = {

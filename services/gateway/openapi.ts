@@ -127,7 +127,7 @@ export function openApiDocument(routes: readonly PublicRoute[]): OpenApiDocument
   };
 }
 
-/** Subjects of routes, by the start of their paths. */
+/** Tags of routes, by the start of their paths. */
 const tags = [
   { name: 'Organizations', of: '/v1/organizations', description: 'Organizations and their domains, for the operator.' },
   { name: 'API keys', of: '/v1/api-keys', description: 'Keys of an organization.' },

@@ -112,7 +112,7 @@ async function keptOf(
   const jobs = await inParallel(keys, readsAtOnce, async (key): Promise<KeptJob[]> => {
     const head = await archive.head(key, { signal });
     const job = archivedJobHeadSchema.safeParse(head?.metadata);
-    if (!job.success) throw new Error(`The object ${key} does not say which job it is the history of.`);
+    if (!job.success) throw new Error(`The object ${key} does not name the job whose history it has.`);
     const { domain, 'ended-at': endedAt, 'content-version': contentVersion } = job.data;
     if (Date.parse(endedAt) < endedSince.getTime()) return [];
     return [{ domain, contentVersion, planHash: job.data['plan-hash'], selectionKey: job.data['selection-key'] }];

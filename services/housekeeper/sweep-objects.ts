@@ -33,7 +33,10 @@ export async function sweepObjects(
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof Unavailable) throw error;
-      logger.error({ err: error, organization }, 'the objects of an organization could not be judged and stay');
+      logger.error(
+        { err: error, organization },
+        'the needed objects of an organization could not be determined, so all are kept',
+      );
       failed.push(organization);
     }
   }

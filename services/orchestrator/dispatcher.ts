@@ -21,7 +21,7 @@ export type TaskDispatcher = {
   ended(job: ActiveJob): void;
   /** A worker reported the unit, which frees its credit. */
   reported(jobId: string, unit: WorkUnit, attempt?: number): void;
-  /** True if no work of the job is waiting or in a worker's hand, so that no more facts will come. */
+  /** True if no work of the job is waiting or in flight, so that no more facts will come. */
   isQuiet(jobId: string): boolean;
   /** Hands out work while there are credits. Resolves when all of it is in the queue. */
   handOut(): Promise<void>;
@@ -40,7 +40,7 @@ type Place = { group: WorkerGroup; queue: FairQueue<ActiveJob> };
 export function taskDispatcher(context: DispatchContext): TaskDispatcher {
   const handedOut = handedOutTasks();
   const jobs = new Map<string, ActiveJob>();
-  /** Waiting jobs by group of workers: an organization without work for one group may wait for another. Empty places are removed. */
+  /** Waiting jobs by group of workers: an organization without work for one group may wait for another. Empty entries are removed. */
   const places = new Map<string, Place>();
   const placeOf = new Map<ActiveJob, Place>();
   let running: Promise<void> | undefined;

@@ -17,7 +17,7 @@ export type WaitingJob = {
  *   four units of a large one at each of its phases.
  * - A new organization is served first, with as many units in a row as its share; several new ones in order of arrival. So small exports that
  *   arrive together end one after the other, each in the processes that it began; in turns all of them would end last.
- * - An organization without work leaves the round and saves nothing up.
+ * - An organization without work leaves the round, and does not accumulate turns.
  * - The jobs of one organization take turns, the oldest first.
  */
 export type FairQueue<J extends WaitingJob> = {

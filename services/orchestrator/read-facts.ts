@@ -21,7 +21,10 @@ const foldAfterMs = 250;
 const foldAtCount = 20;
 /** Waiting facts are read in batches: one by one, reading would be slower than thousands of slots report. */
 const factsAtOnce = 100;
-/** Limit of facts that wait for a plan that cannot be read now. The bus delivers at most 1,000 unacknowledged facts, so the others have the rest. */
+/**
+ * Limit of facts that wait for a plan that cannot be read now. The bus delivers at most 1,000 unacknowledged facts, and the rest of them is for other
+ * facts.
+ */
 const mostWaiting = 500;
 
 /** Reads facts until `signal` aborts and folds them by job. A credit is freed when its fact is read, not when it is committed. */

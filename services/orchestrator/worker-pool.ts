@@ -5,7 +5,7 @@ import type { PresenceReport } from '#shared/contracts/export-tasks.ts';
 const aliveMs = 3_500;
 
 /**
- * The last reports of the workers of one service: the live workers, their slots, and their tasks in hand. Queries take the same time for any number
+ * The last reports of the workers of one service: the live workers, their slots, and their tasks in flight. Queries take the same time for any number
  * of workers.
  */
 export type WorkerPool = {

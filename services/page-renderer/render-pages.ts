@@ -98,7 +98,7 @@ export async function renderPages(
       rendered.pages.push(shown.page);
     }
   }
-  if (dead === pages.length && dead > 1) throw new Error('every process that was to render a page of it died');
+  if (dead === pages.length && dead > 1) throw new Error('every process that rendered its pages died');
   return rendered;
 }
 

@@ -100,7 +100,7 @@ async function countedBlocks(
   return [...before, ...after];
 }
 
-/** Removes the documents of conversations that the log begins to remove today, whole days at a time. */
+/** Removes the documents of whole days whose conversations begin to expire in the log. */
 async function expireConversations(models: ReadModels, now: Date): Promise<void> {
   const firstDay = firstKeptDay(now, conversationsKeptDays);
   await removeDaysBefore({ days: models.insightAnswerDays, parts: models.insightAnswers }, firstDay);

@@ -16,7 +16,7 @@ const mostRemembered = 16_000;
 
 type Follower = {
   /**
-   * Reads commits and folds them into the generation until `signal` aborts; commits in hand are finished. Waiting commits are folded together, so a
+   * Reads commits and folds them into the generation until `signal` aborts; commits in flight are finished. Waiting commits are folded together, so a
    * history is read as fast as the bus delivers it, and a single commit is folded at once.
    */
   follow(signal: AbortSignal): Promise<void>;
@@ -234,7 +234,7 @@ async function foldHistories<M>(
 /** Fills generations concurrently: at most one follower each. */
 export type Followers = {
   start(generation: Generation): void;
-  /** Resolves when messages in hand are written. */
+  /** Resolves when messages in flight are written. */
   stop(generation: Generation): Promise<void>;
   stopAll(): Promise<void>;
   /** Settles a dead letter in every generation that is followed. */

@@ -18,7 +18,7 @@ export type ProjectorContext = {
   instance: string;
   clock: Clock;
   logger: Logger;
-  /** Archive of old histories of export jobs; absent: none. */
+  /** Archive of old histories of export jobs, if there is one. */
   archive?: Archive;
   /** Key of the anchors of histories, which writers of logs do not have. */
   auditKey: string;

@@ -19,7 +19,7 @@ export async function startProjections(context: ProjectorContext, signal: AbortS
   );
 }
 
-/** Does `work` with every projection, all at once. */
+/** Runs `work` for all projections concurrently. */
 export const withEachProjection = <T>(work: <M>(source: ProjectionSource<M>) => Promise<T>): Promise<T[]> =>
   Promise.all([
     work(exportProjection),

@@ -192,7 +192,7 @@ function claimedGroupsWarning(
     {
       severity: 'warning',
       code: 'claimed-groups',
-      message: `${count} restricted to groups, but this domain takes the groups that a caller of the assistant claims to be in. Have the operator set the domain's "groups" to "signed" to keep them closed.`,
+      message: `${count} restricted to groups, but this domain trusts the groups that a caller of the assistant names. Ask the operator to set the domain's "groups" to "signed" to protect them.`,
       file: first.file,
     },
   ];

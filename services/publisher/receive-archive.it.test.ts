@@ -95,8 +95,8 @@ test('an error of the source comes back as it is, and nothing is left', async ()
 test('an aborted signal ends the upload', async () => {
   const controller = new AbortController();
   const receiving = uploads.receive('acme', new Readable({ read() {} }), controller.signal);
-  controller.abort(new Error('The client went away.'));
-  await expect(receiving).rejects.toThrow('The client went away.');
+  controller.abort(new Error('The client disconnected.'));
+  await expect(receiving).rejects.toThrow('The client disconnected.');
   expect(await readdir(folder)).toEqual([]);
 });
 

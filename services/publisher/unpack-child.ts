@@ -29,7 +29,7 @@ async function* partsOf(ask: Ask): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Collects small files, so that one message has many. */
+/** Batches small files, so that one message contains many. */
 function keeper(ask: Ask) {
   let files: UnpackedFile[] = [];
   let chunks: Uint8Array[] = [];

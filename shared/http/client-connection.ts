@@ -32,7 +32,7 @@ export function detachedBody(body: Readable, check: (chunk: Buffer) => void = ()
 export function disconnectSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   response.once('close', () => {
-    if (!response.writableFinished) controller.abort(new Error('The client went away.'));
+    if (!response.writableFinished) controller.abort(new Error('The client disconnected.'));
   });
   response.once('error', (error) => controller.abort(error));
   return controller.signal;

@@ -69,7 +69,7 @@ export const errorTable = {
   unavailable: {
     status: 503,
     retry: true,
-    sentence: 'A needed system is down. Nothing was half done; try again later.',
+    sentence: 'A system that the request needs is down. The request had no partial effect; try again later.',
   },
 } as const;
 

@@ -30,12 +30,15 @@ function unusable({ url }: RedisAddress, error: unknown): Finding {
   const said = messageOf(error);
   const why = said.replace(/[.]$/, '');
   if (/^(NOAUTH|WRONGPASS)|AUTH/.test(said)) {
-    return fault(`Redis at ${url} does not take the password: ${why}.`, 'Set BINDERY_REDIS_PASSWORD (and _USERNAME).');
+    return fault(
+      `Redis at ${url} does not accept the password: ${why}.`,
+      'Set BINDERY_REDIS_PASSWORD (and _USERNAME).',
+    );
   }
   if (said.startsWith('NOPERM')) {
     return fault(
-      `Redis at ${url} does not let this user do what limits need: ${why}.`,
-      'Let it run info, ping, eval, evalsha, incrby, pexpire, pttl, get, set and del on keys "bindery:limit:*".',
+      `Redis at ${url} does not allow this user the commands that rate limits need: ${why}.`,
+      'Allow it info, ping, eval, evalsha, incrby, pexpire, pttl, get, set and del on keys "bindery:limit:*".',
     );
   }
   return fault(

@@ -25,7 +25,7 @@ test('a collector that never answers does not keep a service from stopping', asy
   await stop();
   // The exporter alone would wait until it gives up the request.
   expect(asked).toEqual([{ isOpen: true }]);
-  expect(lines.join('')).toContain('the collector did not take the last spans');
+  expect(lines.join('')).toContain('the collector did not accept the last spans');
   collector.closeAllConnections();
   collector.close();
 });

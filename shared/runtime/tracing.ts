@@ -209,6 +209,6 @@ export async function collectTraces(
   });
   sdk.start();
   // The SDK would wait ten seconds for each batch, and a supervisor would kill the process meanwhile.
-  const late = () => new Error(`the collector did not take the last spans within ${lastSpansWithinMs / 1_000} s`);
+  const late = () => new Error(`the collector did not accept the last spans within ${lastSpansWithinMs / 1_000} s`);
   return () => withDeadline(sdk.shutdown(), lastSpansWithinMs, late).catch((error: unknown) => warn(messageOf(error)));
 }

@@ -83,7 +83,7 @@ type PresignOptions = {
 
 type PresignedLink = { url: string; expiresAt: Date };
 
-/** The store did not answer in time or refused the connection. Nothing was half done, and the call can be repeated later. */
+/** The store did not answer in time or refused the connection. The call had no partial effect and can be repeated later. */
 export class ObjectStoreUnavailable extends Unavailable {
   override name = 'ObjectStoreUnavailable';
 }

@@ -1,14 +1,14 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 
-/** `Date` is cut to seconds: on average the store's clock was half a second further. */
+/** `Date` has whole seconds, so on average the store's clock is half a second ahead of it. */
 const halfASecondMs = 500;
-/** Below this difference, what an answer says of the store's clock is no more exact than ours. */
+/** A smaller difference may be an error of measurement, so the clocks count as equal. */
 const sameClockMs = 2_000;
 
 /**
- * The largest error of `skewOf`, beside half the time of the request. `halfASecondMs` is off by up to half a second. Some servers (those on Go's
- * `fasthttp`) write the `Date` header once a second, and send it until the next.
+ * Maximum error of `skewOf`, in addition to half the time of the request: half a second for `halfASecondMs`, and a second for servers that update the
+ * `Date` header once a second (those on Go's `fasthttp`).
  */
 export const dateErrorMs = 1_500;
 

@@ -39,11 +39,11 @@ test('a file has a question a line, with one page or several', async () => {
 });
 
 test.each([
-  ['{"query":"a","target":"/b"}\nnonsense', /^Line 2 of .*questions\.jsonl is no question: /],
-  ['{"query":"a"}', /^Line 1 of .* is no question: it must have "pages" or "target"\.$/],
-  ['{"query":"","target":"/b"}', /^Line 1 of .* is no question: "query" /],
-  ['{"query":"a","pages":[7]}', /^Line 1 of .* is no question: "pages\.0" /],
-  ['\n', /has no question\. Write one a line/],
+  ['{"query":"a","target":"/b"}\nnonsense', /^Line 2 of .*questions\.jsonl is not a question: /],
+  ['{"query":"a"}', /^Line 1 of .* is not a question: it must have "pages" or "target"\.$/],
+  ['{"query":"","target":"/b"}', /^Line 1 of .* is not a question: "query" /],
+  ['{"query":"a","pages":[7]}', /^Line 1 of .* is not a question: "pages\.0" /],
+  ['\n', /has no questions\. Write one per line/],
 ])('%j is refused with a sentence', async (text, sentence) => {
   await expect(read(text)).rejects.toThrow(sentence);
 });

@@ -39,7 +39,7 @@ export async function readQuestions(file: string): Promise<SearchQuestion[]> {
   const questions: SearchQuestion[] = [];
   for (const [at, line] of (await textOf(file)).split('\n').entries()) {
     if (line.trim() === '') continue;
-    const refuse = (why: string) => new Error(`Line ${at + 1} of ${file} is no question: ${why}.`);
+    const refuse = (why: string) => new Error(`Line ${at + 1} of ${file} is not a question: ${why}.`);
     let value: unknown;
     try {
       value = JSON.parse(line);
@@ -57,7 +57,7 @@ export async function readQuestions(file: string): Promise<SearchQuestion[]> {
     questions.push({ query, pages: right, exclude: exclude.flatMap(pathsOf), kind, language, site });
   }
   if (questions.length === 0)
-    throw new Error(`${file} has no question. Write one a line: {"query": "…", "pages": ["/…"]}.`);
+    throw new Error(`${file} has no questions. Write one per line: {"query": "…", "pages": ["/…"]}.`);
   return questions;
 }
 
@@ -66,7 +66,7 @@ async function textOf(file: string): Promise<string> {
     return await readFile(file, 'utf8');
   } catch (error) {
     const why = errorCode(error) === 'ENOENT' ? 'there is no such file' : messageOf(error);
-    throw new Error(`The questions in ${file} cannot be read: ${why}. Name a file with a question a line.`, {
+    throw new Error(`The questions in ${file} cannot be read: ${why}. Name a file with one question per line.`, {
       cause: error,
     });
   }

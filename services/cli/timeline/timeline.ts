@@ -23,15 +23,15 @@ export type Lane = {
   worker: string;
   /** Chunks that were in flight at the same time are in separate rows, first row first. */
   rows: Bar[][];
-  /** Times in which the job was rendering and this worker had none of its chunks in hand. */
+  /** Times in which the job was rendering and this worker had none of its chunks in flight. */
   waits: Span[];
-  /** Time with at least one chunk in hand. */
+  /** Time with at least one chunk in flight. */
   busyMs: number;
   chunks: number;
   pages: number;
 };
 
-/** A failure in the job, also one that was made good later. */
+/** A failure in the job, also if a later attempt succeeded. */
 export type Trouble = {
   kind: 'attempt-failed' | 'timed-out' | 'pages-failed' | 'segment-lost' | 'closing-failed' | 'bundle-failed';
   atMs: number;

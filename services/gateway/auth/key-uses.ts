@@ -56,7 +56,11 @@ export function keyUses(store: DocumentStore<KeyUse>, clock: Clock, logger: Logg
       });
       isAway = false;
     } catch (error) {
-      if (!isAway) logger.warn({ problem: messageOf(error) }, 'last uses of API keys wait: they cannot be stored now');
+      if (!isAway)
+        logger.warn(
+          { problem: messageOf(error) },
+          'the last uses of API keys cannot be stored now; they are stored later',
+        );
       isAway = true;
     }
   }

@@ -145,7 +145,7 @@ export const apiKeyRoutes = [
       };
       const { keys } = await despiteOthers(() => appendToDirectory(context, organization, decide, origin));
       const revokedAt = keys.find((key) => key.id === id)?.revokedAt;
-      if (revokedAt === undefined) throw new Error(`${id} was revoked, and is not`);
+      if (revokedAt === undefined) throw new Error(`${id} was revoked, but the log does not have it`);
       return { id, revokedAt, descendants: keys.filter((key) => descendants.has(key.id)).map(toShownApiKey) };
     },
   ),
@@ -164,7 +164,7 @@ async function despiteOthers<T>(append: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Start of a key's life, if that may be before its creation and is needed to know how long it is. */
+/** Start of the life of a short-lived key, which may be before its creation; undefined for other keys. */
 async function beginOfLife(context: GatewayContext, organization: string, key: ApiKey): Promise<string | undefined> {
   if (!isShortLived(key)) return undefined;
   return (await keyOriginsReader(context, organization)()).get(key.id)?.beganAt;

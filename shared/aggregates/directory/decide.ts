@@ -127,7 +127,10 @@ export function revokeApiKey(state: DirectoryState | undefined, keyId: string): 
 
 function checkCount({ keys }: DirectoryState): void {
   if (keys.length < mostKeys) return;
-  throw new ApiError('in_use', `The organization has created ${mostKeys} keys, which is the maximum.`);
+  throw new ApiError(
+    'in_use',
+    `The organization has created ${mostKeys} keys, revoked ones included, which is the maximum. Use an existing key.`,
+  );
 }
 
 function checkRoom(state: DirectoryState, added: ApiKey | DomainEntry): void {

@@ -32,7 +32,7 @@ export function expressionProgram(text: string, start: Point | undefined): Progr
   parser.nextToken();
   const body: Program['body'] = [];
   if (parser.type !== tokTypes.eof) body.push({ type: 'ExpressionStatement', expression: parser.parseExpression() });
-  if (parser.type !== tokTypes.eof) throw new SyntaxError('there is something after the expression');
+  if (parser.type !== tokTypes.eof) throw new SyntaxError('there is text after the expression');
   return { type: 'Program', sourceType: 'module', body };
 }
 
@@ -50,14 +50,14 @@ export function spreadProgram(text: string, start: Point | undefined): Program {
   const object = statement?.type === 'ExpressionStatement' ? statement.expression : undefined;
   const isSpread = object?.type === 'ObjectExpression' && object.properties.length === 1;
   if (!isSpread || object.properties[0]?.type !== 'SpreadElement')
-    throw new SyntaxError('only a spread can stand there');
+    throw new SyntaxError('only a spread is allowed there');
   return program;
 }
 
 export function moduleProgram(text: string, start: Point | undefined): Program {
   const program = parserAt(text, start).parse();
   const other = program.body.find(({ type }) => !/^(Import|Export)/.test(type));
-  if (other) throw new SyntaxError('only imports and exports can stand there');
+  if (other) throw new SyntaxError('only imports and exports are allowed there');
   return program;
 }
 
@@ -72,7 +72,7 @@ export function readExpression(text: string): { length: number } | { problem: st
     if (parser.type === tokTypes.ellipsis) parser.nextToken();
     if (parser.type !== tokTypes.braceR) parser.parseExpression();
     if (parser.type === tokTypes.braceR) return { length: parser.end + 1 };
-    return { problem: parser.type === tokTypes.eof ? 'It is never closed' : 'There is something after the expression' };
+    return { problem: parser.type === tokTypes.eof ? 'It is never closed' : 'There is text after the expression' };
   } catch (error) {
     if (error instanceof SyntaxError) return { problem: error.message.replace(/ \(\d+:\d+\)$/, '') };
     throw error;

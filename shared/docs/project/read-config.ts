@@ -96,7 +96,7 @@ export async function resolveReferences(project: NamedFiles, file: string): Prom
         from,
         `"$ref" in ${from} ${why}. Name a JSON file of this project, relative to ${from}.`,
       );
-    if (typeof reference !== 'string') throw refuse('is not a text');
+    if (typeof reference !== 'string') throw refuse('is not a string');
     if (/^[a-z][a-z0-9+.-]*:|^\/\/|[#\\]/i.test(reference))
       throw refuse(`is ${quoted(reference)}, which is not a file of this project`);
     const path = resolvePath(reference, from);

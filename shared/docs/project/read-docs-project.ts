@@ -219,7 +219,7 @@ const closedPage = (file: string): Diagnostic => ({
 const closedLink = (file: string): Diagnostic => ({
   severity: 'warning',
   code: 'link-of-groups',
-  message: 'This link is left out, because only pages can be kept to groups. Write it in a page of these groups.',
+  message: 'This link is left out, because only pages can be restricted to groups. Put it on a page of these groups.',
   file,
 });
 

@@ -59,7 +59,9 @@ function readGroup(group: JsonValue, name: string, warn: (message: string) => vo
     return undefined;
   }
   if (group.length > mostExpressions)
-    warn(`${name} has ${group.length} expressions; the first ${mostExpressions} count. Split what differs in meaning.`);
+    warn(
+      `${name} has ${group.length} expressions; the first ${mostExpressions} count. Put words with another meaning into another group.`,
+    );
   const expressions = new Map<string, string>();
   for (const value of group.slice(0, mostExpressions)) {
     const text = typeof value === 'string' ? value.trim().replaceAll(/\s+/g, ' ') : undefined;

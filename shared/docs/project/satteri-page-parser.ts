@@ -25,10 +25,13 @@ const satteriTree: ToTree = (text, format, math, repairs) => {
 /** `PageParser` on satteri. */
 export const satteriPageParser: PageParser = pageParser(satteriTree);
 
-/** For a tag that is never closed satteri looks through the rest of the page, and one that is not closed is no MDX. */
+/** Limit of unclosed tags. For each of them satteri searches the rest of the page, which is not valid MDX anyway. */
 const mostUnclosed = 50;
 
-/** Tags outside of code that are never closed: by their names, so it may be wrong about a page that is no MDX anyway, and only costs time then. */
+/**
+ * Number of tags outside of code that are never closed, counted by their names. The count may be wrong for a page that is not valid MDX, which only
+ * costs time.
+ */
 function unclosedTags(text: string): number {
   if (!text.includes('<')) return 0;
   const lines = text.split('\n');

@@ -98,7 +98,7 @@ export function verifyChain<S, E extends CommitEvent>(
   const links: Link[] = [];
   for (const message of messages) {
     const stored = readCommit(message.text);
-    if (stored === undefined) report('unreadable', { sequence: message.sequence }, 'The message is no commit.');
+    if (stored === undefined) report('unreadable', { sequence: message.sequence }, 'The message is not a commit.');
     else links.push({ stored, sequence: message.sequence });
     if (message.subject !== subject || (stored !== undefined && stored.subject !== subject)) {
       const other = message.subject === subject ? stored?.subject : message.subject;
@@ -113,8 +113,7 @@ export function verifyChain<S, E extends CommitEvent>(
   let highest = 0;
   for (const link of links) {
     const { revision } = link.stored;
-    if (byRevision.has(revision))
-      report('swapped', placeOf(link.sequence, link.stored), 'The revision is there twice.');
+    if (byRevision.has(revision)) report('swapped', placeOf(link.sequence, link.stored), 'The revision occurs twice.');
     else if (revision < highest) {
       report('swapped', placeOf(link.sequence, link.stored), `The revision comes after revision ${highest}.`);
     }

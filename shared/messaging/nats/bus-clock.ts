@@ -38,7 +38,7 @@ export async function busClock(
       const info = await jsm.streams.info(`KV_${bucket}`);
       const answeredAt = performance.now();
       const offsetMs = Date.parse(String((info as { ts?: unknown }).ts)) - (askedAt + answeredAt) / 2;
-      if (Number.isNaN(offsetMs)) throw new Error('The bus does not tell its time. nats-server 2.12 or later does.');
+      if (Number.isNaN(offsetMs)) throw new Error('The bus does not report its time. Use nats-server 2.12 or later.');
       return { offsetMs, errorMs: (answeredAt - askedAt) / 2 };
     });
 
@@ -71,7 +71,7 @@ export async function busClock(
   } catch (error) {
     log?.warn(
       { err: error },
-      `the bus does not tell its time, so the clock of this machine is used: ${messageOf(error)}`,
+      `the bus does not report its time, so the clock of this machine is used: ${messageOf(error)}`,
     );
   }
   const timer = setInterval(() => void askAgain(), askEveryMs);

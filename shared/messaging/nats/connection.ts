@@ -152,7 +152,7 @@ async function followStatus(
     } else if (status.type === 'error' && isUnknownUser(status.error)) {
       if (!state.isRefused) log?.error({ err: status.error }, unknownUser(address));
       state.isRefused = true;
-    } else if (status.type === 'error') log?.error({ err: status.error }, 'the bus refuses something');
+    } else if (status.type === 'error') log?.error({ err: status.error }, 'the bus refused a request');
   }
 }
 

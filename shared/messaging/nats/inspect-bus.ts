@@ -49,7 +49,7 @@ export async function inspectBus(inspection: BusInspection): Promise<Finding[]> 
   } catch (error) {
     return [
       fault(
-        `The server at ${address.url} takes the user "${address.user}" and then does not answer: ${messageOf(error)}.`,
+        `The server at ${address.url} accepts the user "${address.user}" but does not answer: ${messageOf(error)}.`,
         'Look at its log: JetStream may still start, or have no majority of its servers. If it is no nats-server, set BINDERY_NATS_URL.',
       ),
     ];
@@ -85,7 +85,7 @@ async function serverFindings(
   ];
   if (payload < leastPayload) {
     findings.push(
-      fault(`It takes messages of at most ${payload} bytes.`, `Set max_payload to 1MB in its configuration.`),
+      fault(`It accepts messages of at most ${payload} bytes.`, `Set max_payload to 1MB in its configuration.`),
     );
   }
   if (roundTrip > slowRoundTripMs) {

@@ -10,7 +10,7 @@ import { notProvisioned, whileAway } from './connection.ts';
 
 const bindDeadlineMs = 15_000;
 const positionDeadlineMs = 5_000;
-/** After a restart of the server the client may wait this long before it asks again. */
+/** Longest time after a restart of the server before the client asks again. */
 const askAgainMs = 5_000;
 const moreExpiresMs = 1_000;
 const ackTimeoutMs = 2_000;

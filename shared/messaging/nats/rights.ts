@@ -43,6 +43,6 @@ export async function untilRightsAreThere(
 ): Promise<void> {
   for (const deadline = performance.now() + withinMs; !(await hasRights(connection)); await delay(askEveryMs)) {
     if (performance.now() > deadline) throw new OlderRights();
-    log?.warn('waiting for the bus to have the rights of this version: its servers have to read nats.conf again');
+    log?.warn('waiting for the bus to have the rights of this version: its servers have to reload nats.conf');
   }
 }

@@ -82,7 +82,7 @@ export async function verifyAccess(
     const report = (problem: ChainProblem['problem'], text: string) =>
       problems.push({ problem, subject, sequence, message: text });
     const record = recordIn(message);
-    if (record === undefined) return void report('unreadable', 'The message is no record of access.');
+    if (record === undefined) return void report('unreadable', 'The message is not a record of access.');
     if (accessSubject(record.organization, record.jobId) !== subject) {
       report('wrong-subject', `The record belongs to ${accessSubject(record.organization, record.jobId)}.`);
     }

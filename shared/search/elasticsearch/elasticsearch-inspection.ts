@@ -50,13 +50,13 @@ export async function inspectElasticsearch(settings: ElasticsearchSettings): Pro
 
 type Within = { signal: AbortSignal; requestTimeout: number; maxRetries: number };
 
-/** Runs a question. It has to pass `within` on; otherwise the client waits for half a minute. */
+/** Runs one request of the inspection. The request has to use `within`; otherwise the client waits for half a minute. */
 type Ask = <T>(what: string, question: (client: Client, within: Within) => Promise<T>) => Promise<T>;
 
 function unusable(where: string, error: unknown): Finding {
   if (refusalStatus(error) === 401) {
     return fault(
-      `The search engine at ${where} does not take this user and password, or this API key.`,
+      `The search engine at ${where} does not accept this user and password, or this API key.`,
       'Set BINDERY_ELASTICSEARCH_USERNAME and _PASSWORD, or BINDERY_ELASTICSEARCH_API_KEY.',
     );
   }

@@ -73,10 +73,7 @@ export async function buildSqlitePassages(
   };
 }
 
-/**
- * Foreign keys are not checked: whenever a page is removed, a check would make FTS5 flush its write buffer, as a segment that it merges
- * with others later.
- */
+/** Foreign keys are not checked: with each removed page, the check would make FTS5 flush its write buffer to a further segment that must be merged later. */
 const open = (building: string): DatabaseSync => new DatabaseSync(building, { enableForeignKeyConstraints: false });
 
 /** Undefined if there is no such file, or if it cannot be used. */

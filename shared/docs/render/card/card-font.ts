@@ -42,7 +42,7 @@ function fontOf(family: CardStyle['family'], weight: Weight): Font {
 /** A word that was measured before. `path`: its outlines from the origin, once it was drawn. */
 type Word = { width: number; path?: string };
 
-/** Words of the cards before, by font, size and word. Pages of a site share most of theirs, and shaping a word takes longer than all else. */
+/** Cache of shaped words, by font, size and word. Pages of a site share most of their words, and shaping takes longer than everything else. */
 const words = new LRUCache<string, Word>({ max: 10_000 });
 
 /** `tracking`: additional space between letters, as a fraction of the size. Words are placed side by side, without kerning around spaces. */

@@ -20,9 +20,9 @@ const titleSizes = [
 ];
 
 /**
- * The card of a page: the site's name, section, title, description and address, in the colours of the site. Undefined if the site has no cards, if
- * the page names a picture of its own, or if the title has letters that the font lacks; `inform` then gets a sentence for the author. Other lines
- * with such letters are left out. Letters of right-to-left scripts are always among them.
+ * The card of a page: the site's name, section, title, description and address, in the colours of the site. Undefined if the site has no cards, if the
+ * page names a picture of its own, or if the title has letters that the font lacks; `inform` then gets a sentence for the author. Other lines with such
+ * letters are left out. Letters of right-to-left scripts always count as lacking.
  */
 export function pageCard(
   { path, title, frontmatter, settings, groups }: PageSlice,
@@ -105,7 +105,7 @@ function titleLines(family: CardStyle['family'], title: string) {
   });
   let found = tried[0]?.();
   for (const attempt of tried.slice(1)) if (found?.isCut !== false) found = attempt();
-  if (found === undefined) throw new Error('titles have no size');
+  if (found === undefined) throw new Error('there is no size for titles');
   return found;
 }
 
