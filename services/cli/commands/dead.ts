@@ -40,7 +40,7 @@ export function deadCommand(program: Command): void {
     .action((id: string, options: BusCommandOptions) => withStores(options, (stores) => show(stores, id, options)));
   for (const [action, description] of [
     ['retry', 'retry dead letters, and then the messages that wait behind them'],
-    ['drop', 'drop dead letters for good; the messages that wait behind them are handled'],
+    ['drop', 'drop dead letters permanently; the messages that wait behind them are handled'],
   ] as const) {
     withBusOptions(dead.command(action))
       .description(description)

@@ -31,7 +31,7 @@ export function spreadObject(value: StaticValue, budget: Budget): StaticObject {
 const charactersOfPart = 64;
 
 /**
- * Counts all parts of values. A part that occurs in several places counts as often, because later steps take time and memory for each. A list of two
+ * Counts all parts of values. A part that occurs in several places counts each time, because later steps take time and memory for each. A list of two
  * equal items, nested thirty times, has more parts than a machine has memory.
  */
 export function lookAt(values: Iterable<StaticValue>, budget: Budget): void {
