@@ -332,6 +332,8 @@ test.each([
   ['a quotation in an item of a quotation', '> - a\n>   > ~~~\n> > [x](//e)', '> - a\n>   > \\~~~\n> > x'],
   ['the text of a paragraph that looks like a quotation', 'b\n    >~~~ [x](//e)', 'b\n    >\\~~~ x'],
   ['backticks in a quotation further in', '- a\n  > ```\n> [x](//e)', '- a\n  > \\`\\`\\`\n> x'],
+  ['a paragraph of an item with a tab', '   -\ta\n\t ~~~ [x](//e)\n', '   -\ta\n\t \\~~~ x\n'],
+  ['indented code of an item with tabs', '-\t\ta\n\n      ~~~\n      [x](//e)\n', '-\t\ta\n\n      \\~~~\n      x\n'],
   ['two tildes and one of a text', '- ~~[~](//e)\n', '- ~~\\~\n'],
   ['tildes of two texts', '[~](//e)~~ [~~](//e)~ a', '\\~~~ \\~~~ a'],
   ['a number and a dot of a text', '1[.](//e) ~~~\n[2](//e)[)](//e) a', '1\\. \\~~~\n\\[2\\]) a'],

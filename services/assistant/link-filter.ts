@@ -116,8 +116,10 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     const [item = '', indent = '', number, gap = ''] = listItem.exec(line) ?? [];
     // Numbers other than 1 continue a list or begin one after an empty line; inside a paragraph they are text.
     const isItem = item !== '' && (number === undefined || number === '1' || afterEmptyLine || isInList);
-    if (isItem && columnOf(indent) - listColumn <= mostIndent)
-      listColumn = columnOf(indent) + item.length - indent.length - (gap.length > 4 ? gap.length - 1 : 0);
+    if (isItem && columnOf(indent) - listColumn <= mostIndent) {
+      const [markEnd, textColumn] = [columnOf(item.slice(0, -gap.length)), columnOf(item)];
+      listColumn = textColumn - markEnd > 4 ? markEnd + 1 : textColumn;
+    }
     afterEmptyLine = isEmpty(line);
     atLineStart = false;
     return '';
@@ -350,8 +352,9 @@ const withoutEscapes = (text: string): string => text.replaceAll(/\\(?=[!-/:-@[-
 /** True for a line that separates blocks. Other blanks than these, such as one that does not break, are text. */
 const isEmpty = (line: string): boolean => /^[ \t]*$/.test(line);
 
-const columnOf = (blanks: string): number =>
-  blanks.split('').reduce((column, blank) => (blank === '\t' ? column + 4 - (column % 4) : column + 1), 0);
+/** The column behind this beginning of a line. */
+const columnOf = (begin: string): number =>
+  begin.split('').reduce((column, each) => (each === '\t' ? column + 4 - (column % 4) : column + 1), 0);
 
 /** The number of quotations around a line, from the marks at its beginning, and the indent of its text inside them. */
 function placeOf(before: string): { quotes: number; column: number } {
