@@ -72,10 +72,14 @@ test('a page that no child can read is left out; the slower parser is not tried 
 test('a request has few pages, and large ones or those with large snippets go alone', () => {
   const pages = (count: number, sizeBytes: number, dependencies: string[] = []) =>
     Array.from({ length: count }, () => ({ sizeBytes, dependencies }));
-  const sizes = (all: ReturnType<typeof pages>) => groupsOf(all, () => 400_000).map((group) => group.length);
+  const file = (path: string, ...dependencies: string[]) =>
+    [path, { path, sha256: '', sizeBytes: 400_000, dependencies }] as const;
+  const files = new Map([file('spec.json'), file('a.json'), file('b.json'), file('c.mdx', 'b.json', 'd.mdx')]);
+  const sizes = (all: ReturnType<typeof pages>) => groupsOf(all, files).map((group) => group.length);
   expect(sizes(pages(40, 8_000))).toEqual([16, 16, 8]);
   expect(sizes([...pages(2, 8_000), ...pages(2, 2_000_000), ...pages(1, 8_000)])).toEqual([2, 1, 1, 1]);
   expect(sizes(pages(5, 8_000, ['spec.json']))).toEqual([5]);
   expect(sizes([...pages(2, 8_000, ['a.json']), ...pages(2, 8_000, ['b.json'])])).toEqual([2, 2]);
+  expect(sizes([...pages(2, 8_000, ['a.json']), ...pages(2, 8_000, ['d.mdx', 'c.mdx'])])).toEqual([2, 1, 1]);
   expect(sizes([])).toEqual([]);
 });

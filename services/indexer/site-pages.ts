@@ -1,4 +1,10 @@
-import { type PageEntry, type SiteModel } from '#shared/docs/project/site-model.ts';
+import {
+  importedFiles,
+  type ImportedFiles,
+  reachedDigests,
+  reachedFiles,
+} from '#shared/docs/project/imported-files.ts';
+import type { PageEntry, SiteModel } from '#shared/docs/project/site-model.ts';
 import { decoded } from '#shared/docs/project/url-policy.ts';
 import { pageReferenceInput } from '#shared/docs/reference/page-reference.ts';
 import { namedPage, pagePathOfAddress } from '#shared/docs/render/bundle-paths.ts';
@@ -49,7 +55,7 @@ export async function* readSitePages(
   for (let at = 0; at < pages.length; at += pagesAtOnce) {
     const batch = pages.slice(at, at + pagesAtOnce);
     // One group more than slots is in flight, so that it is fetched while children work.
-    const cut = await inParallel(groupsOf(batch, site.sizeOf), context.slots + 1, (group) =>
+    const cut = await inParallel(groupsOf(batch, site.files), context.slots + 1, (group) =>
       cutGroup(context, scope, content, site, group, signal),
     );
     const read = cut.flat();
@@ -69,10 +75,7 @@ export async function* readSitePages(
 /** Properties of the site that its pages need. */
 async function siteOf(model: SiteModel) {
   const { variables, styling, api } = model.settings;
-  const files = new Map(
-    [...model.specs, ...(model.operations ?? []), ...model.snippets].map((file) => [file.path, file]),
-  );
-  const importsOf = new Map(model.snippets.map((file) => [file.path, file.dependencies]));
+  const files = importedFiles(model);
   const paths = new Set(model.pages.map(({ path }) => path));
   const redirects = siteRedirects(model.redirects, (path) => paths.has(path));
   const defaults = defaultDivisions(model.navigation);
@@ -97,61 +100,52 @@ async function siteOf(model: SiteModel) {
     return redirected === undefined || redirected.startsWith('https:') ? undefined : redirected.replace(/#.*$/s, '');
   }
 
-  /** The imported files, with their own imports. */
-  function dependenciesOf(page: Pick<PageEntry, 'dependencies'>) {
-    const found = new Map<string, { path: string; sha256: string }>();
-    const pending = [...page.dependencies];
-    for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
-      const file = files.get(path);
-      if (!file || found.has(path)) continue;
-      found.set(path, file);
-      pending.push(...(importsOf.get(path) ?? []));
-    }
-    return [...found.values()];
-  }
+  const pathsOf = (targets: readonly string[]) => targets.map((target) => pathOf(target) ?? null);
+  const digestOf = reachedDigests(files, ({ path, sha256, linkTargets = [] }) =>
+    JSON.stringify([path, sha256, pathsOf(linkTargets)]),
+  );
 
   return {
     defaults,
     pathOf,
-    dependenciesOf,
-    sizeOf: (path: string): number => files.get(path)?.sizeBytes ?? 0,
+    files,
     /** Digest of all inputs of the page in the index. */
     keyOf: (page: PageEntry): string =>
-      sha256Of(
-        JSON.stringify([
-          shared,
-          page,
-          dependenciesOf(page).map(({ path, sha256 }) => [path, sha256]),
-          page.linkTargets.map((target) => pathOf(target) ?? null),
-        ]),
-      ),
+      sha256Of(JSON.stringify([shared, page, digestOf(page.dependencies), pathsOf(page.linkTargets)])),
   };
 }
 
 const mostInGroup = 16;
 const mostBytesInGroup = 512 * 1024;
 
-/** Groups of pages for one request each: few pages, and small together with their dependencies, in order. Only a single page may be larger. Pure. */
+/**
+ * Groups of pages for one request each: few pages, and small together with the files that they need, in order. Only a single page may be larger. Files that
+ * a group has are not followed again, so grouping costs as much as the files of each group. Pure.
+ */
 export function groupsOf<P extends Pick<PageEntry, 'sizeBytes' | 'dependencies'>>(
   pages: readonly P[],
-  sizeOf: (dependency: string) => number,
+  files: ImportedFiles,
 ): P[][] {
   const groups: P[][] = [];
   let bytes = 0;
   let included = new Set<string>();
+  /** Bytes of the page and of its files that `included` does not have yet; it has them afterwards. */
+  const include = ({ sizeBytes, dependencies }: P): number => {
+    const added = reachedFiles(files, dependencies, included);
+    for (const { path } of added) included.add(path);
+    return added.reduce((sum, file) => sum + file.sizeBytes, sizeBytes);
+  };
   for (const page of pages) {
     const group = groups.at(-1);
-    const bytesWith = (known: ReadonlySet<string>) =>
-      page.dependencies.reduce((sum, path) => sum + (known.has(path) ? 0 : sizeOf(path)), page.sizeBytes);
-    if (group !== undefined && group.length < mostInGroup && bytes + bytesWith(included) <= mostBytesInGroup) {
-      bytes += bytesWith(included);
+    const more = group !== undefined && group.length < mostInGroup ? include(page) : Number.POSITIVE_INFINITY;
+    if (group !== undefined && bytes + more <= mostBytesInGroup) {
+      bytes += more;
       group.push(page);
     } else {
       included = new Set();
-      bytes = bytesWith(included);
+      bytes = include(page);
       groups.push([page]);
     }
-    for (const path of page.dependencies) included.add(path);
   }
   return groups;
 }
@@ -172,7 +166,8 @@ async function cutGroup(
     const reference = input && { ...input, hasDescription };
     const source = await content.source({ path: file, sha256 }, signal);
     const dependencies: Record<string, string> = {};
-    for (const each of site.dependenciesOf(page)) dependencies[each.path] = await content.text(each, signal);
+    for (const each of reachedFiles(site.files, page.dependencies))
+      dependencies[each.path] = await content.text(each, signal);
     return { file, source, dependencies, title, description, variables, latex: styling.latex, reference };
   });
   return cutPages(context, scope, pages, signal);

@@ -3,7 +3,6 @@ import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts
 import type { ExportPlan, PlanChunk } from '#shared/contracts/stored-objects.ts';
 import type { FileEntry, SiteModel } from '#shared/docs/project/site-model.ts';
 import { leftOutOperations } from '#shared/docs/render/left-out-operations.ts';
-import { pageSlice } from '#shared/docs/render/page-slice.ts';
 import { assetsKey, chunkKey, closingKey, pageKey, siteKey } from '#shared/docs/render/segment-keys.ts';
 import { exportedPages, indexSite, type SiteIndex } from '#shared/docs/render/site-index.ts';
 import { assetChunkLimits, cutChunks, pageChunkLimits } from '#shared/export/bundle/cut-chunks.ts';
@@ -77,7 +76,7 @@ async function pageChunks(
   const chunks: PlanChunk[] = [];
   let sincePause = 0;
   for (const chunk of cutChunks(pages, pageChunkLimits)) {
-    const keys = chunk.map(({ path }) => pageKey(rendererVersion, pageSlice(index, path, options)));
+    const keys = chunk.map(({ path }) => pageKey(rendererVersion, index, path, options));
     chunks.push({ kind: 'pages', key: chunkKey(domain, keys, options), paths: chunk.map(({ path }) => path) });
     sincePause += chunk.length;
     if (sincePause < pagesBetweenPauses) continue;

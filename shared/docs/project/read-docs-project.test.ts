@@ -191,6 +191,33 @@ describe('dependencies of pages', () => {
     expect(model.snippets.reduce((sum, { dependencies }) => sum + dependencies.length, 0)).toBe(299);
   });
 
+  it('are those that a page names itself where many pages reach many snippets', async () => {
+    const texts = (count: number, path: (at: number) => string, text: (at: number) => string) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [path(at), text(at)]));
+    const model = await read({
+      'docs.json': docs({ pages: ['p0'] }),
+      ...texts(
+        600,
+        (at) => `p${at}.mdx`,
+        () => "import First from '/snippets/s0.mdx'\n\n<First/>",
+      ),
+      ...texts(
+        400,
+        (at) => `snippets/s${at}.mdx`,
+        (at) => `import Next from './s${at + 1}.mdx'\n\n[x](/p${at}) <Next/>`,
+      ),
+    });
+    expect(page(model, 'p0')).toMatchObject({
+      dependencies: ['snippets/s0.mdx'],
+      linkTargets: ['/snippets/s0.mdx'],
+    });
+    expect(model.snippets[0]).toMatchObject({
+      dependencies: ['snippets/s1.mdx'],
+      linkTargets: ['/p0', '/snippets/s1.mdx'],
+    });
+    expect(model.pages.reduce((sum, { dependencies }) => sum + dependencies.length, 0)).toBe(600);
+  });
+
   it('include the part of a specification that the page names', async () => {
     const model = await read({
       'docs.json': docs({ pages: ['a', 'b'] }),

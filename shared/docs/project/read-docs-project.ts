@@ -6,6 +6,7 @@ import { ignoreRules } from './ignore-rules.ts';
 import { jsonCopy, textOf } from './json-values.ts';
 import { isSafeHref } from './url-policy.ts';
 import { pageEntry, unreadableGroup } from './page-entry.ts';
+import { importsOfPages } from './page-imports.ts';
 import {
   fileKind,
   filesByPagePath,
@@ -26,7 +27,7 @@ import { readNavigation, withTitles } from './read-navigation.ts';
 import { readRedirects } from './read-redirects.ts';
 import { readSettings } from './read-settings.ts';
 import { readSynonyms } from './read-synonyms.ts';
-import { importCycles, isSource, reachableImports, type ReadSource, readSources } from './read-sources.ts';
+import { importCycles, isSource, type ReadSource, readSources } from './read-sources.ts';
 import type { NavigationNode, PageEntry, SiteModel } from './site-model.ts';
 import { maxSpecificationBytes } from '#shared/docs/reference/parse-specification.ts';
 import {
@@ -130,20 +131,19 @@ export async function readDocsProject(
   const found: PageEntry[] = [];
   const links = new Map<string, NavigationNode>();
   const hiddenLinks = new Set<string>();
+  const imports = importsOfPages(
+    sourcesOfPages.map(([file]) => file),
+    sources,
+  );
   for (const [file, source] of sourcesOfPages) {
     const path = pagePathOf(file);
-    const included = reachableImports(file, importsOf);
-    // A page also has the links of its snippets.
-    const targets = [source, ...included.flatMap((path) => sources.get(path) ?? [])].flatMap(
-      (each) => each.linkTargets,
-    );
-    const linkTargets = [...new Set(targets)].sort();
+    const { dependencies = [], linkTargets = [] } = imports.get(file) ?? {};
     const entry = pageEntry(
       path,
       { ...source, linkTargets },
       places.get(path) ?? [],
       settings.seo.indexing,
-      included,
+      dependencies,
       written.get(path),
     );
     if (entry.groups.includes(unreadableGroup)) report(closedPage(file));
@@ -187,9 +187,9 @@ export async function readDocsProject(
     pages,
     snippets: [...sources.values()]
       .filter(({ entry }) => imported.has(entry.path) || (isSource(entry.path) && !isPage(entry.path)))
-      .map(({ entry: { path, sha256, sizeBytes } }) => {
-        // Direct imports only: a chain of imports would otherwise list all its files in each of them.
-        return { path, sha256, sizeBytes, dependencies: [...importsOf(path)] };
+      .map(({ entry: { path, sha256, sizeBytes }, imports: dependencies, linkTargets }) => {
+        // Direct names only: a chain of imports would otherwise list all its files in each of them.
+        return { path, sha256, sizeBytes, dependencies, linkTargets };
       })
       .sort(byPath),
     specs: specs.map(entryOf),

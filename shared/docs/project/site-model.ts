@@ -107,11 +107,17 @@ const pageEntrySchema = z.object({
   version: optionalText,
   /** The whole frontmatter by YAML's core schema, without dangerous keys. */
   frontmatter: z.record(z.string(), z.json()),
-  /** Project files that its bytes may depend on, including all snippets and specifications. Additional ones are harmless, a missing one is a bug. */
+  /**
+   * Project files that its bytes may depend on: those that the page names, which name more themselves (`snippets`), or all of them. Additional ones are
+   * harmless, a missing one is a bug. Read them by `reachedFiles`.
+   */
   dependencies: z.array(z.string()),
   /** The slice of a specification that it shows, by its name among `operations`. */
   reference: optionalText,
-  /** Internal targets that the source seems to link to, with a leading slash, without anchor and query; a superset. */
+  /**
+   * Internal targets that the source seems to link to, with a leading slash, without anchor and query; a superset. Those of imported files are here or in
+   * `snippets`. Read them by `reachedTargets`.
+   */
   linkTargets: z.array(z.string()),
 });
 
@@ -158,8 +164,13 @@ export const siteModelSchema = z.object({
   navigation: z.array(navigationNodeSchema),
   /** Sorted by path. */
   pages: z.array(pageEntrySchema),
-  /** MDX, Markdown and JSX files that other files import, with their direct imports. Those of earlier versions have all imports. */
-  snippets: z.array(fileEntrySchema.extend({ dependencies: z.array(z.string()) })),
+  /**
+   * MDX, Markdown and JSX files that other files import, with their direct imports and own link targets. Those of earlier versions have all imports, and no
+   * link targets, which are in the entries of pages.
+   */
+  snippets: z.array(
+    fileEntrySchema.extend({ dependencies: z.array(z.string()), linkTargets: z.array(z.string()).optional() }),
+  ),
   /** OpenAPI and AsyncAPI files. */
   specs: z.array(fileEntrySchema),
   /** Parts of specifications that one page shows, as made at publication: `openapi.json#GET /users`. Models of earlier versions have none. */

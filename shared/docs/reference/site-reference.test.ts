@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { pageSlice } from '#shared/docs/render/page-slice.ts';
 import { pageKey } from '#shared/docs/render/segment-keys.ts';
 import { indexSite } from '#shared/docs/render/site-index.ts';
 import { testOptions, testProject } from '#shared/docs/render/test-project.ts';
@@ -135,7 +134,7 @@ describe('pages made from a specification', () => {
       const files = { 'docs.json': docs({ pages: ['GET /pets', 'GET /quiet'] }), 'pets.json': JSON.stringify(changed) };
       const { model } = await testProject(files);
       const index = indexSite(model);
-      return model.pages.map(({ path }) => pageKey('r-1', pageSlice(index, path, testOptions)));
+      return model.pages.map(({ path }) => pageKey('r-1', index, path, testOptions));
     };
     const [list, quiet] = await keys(() => undefined);
     const [sameList, otherQuiet] = await keys(({ paths }) => {

@@ -1,5 +1,6 @@
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import type { DiagnosticTally } from '#shared/contracts/diagnostic-tally.ts';
+import { importedFiles, reachedNames } from '#shared/docs/project/imported-files.ts';
 import { withoutUndefined } from '#shared/docs/project/json-values.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { decoded } from '#shared/docs/project/url-policy.ts';
@@ -89,10 +90,11 @@ export function exportReport(model: SiteModel, site: ReportedSite, files: Readon
 /** Diagnostics of publication about files of the bundle. Others are left out, because they would reveal pages that are not in it. */
 function shownDiagnostics(model: SiteModel, exported: ReadonlySet<string>): Diagnostic[] {
   const isUsed = usedFiles(model, exported);
-  const shown = new Set<string>();
-  const leftOut = new Set<string>();
-  for (const { path, file, dependencies } of model.pages)
-    for (const each of [file, ...dependencies]) (exported.has(path) ? shown : leftOut).add(each);
+  const files = importedFiles(model);
+  const filesOf = (pages: SiteModel['pages']): Set<string> =>
+    reachedNames(files, [...pages.map(({ file }) => file), ...pages.flatMap(({ dependencies }) => dependencies)]);
+  const shown = filesOf(model.pages.filter(({ path }) => exported.has(path)));
+  const leftOut = filesOf(model.pages.filter(({ path }) => !exported.has(path)));
   for (const { path } of [...model.assets, ...model.specs]) if (!isUsed({ path })) leftOut.add(path);
   return model.diagnostics.filter(({ file }) => shown.has(file) || !leftOut.has(file));
 }

@@ -1,5 +1,6 @@
 import type { ExportOptions } from '#shared/contracts/stored-objects.ts';
 import { isJsonObject, listOf, textOf, withoutUndefined } from '#shared/docs/project/json-values.ts';
+import { reachedDigests, reachedFiles, reachedTargets } from '#shared/docs/project/imported-files.ts';
 import type { PictureSize } from '#shared/docs/project/picture-size.ts';
 import { type PageMenu, readPageMenu } from '#shared/docs/project/read-page-menu.ts';
 import type { PageEntry, SiteSettings } from '#shared/docs/project/site-model.ts';
@@ -65,18 +66,56 @@ const maxSiblings = 16;
 
 /** Throws if the model has no page with this path. */
 export function pageSlice(index: SiteIndex, path: string, options: RenderOptions): PageSlice {
+  const page = pageAt(index, path);
+  const needed = reachedFiles(index.dependencies, page.dependencies).sort((a, b) => (a.path < b.path ? -1 : 1));
+  const dependencies = needed.map((file) => ({ path: file.path, sha256: file.sha256 }));
+  return { ...ownSlice(index, page, reachedTargets(index.dependencies, page), options), dependencies };
+}
+
+/** Everything that decides a page's slice, with a digest in place of everything that the page shares with others that import the same files. */
+export function sliceInputs(index: SiteIndex, path: string, options: RenderOptions): object {
+  const page = pageAt(index, path);
+  const digestOf = importDigests.get(index) ?? importDigestsOf(index);
+  importDigests.set(index, digestOf);
+  return { slice: ownSlice(index, page, page.linkTargets, options), imported: digestOf(page.dependencies) };
+}
+
+const importDigests = new WeakMap<SiteIndex, ReturnType<typeof reachedDigests>>();
+
+const importDigestsOf = (index: SiteIndex): ReturnType<typeof reachedDigests> =>
+  reachedDigests(index.dependencies, ({ path, sha256, linkTargets = [] }) =>
+    JSON.stringify([path, sha256, linksTo(index, linkTargets)]),
+  );
+
+function pageAt(index: SiteIndex, path: string): PageEntry {
   const page = index.pages.get(path);
-  if (!page)
-    throw new Error(`there is no page ${JSON.stringify(path)} in content version ${index.model.contentVersion}`);
-  const { settings } = index.model;
-  const place = index.places.get(path) ?? index.defaultPlace;
-  const language = page.language ?? languageOfPath(index, path);
-  const targets = page.linkTargets.flatMap((target) => otherNames(target, siteBase(settings)));
+  if (page) return page;
+  throw new Error(`there is no page ${JSON.stringify(path)} in content version ${index.model.contentVersion}`);
+}
+
+/** Links to these targets as a slice has them. */
+function linksTo(index: SiteIndex, written: Iterable<string>): Pick<PageSlice, 'links' | 'folders' | 'pictures'> {
+  const siteUrl = siteBase(index.model.settings);
+  const targets = [...written].flatMap((target) => otherNames(target, siteUrl));
   const links = Object.fromEntries(targets.map((target) => [target, resolveTarget(index, target)]));
   const folders = targets.flatMap((target) => {
     const first = folderPage(index, target);
     return first === undefined ? [] : [[target, first] as const];
   });
+  return { links, folders: Object.fromEntries(folders), pictures: picturesAmong(index, Object.values(links)) };
+}
+
+/** The slice of a page with links to these targets, and without the files that it needs. */
+function ownSlice(
+  index: SiteIndex,
+  page: PageEntry,
+  targets: Iterable<string>,
+  options: RenderOptions,
+): Omit<PageSlice, 'dependencies'> {
+  const { path } = page;
+  const { settings } = index.model;
+  const place = index.places.get(path) ?? index.defaultPlace;
+  const language = page.language ?? languageOfPath(index, path);
   const reference = pageReferenceInput(page, settings.api);
   return {
     path,
@@ -92,10 +131,7 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
     translations: translationsOf(index, page, place),
     groups: place.groups,
     siblings: nearest(place.siblings, path).map((sibling) => pageLink(index, sibling)),
-    links,
-    folders: Object.fromEntries(folders),
-    pictures: picturesAmong(index, Object.values(links)),
-    dependencies: dependenciesOf(index, page),
+    ...linksTo(index, targets),
     styles: index.model.styles.map((file) => file.path),
     scripts: options.allowTenantScripts ? index.model.scripts.map((file) => file.path) : [],
     ...withoutUndefined({
@@ -137,19 +173,6 @@ function nearest(siblings: readonly string[], path: string): readonly string[] {
   if (siblings.length <= maxSiblings) return siblings;
   const start = Math.max(0, Math.min(siblings.indexOf(path) - maxSiblings / 2, siblings.length - maxSiblings));
   return siblings.slice(start, start + maxSiblings);
-}
-
-/** All files that a page needs, sorted. The model's lists may name only direct imports, so their imports are followed. */
-function dependenciesOf(index: SiteIndex, page: PageEntry): PageSlice['dependencies'] {
-  const found = new Map<string, string>();
-  const pending = [...page.dependencies];
-  for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
-    const file = index.dependencies.get(path);
-    if (!file || found.has(path)) continue;
-    found.set(path, file.sha256);
-    pending.push(...(file.dependencies ?? []));
-  }
-  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, sha256]) => ({ path, sha256 }));
 }
 
 /** The choices of a page. Options of languages and versions lead to the same page there, if it exists: `es/quickstart` for `quickstart`. */

@@ -56,7 +56,7 @@ test('pictures of the project have their sizes; a changed size changes the key o
   expect(html).toContain('width="20"');
   expect(html).toContain('height="10"');
   expect(html).toContain('<img src="./logo.png" alt="two">');
-  const keyOf = ({ model }: typeof before) => pageKey('v1', pageSlice(indexSite(model), 'index', testOptions));
+  const keyOf = ({ model }: typeof before) => pageKey('v1', indexSite(model), 'index', testOptions);
   expect(keyOf(after)).not.toBe(keyOf(before));
 });
 
@@ -137,7 +137,7 @@ test('a key changes with what the page shows, and with nothing else', async () =
     const { model } = await testProject({ ...files, ...changed });
     const index = indexSite(model);
     return Object.fromEntries(
-      model.pages.map(({ path }) => [path, pageKey('r-000000000000', pageSlice(index, path, testOptions))]),
+      model.pages.map(({ path }) => [path, pageKey('r-000000000000', index, path, testOptions)]),
     );
   };
   const before = await keysOf({});

@@ -1,8 +1,8 @@
 import type { FileEntry, PageEntry, SiteModel } from '#shared/docs/project/site-model.ts';
 import { sha256Of, sha256OfJson } from '#shared/runtime/canonical-json.ts';
 import { isIsolated } from './isolate/isolate-file.ts';
-import type { PageSlice, RenderOptions, SiteRenderOptions } from './page-slice.ts';
-import { exportedPages } from './site-index.ts';
+import { type RenderOptions, type SiteRenderOptions, sliceInputs } from './page-slice.ts';
+import { exportedPages, type SiteIndex } from './site-index.ts';
 import { usedFiles } from './used-files.ts';
 
 /*
@@ -11,11 +11,11 @@ import { usedFiles } from './used-files.ts';
  */
 
 /**
- * Key of a page, from the renderer version and the slice. The slice has everything of the model that the page shows, with the hashes of its source
- * and dependencies.
+ * Key of a page, from the renderer version and the inputs of its slice: everything of the model that the page shows, with the hashes of its source and of
+ * the files that it needs.
  */
-export function pageKey(rendererVersion: string, slice: PageSlice): string {
-  return sha256Of(JSON.stringify({ kind: 'page', rendererVersion, slice }));
+export function pageKey(rendererVersion: string, index: SiteIndex, path: string, options: RenderOptions): string {
+  return sha256Of(JSON.stringify({ kind: 'page', rendererVersion, ...sliceInputs(index, path, options) }));
 }
 
 /** Key of a chunk of pages, in bundle order. */

@@ -1,4 +1,5 @@
 import { type BundledFiles, bundledFiles } from '#shared/docs/project/bundled-files.ts';
+import { importedFiles, type ImportedFiles } from '#shared/docs/project/imported-files.ts';
 import type { PictureSize } from '#shared/docs/project/picture-size.ts';
 import type { FileEntry, PageEntry, SiteModel } from '#shared/docs/project/site-model.ts';
 import { pageFile, namedPage, pagePathOfAddress } from './bundle-paths.ts';
@@ -17,7 +18,8 @@ export type SiteIndex = {
   files: ReadonlyMap<string, FileEntry>;
   /** Sizes of the pictures among the files. */
   pictures: ReadonlyMap<string, PictureSize>;
-  dependencies: ReadonlyMap<string, FileEntry & { dependencies?: string[] }>;
+  /** Files that pages need, by name. */
+  dependencies: ImportedFiles;
   /** Folder that has pages and no page of its own → the first page in it, in the order of the navigation. */
   folders: ReadonlyMap<string, string>;
   redirects: SiteRedirects;
@@ -46,9 +48,7 @@ export function indexSite(model: SiteModel, exported: Iterable<string> = exporte
     exported: exportedPaths,
     files: new Map(files.map((file) => [file.path, file])),
     pictures: new Map(model.assets.flatMap(({ path, picture }) => (picture === undefined ? [] : [[path, picture]]))),
-    dependencies: new Map(
-      [...model.specs, ...(model.operations ?? []), ...model.snippets].map((file) => [file.path, file]),
-    ),
+    dependencies: importedFiles(model),
     folders: foldersOf(navigation.places.keys(), exportedPaths),
     redirects: siteRedirects(model.redirects, (path) => exportedPaths.has(path)),
     ...navigation,

@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { importedFiles, type ImportedFiles, reachedFiles } from '#shared/docs/project/imported-files.ts';
 import type { JsonValue } from '#shared/docs/project/json-values.ts';
 import type { FileEntry, NavigationNode, PageEntry, SiteModel } from '#shared/docs/project/site-model.ts';
 import { decoded } from '#shared/docs/project/url-policy.ts';
@@ -13,7 +14,11 @@ import { pagePathOfAddress } from './bundle-paths.ts';
 export function usedFiles(model: SiteModel, exported: ReadonlySet<string>): (file: Pick<FileEntry, 'path'>) => boolean {
   const leftOut = model.pages.filter(({ path }) => !exported.has(path));
   if (leftOut.length === 0 || model.namedFiles === undefined) return () => true;
-  const shown = namesOf(model.pages.filter(({ path }) => exported.has(path)));
+  const snippets = importedFiles(model);
+  const shown = namesOf(
+    model.pages.filter(({ path }) => exported.has(path)),
+    snippets,
+  );
   const { settings, navigation, redirects } = model;
   for (const text of textsIn([settings, shownNodes(navigation, exported), redirects] as JsonValue))
     addName(shown, text, '');
@@ -23,7 +28,7 @@ export function usedFiles(model: SiteModel, exported: ReadonlySet<string>): (fil
     ...model.scripts.map((file) => file.path),
   ])
     shown.add(path);
-  const hidden = namesOf(leftOut);
+  const hidden = namesOf(leftOut, snippets);
   const files = [...model.assets, ...model.specs].map(({ path }) => path);
   const ofShown = new Set(files.filter((path) => shown.has(path)).map(folderOf));
   const ofHidden = new Set(files.filter((path) => hidden.has(path) && !shown.has(path)).map(folderOf));
@@ -48,11 +53,16 @@ function shownNodes(nodes: readonly NavigationNode[], exported: ReadonlySet<stri
 
 const folderOf = (path: string): string => posix.dirname(path);
 
-/** All names in these pages, without a slash in front. Some may be neither files nor pages. */
-function namesOf(pages: readonly PageEntry[]): Set<string> {
+/** All names in these pages and in the snippets that they reach, without a slash in front. Some may be neither files nor pages. */
+function namesOf(pages: readonly PageEntry[], snippets: ImportedFiles): Set<string> {
   const names = new Set<string>();
-  for (const { file, linkTargets, frontmatter, reference } of pages) {
+  const imported = reachedFiles(
+    snippets,
+    pages.flatMap(({ dependencies }) => dependencies),
+  );
+  for (const { linkTargets = [] } of [...pages, ...imported])
     for (const target of linkTargets) names.add(pagePathOfAddress(decoded(target)));
+  for (const { file, frontmatter, reference } of pages) {
     for (const text of textsIn(frontmatter)) addName(names, text, folderOf(file));
     if (reference !== undefined) names.add(reference.slice(0, reference.indexOf('#')));
   }
