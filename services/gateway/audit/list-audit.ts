@@ -120,7 +120,7 @@ async function* auditEntries(
   }
 }
 
-/** Records of links contain the address while it is kept. Its hash links other entries from the same address. */
+/** Link records contain the address itself while it is kept. All other entries are found by its hash. */
 function withAddressHash(entry: AuditEntry, hashKey: string, organization: string): AuditEntry {
   const { address, addressHash } = entry;
   if (address === undefined || addressHash !== undefined) return entry;

@@ -84,7 +84,7 @@ export function pictureHref(fromPage: string, picture: string): string {
 
 /** One `../` for each folder above the page; `./` at the top, so that a name with a colon is not taken for a protocol. */
 export function pathToTop(fromPage: string): string {
-  // One page calls this many times.
+  // Cached, because it is called many times for each page.
   if (fromPage !== lastPage) {
     const depth = fromPage.split('/').length - 1;
     lastPage = fromPage;
