@@ -7,6 +7,9 @@ import { secretIn } from '#shared/runtime/config.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { type DataFolderOptions, dataFolderOf, NotConnected } from './connection.ts';
 
+/** The variable that holds the password of a user of the bus. */
+export const passwordVariable = (user: string): string => `BINDERY_NATS_PASSWORD_${variableName(user)}`;
+
 type BusAccess = { url: string; user: 'auditor' | 'operator' | 'housekeeper'; password: string };
 
 /** Connects an operator's command to the bus with the rights of one user while `work` runs. Throws `NotConnected`. */
@@ -56,7 +59,7 @@ function busAccess(
   dataFolder: string,
   environment: Record<string, string | undefined>,
 ): BusAccess {
-  const variable = `BINDERY_NATS_PASSWORD_${variableName(user)}`;
+  const variable = passwordVariable(user);
   const given = secretIn(environment, variable);
   if (given !== undefined) {
     return { url: environment.BINDERY_NATS_URL ?? 'nats://127.0.0.1:4222', user, password: given };
@@ -74,6 +77,25 @@ function busAccess(
     throw new NotConnected(
       `This command connects to the bus as "${user}". Give ${variable} and BINDERY_NATS_URL (in the folder of "bindery secrets", BINDERY_SECRETS=<folder>/${user === 'housekeeper' ? user : 'operator'} has the password), or --data with the data folder of an installation that was started on this machine (looked in ${dataFolder}).`,
     );
+  }
+}
+
+/** The addresses and secrets that `bindery start` wrote into its data folder, as variables; empty if it was not started there. */
+export function localEnvironment(dataFolder: string): Record<string, string> {
+  const read = (file: string): unknown => JSON.parse(readFileSync(join(dataFolder, file), 'utf8'));
+  try {
+    const { natsPasswords } = z.object({ natsPasswords: z.record(z.string(), z.string()) }).parse(read('secrets.json'));
+    const { nats } = z.object({ nats: z.int() }).parse(read('ports.json'));
+    return {
+      BINDERY_NATS_URL: `nats://127.0.0.1:${nats}`,
+      BINDERY_OBJECT_FOLDER: join(dataFolder, 'objects'),
+      BINDERY_DATA: dataFolder,
+      ...Object.fromEntries(
+        Object.entries(natsPasswords).map(([user, password]) => [passwordVariable(user), password]),
+      ),
+    };
+  } catch {
+    return {};
   }
 }
 

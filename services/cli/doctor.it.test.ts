@@ -6,15 +6,19 @@ import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type DeadLetter, deadLetterKey } from '#shared/contracts/dead-letters.ts';
+import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import { requireServer } from '#infra/setup/find-server.ts';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { newFolder } from '../../test/support/new-folder.ts';
 import { type ServerProcess, startServerProcess } from '../../test/support/server-process.ts';
 import { slowProxy } from '../../test/support/slow-proxy.ts';
+import { standInServices } from '../../test/support/stand-in-services.ts';
 import { runCommand } from '../../test/support/start-installation.ts';
 import { type RedisServer, startRedis } from '../../test/support/start-redis.ts';
 import { startVersityGateway, type VersityGateway } from '../../test/support/start-versitygw.ts';
+import { passwordVariable } from './bus-connection.ts';
 import { examinationText } from './commands/doctor.ts';
 import { examine } from './doctor/examine.ts';
 import { noPaint } from './terminal.ts';
@@ -32,6 +36,11 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
   let models: { status: number; body: unknown };
   let healthy: Record<string, string>;
   const listening: Server[] = [];
+  let stopServices: () => Promise<void>;
+
+  const passwordOf = async (user: string): Promise<string> =>
+    (await readFile(join(folder, user, passwordVariable(user)), 'utf8')).trim();
+  const startServices = () => standInServices(healthy.BINDERY_NATS_URL ?? '', passwordOf);
 
   const serve = async (listener: RequestListener): Promise<Server> => {
     const server = createServer(listener).listen(0, '127.0.0.1');
@@ -74,10 +83,12 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
       BINDERY_MISTRAL_BASE_URL: addressOf(model),
     };
     await runCommand(['provision'], { ...healthy, BINDERY_SECRETS: join(folder, 'provisioner') });
+    stopServices = await startServices();
   });
 
   afterAll(async () => {
     for (const server of listening) server.close();
+    await stopServices?.();
     await Promise.all([nats?.kill(), s3?.stop(), redis?.stop()]);
   });
 
@@ -103,6 +114,8 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
       /\d+ streams and buckets and \d+ consumers have the settings of this version/,
       /writes each message to its disk before it acknowledges it/,
       /Each stream stored its last message/,
+      /Each service that works on messages is there/,
+      /No message is set aside/,
       /The object store at http:\S+ \(bucket bindery\) wrote and read an object in \d+ ms/,
       /It does not overwrite existing objects/,
       /A signed link to http:\S+ works from here/,
@@ -344,6 +357,89 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
     const text = await saidWith({});
     expect(text).toContain('The stream FACTS differs from the settings of this version: max_age.');
     expect(text).toContain('Run "bindery provision" of this version.');
+  });
+
+  test('names a paused consumer, and "bindery provision --resume" resumes it', async () => {
+    const variables = { ...healthy, BINDERY_SECRETS: join(folder, 'provisioner') };
+    const password = await passwordOf('provisioner');
+    const access = { servers: healthy.BINDERY_NATS_URL ?? '', user: 'provisioner', pass: password };
+    const connection = await connect({ ...access, inboxPrefix: '_INBOX_provisioner' });
+    const jsm = await jetstreamManager(connection, { checkAPI: false });
+    const until = new Date(Date.now() + 86_400_000);
+    await jsm.consumers.pause('FACTS', 'orchestrator-facts', until);
+    const isPaused = async () => (await jsm.consumers.info('FACTS', 'orchestrator-facts')).paused === true;
+    const sentence = 'The consumer orchestrator-facts of FACTS was paused by hand: its service gets no message until ';
+    const text = await saidWith({});
+    expect(text).toContain(`! ${sentence}${until.toISOString().slice(0, 19)}`);
+    expect(text).toContain('→ If it should not wait, run "bindery provision --resume".');
+    expect(text).not.toContain('All is well');
+    // A pause may be deliberate, so an ordinary start keeps it, and says so.
+    const kept = await runCommand(['provision'], variables);
+    expect(kept).toMatchObject({ code: 0, stderr: expect.stringContaining(sentence) });
+    expect(await isPaused()).toBe(true);
+    const resumed = await runCommand(['provision', '--resume'], variables);
+    expect(resumed).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/orchestrator-facts of FACTS .*is resumed/),
+    });
+    expect(await isPaused()).toBe(false);
+    expect(await saidWith({})).not.toContain('paused');
+    await connection.close();
+  });
+
+  test('names the services that do not work, although the gateway is ready', async () => {
+    expect(await saidWith({})).toContain('✓ Each service that works on messages is there.');
+    await stopServices();
+    try {
+      const text = await saidWith({});
+      for (const [service, effect] of [
+        ['orchestrator', 'no export starts or continues'],
+        ['projector', 'statuses, lists, figures and keys do not change'],
+        ['housekeeper', 'nothing is archived or removed'],
+        ['page-renderer', 'no page is rendered'],
+        ['bundler', 'no bundle is joined'],
+        ['indexer', 'publications cannot be searched'],
+      ]) {
+        expect(text).toContain(`✗ No ${service} works here: ${effect}.\n    → Start one`);
+      }
+    } finally {
+      stopServices = await startServices();
+    }
+  });
+
+  test('says that messages are set aside, and what each kind waits for', async () => {
+    expect(await saidWith({})).toContain('✓ No message is set aside.');
+    const bus = await connectBus({
+      ...{ url: healthy.BINDERY_NATS_URL ?? '', service: 'operator', instance: 'test' },
+      password: await passwordOf('operator'),
+    });
+    const letter = (
+      sequence: number,
+      cause: DeadLetter['cause'],
+      state: DeadLetter['state'] = 'aside',
+    ): DeadLetter => ({
+      ...{ service: 'projector', stream: 'EXPORTS', subject: 'exports.acme.x.log', sequence, isOrdered: true },
+      ...{ state, cause, reason: 'It has an unknown event.', setAsideAt: '2026-03-01T10:00:00.000Z' },
+    });
+    const letters = [letter(1, 'newer'), letter(2, 'newer'), letter(3, 'poison'), letter(4, 'poison', 'dropped')];
+    const keyOf = ({ service, stream, sequence }: DeadLetter) => deadLetterKey(service, stream, sequence);
+    for (const one of letters) await bus.deadLetters.put(keyOf(one), one);
+    const text = await saidWith({});
+    expect(text).toContain(
+      '! 2 messages are set aside until an upgrade: a newer version of Bindery wrote them, and the projector of this version cannot read them.\n    → Run the newer version of these services',
+    );
+    expect(text).toContain(
+      '! 1 message is set aside, because the projector cannot handle it.\n    → "bindery dead list"',
+    );
+    expect(text).not.toContain('All is well');
+    for (const one of letters) await bus.deadLetters.remove(keyOf(one));
+    await bus.close();
+    const blind = {
+      BINDERY_SECRETS: '',
+      BINDERY_NATS_PASSWORD_PROVISIONER: 'x',
+      BINDERY_NATS_URL: 'nats://127.0.0.1:1',
+    };
+    expect(await saidWith(blind)).not.toContain('All is well');
   });
 
   test('sees a server that acknowledges before the disk has a message, and a monitor that is not there', async () => {

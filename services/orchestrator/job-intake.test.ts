@@ -33,7 +33,9 @@ function takingOver(bus: MemoryBus, signal: AbortSignal) {
       return activeJob(stored);
     },
   };
-  return { taken, all: takeOver({ bus, logger: pino({ level: 'silent' }) }, registry, signal) };
+  const takeAll = async () =>
+    takeOver({ bus, logger: pino({ level: 'silent' }) }, registry, await bus.activeJobs.keys(), signal);
+  return { taken, all: takeAll() };
 }
 
 test('a job whose log cannot be read while the bus is away is taken over when it is back', async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ExportCommit, isActive } from '#shared/aggregates/export-job/export-job.ts';
 import { jobStatusKey } from '#shared/interfaces/read-models.ts';
+import { BusPartMissing } from '#shared/messaging/bus.ts';
 import { consume } from '#shared/messaging/queue/consume.ts';
 import type { Delivery } from '#shared/messaging/queue/durable-reader.ts';
 import type { StoredCommit } from '#shared/messaging/log/event-log.ts';
@@ -15,19 +16,13 @@ type Adds = Pick<JobRegistry, 'add'>;
 
 const readsAtOnce = 16;
 
-/**
- * Adds the jobs that were active under the earlier leader, each at its newest commit. Rejects when their index cannot be read, or when `signal`
- * aborts. Jobs do not wait for each other: those that cannot be read yet are retried after all others.
- */
-export async function takeOver(context: IntakeContext, registry: Adds, signal: AbortSignal): Promise<void> {
-  const keys = await context.bus.activeJobs.keys();
-  await takeAll(context, registry, keys, signal);
-  if (keys.length > 0) context.logger.info({ jobs: keys.length }, 'took over the active jobs');
-}
-
 const takeAgainPause: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 30_000 };
 
-async function takeAll(
+/**
+ * Adds the jobs with these keys that are active, each at its newest commit. Rejects when `signal` aborts. Jobs do not wait for each other: those that
+ * cannot be read yet are retried after all others.
+ */
+export async function takeOver(
   context: IntakeContext,
   registry: Adds,
   keys: readonly string[],
@@ -87,20 +82,28 @@ export async function takeAgain(
 ): Promise<void> {
   try {
     await delay(afterMs, undefined, { signal });
-    await takeAll(context, registry, [jobStatusKey(organization, jobId)], signal);
+    await takeOver(context, registry, [jobStatusKey(organization, jobId)], signal);
   } catch {
     // This leader stops; the next one takes over all active jobs.
   }
 }
 
-/** Puts a job into the index of active jobs and adds it to the registry. */
+/**
+ * Puts a job into the index of active jobs and adds it to the registry. A job may be missing in an index that is missing as a whole, because the next
+ * index is filled from the log.
+ */
 export async function admit(
-  { bus }: IntakeContext,
+  { bus, logger }: IntakeContext,
   registry: Adds,
   stored: StoredCommit<ExportCommit>,
 ): Promise<ActiveJob> {
   const { organization, jobId, createdAt } = stored.commit.data.state;
-  await bus.activeJobs.put(jobStatusKey(organization, jobId), { organization, jobId, createdAt });
+  try {
+    await bus.activeJobs.put(jobStatusKey(organization, jobId), { organization, jobId, createdAt });
+  } catch (error) {
+    if (!(error instanceof BusPartMissing)) throw error;
+    logger.warn({ err: error, jobId }, 'an active job is not in the index, which is missing');
+  }
   return registry.add(stored);
 }
 

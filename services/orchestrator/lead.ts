@@ -2,6 +2,7 @@ import { setInterval } from 'node:timers/promises';
 import type { ExportCommand } from '#shared/aggregates/export-job/decide.ts';
 import { bundleUnit, closingUnit } from '#shared/aggregates/export-job/export-job.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
+import { activeJobKeys, keepIndexComplete } from './active-job-index.ts';
 import type { OrchestratorContext } from './context.ts';
 import { taskDispatcher, type TaskDispatcher } from './dispatcher.ts';
 import { readRequests, takeAgain, takeOver } from './job-intake.ts';
@@ -43,9 +44,16 @@ export async function lead(context: OrchestratorContext, signal: AbortSignal): P
   const leadsNoMore = context.measures.leads(() => [...registry.jobs.values()].map(stateOf), dispatcher.tasks);
   try {
     // The leader works meanwhile: a job that cannot be read yet does not delay others.
-    const takingOver = takeOver(context, registry, working);
+    const indexed = activeJobKeys(context, working);
+    const take = (keys: readonly string[]) => takeOver(context, registry, keys, working);
+    const takingOver = indexed.then(take);
     takingOver.catch(() => part.abort());
+    const keepingIndex = async () => {
+      await indexed;
+      await keepIndexComplete(context, (keys) => void take(keys).catch(() => {}), working);
+    };
     const parts = [
+      keepingIndex(),
       readRequests(context, registry, working),
       readFacts(context, registry, dispatcher, working),
       watchTime(context, { registry, dispatcher, planner, pinned, deadlines }, working),

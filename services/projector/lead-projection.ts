@@ -24,11 +24,14 @@ import {
   firstPointer,
   flip,
   isNew,
+  rebuildForLoss,
   rebuildForShape,
 } from './projection-pointer.ts';
 
 const positionEveryMs = 50;
 const nearMs = 1_000;
+/** Interval at which the projector looks whether the live generation is still whole. */
+const lookAfterMs = 10_000;
 const untilNextDayMs = (now: Date): number => dayMs - (now.getTime() % dayMs);
 
 const foldRetry: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 30_000 };
@@ -134,6 +137,15 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
       logger.info({ projection: source.name, shape: source.shape }, 'a read model of an older shape is rebuilt');
       return save(beginRebuild(pointer, ownRebuild, clock.now()));
     }
+    const lostAt = await bus.projections.lostDocumentsAt(source.name, live);
+    const repair = rebuildForLoss(pointer, lostAt);
+    if (repair !== undefined) {
+      logger.error(
+        { projection: source.name, lostAt },
+        'a bucket was deleted and made again; its read model is rebuilt',
+      );
+      return save(beginRebuild(pointer, repair, clock.now()));
+    }
     const remainingMs =
       pointer.keptUntil === undefined ? undefined : Date.parse(pointer.keptUntil) - clock.now().getTime();
     if (remainingMs !== undefined && remainingMs <= 0) {
@@ -144,7 +156,7 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
     if (await deadLetterQueue.settleOne(followers.again)) return;
     const idle = new AbortController();
     await Promise.race([
-      requests.next(Math.min(remainingMs ?? hourMs, untilNextDayMs(clock.now())), idle.signal),
+      requests.next(Math.min(remainingMs ?? lookAfterMs, lookAfterMs, untilNextDayMs(clock.now())), idle.signal),
       deadLetterQueue.changed(idle.signal),
     ]);
     idle.abort();

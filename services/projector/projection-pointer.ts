@@ -40,7 +40,9 @@ export function flip(
 ): ProjectionPointer {
   if (rebuild === undefined) throw new Error('No rebuild has begun.');
   const { id, startedAt } = rebuild;
-  const met = id === ownRebuildId(shape) ? (pointer.lastRebuild?.id ?? pointer.met) : undefined;
+  // A rebuild that the projector started takes the place of the operator's last one.
+  const met =
+    id === ownRebuildId(shape) || id.startsWith('lost-') ? (pointer.lastRebuild?.id ?? pointer.met) : undefined;
   return {
     ...pointer,
     ...(met === undefined ? {} : { met }),
@@ -65,6 +67,12 @@ const ownRebuildId = (shape: number): string => `shape-${shape}`;
 export function rebuildForShape(pointer: ProjectionPointer, shape: number): string | undefined {
   const id = ownRebuildId(shape);
   return (pointer.shape ?? 1) < shape && pointer.calledOff?.rebuildId !== id ? id : undefined;
+}
+
+/** The rebuild that a projector starts because the live generation lost documents at this time. It starts once, and not if it was called off. Pure. */
+export function rebuildForLoss(pointer: ProjectionPointer, lostAt: string | undefined): string | undefined {
+  const id = `lost-${lostAt}`;
+  return lostAt === undefined || pointer.calledOff?.rebuildId === id ? undefined : id;
 }
 
 /**

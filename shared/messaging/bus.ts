@@ -69,6 +69,8 @@ export type BusParts = {
     startOver(projection: ProjectionName, generation: Generation, confirm: () => Promise<void>): Promise<void>;
     /** Creates a generation's reader if it is missing. It begins at the start of the log. */
     makeReader(projection: ProjectionName, generation: Generation): Promise<void>;
+    /** The time at which a generation lost documents, because a bucket was deleted and made again; undefined if it did not. */
+    lostDocumentsAt(projection: ProjectionName, generation: Generation): Promise<string | undefined>;
   };
   /** The orchestrator's index of active jobs. */
   activeJobs: DocumentStore<ActiveJobDocument>;
@@ -104,7 +106,7 @@ export const busPartsOf = {
     ...(['deadLetters', 'deadLetterLog', 'leases'] as const),
   ],
   housekeeper: ['exports', 'content', 'directory', 'readModels', 'leases'],
-  auditor: ['readModels'],
+  auditor: ['readModels', 'deadLetters'],
   operator: ['projections', 'deadLetters'],
 } as const satisfies Record<BusUser, readonly (keyof BusParts)[]>;
 
@@ -139,6 +141,15 @@ export type BusTraffic = {
 /** The bus did not answer in time. The call can be repeated: a guarded append that was stored is recognized then. */
 export class BusUnavailable extends Unavailable {
   override name = 'BusUnavailable';
+}
+
+/** A stream or bucket does not exist, because it was deleted while services run. They continue when the provisioner has made it again. */
+export class BusPartMissing extends Unavailable {
+  override name = 'BusPartMissing';
+
+  constructor(part: string, options?: ErrorOptions) {
+    super(`The bus has no ${part}: it was deleted. Run "bindery provision" of this version.`, options);
+  }
 }
 
 /**

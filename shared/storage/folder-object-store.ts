@@ -40,6 +40,18 @@ const unusable = new Set('ENOSPC ENOTDIR EDQUOT EROFS EACCES EPERM EIO EMFILE EN
 
 const full = new Set(['ENOSPC', 'EDQUOT']);
 
+const isFull = (error: unknown): boolean => full.has(errorCode(error) ?? '');
+
+/** Node's error for a folder that is made with its parents on a read-only file system. */
+const isNotMade = (error: unknown): boolean =>
+  errorCode(error) === 'ENOENT' && (error as NodeJS.ErrnoException).syscall === 'mkdir';
+
+/** Advice to an operator about an error of the store, as a sentence. */
+export const folderAdvice = (error: unknown): string =>
+  error instanceof ObjectStoreUnavailable && isFull(error.cause)
+    ? 'Make room on that disk: services continue automatically.'
+    : 'Let the user of the services write to this folder, or set BINDERY_OBJECT_FOLDER to another one.';
+
 /** Objects as files in a folder of this machine, for one host. */
 export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectStore {
   const clock = settings.clock ?? systemClock;
@@ -62,8 +74,12 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
   }
 
   function diskProblem(error: unknown): unknown {
-    if (!unusable.has(errorCode(error) ?? '')) return error;
-    const reason = full.has(errorCode(error) ?? '') ? `its disk is full (${messageOf(error)})` : messageOf(error);
+    if (!unusable.has(errorCode(error) ?? '') && !isNotMade(error)) return error;
+    const reason = isFull(error)
+      ? `its disk is full (${messageOf(error)})`
+      : isNotMade(error)
+        ? `no folder can be made in it, so its file system may be read-only (${messageOf(error)})`
+        : messageOf(error);
     return new ObjectStoreUnavailable(`the folder ${settings.folder} cannot be used: ${reason}`, { cause: error });
   }
 

@@ -122,6 +122,7 @@ export function memoryBus(): MemoryBus {
       requests: memoryDocuments(gate),
       startOver: () => Promise.reject(new Error('Rebuilds are tested on a real bus.')),
       makeReader: async () => {},
+      lostDocumentsAt: async () => undefined,
     },
     presence: {
       announce: (report) => {

@@ -10,6 +10,7 @@ export type SmallDisk = {
   fill(): void;
   /** Removes the data of `fill`. */
   free(): void;
+  makeReadOnly(): void;
   remove(): void;
 };
 
@@ -34,6 +35,7 @@ export function mountSmallDisk(megabytes: number): SmallDisk {
       }
     },
     free: () => rmSync(filler, { force: true }),
+    makeReadOnly: () => void execFileSync('mount', ['-o', 'remount,ro', folder], { stdio: 'pipe' }),
     remove() {
       execFileSync('umount', ['--lazy', folder], { stdio: 'pipe' });
       rmSync(folder, { recursive: true });

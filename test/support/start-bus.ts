@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { requireServer } from '#infra/setup/find-server.ts';
-import type { BusConnection, BusOf } from '#shared/messaging/bus.ts';
+import type { BusOf } from '#shared/messaging/bus.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import { provision } from '#shared/messaging/nats/provision.ts';
 import { natsConfig, serverUsers } from '#shared/messaging/subjects/permissions.ts';
@@ -13,6 +15,10 @@ import { type ServerProcess, startServerProcess } from './server-process.ts';
 export type TestBus = {
   server: NatsServer;
   passwords: Readonly<Record<string, string>>;
+  /** Streams and consumers with all rights, as of an operator who changes the bus by hand. */
+  admin(): Promise<JetStreamManager>;
+  /** Brings streams, buckets and consumers back, as `bindery provision` does. */
+  provision(): Promise<void>;
   /** A connection with the rights of this service; closed by `stop`. */
   connect<User extends BusUser>(service: User, instance?: string): Promise<BusOf<User>>;
   stop(): Promise<void>;
@@ -29,19 +35,25 @@ export async function startTestBus(
   } = {},
 ): Promise<TestBus> {
   const passwords = Object.fromEntries(serverUsers.map((name) => [name, randomBytes(12).toString('hex')]));
-  let configText = natsConfig({ passwords });
+  const adminPassword = randomBytes(12).toString('hex');
+  let configText = natsConfig({ passwords }).replace(
+    'users = [',
+    `users = [\n    { user: "admin", password: "${adminPassword}" }`,
+  );
   if (options.largestMessage !== undefined) {
     configText = configText.replace(/max_payload: \w+/, `max_payload: ${options.largestMessage}`);
   }
   if (options.syncsLater === true) configText = configText.replace('sync_interval: always', 'sync_interval: "2m"');
   const server = await startNatsServer({ configText });
-  const opened: BusConnection[] = [];
-  try {
-    await provision({
+  const opened: { close(): Promise<void> }[] = [];
+  const provisioned = () =>
+    provision({
       url: server.url,
       password: passwords['provisioner'] ?? '',
       rendererVersions: options.rendererVersions ?? ['r-000000000000'],
     });
+  try {
+    await provisioned();
   } catch (error) {
     await server.stop();
     throw error;
@@ -49,6 +61,12 @@ export async function startTestBus(
   return {
     server,
     passwords,
+    provision: provisioned,
+    async admin() {
+      const connection = await connect({ servers: server.url, user: 'admin', pass: adminPassword });
+      opened.push(connection);
+      return jetstreamManager(connection);
+    },
     async connect(service, instance = 'test') {
       const bus = await connectBus({ url: server.url, service, password: passwords[service] ?? '', instance });
       opened.push(bus);

@@ -9,7 +9,9 @@ import { busSettings, dataFolderSettings, variableName } from '#shared/service/c
 import { loadConfig, secretSetting, setting } from '#shared/runtime/config.ts';
 import { everySecond, retryUnavailable } from '#shared/runtime/retry.ts';
 import { objectStoreFromConfig, objectStoreSettings } from '#shared/storage/open-object-store.ts';
+import { localEnvironment } from '../bus-connection.ts';
 import { wholeNumber } from '../command-options.ts';
+import { type DataFolderOptions, dataFolderOf } from '../connection.ts';
 
 /*
  * One-time setup of an installation with several machines or containers: its secrets, then its streams and bucket, then its first organization.
@@ -61,6 +63,7 @@ function secretFiles(secrets: Secrets, natsHosts: readonly string[]): SecretFile
     },
     doctor: {
       ...passwordOf('provisioner'),
+      ...passwordOf('auditor'),
       ...passwordOf(supervisorUser),
       ...s3,
       ...elasticsearch,
@@ -120,14 +123,16 @@ export function provisionCommand(program: Command): void {
     .description(
       'make the streams, buckets and consumers of the bus and the bucket of the object store, or bring them up to date',
     )
-    .action(async () => {
-      const config = loadConfig(provisionSettings, process.env);
+    .option('--resume', 'also resume consumers that were paused by hand', false)
+    .option('--data <folder>', 'data folder of a local installation (BINDERY_DATA, .bindery)')
+    .action(async ({ resume, ...options }: DataFolderOptions & { resume: boolean }) => {
+      const config = loadConfig(provisionSettings, { ...localEnvironment(dataFolderOf(options)), ...process.env });
       const { provision } = await import('#shared/messaging/nats/provision.ts');
       const { rendererVersion } = await import('#shared/docs/render/renderer-version.ts');
       const { natsUrl: url, natsPassword: password, replicas } = config;
       const warn = (line: string) => void process.stderr.write(`${line}\n`);
       const log = { warn, info: warn, error: (_: object, line: string) => warn(line) };
-      await provision({ url, password, replicas, rendererVersions: [await rendererVersion()], log });
+      await provision({ url, password, replicas, rendererVersions: [await rendererVersion()], resume, log });
       process.stdout.write(`The bus at ${url} has its streams, buckets and consumers.\n`);
       const store = objectStoreFromConfig(config);
       if (store.kind === 'folder') return;

@@ -1,15 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { oldestNatsServer } from '#infra/setup/server-locations.mjs';
 import { languageModelSettings } from '#services/assistant/language-model.ts';
 import { embedderSettings } from '#shared/embedding/open-embedder.ts';
 import { redisAddressOf, redisSettings } from '#shared/http/redis-settings.ts';
 import { busUsers } from '#shared/messaging/subjects/subject-table.ts';
-import { variableName } from '#shared/service/common-settings.ts';
 import { loadConfig, secretIn, type Settings, type ConfigOf } from '#shared/runtime/config.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
-import { fault, type Finding, findingsOf, good } from '#shared/runtime/finding.ts';
+import { fault, type Finding, findingsOf, good, warning } from '#shared/runtime/finding.ts';
 import { elasticsearchSettings, searchSettings } from '#shared/search/open-search-index.ts';
 import {
   linkSigningSettings,
@@ -17,6 +14,7 @@ import {
   objectStoreSettings,
   openObjectStore,
 } from '#shared/storage/open-object-store.ts';
+import { localEnvironment, passwordVariable } from '../bus-connection.ts';
 import type { programSettings } from '../known-settings.ts';
 
 /** The findings about one part of the installation: `bus`, `object store` … */
@@ -58,16 +56,16 @@ export async function examine(options: ExaminationOptions): Promise<Examination[
       const isS3 = settings.kind === 's3';
       try {
         await store.check();
-      } catch (error) {
-        await store.close();
-        if (!isS3) throw error;
-        const { s3Advice } = await import('#shared/storage/s3-client.ts');
-        return [fault(`${messageOf(error)}.`, s3Advice(error))];
-      }
-      try {
         const { inspectObjectStore } = await import('#shared/storage/inspect-object-store.ts');
         const where = isS3 ? `${settings.endpoint ?? 'AWS'} (bucket ${settings.bucket})` : settings.folder;
         return await inspectObjectStore(store, { where, followLinks: isS3 });
+      } catch (error) {
+        if (isS3) {
+          const { s3Advice } = await import('#shared/storage/s3-client.ts');
+          return [fault(`${messageOf(error)}.`, s3Advice(error))];
+        }
+        const { folderAdvice } = await import('#shared/storage/folder-object-store.ts');
+        return [fault(`The object store does not work: ${messageOf(error)}.`, folderAdvice(error))];
       } finally {
         await store.close();
       }
@@ -112,12 +110,10 @@ export async function examine(options: ExaminationOptions): Promise<Examination[
   return Promise.all(Object.entries(parts).map(async ([about, findings]) => ({ about, findings: await findings })));
 }
 
-const userVariable = (user: string): string => `BINDERY_NATS_PASSWORD_${variableName(user)}`;
-
 /** The provisioner sees all streams. Without its password, the other users see less. */
 async function examineBus(environment: Readonly<Record<string, string | undefined>>, monitors: readonly string[]) {
   const users = ['provisioner', ...busUsers];
-  const user = users.find((each) => secretIn(environment, userVariable(each)) !== undefined);
+  const user = users.find((each) => secretIn(environment, passwordVariable(each)) !== undefined);
   if (user === undefined) {
     return [
       fault(
@@ -128,32 +124,27 @@ async function examineBus(environment: Readonly<Record<string, string | undefine
   }
   const { inspectBus } = await import('#shared/messaging/nats/inspect-bus.ts');
   const { rendererVersion } = await import('#shared/docs/render/renderer-version.ts');
-  return inspectBus({
-    address: {
-      url: environment.BINDERY_NATS_URL ?? 'nats://127.0.0.1:4222',
-      user,
-      password: secretIn(environment, userVariable(user)) ?? '',
-    },
+  const as = (each: string) => ({
+    url: environment.BINDERY_NATS_URL ?? 'nats://127.0.0.1:4222',
+    user: each,
+    password: secretIn(environment, passwordVariable(each)) ?? '',
+  });
+  const findings = await inspectBus({
+    address: as(user),
     oldestServer: oldestNatsServer,
     rendererVersions: [await rendererVersion()],
+    withServices: true,
     monitors,
-    supervisorPassword: secretIn(environment, userVariable('supervisor')),
+    supervisorPassword: secretIn(environment, passwordVariable('supervisor')),
   });
+  const reader = letterReaders.find((each) => secretIn(environment, passwordVariable(each)) !== undefined);
+  if (reader === undefined) {
+    const advice = 'Give BINDERY_NATS_PASSWORD_AUDITOR: "bindery secrets" writes it to the folder "doctor".';
+    return [...findings, warning('The dead letters were not looked at.', advice)];
+  }
+  const { inspectDeadLetters } = await import('#shared/messaging/nats/inspect-dead-letters.ts');
+  return [...findings, ...(await inspectDeadLetters(as(reader)))];
 }
 
-/** The addresses and secrets that `bindery start` wrote into its data folder, as variables; empty if it was not started there. */
-function localEnvironment(dataFolder: string): Record<string, string> {
-  const read = (file: string): unknown => JSON.parse(readFileSync(join(dataFolder, file), 'utf8'));
-  try {
-    const { natsPasswords } = z.object({ natsPasswords: z.record(z.string(), z.string()) }).parse(read('secrets.json'));
-    const { nats } = z.object({ nats: z.int() }).parse(read('ports.json'));
-    return {
-      BINDERY_NATS_URL: `nats://127.0.0.1:${nats}`,
-      BINDERY_OBJECT_FOLDER: join(dataFolder, 'objects'),
-      BINDERY_DATA: dataFolder,
-      ...Object.fromEntries(Object.entries(natsPasswords).map(([user, password]) => [userVariable(user), password])),
-    };
-  } catch {
-    return {};
-  }
-}
+/** The users that read all dead letters. */
+const letterReaders = ['auditor', 'operator'];

@@ -23,6 +23,7 @@ import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { type BusOf, type BusParts, busPartsOf, BusUnavailable } from '../bus.ts';
 import { type DocumentStore, followPointers, liveReadModels, readModelsBy, readModelTable } from '../read-models.ts';
 import { projectionTable } from '../subjects/projection-table.ts';
+import { mayAskForState } from '../subjects/permissions.ts';
 import {
   accessSubject,
   bundleTaskSubject,
@@ -38,7 +39,7 @@ import { natsDocumentStore } from './nats-document-store.ts';
 import { natsDurableReader } from './nats-durable-reader.ts';
 import { natsEventLog, publishDurably } from './nats-event-log.ts';
 import { natsLeases } from './nats-leases.ts';
-import { makeReader, startOver } from './start-over.ts';
+import { lostDocumentsAt, makeReader, startOver } from './start-over.ts';
 import { writeReadiness } from './write-readiness.ts';
 
 export type BusSettings<User extends BusUser> = {
@@ -79,8 +80,9 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
     opened.set(name, known);
     return known;
   };
+  const access = (name: string) => ({ js, jsm, mayAskForState: mayAskForState(service, rowOf(name)) });
   const documents = async <T>(name: string, schema: z.ZodType<T>): Promise<DocumentStore<T>> =>
-    natsDocumentStore(await bucket(name), { js, jsm }, rowOf(name), schema);
+    natsDocumentStore(await bucket(name), access(name), rowOf(name), schema);
   const generation = async (which: Generation) => {
     const names = [...new Set(Object.values(readModelTable).map((row) => inGeneration(row.bucket, which)))];
     const stores = new Map(await Promise.all(names.map(async (name) => [name, await bucket(name)] as const)));
@@ -88,7 +90,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
       const name = inGeneration(row.bucket, which);
       return natsDocumentStore(
         stores.get(name) as KV,
-        { js, jsm },
+        access(name),
         rowOf(name),
         row.schema as z.ZodType<never>,
         row.prefix,
@@ -157,6 +159,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
       requests: await documents('rebuilds', rebuildRequestSchema),
       startOver: (projection, which, confirm) => startOver(jsm, projection, which, confirm),
       makeReader: (projection, which) => makeReader(jsm, projection, which),
+      lostDocumentsAt: (projection, which) => lostDocumentsAt(jsm, projection, which),
     }),
     activeJobs: () => documents('active-jobs', activeJobDocumentSchema),
     exportPlaces: () => documents('export-places', exportPlacesSchema),

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { JetStreamApiCodes, JetStreamApiError, JetStreamError } from '@nats-io/jetstream';
+import { JetStreamApiCodes, JetStreamApiError, JetStreamError, type JetStreamManager } from '@nats-io/jetstream';
 import { connect, errors, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
 import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
 import { connectionProblem } from '#shared/runtime/connection-problem.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
-import { type BusTraffic, BusUnavailable } from '../bus.ts';
+import { BusPartMissing, type BusTraffic, BusUnavailable } from '../bus.ts';
 
 export type BusAddress = {
   /** Comma-separated addresses. If one has the scheme `tls://`, all servers must use TLS, with a certificate that Node trusts. */
@@ -169,12 +169,12 @@ export async function whileAway<T>(what: string, deadlineMs: number, call: () =>
     } catch (error) {
       if (!isAway(error)) throw refusal(what, error);
       if (performance.now() > deadline) {
-        throw new BusUnavailable(
-          `${what}: the bus did not answer within ${deadlineMs / 1_000} s. Is nats-server running?`,
-          {
-            cause: error,
-          },
-        );
+        const reason = isUnanswered(error)
+          ? 'nats-server is starting, or a stream or consumer is missing, which "bindery doctor" names'
+          : 'is nats-server running?';
+        throw new BusUnavailable(`${what}: the bus did not answer within ${deadlineMs / 1_000} s: ${reason}`, {
+          cause: error,
+        });
       }
     }
   }
@@ -199,15 +199,28 @@ export async function wholeAnswer<T>(parts: AsyncIterable<T>): Promise<T[]> {
 
 /** 10008: JetStream has not started yet; 503 and no responders: it is being restarted. */
 function isAway(error: unknown): boolean {
-  if (violationOf(error) !== undefined) return false;
+  if (error instanceof BusPartMissing || violationOf(error) !== undefined) return false;
   if (error instanceof JetStreamApiError) return error.status === 503 || error.code === 10_008;
   return (
     error instanceof errors.TimeoutError ||
-    error instanceof errors.NoRespondersError ||
+    isUnanswered(error) ||
     error instanceof errors.RequestError ||
     error instanceof errors.ConnectionError ||
     (error instanceof JetStreamError && /503|no responders|timeout/i.test(error.message))
   );
+}
+
+/** True if a request failed because its stream does not exist. `jsm`: a manager that may ask for the stream's settings. */
+export async function isStreamMissing(error: unknown, jsm: JetStreamManager, stream: string): Promise<boolean> {
+  if (error instanceof JetStreamApiError) return error.code === JetStreamApiCodes.StreamNotFound;
+  // Nobody answers a write or a direct read then, nor while the server starts.
+  if (!isUnanswered(error)) return false;
+  try {
+    await jsm.streams.info(stream);
+    return false;
+  } catch (answer) {
+    return answer instanceof JetStreamApiError && answer.code === JetStreamApiCodes.StreamNotFound;
+  }
 }
 
 /** Turns an error of opening a part of the bus into this one if the part was never provisioned. Other errors are returned unchanged. */
@@ -232,8 +245,14 @@ export const isViolation = (error: unknown): boolean => violationOf(error) !== u
 
 /** A request that may not be published fails with the violation as its cause. */
 function violationOf(error: unknown): InstanceType<typeof errors.PermissionViolationError> | undefined {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause instanceof errors.PermissionViolationError) return cause;
-  }
-  return undefined;
+  return [...causesOf(error)].find((cause) => cause instanceof errors.PermissionViolationError);
+}
+
+/** True if nobody listened for a request. The client hides this error behind others, such as "jetstream is not enabled". */
+const isUnanswered = (error: unknown): boolean =>
+  [...causesOf(error)].some((cause) => cause instanceof errors.NoRespondersError);
+
+/** The error and its causes, outermost first. */
+function* causesOf(error: unknown): Iterable<Error> {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) yield cause;
 }

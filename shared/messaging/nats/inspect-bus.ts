@@ -5,8 +5,9 @@ import { clockFinding, fault, type Finding, good, versionFinding, warning } from
 import { connectionProblem } from '#shared/runtime/connection-problem.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { type BusAddress, isUnknownUser, openedAtOnce, passwordVariable } from './connection.ts';
-import { leftToProvision } from './provision.ts';
+import { howToResume, leftToProvision, pauseText } from './provision.ts';
 import { hasRights, renewRights } from './rights.ts';
+import { inspectServices } from './inspect-services.ts';
 import { openServerHealth } from './server-health.ts';
 
 export type BusInspection = {
@@ -15,6 +16,8 @@ export type BusInspection = {
   oldestServer: readonly number[];
   /** The renderer versions whose chunk consumers are checked. */
   rendererVersions: readonly string[];
+  /** True if the services have to run. */
+  withServices?: boolean;
   /** Addresses of the servers' monitors, `http://host:8222`. Only the monitor shows when a server syncs to its disk. */
   monitors?: readonly string[];
   /** Password of the user `supervisor`, who may ask whether a stream's last write failed. */
@@ -96,7 +99,10 @@ async function serverFindings(
   return findings;
 }
 
-async function streamFindings(connection: NatsConnection, { address, rendererVersions }: BusInspection) {
+async function streamFindings(
+  connection: NatsConnection,
+  { address, rendererVersions, withServices = false }: BusInspection,
+) {
   if (address.user !== 'provisioner') {
     return [
       warning(
@@ -114,14 +120,17 @@ async function streamFindings(connection: NatsConnection, { address, rendererVer
     ];
   }
   const jsm = await jetstreamManager(connection, { checkAPI: false });
-  const { streams, durables, problems } = await leftToProvision(jsm, rendererVersions);
+  const { streams, durables, problems, paused } = await leftToProvision(jsm, rendererVersions);
+  const pauses = paused.map((pause) => warning(pauseText(pause), howToResume));
   if (problems.length > 0) {
-    return problems.map((problem) => fault(problem, 'Run "bindery provision" of this version.'));
+    return [...problems.map((problem) => fault(problem, 'Run "bindery provision" of this version.')), ...pauses];
   }
   const findings = [
+    ...pauses,
     good(`${streams.length} streams and buckets and ${durables} consumers have the settings of this version.`),
   ];
-  return [...findings, ...replicaFindings(connection, streams), ...(await roomFindings(jsm))];
+  const services = withServices ? await inspectServices(jsm, rendererVersions) : [];
+  return [...findings, ...replicaFindings(connection, streams), ...(await roomFindings(jsm)), ...services];
 }
 
 /** Findings about the number of servers that keep each message, and about copies that are behind. */

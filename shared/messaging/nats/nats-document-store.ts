@@ -12,10 +12,11 @@ import { errors, headers, type MsgHdrs } from '@nats-io/transport-node';
 import type { z } from 'zod';
 import { messageOf, Poison, Unavailable } from '#shared/runtime/failures.ts';
 import type { DocumentChange, DocumentStore, ReadDocument } from '../read-models.ts';
+import { BusPartMissing } from '../bus.ts';
 import { isConflict } from './nats-event-log.ts';
 import { isUnreadable, parseDocument } from '../parse-message.ts';
 import type { BucketRow } from '../subjects/subject-table.ts';
-import { whileAway, wholeAnswer } from './connection.ts';
+import { isStreamMissing, whileAway, wholeAnswer } from './connection.ts';
 
 const deadlineMs = 5_000;
 /** Limits of a page of documents that are read together. */
@@ -43,20 +44,27 @@ function turn(): Promise<void> {
   return thisTurn;
 }
 
-/** Documents of one kind in a bucket: those whose keys begin with `prefix`, which callers do not see. */
+/**
+ * Documents of one kind in a bucket: those whose keys begin with `prefix`, which callers do not see. `mayAskForState`: the user may ask for the
+ * state of the bucket, and is told when it is missing.
+ */
 export function natsDocumentStore<T>(
   kv: KV,
-  { js, jsm }: { js: JetStreamClient; jsm: JetStreamManager },
+  { js, jsm, mayAskForState = true }: { js: JetStreamClient; jsm: JetStreamManager; mayAskForState?: boolean },
   { name: bucket, removedKeptSeconds = markerSeconds }: Pick<BucketRow, 'name' | 'removedKeptSeconds'>,
   schema: z.ZodType<T>,
   prefix = '',
 ): DocumentStore<T> {
   const parse = (key: string, bytes: Uint8Array, revision: number): T =>
     parseDocument(`The document "${key}" of the bucket ${bucket}`, bytes, revision, schema);
-  const call = <R>(what: string, run: () => Promise<R>) =>
-    whileAway(`${what} in the bucket ${bucket}`, deadlineMs, run);
-
   const stream = `KV_${bucket}`;
+  const call = <R>(what: string, run: () => Promise<R>) =>
+    whileAway(`${what} in the bucket ${bucket}`, deadlineMs, () =>
+      run().catch(async (error: unknown) => {
+        const isMissing = mayAskForState && (await isStreamMissing(error, jsm, stream));
+        throw isMissing ? new BusPartMissing(`bucket "${bucket}"`, { cause: error }) : error;
+      }),
+    );
   const subjectOf = (full: string): string => `$KV.${bucket}.${full}`;
   const keyOf = (subject: string): string => subject.slice(subjectOf(prefix).length);
   const readable = ({ subject, seq, data, header }: StoredMsg): ReadDocument<T>[] => {

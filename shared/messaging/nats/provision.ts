@@ -1,4 +1,5 @@
 import {
+  type ConsumerInfo,
   JetStreamApiCodes,
   JetStreamApiError,
   jetstreamManager,
@@ -31,6 +32,8 @@ export async function provision(options: {
   password: string;
   rendererVersions: string[];
   replicas?: number;
+  /** Also resumes consumers that were paused by hand. A pause may be deliberate, so that otherwise `log` only receives a warning. */
+  resume?: boolean;
   /** Timeout for the server to read a configuration that was just written. */
   rightsWithinMs?: number;
   log?: ConnectionLog;
@@ -44,11 +47,38 @@ export async function provision(options: {
     await untilRightsAreThere(connection, options.rightsWithinMs, options.log);
     const jsm = await jetstreamManager(connection, { checkAPI: false });
     for (const wanted of provisionedStreams(options.replicas ?? 1)) await bringStream(jsm, wanted);
-    for (const row of provisionedDurables(options.rendererVersions)) await bringDurable(jsm, row, options.log);
+    for (const row of provisionedDurables(options.rendererVersions)) {
+      await bringDurable(jsm, row, options.log);
+      await settlePause(jsm, row, options);
+    }
   } finally {
     await connection.close();
   }
 }
+
+async function settlePause(
+  jsm: JetStreamManager,
+  { stream, name }: DurableRow,
+  { resume = false, log }: { resume?: boolean; log?: ConnectionLog },
+): Promise<void> {
+  const paused = pauseOf(await jsm.consumers.info(stream, name));
+  if (paused === undefined) return;
+  if (!resume) return log?.warn(`${pauseText(paused)} ${howToResume}`);
+  await jsm.consumers.resume(stream, name);
+  log?.info(`the consumer ${name} of ${stream} was paused until ${paused.until}, and is resumed`);
+}
+
+/** A consumer that was paused by hand, and the end of its pause. The server delivers no message to its reader until then. */
+export type Pause = { stream: string; name: string; until: string };
+
+function pauseOf({ stream_name: stream, name, paused, config }: ConsumerInfo): Pause | undefined {
+  return paused === true ? { stream, name, until: config.pause_until ?? 'later' } : undefined;
+}
+
+export const pauseText = ({ stream, name, until }: Pause): string =>
+  `The consumer ${name} of ${stream} was paused by hand: its service gets no message until ${until}.`;
+
+export const howToResume = 'If it should not wait, run "bindery provision --resume".';
 
 const provisionedStreams = (replicas: number): WantedStream[] => [
   ...streamRows.map((row) => streamSettings(row, replicas)),
@@ -61,8 +91,8 @@ const provisionedDurables = (rendererVersions: readonly string[]): DurableRow[] 
 ];
 
 /**
- * The changes that `provision` would make, as sentences, with the number of streams and consumers that it manages and the server's
- * information about the streams.
+ * The changes that `provision` would make, as sentences, with the number of streams and consumers that it manages, the server's information
+ * about the streams, and the paused consumers.
  */
 export async function leftToProvision(jsm: JetStreamManager, rendererVersions: readonly string[]) {
   const problems: string[] = [];
@@ -74,13 +104,16 @@ export async function leftToProvision(jsm: JetStreamManager, rendererVersions: r
     const same = { ...wanted, num_replicas: found?.config.num_replicas };
     problems.push(...leftOf(`stream ${wanted.name}`, same, found?.config));
   }
+  const paused: Pause[] = [];
   const durables = provisionedDurables(rendererVersions);
   for (const row of durables) {
     const missing = [JetStreamApiCodes.ConsumerNotFound, JetStreamApiCodes.StreamNotFound];
     const found = await unlessMissing(jsm.consumers.info(row.stream, row.name), ...missing);
     problems.push(...leftOf(`consumer ${row.name}`, durableSettings(row), found?.config));
+    const pause = found && pauseOf(found);
+    if (pause !== undefined) paused.push(pause);
   }
-  return { problems, streams, durables: durables.length };
+  return { problems, streams, durables: durables.length, paused };
 }
 
 function leftOf(what: string, wanted: object, found: object | undefined): string[] {

@@ -56,6 +56,26 @@ export async function makeReader(
   });
 }
 
+/**
+ * The time at which a bucket of a generation was made, if that is later than its reader: the bucket was deleted and made again, and lacks the
+ * documents of all messages that were read before.
+ */
+export async function lostDocumentsAt(
+  jsm: JetStreamManager,
+  projection: ProjectionName,
+  generation: Generation,
+): Promise<string | undefined> {
+  const { stream, row } = readerOf(projection, generation);
+  return await whileAway(`comparing the age of ${row.name} with its buckets`, startOverDeadlineMs, async () => {
+    const reader = await jsm.consumers.info(stream, row.name);
+    for (const { bucket } of keysOf(projection)) {
+      const { created } = await jsm.streams.info(`KV_${inGeneration(bucket, generation)}`);
+      if (Date.parse(created) > Date.parse(reader.created)) return created;
+    }
+    return undefined;
+  });
+}
+
 function readerOf(projection: ProjectionName, generation: Generation): { stream: string; row: DurableRow } {
   const { stream, durable } = projectionTable[projection];
   const name = inGeneration(durable, generation);

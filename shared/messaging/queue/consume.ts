@@ -127,14 +127,19 @@ const newerTaskPauseMs = 5_000;
  * to a worker of that version.
  */
 async function giveUpTask(
-  { service, stream, deadLetterLog, logger, retry }: Consumer,
+  { service, stream, deadLetterLog, logger, retry, onLeft = () => {} }: Consumer,
   delivery: Delivery<unknown>,
   error: unknown,
 ): Promise<void> {
   const { subject, sequence } = delivery;
   const reason = messageOf(error);
   if (error instanceof NewerMessage) {
-    logger.warn({ stream, subject, sequence, reason }, 'a task is left to a newer worker');
+    // The task comes again every few seconds until there is such a worker: it is logged at its 1st, 2nd, 4th, 8th … delivery.
+    if (Number.isInteger(Math.log2(delivery.deliveryCount))) {
+      const { deliveryCount } = delivery;
+      logger.warn({ stream, subject, sequence, reason, deliveryCount }, 'a task is left to a newer worker');
+    }
+    if (delivery.deliveryCount === 1) onLeft();
     delivery.nak(newerTaskPauseMs);
     return;
   }

@@ -27,6 +27,8 @@ export type Consumer = {
    * do.
    */
   mostDeliveries?: number;
+  /** Called at the first delivery of a task that is left to a worker of a newer version. */
+  onLeft?: () => void;
 };
 
 /** The dead letters of one reader, and the decisions of operators about them. */

@@ -33,7 +33,7 @@ type Worker = {
   name: string;
   instance: string;
   logger: Logger;
-  metrics: Pick<Metrics, 'gauge'>;
+  metrics: Pick<Metrics, 'gauge' | 'counter'>;
   bus: { presence: Presence; deadLetterLog: DeadLetterLog };
 };
 
@@ -72,6 +72,12 @@ export function startWorker<T extends { taskId: string }>(
     () => options.slots,
   );
   metrics.gauge('bindery_worker_tasks', 'Tasks in flight in this worker.', () => inHand.size);
+  const left = metrics.counter(
+    'bindery_worker_tasks_left_total',
+    'Tasks that this worker received first and left to a worker that can read them.',
+    'reason',
+    ['newer-version'],
+  );
   const announcement = bus.presence.announce(() => ({
     service: name,
     instance,
@@ -92,6 +98,7 @@ export function startWorker<T extends { taskId: string }>(
     slots: options.slots,
     stop: stop.signal,
     abandon: abandon.signal,
+    onLeft: () => left('newer-version'),
     beforeAck: () => crashPoint('before-ack', name),
     async handle(task, { deliveryCount }, signal) {
       inHand.add(task.taskId);

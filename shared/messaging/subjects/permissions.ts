@@ -1,4 +1,5 @@
 import {
+  type BucketRow,
   bucketRows,
   type BusUser,
   busUsers,
@@ -57,7 +58,7 @@ function permissionsOf(user: BusUser): Permissions {
       if (bucket.rebuilt === true) publish.push(`$JS.API.STREAM.PURGE.${stream}`);
     }
     if (!bucket.writers.includes(user) && !bucket.readers.includes(user)) continue;
-    if (readsByKey && bucket.keysOf?.[user] !== undefined) {
+    if (!mayAskForState(user, bucket)) {
       publish.push(...keys.map((key) => `$JS.API.DIRECT.GET.${stream}.$KV.${bucket.name}.${key}`));
       continue;
     }
@@ -112,6 +113,10 @@ function permissionsOf(user: BusUser): Permissions {
   return { publish, refused, subscribe };
 }
 
+/** True if a reader or writer of a bucket may ask for its state, which tells whether it exists. A reader of single keys may not. */
+export const mayAskForState = (user: BusUser, { byKey = [], keysOf = {} }: BucketRow): boolean =>
+  !(byKey.includes(user) && keysOf[user] !== undefined);
+
 const isLog = (stream: string): boolean =>
   streamRows.some(({ name, retention }) => name === stream && retention === 'log');
 
@@ -119,19 +124,22 @@ const isLog = (stream: string): boolean =>
  * Version of the users' rights, incremented with each change. A server keeps the rights that it read at its start until it is told to
  * reload its configuration, and the provisioner detects that by this number.
  */
-export const rightsVersion = 3;
+export const rightsVersion = 4;
 
 /** A subject that the provisioner may publish to only if the server has the rights of that version or of a later one. */
 export const rightsSubject = (version: number = rightsVersion): string => `rights.${version}`;
 
-/** The provisioner makes and changes streams, buckets and consumers. It deletes only consumers of logs and tasks, and reads no message. */
+/**
+ * The provisioner makes and changes streams, buckets and consumers. It deletes and resumes only consumers of logs and tasks, and reads no message. The
+ * server has one right for pausing and resuming.
+ */
 function provisionerPermissions(): Permissions {
   return {
     publish: [
       ...['CREATE', 'UPDATE', 'INFO'].map((verb) => `$JS.API.STREAM.${verb}.*`),
       '$JS.API.CONSUMER.CREATE.>',
       '$JS.API.CONSUMER.INFO.>',
-      ...streamRows.map(({ name }) => `$JS.API.CONSUMER.DELETE.${name}.*`),
+      ...streamRows.flatMap(({ name }) => ['DELETE', 'PAUSE'].map((verb) => `$JS.API.CONSUMER.${verb}.${name}.*`)),
       '$JS.API.INFO',
       ...Array.from({ length: rightsVersion }, (_, before) => rightsSubject(before + 1)),
     ],

@@ -107,7 +107,7 @@ export const streamRows: readonly StreamRow[] = [
     writers: ['gateway', 'orchestrator'],
     last: ['gateway', 'orchestrator', 'projector', 'link-signer', 'housekeeper'],
     history: ['gateway', 'orchestrator', 'projector', 'housekeeper'],
-    auditors: ['auditor', 'housekeeper', 'projector', 'operator'],
+    auditors: ['auditor', 'housekeeper', 'projector', 'operator', 'orchestrator'],
     purgers: ['housekeeper'],
     kept: 'until archived',
   }),
@@ -234,7 +234,7 @@ export const bucketRows: readonly BucketRow[] = [
     name: 'dead-letters',
     key: '<service>.<stream>.<sequence>',
     writers: [...logReaders, 'operator'],
-    readers: [],
+    readers: ['auditor'],
     // The operator decides about all letters, a service writes its own.
     keysOf: Object.fromEntries(logReaders.map((service) => [service, [`${service}.>`]])),
     kept: 'until they are handled; dropped ones permanently',
