@@ -391,7 +391,12 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
     expect(await saidWith({})).toContain('✓ Each service that works on messages is there.');
     await stopServices();
     try {
-      const text = await saidWith({});
+      let text = '';
+      const named = async () => {
+        text = await saidWith({});
+        return text.match(/No \S+ works here/g)?.length;
+      };
+      await expect.poll(named).toBe(6);
       for (const [service, effect] of [
         ['orchestrator', 'no export starts or continues'],
         ['projector', 'statuses, lists, figures and keys do not change'],

@@ -14,16 +14,18 @@ export async function standInServices(
   const { signal } = stop;
   const connected = async <User extends BusUser>(service: User) =>
     connectBus({ url, service, password: await passwordOf(service), instance: 'stand-in' });
-  const leaders = await Promise.all((['orchestrator', 'projector', 'housekeeper'] as const).map(connected));
-  const roles = bucketRows.find(({ name }) => name === 'leases')?.keysOf ?? {};
-  const [orchestrator, projector, housekeeper] = leaders;
-  const owners = [
-    { bus: orchestrator, roles: roles.orchestrator },
-    { bus: projector, roles: roles.projector },
-    { bus: housekeeper, roles: roles.housekeeper },
-  ];
+  const [orchestrator, projector, housekeeper] = await Promise.all([
+    connected('orchestrator'),
+    connected('projector'),
+    connected('housekeeper'),
+  ]);
+  const rolesOf = (user: BusUser) => bucketRows.find(({ name }) => name === 'leases')?.keysOf?.[user] ?? [];
   const held = await Promise.all(
-    owners.flatMap(({ bus, roles: own = [] }) => own.map((role) => bus?.leases.acquire(role, 'stand-in', signal))),
+    [
+      ...rolesOf('orchestrator').map((role) => ({ role, leases: orchestrator.leases })),
+      ...rolesOf('projector').map((role) => ({ role, leases: projector.leases })),
+      ...rolesOf('housekeeper').map((role) => ({ role, leases: housekeeper.leases })),
+    ].map(({ role, leases }) => leases.acquire(role, 'stand-in', signal)),
   );
   const [indexer, renderer, bundler] = await Promise.all([
     connected('indexer'),
@@ -39,9 +41,9 @@ export async function standInServices(
     while (!signal.aborted) await reader.next({ signal });
   });
   return async () => {
-    await Promise.all(held.map((lease) => lease?.release()));
+    await Promise.all(held.map((lease) => lease.release()));
     stop.abort();
     await Promise.all(waiting);
-    await Promise.all([...leaders, indexer, renderer, bundler].map((bus) => bus.close()));
+    await Promise.all([orchestrator, projector, housekeeper, indexer, renderer, bundler].map((bus) => bus.close()));
   };
 }

@@ -6,7 +6,7 @@ import { durableRows, renderDurable } from '../subjects/subject-table.ts';
 
 const leases = '$KV.leases.';
 
-/** The roles that exactly one process should hold at a time, and what stands still without it. */
+/** The roles that one process has to hold at a time, with the effect when nobody does. */
 const roles: readonly { role: string; service: string; effect: string }[] = [
   { role: 'orchestrator', service: 'orchestrator', effect: 'no export starts or continues' },
   ...Object.keys(projectionTable).map((projection) => ({
@@ -16,7 +16,7 @@ const roles: readonly { role: string; service: string; effect: string }[] = [
   { role: 'housekeeper', service: 'housekeeper', effect: 'nothing is archived or removed' },
 ];
 
-/** What stands still when nobody reads a consumer. */
+/** The effect when nobody reads the consumers of a service. */
 const work: Readonly<Record<string, string>> = {
   'page-renderer': 'no page is rendered',
   bundler: 'no bundle is joined',
@@ -50,7 +50,7 @@ export async function inspectServices(jsm: JetStreamManager, rendererVersions: r
   );
 }
 
-/** The services that show no sign now, with what stands still without them. */
+/** The services that show no sign now, with the effect. */
 async function withoutSign(jsm: JetStreamManager, rendererVersions: readonly string[]): Promise<Map<string, string>> {
   const { state } = await jsm.streams.info('KV_leases', { subjects_filter: `${leases}>` });
   const held = new Set(Object.keys(state.subjects ?? {}).map((subject) => subject.slice(leases.length)));
