@@ -3,17 +3,19 @@
  * after the first step that fails, with advice.
  *
  *   npm run check              for the loop of change: the first step, the tests of the structure, and the unit tests whose code differs from the
- *                              upstream branch (all of them without one), at the same time
+ *                              upstream branch, at the same time. A branch without one is compared with the main branch of `origin`; where there is
+ *                              none either, all unit tests run
  *   npm test -- <arguments>    vitest with these arguments: `npm test -- shared/export/bundle` runs one folder
  *
  *   BINDERY_CACHE              folder with downloaded servers                   default ~/.cache/bindery
  *   BINDERY_REQUIRE_SERVERS    1: a suite whose server is missing fails         default: it is skipped with a message
  *   TMPDIR                     folder for files of tests                        default: in memory (/dev/shm) if there is room
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { comparedCommit } from './compared-commit.mjs';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const programs = join(root, 'node_modules', '.bin');
@@ -54,21 +56,17 @@ const incremental = ['--incremental', '--tsBuildInfoFile', join(root, 'node_modu
 
 const args = process.argv.slice(2);
 if (args[0] === 'check') {
-  const upstream = upstreamCommit();
-  const changed = upstream === undefined ? unitTests : [...unitTests, '--changed', upstream, '--passWithNoTests'];
+  const compared = comparedCommit(root);
+  const changed = compared === undefined ? unitTests : [...unitTests, '--changed', compared, '--passWithNoTests'];
   // These tests read the whole tree, so no import leads to them.
   const structure = vitest('tests of the structure', [...unitTests, 'test/structure'], false);
-  await runSteps([[...checks(incremental), structure, vitest('unit tests of what changed', changed, false)]]);
+  const name =
+    compared === undefined ? 'all unit tests, as no branch was found to compare with' : 'unit tests of what changed';
+  await runSteps([[...checks(incremental), structure, vitest(name, changed, false)]]);
 } else if (args.length > 0) await runSteps([[vitest('tests', args)]]);
 else {
   const overServers = vitest('tests over real servers', ['--project', 'it']);
   await runSteps([checks(), [vitest('unit tests', unitTests)], [overServers]]);
-}
-
-/** The merge base with the upstream branch; undefined without one. */
-function upstreamCommit() {
-  const { status, stdout } = spawnSync('git', ['merge-base', 'HEAD', '@{upstream}'], { cwd: root, encoding: 'utf8' });
-  return status === 0 ? stdout.trim() : undefined;
 }
 
 /**
