@@ -27,10 +27,17 @@ describeWithServers(['nats-server'], 'an installation whose terminal is closed',
     const child = spawn(process.execPath, [bindery, 'start'], {
       env,
       detached: true,
-      stdio: ['ignore', 'pipe', 'ignore'],
+      stdio: ['ignore', 'pipe', 'inherit'],
     });
     try {
-      for await (const line of createInterface(child.stdout)) if (line === 'Ctrl-C stops it.') break;
+      const lines: string[] = [];
+      for await (const line of createInterface(child.stdout)) {
+        lines.push(line);
+        if (line === 'Ctrl-C stops it.') break;
+      }
+      expect(lines.at(-1), `the installation ended before it was ready; it said:\n${lines.join('\n')}`).toBe(
+        'Ctrl-C stops it.',
+      );
       const natsPid = Number(await readFile(join(folder, 'nats', 'nats.pid'), 'utf8'));
       expect(isAlive(natsPid)).toBe(true);
       child.stdout.destroy();
@@ -57,9 +64,10 @@ describeWithServers(['nats-server'], 'an installation that watches its code', ()
           await utimes(join(import.meta.dirname, '../gateway/main.ts'), 1e9, Date.now() / 1000);
         if (line.startsWith('· ready again')) break;
       }
-      expect(lines.filter((line) => line.includes('restarting'))).toEqual([
-        '· services/gateway/main.ts changed; restarting gateway',
-      ]);
+      expect(
+        lines.filter((line) => line.includes('restarting')),
+        `it said:\n${lines.join('\n')}`,
+      ).toEqual(['· services/gateway/main.ts changed; restarting gateway']);
       expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
       child.kill('SIGTERM');
       expect(await once(child, 'exit')).toEqual([0, null]);

@@ -15,7 +15,9 @@ const compose = load(readFileSync(join(root, 'docker-compose.yml'), 'utf8')) as 
 const dockerfile = readFileSync(join(root, 'infra/Dockerfile'), 'utf8');
 
 test.each(serviceNames)('%s has a container of its own, which sees its own secrets alone', (name) => {
-  const service = { ...compose.services[name]?.['<<'], ...compose.services[name] };
+  const own = compose.services[name];
+  expect(own, `docker-compose.yml has no service "${name}": add it, with its volume of secrets`).toBeDefined();
+  const service = { ...own?.['<<'], ...own };
   expect(service.command).toEqual(['run', name]);
   expect(service.volumes?.filter((volume) => volume.startsWith('secrets'))).toEqual([
     `secrets-${name}:/run/secrets:ro`,
@@ -45,7 +47,9 @@ test('no two services share a volume, and every long-running container has a mem
 
 test('each service listens on the port of its health check', () => {
   for (const name of serviceNames.filter((one) => one !== 'gateway'))
-    expect(dockerfile).toContain(`BINDERY_${variableName(name)}_PORT=8080`);
+    expect(dockerfile, `infra/Dockerfile does not set the port of the ${name}`).toContain(
+      `BINDERY_${variableName(name)}_PORT=8080`,
+    );
 });
 
 const pinnedImage = /^ARG NODE_IMAGE=\S+:(\d+\.\d+\.\d+)-\S+@sha256:[0-9a-f]{64}$/m;

@@ -13,8 +13,12 @@ describe('every HTTP server', () => {
   });
 
   test.each(servers)('of %s gives slow clients the same time as the others', (file, text) => {
-    expect(text).toContain('headerTimeouts');
+    expect(text, `${file} makes an HTTP server: spread headerTimeouts into its options`).toContain('headerTimeouts');
     const beside = program.filter(([other]) => dirname(other) === dirname(file));
-    expect(beside.some(([, other]) => other.includes('endSlowClients('))).toBe(true);
+    const advice = `${file} makes an HTTP server: call endSlowClients() for it in that folder`;
+    expect(
+      beside.some(([, other]) => other.includes('endSlowClients(')),
+      advice,
+    ).toBe(true);
   });
 });

@@ -76,7 +76,9 @@ test('are of every service that answers calls', () => {
       ([file, source]) => file.startsWith('services/') && !file.endsWith('.test.ts') && /\binternalApp\(/.test(source),
     )
     .map(([file]) => file.split('/')[1] ?? '');
-  expect(rooms.toSorted()).toEqual(Object.keys(apps).toSorted());
+  expect(rooms.toSorted(), 'a service that makes an internalApp() is in `apps` of this file').toEqual(
+    Object.keys(apps).toSorted(),
+  );
 });
 
 describe.each(Object.keys(apps) as InternalCall['service'][])('%s', (service) => {

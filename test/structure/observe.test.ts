@@ -33,7 +33,7 @@ const { groups } = load(text(`${observe}/alerts.yaml`)) as { groups: { rules: Ru
 const rules = groups.flatMap((group) => group.rules);
 
 test.each(rules.map((rule) => [rule.alert, rule] as const))('%s uses existing metrics', (_name, rule) => {
-  expect(unknownIn(rule.expr)).toEqual([]);
+  expect(unknownIn(rule.expr), 'infra/observe/alerts.yaml names metrics that no code makes').toEqual([]);
   expect(rule.annotations.runbook).toMatch(/^.{30,}[.]$/);
   expect(rule.annotations.summary).toMatch(/.{10,}/);
 });
@@ -56,7 +56,9 @@ test('every metric has its line in the documentation, and the documentation name
   const files = globSync('{services,shared}/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'));
   const made = /(?:\.(?:gauges?|total|counter|histogram)\(\s*|\bname: )'(bindery_[a-z_]+)'/g;
   const measured = files.flatMap((file) => [...text(file).matchAll(made)].map(([, name = '']) => name));
-  expect([...named].toSorted()).toEqual([...new Set(measured)].toSorted());
+  const advice =
+    'a metric is described in infra/docs/operate/observability.mdx, or docs-host.mdx beside it; only existing ones are named there';
+  expect([...named].toSorted(), advice).toEqual([...new Set(measured)].toSorted());
 });
 
 test('a service without any process is an alert, because it has no target that could be "down"', () => {
@@ -73,7 +75,9 @@ test('every service is scraped', () => {
     scrape_configs: { dns_sd_configs: { names: string[] }[] }[];
   };
   const read = jobs.flatMap((job) => job.dns_sd_configs.flatMap(({ names }) => names));
-  expect(read.toSorted()).toEqual([...serviceNames].toSorted());
+  expect(read.toSorted(), 'infra/observe/prometheus.yaml scrapes exactly the services').toEqual(
+    [...serviceNames].toSorted(),
+  );
 });
 
 test('commands in runbooks exist in the command line, and files that Compose mounts exist', () => {

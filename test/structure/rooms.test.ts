@@ -37,7 +37,11 @@ test('there are no circular imports, types included', () => {
       importsOf(file, source).flatMap(({ path, dynamic }) => (dynamic ? [] : (path ?? []))),
     ]),
   );
-  expect(circlesIn(graph).map((circle) => circle.join(' -> '))).toEqual([]);
+  const advice = 'move what both files need into a third one, or join them';
+  expect(
+    circlesIn(graph).map((circle) => circle.join(' -> ')),
+    advice,
+  ).toEqual([]);
 });
 
 /** The floors of `shared`, from the ground up. A room imports only rooms of lower floors. */
@@ -53,6 +57,8 @@ const floors = [
   ['docs'],
 ];
 
+const floorsText = floors.map((rooms) => rooms.join(', ')).join(' < ');
+
 test('a room of shared/ imports only rooms of lower floors', () => {
   const floorOf = new Map(floors.flatMap((rooms, floor) => rooms.map((room) => [room, floor] as const)));
   const wrong = sources.flatMap(([file, source]) => {
@@ -62,13 +68,14 @@ test('a room of shared/ imports only rooms of lower floors', () => {
       const [, target = ''] = path.split('/');
       if (!path.startsWith('shared/') || target === room) return [];
       const isLower = (floorOf.get(target) ?? Infinity) < (floorOf.get(room) ?? -1);
-      return isLower ? [] : [`${file} imports ${path}`];
+      return isLower ? [] : [`${file} imports ${path}: shared/${target} is not on a lower floor than shared/${room}`];
     });
   });
-  expect(wrong).toEqual([]);
-  expect(new Set(sources.flatMap(([file]) => (file.startsWith('shared/') ? [file.split('/')[1]] : [])))).toEqual(
-    new Set(floorOf.keys()),
-  );
+  expect(wrong, `move the code to a floor where both may import it; the floors: ${floorsText}`).toEqual([]);
+  expect(
+    new Set(sources.flatMap(([file]) => (file.startsWith('shared/') ? [file.split('/')[1]] : []))),
+    'write a new room of shared/ into `floors` of this file, and one that is gone out of it',
+  ).toEqual(new Set(floorOf.keys()));
 });
 
 const leastLines = 150;
@@ -86,9 +93,11 @@ test(`a folder of shared/ has ${leastLines} lines or more, and sub-folders from 
     }
   }
   expect(lines.size).toBeGreaterThan(10);
-  const wrong = [...lines].filter(
-    ([folder, count]) => count < leastLines || (count > mostLines && !withFolders.has(folder)),
-  );
+  const wrong = [...lines].flatMap(([folder, count]) => {
+    if (count < leastLines) return [`${folder} has ${count} lines: move its files into the folder above`];
+    if (count > mostLines && !withFolders.has(folder)) return [`${folder} has ${count} lines: divide it into folders`];
+    return [];
+  });
   expect(wrong).toEqual([]);
 });
 
@@ -96,5 +105,8 @@ test('a unit test replaces no module: files share processes, in which one may be
   const unit = [...sourceFiles()].filter(
     ([file]) => /\.test\.(ts|mjs)$/.test(file) && !/\.it\.test\.|^test\/slow\//.test(file),
   );
-  expect(unit.filter(([, source]) => source.includes('vi.mock(')).map(([file]) => file)).toEqual([]);
+  expect(
+    unit.filter(([, source]) => source.includes('vi.mock(')).map(([file]) => file),
+    'give the code what it needs as an argument, such as an adapter of test/support',
+  ).toEqual([]);
 });
