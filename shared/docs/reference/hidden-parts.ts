@@ -2,12 +2,13 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  listOf,
   objectOf,
   objectsOf,
   textOf,
+  textsOf,
 } from '#shared/docs/project/json-values.ts';
-import { resolved } from './open-slice.ts';
-import { escapedPointerPart } from './operations.ts';
+import { escapedPointerPart, followed } from './operations.ts';
 
 /** Removed parts, and JSON pointers to their places. */
 export type HiddenParts = { removed: JsonObject[]; pointers: string[] };
@@ -41,10 +42,16 @@ export function removeHiddenParts(document: JsonObject): HiddenParts {
   const hasNames = (key: string): boolean =>
     (hideable.has(key) && !(key === 'headers' && document['asyncapi'] !== undefined)) || ofNames.has(key);
 
+  /** The value of a key of the part, or else of the target of its reference. Parts are not merged, because many may refer to a large one. */
+  const valueIn = (part: JsonObject, key: string): JsonValue | undefined =>
+    followed(document, part)
+      .items.map((each) => each[key])
+      .find((value) => value !== undefined);
+
   function isHidden(kind: string, part: JsonValue | undefined): boolean {
     if (!isJsonObject(part)) return false;
-    const whole = ofSchemas.has(kind) ? part : resolved(document, part).value;
-    return whole['x-hidden'] === true || whole['x-excluded'] === true;
+    const isMarked = (mark: string) => (ofSchemas.has(kind) ? part[mark] : valueIn(part, mark)) === true;
+    return isMarked('x-hidden') || isMarked('x-excluded');
   }
 
   /** `kind`: the key of the value if its keys are names. */
@@ -70,36 +77,37 @@ export function removeHiddenParts(document: JsonObject): HiddenParts {
     changes.push(() => delete of[key]);
   }
 
-  const known = new Map<JsonValue | undefined, ReadonlySet<string>>();
+  const known = new Map<JsonObject, ReadonlySet<string>>();
 
-  function hiddenNames({ properties }: JsonObject): ReadonlySet<string> {
+  function hiddenNames(properties: JsonObject): ReadonlySet<string> {
     const names =
       known.get(properties) ??
-      new Set(
-        Object.entries(objectOf(properties)).flatMap(([name, part]) => (isHidden('properties', part) ? [name] : [])),
-      );
+      new Set(Object.entries(properties).flatMap(([name, part]) => (isHidden('properties', part) ? [name] : [])));
     known.set(properties, names);
     return names;
   }
 
   /** Removes the names of hidden properties from `required` of their schema and of schemas beside it, and from `encoding` of a media type. */
   function forget(of: JsonObject): void {
-    const variants = objectsOf(of['allOf']).slice(0, mostVariants);
-    const schemas = [of, ...variants.map((variant) => resolved(document, variant).value)];
-    const names = new Set(schemas.flatMap((schema) => [...hiddenNames(schema)]));
-    for (const name of names)
-      if (
-        schemas.some((schema) => Object.hasOwn(objectOf(schema['properties']), name) && !hiddenNames(schema).has(name))
-      )
-        names.delete(name);
-    for (const schema of names.size === 0 ? [] : [of, ...variants]) {
-      const { required } = schema;
-      if (Array.isArray(required))
-        changes.push(() => void (schema['required'] = required.filter((name) => !names.has(textOf(name) ?? ''))));
+    const { allOf, encoding, schema } = of;
+    const variants = objectsOf(allOf).slice(0, mostVariants);
+    const properties = [of, ...variants].flatMap((each) => valueIn(each, 'properties') ?? []).filter(isJsonObject);
+    const isGone = (name: string): boolean =>
+      properties.some((each) => hiddenNames(each).has(name)) &&
+      !properties.some((each) => Object.hasOwn(each, name) && !hiddenNames(each).has(name));
+    for (const each of [of, ...variants]) {
+      const { required } = each;
+      if (!Array.isArray(required)) continue;
+      const gone = new Set(textsOf(required).filter(isGone));
+      if (gone.size > 0)
+        changes.push(
+          () => void (each['required'] = listOf(each['required']).filter((name) => !gone.has(textOf(name) ?? ''))),
+        );
     }
-    const { encoding, schema } = of;
     if (!isJsonObject(encoding)) return;
-    for (const name of hiddenNames(resolved(document, schema).value)) changes.push(() => delete encoding[name]);
+    const encoded = objectOf(valueIn(objectOf(schema), 'properties'));
+    for (const name of Object.keys(encoding))
+      if (hiddenNames(encoded).has(name)) changes.push(() => delete encoding[name]);
   }
 
   enter('#', document);

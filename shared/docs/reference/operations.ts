@@ -69,7 +69,10 @@ export function pathItemOf(specification: JsonObject, item: JsonObject[string]):
 }
 
 /** Follows the references of an object: returns the objects on the way, and the reference without a target in the file, if there is one. */
-function followed(specification: JsonObject, item: JsonObject): { items: JsonObject[]; lost: string | undefined } {
+export function followed(
+  specification: JsonObject,
+  item: JsonObject,
+): { items: JsonObject[]; lost: string | undefined } {
   const items = [item];
   let reference = textOf(item['$ref']);
   while (reference !== undefined && items.length <= mostReferences) {

@@ -93,6 +93,7 @@ test('a file that cannot be read becomes empty if it may have parts that not eve
   const cut = '{"openapi": "3.1.0", "paths": {"/hushed": {"x-excluded": true';
   expect(published(Buffer.from(cut))).toBe('{}\n');
   expect(published(Buffer.from(cut, 'utf16le'))).toBe('{}\n');
+  expect(published(Buffer.from(cut.replace('x-excluded', 'x-hidden')))).toBe('{}\n');
   expect(published(Buffer.from('openapi: 3.1.0\n\tpaths: { x-mint: { groups: [staff] } }'), 'a.yaml')).toBe('{}\n');
   expect(published(Buffer.from(cut + ' '.repeat(16 * 1024 * 1024)))).toBe('{}\n');
   expect(published(Buffer.from('{"openapi": "3.1.0", "paths": {'))).toBe('unchanged');
