@@ -88,6 +88,13 @@ describe('a child that reads a project', () => {
     await expect(analyzed({ project: { ...honest, ...lie(honest) } })).rejects.toThrow(/^it [a-z]/);
   });
 
+  it('may not make a model that is larger than its project can have, because every service reads it', async () => {
+    const settings = { ...honest.settings, api: Array.from({ length: 1_100_000 }, () => 0) };
+    await expect(analyzed({ project: { ...honest, settings } })).rejects.toThrow(
+      'it made a site model that is too large for its project',
+    );
+  });
+
   it('may not nest its navigation too deeply', async () => {
     let navigation: unknown[] = [];
     for (let depth = 0; depth < 20_000; depth += 1) {

@@ -48,10 +48,28 @@ export function expectedAnalysis(
 }
 
 /**
+ * Limits of the values in a model. Every service that works for the organization reads it, so a small project must not have the model of a site with
+ * 100,000 pages. An API description has a page for each operation.
+ */
+const mostValuesOfSite = 1_000_000;
+const mostValuesOfFile = 1_000;
+
+/** Number of lists, objects and plain values inside a value. */
+function valuesIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let values = 1;
+  for (const inner of Object.values(value)) values += valuesIn(inner);
+  return values;
+}
+
+/**
  * Throws `Misfit` if a model names anything except files of the project, each with its own hash, and files that were made for pages. Objects are
  * found by hash, and another project of the organization may have restricted files.
  */
 function checkProject(project: DocsProject, files: readonly ProjectFile[], made: ReadonlyMap<string, number>): void {
+  if (valuesIn(project) > mostValuesOfSite + mostValuesOfFile * files.length) {
+    throw new Misfit('it made a site model that is too large for its project');
+  }
   const fileOf = new Map(files.map((file) => [file.path, file]));
   const isOfProject = ({ path, sha256, sizeBytes }: ProjectFile): boolean => {
     const file = fileOf.get(path);

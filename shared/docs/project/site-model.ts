@@ -4,6 +4,7 @@ import { type ContentId, contentVersion, sha256Hex } from '#shared/contracts/ide
 import { siteModelKey } from '#shared/contracts/stored-objects.ts';
 import type { ObjectStore, ReadOptions } from '#shared/storage/object-store.ts';
 import { getJson } from '#shared/storage/stored-json.ts';
+import { anyJson } from './any-json.ts';
 import { pictureSizeSchema } from './picture-size.ts';
 import { thumbnailsSchema } from './read-thumbnails.ts';
 
@@ -38,11 +39,11 @@ export const siteSettingsSchema = z.object({
   iconLibrary: z.enum(['fontawesome', 'lucide', 'tabler']),
   /** Models of earlier versions have the unparsed value of docs.json. */
   fonts: siteFontsSchema.optional().catch(undefined),
-  background: z.json().optional(),
+  background: anyJson.optional(),
   styling: z.object({
     eyebrows: z.enum(['section', 'breadcrumbs']),
     latex: z.boolean().optional(),
-    codeblocks: z.json().optional(),
+    codeblocks: anyJson.optional(),
   }),
   navbar: z.object({
     links: z.array(z.object({ label: z.string(), href: z.string(), icon: optionalText, type: optionalText })),
@@ -61,18 +62,18 @@ export const siteSettingsSchema = z.object({
   seo: z.object({
     indexing: z.enum(['navigable', 'all']),
     metatags: z.record(z.string(), z.string()),
-    organization: z.json().optional(),
+    organization: anyJson.optional(),
   }),
   searchPrompt: optionalText,
   notFound: z.object({ redirect: z.boolean(), title: optionalText, description: optionalText }),
   timestamp: z.boolean(),
-  contextual: z.json().optional(),
+  contextual: anyJson.optional(),
   /** Settings of the pictures for links to pages in social networks. Models of earlier versions have none. */
   thumbnails: thumbnailsSchema.optional(),
   /** True if a group that opens leads to its first page. Models of earlier versions have no value. */
   drilldown: z.boolean().optional(),
-  api: z.json().optional(),
-  integrations: z.json().optional(),
+  api: anyJson.optional(),
+  integrations: anyJson.optional(),
   markdownInstructions: z.array(z.string()),
 });
 
@@ -106,7 +107,7 @@ const pageEntrySchema = z.object({
   language: optionalText,
   version: optionalText,
   /** The whole frontmatter by YAML's core schema, without dangerous keys. */
-  frontmatter: z.record(z.string(), z.json()),
+  frontmatter: z.record(z.string(), anyJson),
   /**
    * Project files that its bytes may depend on: those that the page names, which name more themselves (`snippets`), or all of them. Additional ones are
    * harmless, a missing one is a bug. Read them by `reachedFiles`.

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type FrameLimits, Misfit } from './frames.ts';
+import { stopsEarly } from './stops-early.ts';
 
 /** File descriptor of the pipe between a service and its child, in both processes. */
 export const channelDescriptor = 3;
@@ -67,7 +68,7 @@ const mostReason = 200;
 export function fitting<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   let result: z.ZodSafeParseResult<T>;
   try {
-    result = schema.safeParse(value);
+    result = stopsEarly(schema).safeParse(value);
   } catch {
     throw new Misfit(`it sent ${what} that cannot be checked`);
   }
