@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { getEventListeners, once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,6 +57,14 @@ describe.each([
       expect(await echo(shared)).toBe('next');
     },
   );
+
+  it('is killed soon after its deadline while it sleeps, which takes no processor time', async () => {
+    const beganAt = performance.now();
+    await expect(shared.run({ do: 'sleep' }, { expects: anything, deadlineMs: 2_000 })).rejects.toThrow(ChildTimedOut);
+    // Six deadlines are for children that get too little processor time.
+    expect(performance.now() - beganAt).toBeLessThan(6 * 2_000);
+    expect(await echo(shared)).toBe('next');
+  });
 
   it('reports its exit code when it exits', async () => {
     const ended = await shared
@@ -169,6 +177,19 @@ describe('the organization of a child', () => {
     await vi.waitUntil(() => ofPool().length === 0, { timeout: 60_000 });
     expect(await nameOf(pool, 'acme')).not.toBe(acme);
   });
+
+  it.skipIf(process.platform !== 'linux')(
+    'is stopped when it has answered, and works on its next request',
+    async () => {
+      const pool = poolOf({ warmSpares: 0 });
+      const before = await pool.run({ do: 'work on' }, { expects: anything, deadlineMs });
+      const pid = processes().find(({ command }) => command === before)?.pid;
+      const isStopped = (): boolean => /^State:\s+T/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+      await vi.waitFor(() => expect(isStopped()).toBe(true), 20_000);
+      expect(await pool.run({ do: 'name' }, { expects: anything, deadlineMs })).toBe(before);
+      await vi.waitFor(() => expect(isStopped()).toBe(true), 20_000);
+    },
+  );
 
   it('is replaced after its number of requests', async () => {
     const pool = poolOf({ requestsPerChild: 2 });

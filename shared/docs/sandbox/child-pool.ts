@@ -5,11 +5,19 @@ import {
   ChildMisbehaved,
   type ChildProgram,
   ChildTimedOut,
+  isAsleep,
   processorTimeMs,
   startChild,
 } from './child.ts';
 import type { FromChild } from './child-messages.ts';
-import { type Answerer, anything, type ChildOutcome, type Expected, sendRequest } from './child-request.ts';
+import {
+  type Answerer,
+  anything,
+  type ChildOutcome,
+  type Expected,
+  type SentRequest,
+  sendRequest,
+} from './child-request.ts';
 import type { Confinement } from './confinement.ts';
 import { Misfit } from './frames.ts';
 
@@ -57,7 +65,8 @@ export type RunOptions<T> = {
   expects: Expected<T>;
   /**
    * Deadline from the moment when the child gets the request; time in the queue does not count. It is processor time where the system reports it, so
-   * that no request fails because the machine is busy. In real time it may take six times as long.
+   * that no request fails because the machine is busy: then it may take six times as long in real time. Time in which the child sleeps, or in which
+   * its messages are read, counts after the first deadline in real time.
    */
   deadlineMs: number;
   /** Deadline in real time, for a request whose child waits for slow answers, such as the parts of an upload. */
@@ -115,6 +124,8 @@ type Member = {
   affinity: string | undefined;
   /** Monotonic, milliseconds. */
   usedAt: number;
+  /** Stops the idle child, which belongs to an organization, unless its next request arrives at once. */
+  pauseTimer: NodeJS.Timeout | undefined;
   onMessage: (message: FromChild) => void;
   /**
    * Handles the end of the child during the current request. A reaction to `child.ended` for each request would keep all requests in memory while the
@@ -128,6 +139,10 @@ const mostFailedStarts = 3;
 /** A request may take this many times its deadline in real time while its child gets too little processor time. */
 const mostStretch = 6;
 const shortestExtensionMs = 20;
+/** Number of times that a child is looked at during an extension as long as its deadline. The times are random, so that it cannot wake up for them. */
+const looksAtDeadline = 20;
+/** Pause between two requests after which a child is stopped. */
+const pauseAfterMs = 100;
 /** Real time. It is far more than a warm-up request takes, even on a busy machine. */
 const warmUpDeadlineMs = 5_000;
 
@@ -181,6 +196,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
       served: 0,
       affinity: undefined,
       usedAt: performance.now(),
+      pauseTimer: undefined,
       onMessage: (message) => {
         if (message.kind !== 'ready') throw new Misfit('it spoke before it was ready');
         clearTimeout(startTimer);
@@ -218,6 +234,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
   /** Removes a child from the pool at once, so that another can take its place. Its process ends later. */
   function retire(member: Member): void {
     members.delete(member);
+    clearTimeout(member.pauseTimer);
     leaving.add(member.child.ended);
     void member.child.ended.then(() => leaving.delete(member.child.ended));
     member.child.kill();
@@ -278,14 +295,14 @@ export function childPool(options: ChildPoolOptions): ChildPool {
     const timer = setTimeout(() => member.child.kill(), warmUpDeadlineMs);
     member.onEnd = () => clearTimeout(timer);
     const request = warmUp.request(member.warmed);
-    member.onMessage = sendRequest(member.child, { id, request, expects: anything }, () => {
+    ({ onMessage: member.onMessage } = sendRequest(member.child, { id, request, expects: anything }, () => {
       clearTimeout(timer);
       member.onMessage = unasked;
       member.onEnd = () => undefined;
       member.warmed += 1;
       member.state = 'idle';
       schedule();
-    });
+    }));
   }
 
   /** Idle children that belong to an organization, the least recently used first. */
@@ -308,6 +325,8 @@ export function childPool(options: ChildPoolOptions): ChildPool {
       member.served === 0 || member.affinity === affinity,
       'a child that served one organization never serves another',
     );
+    clearTimeout(member.pauseTimer);
+    member.child.resume();
     lastId += 1;
     const id = lastId;
     member.state = 'busy';
@@ -326,6 +345,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
       quietSince = member.usedAt;
       calmTimer.refresh();
       if (child === 'kill' || member.served >= requestsPerChild) retire(member);
+      else member.pauseTimer = setTimeout(() => member.child.pause(), pauseAfterMs).unref();
       settle();
       schedule();
     };
@@ -336,15 +356,24 @@ export function childPool(options: ChildPoolOptions): ChildPool {
     const abort = (): void => finish('kill', () => job.reject(signal?.reason));
     const usedMs = (): number | undefined => processorTimeMs(member.child.pid());
     const usedBefore = usedMs();
+    const heardBefore = member.child.heardMs();
     const startedAt = performance.now();
+    let lookedAt = startedAt + deadlineMs;
+    let asleepMs = 0;
+    let sent: SentRequest | undefined;
     const onDeadline = (): void => {
+      const now = performance.now();
       const usedNow = usedMs();
       const isKnown = usedBefore !== undefined && usedNow !== undefined;
-      const passedMs = performance.now() - startedAt;
-      const clockLeft = (withinMs ?? deadlineMs * (isKnown ? mostStretch : 1)) - passedMs;
-      const left = isKnown ? Math.min(clockLeft, deadlineMs - (usedNow - usedBefore)) : clockLeft;
-      if (left > 0) timer = setTimeout(onDeadline, Math.max(shortestExtensionMs, left));
-      else lose('deadline', new ChildTimedOut(deadlineMs));
+      // A child that a page has taken over may sleep for ever, and would use no processor time.
+      if (sent?.isAsking() !== true && isAsleep(member.child.pid()) === true) asleepMs += Math.max(0, now - lookedAt);
+      lookedAt = now;
+      const clockLeft = (withinMs ?? deadlineMs * (isKnown ? mostStretch : 1)) - (now - startedAt);
+      const spentMs = isKnown ? usedNow - usedBefore + asleepMs + member.child.heardMs() - heardBefore : 0;
+      const left = Math.min(clockLeft, isKnown ? deadlineMs - spentMs : Infinity);
+      if (left <= 0) return lose('deadline', new ChildTimedOut(deadlineMs));
+      const untilLook = (deadlineMs / looksAtDeadline) * (0.5 + Math.random());
+      timer = setTimeout(onDeadline, Math.max(shortestExtensionMs, Math.min(left, untilLook)));
     };
     let timer = setTimeout(onDeadline, deadlineMs);
     signal?.addEventListener('abort', abort, { once: true });
@@ -352,7 +381,8 @@ export function childPool(options: ChildPoolOptions): ChildPool {
     const settle = (outcome: ChildOutcome<unknown>): void =>
       finish('keep', () => ('failure' in outcome ? job.reject(outcome.failure) : job.resolve(outcome.response)));
     try {
-      member.onMessage = sendRequest(member.child, { id, request: job.request, expects, answers }, settle);
+      sent = sendRequest(member.child, { id, request: job.request, expects, answers }, settle);
+      member.onMessage = sent.onMessage;
     } catch (error) {
       finish('keep', () => job.reject(error));
     }

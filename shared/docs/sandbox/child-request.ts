@@ -35,10 +35,15 @@ export const anything: Expected<unknown> = { schema: z.unknown() };
 
 export type ChildOutcome<T> = { response: T } | { failure: ChildRequestFailed };
 
-/**
- * Sends a request to an idle child and returns the handler of its messages from then on: questions, a few at a time, and one final response or
- * failure, which is passed to `settle`. The handler throws `Misfit` for any other message. Throws for a request that cannot be written as a frame.
- */
+/** A request that a child works on. */
+export type SentRequest = {
+  /** Takes its messages: questions, a few at a time, and one final response or failure. Throws `Misfit` for any other message. */
+  onMessage: (message: FromChild) => void;
+  /** True while the child waits for the answer to a question. */
+  isAsking: () => boolean;
+};
+
+/** Sends a request to an idle child. `settle` gets its outcome. Throws for a request that cannot be written as a frame. */
 export function sendRequest<T>(
   child: Child,
   {
@@ -48,7 +53,7 @@ export function sendRequest<T>(
     answers,
   }: { id: number; request: unknown; expects: Expected<T>; answers?: Answerer | undefined },
   settle: (outcome: ChildOutcome<T>) => void,
-): (message: FromChild) => void {
+): SentRequest {
   let isAnswered = false;
   let lastQuestion = 0;
   /** Number of unanswered questions. */
@@ -103,7 +108,7 @@ export function sendRequest<T>(
   }
 
   void child.send({ kind: 'request', id, request });
-  return (message) => {
+  const onMessage = (message: FromChild): void => {
     if (message.kind === 'ready') throw new Misfit('it reported twice that it is ready');
     if (message.id !== id) throw new Misfit('it spoke about a request that is not its own');
     if (isAnswered) throw new Misfit('it spoke about a request that it had already answered');
@@ -122,4 +127,5 @@ export function sendRequest<T>(
     if (message.kind === 'response') takeOnceAnswered(message.response);
     else settle({ failure: new ChildRequestFailed(message.name, message.message) });
   };
+  return { onMessage, isAsking: () => open > 0 };
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Socket } from 'node:net';
 import { dirname } from 'node:path';
@@ -36,6 +36,12 @@ export type Child = {
   /** Kills the child because of an invalid message, and ignores its further messages. `why` completes a sentence and starts with "it". */
   refuse(why: string): void;
   isRefused(): boolean;
+  /** Time in which this process has read the child's messages, in milliseconds. A child may send valid ones that cost us more than it. */
+  heardMs(): number;
+  /** Stops the process, so that it uses no processor time while it has nothing to do. It may have been taken over by a page. */
+  pause(): void;
+  /** Continues the process before its next message. */
+  resume(): void;
   /** Resolves once when the child has ended, whatever the cause: with `ChildMisbehaved` if it was refused. */
   ended: Promise<ChildDied>;
   /** Process id as this process sees it; undefined before the child is ready. The child's own claims about it are not used. */
@@ -86,10 +92,13 @@ export function startChild(options: StartOptions, onMessage: (message: FromChild
   });
   // Undefined if the system could not start the child.
   const channel = child.stdio?.[channelDescriptor] as Socket | undefined;
+  let isEnding = false;
   const kill = (): void => {
+    isEnding = true;
     if (guarded) child.stdin?.destroy();
     else child.kill('SIGKILL');
   };
+  let heardMs = 0;
   let misfit: string | undefined;
   const refuse = (why: string): void => {
     misfit ??= why;
@@ -100,11 +109,13 @@ export function startChild(options: StartOptions, onMessage: (message: FromChild
   const listen = (): void => {
     channel?.on('data', (piece: Buffer) => {
       if (misfit !== undefined) return;
+      const begunAt = performance.now();
       try {
         read(piece);
       } catch (error) {
         refuse(messageOf(error));
       }
+      heardMs += performance.now() - begunAt;
     });
   };
   // Closing the channel ends the guard, and the `exit` event reports the end of the child.
@@ -119,6 +130,7 @@ export function startChild(options: StartOptions, onMessage: (message: FromChild
     });
   } else listen();
   child.once('exit', () => {
+    isEnding = true;
     // Kills everything that the guard leaves behind: the child, if the guard was killed; or a child whose wrapper was killed before it had tied the
     // two together.
     killGroup(child.pid);
@@ -128,15 +140,32 @@ export function startChild(options: StartOptions, onMessage: (message: FromChild
     }, lastWordsMs);
     child.once('close', () => clearTimeout(letGo));
   });
+  const findPid = (): number | undefined =>
+    confinement.forks && startedPid !== undefined ? onlyChildOf(startedPid) : startedPid;
   let runningPid: number | undefined;
+  let isPaused = false;
+  const signal = (name: 'SIGSTOP' | 'SIGCONT'): void => {
+    // Until it is killed, the process or its wrapper is kept by its guard, so that no other process can have got its id.
+    const pid = isEnding ? undefined : findPid();
+    if (pid !== undefined) trySignal(pid, name);
+  };
   return {
     send: (message) => write(channel, frameOf(message)),
     kill,
     refuse,
     isRefused: () => misfit !== undefined,
+    heardMs: () => heardMs,
     ended: endOf(child, refuse, () => misfit),
+    pause: () => {
+      isPaused = true;
+      signal('SIGSTOP');
+    },
+    resume: () => {
+      if (isPaused) signal('SIGCONT');
+      isPaused = false;
+    },
     pid: () => {
-      runningPid ??= confinement.forks && startedPid !== undefined ? onlyChildOf(startedPid) : startedPid;
+      runningPid ??= findPid();
       return runningPid;
     },
   };
@@ -164,9 +193,13 @@ function onlyChildOf(pid: number): number | undefined {
 
 /** The members of the group may have ended already. */
 function killGroup(leader: number | undefined): void {
-  if (leader === undefined) return;
+  if (leader !== undefined) trySignal(-leader, 'SIGKILL');
+}
+
+/** Does nothing if there is no such process any more. */
+function trySignal(pid: number, name: NodeJS.Signals): void {
   try {
-    process.kill(-leader, 'SIGKILL');
+    process.kill(pid, name);
   } catch (error) {
     if (errorCode(error) !== 'ESRCH') throw error;
   }
@@ -338,6 +371,22 @@ export function processorTimeMs(pid: number | undefined): number | undefined {
     // The second field is the program's name in parentheses and may hold anything; user and system time are fields 14 and 15 (proc(5)).
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return ((Number(fields[11]) + Number(fields[12])) * 1_000) / ticksPerSecond;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * True if all threads of a process sleep, so that it has no use for a processor; undefined like `processorTimeMs`. A thread that waits for a processor,
+ * or for a disk, does not sleep.
+ */
+export function isAsleep(pid: number | undefined): boolean | undefined {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    return threads.every((thread) => {
+      const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
+      return !['R', 'D'].includes(stat.charAt(stat.lastIndexOf(')') + 2));
+    });
   } catch {
     return undefined;
   }

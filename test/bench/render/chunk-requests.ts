@@ -102,9 +102,9 @@ async function startedChild(print: (text: string) => void) {
       const { promise, resolve, reject } = Promise.withResolvers<ResponseTo<R>>();
       id += 1;
       void child.ended.then(reject);
-      onMessage = sendRequest(child, { id, request, expects: expectedResponse(request) }, (outcome) =>
+      ({ onMessage } = sendRequest(child, { id, request, expects: expectedResponse(request) }, (outcome) =>
         'failure' in outcome ? reject(outcome.failure) : resolve(outcome.response),
-      );
+      ));
       return promise;
     },
     usedMs: () => processorTimeMs(child.pid()) ?? Number.NaN,

@@ -6,6 +6,8 @@ type Order =
   | { do: 'echo'; value: unknown }
   | { do: 'loop' }
   | { do: 'regex' }
+  | { do: 'work on' }
+  | { do: 'sleep' }
   | { do: 'exit'; code: number }
   | { do: 'heap' }
   | { do: 'native' }
@@ -26,6 +28,8 @@ async function obey(order: Order, ask: Ask): Promise<unknown> {
   if (order.do === 'echo') return order.value;
   if (order.do === 'loop') for (;;) served.length = 1;
   if (order.do === 'regex') return /^(?:a+)+$/.test(`${'a'.repeat(60)}b`);
+  if (order.do === 'work on') setInterval(() => void /^(?:a+)+$/.test(`${'a'.repeat(20)}b`), 0);
+  if (order.do === 'sleep') return new Promise(() => setInterval(() => undefined, 60_000));
   if (order.do === 'exit') return process.exit(order.code);
   if (order.do === 'heap') {
     const kept: unknown[][] = [];
