@@ -123,6 +123,31 @@ test.each([
   expect(await readSidecar(objectStore, organization, site.plan.closingKey)).toBeUndefined();
 });
 
+test('a child cannot have the same texts inflated for ever, which costs it nothing', async () => {
+  const refusals = new Set<string>();
+  let answered = 0;
+  pool = {
+    async run(_request, { answers }) {
+      for (const segment of [0, 1, 2]) await answers?.answer({ kind: 'sidecar', segment });
+      // Two segments are kept, so each question needs another one.
+      for (let asked = 0; asked < 90; asked += 1) {
+        const question = { kind: 'text', segment: asked % 3, of: 'search', begin: 0, end: 0 };
+        await answers?.answer(question).then(
+          () => (answered += 1),
+          (error: Error) => refusals.add(error.message),
+        );
+      }
+      throw new Error('the test is over');
+    },
+    drain: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+  const site = await storedSite(6, 2, 100);
+  await expect(renderClosing(context(), site, signal)).rejects.toThrow('the test is over');
+  expect([...refusals]).toEqual(['it asked for the same texts again and again']);
+  expect(answered).toBeLessThan(90);
+});
+
 test('a segment is lost if its sidecar is missing, not because a child says so', async () => {
   const site = await storedSite(6, 2, 100);
   const all = [0, 1, 2].map((segment) => ({ kind: 'sidecar', segment }));

@@ -116,6 +116,11 @@ async function makeSegment(
 /** Cache size for the texts of all pages, as they are stored; texts of larger sites are read again when they are needed. */
 const keptBytes = 32 * 1024 * 1024;
 
+/**
+ * Limit of reading and inflating the texts of one segment. A child needs them for the search index and for `llms-full.txt`, in the order of the pages.
+ */
+const mostReadsOfTexts = 16;
+
 /** Two adjacent segments are read at the same time. */
 const segmentsInParts = 2;
 
@@ -140,7 +145,12 @@ function sidecarsOf(objectStore: ObjectStore, { organization, domain, chunks }: 
   /** Texts of segments that are requested in parts: page by page, in order. */
   const inParts = new LRUCache<string, Promise<DeflatedBytes | undefined>>({ max: segmentsInParts });
 
+  const reads = new Map<string, number>();
+
   async function wholeText(segment: number, of: TextKind): Promise<DeflatedBytes | undefined> {
+    const before = reads.get(`${segment} ${of}`) ?? 0;
+    if (before === mostReadsOfTexts) throw new Misfit('it asked for the same texts again and again');
+    reads.set(`${segment} ${of}`, before + 1);
     const stored = kept.get(segment) ?? (await read(segment));
     return stored && readTexts(stored.sidecar, stored.behind, of);
   }

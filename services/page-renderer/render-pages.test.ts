@@ -6,12 +6,13 @@ import { testOptions, testProject } from '#shared/docs/render/test-project.ts';
 import { ChildDied, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import { localChildren } from '../../test/support/local-children.ts';
-import { renderPage } from './render-pages.ts';
+import { renderPage, renderPages } from './render-pages.ts';
 
 const { model } = await testProject({ 'a.mdx': '# A' });
 const slice = pageSlice(indexSite(model), 'a', testOptions);
 const request = { kind: 'page', slice, source: '# A', dependencies: {}, options: testOptions } as const;
 const page = await handleRenderRequest(request, () => Promise.reject(new Error('nobody answers')));
+if (page.kind !== 'page') throw new Error('the renderer made no page');
 const hung = new ChildTimedOut(10_000);
 const died = new ChildDied(undefined, 'SIGKILL', 'out of memory');
 
@@ -81,4 +82,59 @@ test('stopping is no failure of the page', async () => {
   const stop = new AbortController();
   stop.abort(new Error('The service stops.'));
   await expect(renderPage(children(died), request, { ...options, signal: stop.signal })).rejects.toThrow('stops');
+});
+
+/** A chunk of pages with these paths. */
+const chunkOf = (paths: readonly string[], onPageError: 'fail' | 'report') => ({
+  pages: paths.map((path) => ({ slice: { ...slice, path }, source: Buffer.from('# A'), dependencies: {} })),
+  options: { ...testOptions, onPageError },
+});
+/** Children whose answers are taken as they are. */
+function unchecked(handle: (request: unknown) => unknown): ChildPool {
+  const run = async (request: unknown): Promise<never> => handle(request) as never;
+  return { run, drain: () => Promise.resolve(), close: () => Promise.resolve() };
+}
+const paths = Array.from({ length: 32 }, (_, at) => `p${at}`);
+
+test.each([
+  ['fail', 6],
+  ['report', 12],
+] as const)('a chunk whose children all hang gives its slot back soon (%s)', async (onPageError, children) => {
+  let asked = 0;
+  const pool = unchecked(() => {
+    asked += 1;
+    throw hung;
+  });
+  const context = { pool, freshPool: () => pool, pageDeadlineMs: 10_000 };
+  const { failedPages } = await renderPages(context, 'acme', chunkOf(paths, onPageError), options);
+  expect(asked).toBe(children);
+  expect(failedPages.map(({ path }) => path)).toEqual(paths);
+  expect(failedPages.at(0)?.reason).toBe('it was not rendered within 10 s, twice');
+  expect(failedPages.at(-1)?.reason).toMatch(/^it was not tried, because 6 processes for other pages/);
+});
+
+test('a few pages whose children hang leave the others of their chunk as they are', async () => {
+  const pool = unchecked((sent) => {
+    const { slice: asked } = sent as { slice: { path: string } };
+    if (['p3', 'p7'].includes(asked.path)) throw hung;
+    return { ...page, page: { ...page.page, path: asked.path } };
+  });
+  const context = { pool, freshPool: () => pool, pageDeadlineMs: 10_000 };
+  const { pages, failedPages } = await renderPages(context, 'acme', chunkOf(paths, 'fail'), options);
+  expect(failedPages.map(({ path }) => path)).toEqual(['p3', 'p7']);
+  expect(pages).toHaveLength(30);
+});
+
+test.each([
+  ['pictures', { pictures: [{ path: 'x', body: Buffer.alloc(100 * 1024 * 1024) }] }, 2],
+  ['texts', { page: { ...page.page, fullText: 'x'.repeat(100 * 1024 * 1024) } }, 2],
+  ['links', { page: { ...page.page, links: ['x'.repeat(12 * 1024 * 1024)] } }, 2],
+])('a chunk takes no more %s than its service has room for', async (_what, more, fitting) => {
+  const pool = unchecked(() => ({ ...page, ...more }));
+  const context = { pool, freshPool: () => pool, pageDeadlineMs: 10_000 };
+  const { pages, failedPages } = await renderPages(context, 'acme', chunkOf(['a', 'b', 'c'], 'fail'), options);
+  expect(pages).toHaveLength(fitting);
+  expect(failedPages).toEqual([
+    { path: 'c', reason: 'it and the pages before it in its chunk are too large together' },
+  ]);
 });

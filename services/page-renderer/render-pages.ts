@@ -1,6 +1,7 @@
 import type { FailedPage } from '#shared/contracts/export-facts.ts';
 import { blobKey, type ExportPlan, type RenderedPage } from '#shared/contracts/stored-objects.ts';
 import type { RenderedFile, RenderedText } from '#shared/docs/render/bundle-paths.ts';
+import { mostRawBytes, mostSidecarJson } from '#shared/docs/render/check-packed.ts';
 import { type PageSlice, pageSlice, type RenderOptions } from '#shared/docs/render/page-slice.ts';
 import { expectedResponse, type ResponseTo } from '#shared/docs/render/expected-response.ts';
 import type { RenderedPageFiles } from '#shared/docs/render/render-page.ts';
@@ -82,15 +83,22 @@ export async function renderPages(
 ): Promise<RenderedChunk> {
   const { onPageError } = options;
   const rendered: RenderedChunk = { files: [], pages: [], failedPages: [] };
+  const fits = chunkRoom();
+  /** Number of killed children, by the kind of their request. */
+  const hung = { page: 0, 'failed-page': 0 };
+  const render = async (request: PageRequest): Promise<PageOutcome> => {
+    if (hung[request.kind] >= mostHung) return failed(notTried);
+    const onHung = (): void => void (hung[request.kind] += 1);
+    return fits(await renderPage(context, request, { organization, ...how, onHung }));
+  };
   let dead = 0;
   for (const { slice, source, dependencies } of pages) {
-    const run = { organization, ...how };
-    const first = await renderPage(context, { kind: 'page', slice, source, dependencies, options }, run);
+    const first = await render({ kind: 'page', slice, source, dependencies, options });
     const { reason = '', childDied = false } = first.kind === 'failed' ? first : {};
     if (childDied) dead += 1;
     const shown: PageOutcome =
       first.kind === 'failed' && onPageError === 'report'
-        ? await renderPage(context, { kind: 'failed-page', slice, source, reason }, run)
+        ? await render({ kind: 'failed-page', slice, source, reason })
         : first;
     if (shown.kind === 'failed') rendered.failedPages.push({ path: slice.path, reason: reason || shown.reason });
     else {
@@ -100,6 +108,29 @@ export async function renderPages(
   }
   if (dead === pages.length && dead > 1) throw new Error('every process that rendered its pages died');
   return rendered;
+}
+
+/**
+ * Limit of the children that are killed at their deadline for one chunk. A page that takes over its child can let it sleep, and a chunk of such pages
+ * would keep a slot from other organizations for an hour.
+ */
+const mostHung = 6;
+const notTried = `it was not tried, because ${mostHung} processes for other pages of its chunk did not finish in time`;
+
+/** Refuses pages for which a chunk has no room: they are kept in memory, and everybody reads the sidecar with their facts. */
+function chunkRoom(): (outcome: PageOutcome) => PageOutcome {
+  let bytes = mostRawBytes;
+  let facts = mostSidecarJson;
+  return (outcome) => {
+    if (outcome.kind === 'failed') return outcome;
+    const { files, pictures = [], page } = outcome;
+    const { search, fullText, ...others } = page;
+    for (const { body } of [...files, ...pictures, { body: search }, { body: fullText }]) bytes -= body.length;
+    facts -= JSON.stringify(others).length;
+    return bytes >= 0 && facts >= 0
+      ? outcome
+      : failed('it and the pages before it in its chunk are too large together');
+  };
 }
 
 async function inputOf(context: RendererContext, organization: string, slice: PageSlice) {
@@ -120,26 +151,29 @@ type PageOutcome =
    */
   | { kind: 'failed'; reason: string; childDied: boolean };
 
+type PageRequest = Extract<RenderRequest, { kind: 'page' | 'failed-page' }>;
+
 type PageContext = Pick<RendererContext, 'pool' | 'freshPool' | 'pageDeadlineMs'>;
 
 const maxReason = 300;
 
 /**
  * Renders one page in a child. If the child hangs or dies, the page is retried once in a new one, with the slower parser unless memory ran out; then
- * it has failed. `alone`: in a new child from the start. Rejects only with the reason of `signal`.
+ * it has failed. `alone`: in a new child from the start. `onHung` is called for each child that was killed at its deadline. Rejects only with the reason of `signal`.
  */
 export async function renderPage(
   context: PageContext,
-  request: Extract<RenderRequest, { kind: 'page' | 'failed-page' }>,
-  options: { organization: string; alone: boolean; signal: AbortSignal },
+  request: PageRequest,
+  options: { organization: string; alone: boolean; signal: AbortSignal; onHung?: () => void },
 ): Promise<PageOutcome> {
-  const { signal } = options;
+  const { signal, onHung } = options;
   const run = (pool: ChildPool, asked: typeof request = request) =>
     runChild(pool, asked, { deadlineMs: context.pageDeadlineMs, affinity: options.organization, signal });
   let outcome = await attempt(
     () => (options.alone ? inFreshChild(context, (pool) => run(pool)) : run(context.pool)),
     signal,
   );
+  if (outcome === 'hung') onHung?.();
   if (outcome === 'hung' || outcome instanceof ChildDied) {
     const isOutOfMemory = outcome instanceof ChildDied && outcome.isOutOfMemory;
     const again: typeof request =
@@ -147,6 +181,7 @@ export async function renderPage(
     outcome = await attempt(() => inFreshChild(context, (pool) => run(pool, again)), signal);
   }
   if (outcome === 'hung') {
+    onHung?.();
     return failed(`it was not rendered within ${context.pageDeadlineMs / 1000} s, twice`);
   }
   if (outcome instanceof ChildMisbehaved) return failed(`${outcome.message}, twice`);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { z } from 'zod';
+import { z } from 'zod';
 import {
   type ExportPlan,
   exportPlanSchema,
@@ -30,7 +30,8 @@ export async function readPlan(
 
 /** Undefined if the segment has no readable sidecar: then it must be rendered. */
 export const readSidecar = sidecarReader<SegmentSidecar>(segmentSidecarSchema);
-export const readSegmentDigest = sidecarReader<SegmentDigest>(segmentDigestSchema);
+/** Callers keep the digests of thousands of segments, so only these fields of a sidecar stay in memory. */
+export const readSegmentDigest = sidecarReader<SegmentDigest>(z.object(segmentDigestSchema.shape));
 
 function sidecarReader<T>(schema: z.ZodType<T>) {
   return async (objectStore: ObjectStore, organization: string, key: string): Promise<T | undefined> =>

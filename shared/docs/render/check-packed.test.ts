@@ -69,6 +69,15 @@ describe('a packed chunk', () => {
     await expect(checkPacked(honest, 'docs', paths)).resolves.toBeUndefined();
   });
 
+  it('fails with facts of pages that are larger than pages need, because every service reads them', async () => {
+    const large = told(({ pages }) => {
+      for (const page of pages) page.title = 'x'.repeat(17 * 1024 * 1024);
+    });
+    await expect(checkPacked(large, 'docs', paths)).rejects.toThrow(
+      'it packed a sidecar that is larger than pages need',
+    );
+  });
+
   it('passes with the files that only some pages have, and with none of other pages', async () => {
     const source = `import { useState } from 'react';
 

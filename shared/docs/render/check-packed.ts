@@ -11,8 +11,14 @@ import { isOfPage } from './bundle-paths.ts';
 
 /** Limits of the JSON in the sidecar of a chunk. */
 const sidecarLimits = { values: 2_000_000, names: 20_000 };
+/**
+ * Limit of the JSON in the sidecar of a chunk in bytes. Orchestrator and bundlers, which work for all organizations, read several sidecars at a time.
+ */
+export const mostSidecarJson = 32 * 1024 * 1024;
+/** Limit of the deflated texts of a chunk's pages. */
+const mostDeflatedTexts = 64 * 1024 * 1024;
 /** Limit of a chunk's uncompressed size: 32 pages of some megabytes each, or one large page with its pictures. */
-const mostRawBytes = 256 * 1024 * 1024;
+export const mostRawBytes = 256 * 1024 * 1024;
 /** Names of files that the closing segment includes if a page needs them. */
 const fileName = /^[\w-]{1,64}$/;
 
@@ -27,6 +33,9 @@ export async function checkPacked(
   pages: readonly string[],
 ): Promise<void> {
   const { json, behind } = sidecarParts(sidecar);
+  if (json.length > mostSidecarJson || behind.length > mostDeflatedTexts) {
+    throw new Misfit('it packed a sidecar that is larger than pages need');
+  }
   // The sum is inserted before the first field, so the sidecar must begin with `{`.
   if (json[0] !== 0x7b) throw new Misfit('it packed a sidecar that is not a JSON object');
   const facts = fitting(segmentSidecarSchema, parseJson(json, sidecarLimits), 'a sidecar');
