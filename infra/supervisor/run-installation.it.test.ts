@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { newFolder } from '../../test/support/new-folder.ts';
+import { describeWithSmallDisk, mountSmallDisk } from '../../test/support/small-disk.ts';
 import { lockFolder } from '#shared/storage/lock-folder.ts';
 import { runInstallation } from './run-installation.ts';
 import { serviceNames } from './services.ts';
@@ -31,5 +32,26 @@ describeWithServers(['nats-server'], 'an installation that starts', () => {
     const natsUrl = /\((nats:.*)\)/.exec(news[0] ?? '')?.[1] ?? '';
     await expect(fetch(natsUrl.replace('nats:', 'http:'))).rejects.toThrow('fetch failed');
     await lock.release();
+  });
+});
+
+describeWithSmallDisk('an installation on a disk that is full', () => {
+  test('does not start, and says which disk is full', async () => {
+    const disk = mountSmallDisk(1);
+    disk.fill();
+    const starting = runInstallation({
+      dataFolder: disk.folder,
+      host: '127.0.0.1',
+      port: 0,
+      processes: 'shared',
+      environment: process.env,
+      onNews: () => {},
+    });
+    try {
+      const sentence = `The disk of the data folder ${disk.folder} is full. Make room there, then start again.`;
+      await expect(starting).rejects.toThrow(sentence);
+    } finally {
+      disk.remove();
+    }
   });
 });

@@ -5,6 +5,7 @@ import { findServer } from '#infra/setup/find-server.ts';
 import { currentRendererVersion } from '#shared/docs/render/renderer-version.ts';
 import { provision } from '#shared/messaging/nats/provision.ts';
 import { natsConfig, supervisorUser } from '#shared/messaging/subjects/permissions.ts';
+import { errorCode } from '#shared/runtime/failures.ts';
 import { lockFolder } from '#shared/storage/lock-folder.ts';
 import { openSecrets, type Secrets, writePrivateJson } from './data-folder.ts';
 import { freePorts, isFree } from './free-ports.ts';
@@ -167,7 +168,11 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
     };
   } catch (error) {
     await stop();
-    throw error;
+    if (errorCode(error) !== 'ENOSPC') throw error;
+    throw new CannotStart(
+      `The disk of the data folder ${dataFolder} is full. Make room there, then start again. Nothing that is stored is lost.`,
+      { cause: error },
+    );
   }
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type ConsumerInfo, JetStreamApiCodes, JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
 import { type DurableRow, streamRows } from '#shared/messaging/subjects/subject-table.ts';
 import { type ConnectionLog, whileAway } from './connection.ts';
-import { notAsWanted, unlessMissing } from './not-as-wanted.ts';
+import { isWithoutRoom, notAsWanted, unlessMissing } from './not-as-wanted.ts';
 import { beginAt, differences, durableSettings } from './wanted-settings.ts';
 
 const deadlineMs = 20_000;
@@ -40,7 +40,7 @@ export async function bringDurable(jsm: JetStreamManager, row: DurableRow, log?:
     try {
       return await whileAway(`making the consumer ${row.name}`, deadlineMs, () => bringOnce(jsm, row, log));
     } catch (error) {
-      if (!(error instanceof JetStreamApiError) || tries === mostTries) throw error;
+      if (!(error instanceof JetStreamApiError) || tries === mostTries || isWithoutRoom(error)) throw error;
     }
     await delay(pauseMs * (1 + Math.random()));
   }
@@ -62,8 +62,9 @@ async function takePlace(jsm: JetStreamManager, row: DurableRow, log?: Connectio
     const before = await infoOf(jsm, row.stream, name);
     if (before === undefined) continue;
     const sequence = await placeOf(jsm, before);
+    await add(jsm, row, sequence);
     log?.info(`the consumer ${row.name} continues at the position of ${name}: message ${sequence} of ${row.stream}`);
-    return add(jsm, row, sequence);
+    return;
   }
   await add(jsm, row);
 }
@@ -73,7 +74,8 @@ async function change(jsm: JetStreamManager, row: DurableRow, found: ConsumerInf
   try {
     await jsm.consumers.update(row.stream, row.name, wanted);
   } catch (error) {
-    if (!(error instanceof JetStreamApiError) || error.status === 503 || isGone(error)) throw error;
+    if (!(error instanceof JetStreamApiError) || error.status === 503 || isGone(error) || isWithoutRoom(error))
+      throw error;
     if (error.code !== cannotBeUpdated) throw notAsWanted(`consumer ${row.name}`, wanted, found.config, error);
     await makeAnew(jsm, row, found, log);
   }
@@ -87,20 +89,21 @@ async function makeAnew(
 ): Promise<void> {
   const settings = differences(durableSettings(row), found.config).join(', ');
   if (isWorkQueue(row)) {
-    log?.info(`the consumer ${row.name} is recreated, because the server cannot change its ${settings}`);
     await remove(jsm, row.stream, row.name);
-    return add(jsm, row);
+    await add(jsm, row);
+    log?.info(`the consumer ${row.name} was recreated, because the server cannot change its ${settings}`);
+    return;
   }
   const sequence = await placeOf(jsm, found);
-  log?.info(
-    `the consumer ${row.name} is recreated, because the server cannot change its ${settings}; it continues at message ${sequence} of ${row.stream}`,
-  );
   const keeper = { ...row, name: placeKeeper(row.name) };
   // A leftover place keeper has an old position of this consumer.
   await remove(jsm, keeper.stream, keeper.name);
   await add(jsm, keeper, sequence);
   await remove(jsm, row.stream, row.name);
   await add(jsm, row, sequence);
+  log?.info(
+    `the consumer ${row.name} was recreated, because the server cannot change its ${settings}; it continues at message ${sequence} of ${row.stream}`,
+  );
 }
 
 async function removeReplaced(jsm: JetStreamManager, row: DurableRow, log?: ConnectionLog): Promise<void> {

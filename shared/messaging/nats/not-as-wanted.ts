@@ -17,6 +17,27 @@ export function notAsWanted(what: string, wanted: object, found: object, refusal
   );
 }
 
+/** nats-server has no room for a new stream or consumer. Nothing that it stores is lost. The message tells the operator what to do. */
+class NoRoom extends Error {
+  override name = 'NoRoom';
+}
+
+/** The server's words for a disk or a storage limit that is full. Its error codes are those of other failures, too. */
+const withoutRoom =
+  /no space left on device|disk quota exceeded|error creating store|insufficient (storage )?resources|storage resources exceeded/i;
+
+export const isWithoutRoom = (error: unknown): boolean =>
+  error instanceof JetStreamApiError && withoutRoom.test(error.message);
+
+/** The error of making `what`, such as `the stream EXPORTS`, as a sentence if the server had no room. Other errors are returned unchanged. */
+export function asNoRoom(what: string, error: unknown): unknown {
+  if (!isWithoutRoom(error)) return error;
+  return new NoRoom(
+    `nats-server cannot make ${what}, because its disk is full (${messageOf(error)}). Make room there, then repeat this. Nothing that is stored is lost.`,
+    { cause: error },
+  );
+}
+
 /** Undefined when the part does not exist on the server: the error has one of the given codes. */
 export async function unlessMissing<T>(answer: Promise<T>, ...missing: number[]): Promise<T | undefined> {
   try {

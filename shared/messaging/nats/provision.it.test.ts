@@ -114,7 +114,7 @@ describeWithServers(['nats-server'], 'streams, buckets and consumers that anothe
       await nothingLeft();
       expect(await read(row, 3)).toEqual(['3', '4', '5']);
       expect(said).toHaveLength(isRemade ? 1 : 0);
-      if (isRemade) expect(said[0]).toContain(`the consumer ${row.name} is recreated`);
+      if (isRemade) expect(said[0]).toContain(`the consumer ${row.name} was recreated`);
       if (isRemade && kind === 'log') expect(said[0]).toContain(`continues at message 3 of ${row.stream}`);
     });
 

@@ -15,7 +15,7 @@ import {
 } from '#shared/messaging/subjects/subject-table.ts';
 import { bringDurable } from './bring-durable.ts';
 import { type ConnectionLog, openConnection, whileAway } from './connection.ts';
-import { notAsWanted, unlessMissing } from './not-as-wanted.ts';
+import { asNoRoom, notAsWanted, unlessMissing } from './not-as-wanted.ts';
 import { untilRightsAreThere } from './rights.ts';
 import { bucketSettings, differences, durableSettings, streamSettings, type WantedStream } from './wanted-settings.ts';
 
@@ -46,9 +46,13 @@ export async function provision(options: {
   try {
     await untilRightsAreThere(connection, options.rightsWithinMs, options.log);
     const jsm = await jetstreamManager(connection, { checkAPI: false });
-    for (const wanted of provisionedStreams(options.replicas ?? 1)) await bringStream(jsm, wanted);
+    const withRoom = (what: string, making: Promise<void>): Promise<void> =>
+      making.catch((error: unknown) => Promise.reject(asNoRoom(what, error)));
+    for (const wanted of provisionedStreams(options.replicas ?? 1)) {
+      await withRoom(`the stream ${wanted.name}`, bringStream(jsm, wanted));
+    }
     for (const row of provisionedDurables(options.rendererVersions)) {
-      await bringDurable(jsm, row, options.log);
+      await withRoom(`the consumer ${row.name}`, bringDurable(jsm, row, options.log));
       await settlePause(jsm, row, options);
     }
   } finally {
