@@ -24,6 +24,7 @@ import {
   firstPointer,
   flip,
   isNew,
+  lacksDocuments,
   rebuildForLoss,
   rebuildForShape,
 } from './projection-pointer.ts';
@@ -164,9 +165,10 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
 
   /** The next step of the current rebuild. Rejects when `wanted` aborts, and has not flipped then. */
   const rebuildStep = async (live: Generation, other: Generation, wanted: AbortSignal): Promise<void> => {
-    if (pointer.rebuild?.state === 'asked') {
+    const lostAt = await bus.projections.lostDocumentsAt(source.name, other);
+    if (pointer.rebuild?.state === 'asked' || lacksDocuments(pointer, other, lostAt)) {
       await startOver(other);
-      return save(beginFilling(pointer));
+      return save(beginFilling(pointer, await bus.projections.lostDocumentsAt(source.name, other)));
     }
     followers.start(other);
     await nearlyAt(live, other, wanted);

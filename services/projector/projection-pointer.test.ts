@@ -80,3 +80,22 @@ test('all differences are counted and the first are named', () => {
   expect(lastRebuild?.different).toHaveLength(20);
   expect(lastRebuild).not.toHaveProperty('setAside');
 });
+
+test('a generation that lost a bucket is rebuilt once, also where the new one still counts as lost', () => {
+  const [at, later] = ['2026-03-01T10:00:00Z', '2026-03-02T10:00:00Z'];
+  expect(pointer.rebuildForLoss(pointer.firstPointer, undefined)).toBeUndefined();
+  const id = pointer.rebuildForLoss(pointer.firstPointer, at) ?? '';
+  const met = { ...pointer.firstPointer, met: 'r1' };
+  // After its clock was set back the bus says that the emptied generation is younger than its reader, too.
+  const filling = pointer.beginFilling(pointer.beginRebuild(met, id, noon), at);
+  expect(pointer.lacksDocuments(filling, 'green', at)).toBe(false);
+  expect(pointer.lacksDocuments(filling, 'green', later)).toBe(true);
+  const after = pointer.flip(filling, same, noon);
+  expect(after.live).toBe('green');
+  expect(pointer.rebuildForLoss(after, at)).toBeUndefined();
+  expect(pointer.rebuildForLoss(after, later)).toBe(`lost-${later}`);
+  expect(pointer.isNew(after, { id: 'r1', askedAt: noon.toISOString() })).toBe(false);
+  expect(projectionPointerSchema.parse(after)).toEqual(after);
+  const calledOff = pointer.callOff(pointer.beginRebuild(pointer.firstPointer, id, noon), 'r2', noon);
+  expect(pointer.rebuildForLoss(calledOff, at)).toBeUndefined();
+});

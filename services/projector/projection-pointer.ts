@@ -1,4 +1,9 @@
-import { otherGeneration, type ProjectionPointer, type RebuildRequest } from '#shared/interfaces/read-models.ts';
+import {
+  type Generation,
+  otherGeneration,
+  type ProjectionPointer,
+  type RebuildRequest,
+} from '#shared/interfaces/read-models.ts';
 import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import type { Comparison } from './compare-read-models.ts';
 import type { SetAside } from './fill-generation.ts';
@@ -23,11 +28,24 @@ export function beginRebuild(
   return { ...pointer, rebuild: { id, startedAt: now.toISOString(), state: 'asked' } };
 }
 
-/** The other generation is empty, and its reader is at the start. */
-export function beginFilling(pointer: ProjectionPointer): ProjectionPointer {
+/**
+ * The other generation is empty, and its reader is at the start. `lostAt`: set if a bucket counts as younger than that new reader, as after the clock of
+ * the bus was set back.
+ */
+export function beginFilling({ repaired, ...pointer }: ProjectionPointer, lostAt?: string): ProjectionPointer {
   if (pointer.rebuild === undefined) throw new Error('No rebuild has begun.');
-  return { ...pointer, rebuild: { ...pointer.rebuild, state: 'filling' } };
+  const { [otherGeneration(pointer.live)]: _, ...ofLive } = repaired ?? {};
+  const known = lostAt === undefined ? ofLive : { ...ofLive, [otherGeneration(pointer.live)]: lostAt };
+  const rebuild = { ...pointer.rebuild, state: 'filling' as const };
+  return { ...pointer, ...(Object.keys(known).length === 0 ? {} : { repaired: known }), rebuild };
 }
+
+/** True if a generation lost documents at `lostAt`, and was not filled from the start since. */
+export const lacksDocuments = (
+  pointer: ProjectionPointer,
+  generation: Generation,
+  lostAt: string | undefined,
+): lostAt is string => lostAt !== undefined && pointer.repaired?.[generation] !== lostAt;
 
 /** Result of a rebuild: the comparison of its documents, the objects that were left out, and the shape of the documents. */
 type Filled = { comparison: Comparison; setAside?: readonly SetAside[]; shape: number };
@@ -71,8 +89,9 @@ export function rebuildForShape(pointer: ProjectionPointer, shape: number): stri
 
 /** The rebuild that a projector starts because the live generation lost documents at this time. It starts once, and not if it was called off. Pure. */
 export function rebuildForLoss(pointer: ProjectionPointer, lostAt: string | undefined): string | undefined {
+  if (!lacksDocuments(pointer, pointer.live, lostAt)) return undefined;
   const id = `lost-${lostAt}`;
-  return lostAt === undefined || pointer.calledOff?.rebuildId === id ? undefined : id;
+  return pointer.calledOff?.rebuildId === id ? undefined : id;
 }
 
 /**

@@ -208,6 +208,8 @@ export const projectionPointerSchema = z.object({
         .optional(),
     })
     .optional(),
+  /** Losses, as `lostDocumentsAt` names them, after which the generations were filled from the start. */
+  repaired: z.object({ blue: z.string().optional(), green: z.string().optional() }).optional(),
   /** The last request that was fulfilled, if a rebuild without a request came after it. */
   met: z.string().optional(),
   /** The last fulfilled request to call a rebuild off, and the rebuild that it ended, if one was running. */

@@ -56,9 +56,12 @@ export async function makeReader(
   });
 }
 
+/** Bucket of the pointers. Without its pointer a projection reads the blue generation, which may have been emptied. */
+const pointerBucket = 'projections';
+
 /**
- * The time at which a bucket of a generation was made, if that is later than its reader: the bucket was deleted and made again, and lacks the
- * documents of all messages that were read before.
+ * The latest time at which a bucket of a generation, or that of the pointers, was made, if that is later than its reader: the bucket was deleted and made
+ * again, and lacks the documents of all messages that were read before.
  */
 export async function lostDocumentsAt(
   jsm: JetStreamManager,
@@ -68,11 +71,13 @@ export async function lostDocumentsAt(
   const { stream, row } = readerOf(projection, generation);
   return await whileAway(`comparing the age of ${row.name} with its buckets`, startOverDeadlineMs, async () => {
     const reader = await jsm.consumers.info(stream, row.name);
-    for (const { bucket } of keysOf(projection)) {
-      const { created } = await jsm.streams.info(`KV_${inGeneration(bucket, generation)}`);
-      if (Date.parse(created) > Date.parse(reader.created)) return created;
+    const buckets = keysOf(projection).map(({ bucket }) => inGeneration(bucket, generation));
+    let latest = reader.created;
+    for (const bucket of [pointerBucket, ...buckets]) {
+      const { created } = await jsm.streams.info(`KV_${bucket}`);
+      if (Date.parse(created) > Date.parse(latest)) latest = created;
     }
-    return undefined;
+    return latest === reader.created ? undefined : latest;
   });
 }
 
