@@ -334,6 +334,7 @@ test.each([
   ['backticks in a quotation further in', '- a\n  > ```\n> [x](//e)', '- a\n  > \\`\\`\\`\n> x'],
   ['a paragraph of an item with a tab', '   -\ta\n\t ~~~ [x](//e)\n', '   -\ta\n\t \\~~~ x\n'],
   ['indented code of an item with tabs', '-\t\ta\n\n      ~~~\n      [x](//e)\n', '-\t\ta\n\n      \\~~~\n      x\n'],
+  ['an end behind a tab in a quotation', '>```\n>\t```\n>[x](//e)', '>```\n>```\n>x'],
   ['two tildes and one of a text', '- ~~[~](//e)\n', '- ~~\\~\n'],
   ['tildes of two texts', '[~](//e)~~ [~~](//e)~ a', '\\~~~ \\~~~ a'],
   ['a number and a dot of a text', '1[.](//e) ~~~\n[2](//e)[)](//e) a', '1\\. \\~~~\n\\[2\\]) a'],

@@ -131,7 +131,9 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     const [, blanks = '', marks = ''] = /^([ \t]*)(`+|~+)?/.exec(inner ?? '') ?? [];
     const column = columnOf(blanks);
     const isMark = marks.startsWith(open.marks) && isEmpty(inner?.slice(blanks.length + marks.length) ?? '');
-    const isEnd = isMark && column <= open.column + mostIndent;
+    // A tab behind the mark of a quotation is shorter than one at the beginning of a line.
+    const isNear = column <= open.column + mostIndent || (open.quotes > 0 && blanks.includes('\t'));
+    const isEnd = isMark && isNear;
     const isOutside = inner === undefined || (!isEmpty(inner) && column < open.column);
     if (!isEnd && !isOutside) return take(line.length + 1);
     fence = undefined;
