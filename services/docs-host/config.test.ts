@@ -90,6 +90,11 @@ test('config.js is that of the bundle where the host has nothing to say', () => 
   });
 });
 
+test('a config.js with many beginnings and no end is read in one pass', () => {
+  const script = 'window.binderyConfig = {'.repeat(40_000);
+  expect(configOf({}, undefined, script)).toMatchObject({ deployment: 'cloud', siteUrl: '' });
+});
+
 test('another deployment type has its own features, and an air-gapped site names no server', () => {
   expect(configOf({ BINDERY_SITE_DEPLOYMENT: 'client-hosted' })).toMatchObject({
     features: { search: 'bundle', assistant: false, playground: true },

@@ -5,20 +5,11 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Agent, type Dispatcher, request } from 'undici';
 import { z } from 'zod';
-import { addressRange, covers, proxyRanges } from '#shared/http/address-ranges.ts';
+import { isLinkLocal } from '#shared/http/address-ranges.ts';
 import { guardedLookup, literalAddress } from '#shared/http/guarded-lookup.ts';
 import { sha256Of, sha256OfStream } from '#shared/runtime/canonical-json.ts';
 import { errorCode, messageOf, Unavailable } from '#shared/runtime/failures.ts';
-
-/** A bundle that must not be served, or a link that leads to no bundle. The message says why; retrying the same bundle cannot succeed. */
-export class BundleRefused extends Error {
-  override name = 'BundleRefused';
-}
-
-/** The refusal came before anything was downloaded, so the link may soon be tried again. */
-export class LinkRefused extends BundleRefused {
-  override name = 'LinkRefused';
-}
+import { BundleRefused, LinkRefused } from './bundle-refused.ts';
 
 /** A transfer rate: bytes in a number of milliseconds. */
 export type Pace = { bytes: number; ms: number };
@@ -207,13 +198,6 @@ export async function safeRequest(url: URL, options: Parameters<typeof request>[
         : messageOf(error);
     throw new Unavailable(`${url.host} does not answer (${why})`, { cause: error });
   }
-}
-
-const linkLocal = [...proxyRanges('linklocal'), ...proxyRanges('fd00:ec2::254')];
-
-function isLinkLocal(address: string): boolean {
-  const range = addressRange(address.split('%')[0] ?? '');
-  return range !== undefined && covers(linkLocal, range);
 }
 
 const lookup = guardedLookup(

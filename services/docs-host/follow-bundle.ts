@@ -1,17 +1,18 @@
-import { createReadStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { sha256Of, sha256OfStream } from '#shared/runtime/canonical-json.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { errorCode, messageOf, Unavailable } from '#shared/runtime/failures.ts';
 import { pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { BundleOrigin, DocsHostConfig } from './config.ts';
-import { BundleRefused, downloadBundle, type ExpectedBundle, LinkRefused } from './download-bundle.ts';
+import { BundleRefused, LinkRefused } from './bundle-refused.ts';
+import { downloadBundle, type ExpectedBundle } from './download-bundle.ts';
 import { newestExport } from './newest-export.ts';
 import type { ServedVersions } from './served-versions.ts';
+import type { BundlePlace } from './prepare-version.ts';
+import { sha256OfFile } from './read-regular-file.ts';
 import type { SiteFolder, StoredVersion } from './site-folder.ts';
-import { copyBundle, type UnpackedBundle, unpackBundle } from './unpack-bundle.ts';
 
 /** A bundle to serve, before its download. */
 type Wanted = {
@@ -97,13 +98,14 @@ export function followBundle(
   async function take({ key, link, mounted, expected }: Wanted): Promise<StoredVersion> {
     if (mounted !== undefined) {
       const isFolder = (await stat(mounted)).isDirectory();
-      const sha256 = isFolder ? undefined : await sha256OfStream(createReadStream(mounted));
+      const sha256 = isFolder ? undefined : await sha256OfFile(mounted, maxBytes);
       if (expected.sha256 !== undefined && sha256 !== expected.sha256) {
         const has = isFolder ? 'is a folder, which has none' : `has ${sha256}`;
         throw new BundleRefused(`the bundle is to have the SHA-256 ${expected.sha256}, but ${mounted} ${has}`);
       }
-      return await store({ key, sha256 }, (files) =>
-        isFolder ? copyBundle(mounted, files) : unpackBundle(mounted, files, maxBytes, sha256),
+      return await store(
+        { key, sha256 },
+        isFolder ? { kind: 'folder', path: mounted } : { kind: 'archive', file: mounted, sha256 },
       );
     }
     if (link === undefined) throw new Error('the bundle has neither a link nor a path');
@@ -112,18 +114,14 @@ export function followBundle(
     const both = { ...signed.expected, ...(expected.sha256 !== undefined && { sha256: expected.sha256 }) };
     const { file, sha256 } = await downloadBundle(signed.url, folder.incoming, both, { maxBytes, signal });
     try {
-      return await store({ key, sha256 }, (files) => unpackBundle(file, files, maxBytes));
+      return await store({ key, sha256 }, { kind: 'archive', file });
     } finally {
       await rm(folder.incoming, { recursive: true, force: true });
     }
   }
 
-  const store = (source: StoredVersion['source'], unpack: (files: string) => Promise<UnpackedBundle>) =>
-    folder.add(source, async (files) => {
-      const unpacked = await unpack(files);
-      checkVersion(unpacked.manifest.label);
-      return unpacked;
-    });
+  const store = (source: StoredVersion['source'], place: BundlePlace) =>
+    folder.add(source, { place, maxBytes, check: ({ label }) => checkVersion(label), signal });
 
   function checkVersion(label: string | undefined): void {
     const { version } = config;

@@ -68,7 +68,12 @@ const withoutServer = ({ search, playground }: DocsHostConfig['features']): Docs
   ...(playground !== undefined && { playground }),
 });
 
+const beginning = 'window.binderyConfig = {';
+
 function configIn(script: string): unknown {
-  const found = /window\.binderyConfig = (\{[\s\S]*?\n\});/.exec(script)?.[1];
-  return (found === undefined ? undefined : jsonIn(found)) ?? {};
+  // Found by position: a regular expression would search for the end once for each beginning.
+  const begin = script.indexOf(beginning);
+  const end = script.indexOf('\n};', begin);
+  if (begin === -1 || end === -1) return {};
+  return jsonIn(script.slice(begin + beginning.length - 1, end + 2)) ?? {};
 }

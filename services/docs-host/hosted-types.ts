@@ -2,8 +2,14 @@ import { lookup as typeOf } from 'mrmime';
 
 /** The media type of a file of a bundle. Types that browsers show as text have its encoding. Pure. */
 export function contentType(path: string): string {
-  const type = ownTypes[/\.[^./]+$/.exec(path)?.[0] ?? ''] ?? typeOf(path) ?? 'application/octet-stream';
+  const type = ownTypes[/\.[^./]+$/.exec(path)?.[0] ?? ''] ?? knownType(path) ?? 'application/octet-stream';
   return isText(type) && !/^(font|image)\//.test(type) ? `${type}; charset=utf-8` : type;
+}
+
+/** mrmime also finds the properties of every object, such as `constructor`. */
+function knownType(path: string): string | undefined {
+  const found: unknown = typeOf(path);
+  return typeof found === 'string' ? found : undefined;
 }
 
 const ownTypes: Readonly<Record<string, string>> = {

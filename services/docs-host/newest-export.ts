@@ -3,7 +3,8 @@ import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
 import type { z } from 'zod';
 import type { BundleOrigin } from './config.ts';
-import { BundleRefused, type ExpectedBundle, LinkRefused, safeRequest, textOf } from './download-bundle.ts';
+import { BundleRefused, LinkRefused } from './bundle-refused.ts';
+import { type ExpectedBundle, safeRequest, textOf } from './download-bundle.ts';
 
 type Platform = Extract<BundleOrigin, { kind: 'platform' }>;
 

@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { getHeapStatistics } from 'node:v8';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { z } from 'zod';
 import { sha256Hex } from '#shared/contracts/identifiers.ts';
@@ -13,6 +14,7 @@ import {
 } from '#shared/contracts/stored-objects.ts';
 import { jsonIn, sha256Of, sha256OfStream } from '#shared/runtime/canonical-json.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
+import { BundleRefused } from './bundle-refused.ts';
 import { contentType, isText } from './hosted-types.ts';
 import { policyOf, redirectOf, rewritePage, type SiteAddresses } from './rewrite-page.ts';
 
@@ -48,7 +50,11 @@ const preparedSiteSchema = z.object({
     contentVersion: z.string().optional(),
     deployment: z.enum(deploymentTypes),
   }),
-  files: z.record(z.string(), hostedFileSchema),
+  // `z.record` leaves out the name `__proto__`.
+  files: z.preprocess(
+    (files) => (typeof files === 'object' && files !== null ? Object.entries(files) : files),
+    z.array(z.tuple([z.string(), hostedFileSchema])).transform((files) => Object.fromEntries(files)),
+  ),
   /** Redirected page addresses: `/old` → `/docs/new`. */
   redirects: z.record(z.string(), z.string()),
   /** The sources of permanent redirects. */
@@ -69,10 +75,17 @@ const atOnce = 4;
 /** Smaller answers fit into the first packet without compression. */
 const leastBytes = 512;
 const mostBytes = 32 * 1024 * 1024;
+/** Limit of the size of pages, which are rewritten in memory. Pages of exports are smaller: the source of one has 8 MB at most. */
+const mostPageBytes = 64 * 1024 * 1024;
+/** Pages above this size are rewritten one at a time, because each takes many times its size in memory. */
+const largePageBytes = 1024 * 1024;
+/** A host compares a path without a page with all of them. */
+const mostWildcards = 10_000;
+const mostWildcardBytes = 8 * 1024 * 1024;
 
 /**
  * Prepares a version for serving from the files of its bundle. `found`: all files by path, as they were checked. Writes `site.json` last; a folder
- * without it is not a version.
+ * without it is not a version. Throws `BundleRefused` for pages and lists that are too large.
  */
 export async function prepareSite(
   folder: string,
@@ -86,12 +99,14 @@ export async function prepareSite(
   const addresses: SiteAddresses = { base, token, digestOf, isAirGapped };
   const redirects: Record<string, string> = {};
   const permanentRedirects: string[] = [];
-  const prepared = await inParallel([...found.keys()], atOnce, async (path): Promise<[string, HostedFile][]> => {
+  const prepareFile = async (path: string): Promise<[string, HostedFile][]> => {
     const digest = digestOf(path) ?? '';
     const isPage = path.endsWith('.html');
     const type = contentType(path);
     const original = found.get(path) ?? { size: 0, sha256: '' };
     const isSmall = original.size <= mostBytes;
+    if (isPage && original.size > mostPageBytes)
+      throw new BundleRefused(`${path} has ${original.size} bytes, and a page may have ${mostPageBytes}`);
     if (!isPage && !(isSmall && isText(type))) return [[path, { ...original, digest, type, isPage }]];
     let body = await readFile(join(folder, 'files', path));
     let policy: string | undefined;
@@ -112,7 +127,12 @@ export async function prepareSite(
     for (const [encoding, bytes] of copies) await write(join(folder, encoding, path), bytes);
     const variants = Object.fromEntries(copies.map(([encoding, bytes]) => [encoding, described(bytes)]));
     return [[path, { ...described(body), digest, type, isPage, ...(policy !== undefined && { policy }), ...variants }]];
-  });
+  };
+  const isLarge = (path: string): boolean => path.endsWith('.html') && (found.get(path)?.size ?? 0) > largePageBytes;
+  const [large = [], small = []] = [true, false].map((wanted) =>
+    [...found.keys()].filter((path) => isLarge(path) === wanted),
+  );
+  const prepared = [...(await inParallel(small, atOnce, prepareFile)), ...(await inParallel(large, 1, prepareFile))];
   const site: PreparedSite = {
     formatVersion,
     base,
@@ -129,23 +149,49 @@ export async function prepareSite(
 }
 
 /** The redirects with wildcards, if the bundle lists them. */
-async function wildcardsIn(folder: string, found: ReadonlyMap<string, unknown>): Promise<WildcardRedirect[]> {
-  if (!found.has(wildcardRedirectsPath)) return [];
+async function wildcardsIn(folder: string, found: ReadonlyMap<string, { size: number }>): Promise<WildcardRedirect[]> {
+  const { size } = found.get(wildcardRedirectsPath) ?? { size: 0 };
+  if (size === 0) return [];
+  if (size > mostWildcardBytes)
+    throw new BundleRefused(`${wildcardRedirectsPath} has ${size} bytes, and may have ${mostWildcardBytes}`);
   const text = await readFile(join(folder, 'files', wildcardRedirectsPath), 'utf8');
-  return wildcardRedirectsSchema.safeParse(jsonIn(text)).data?.redirects ?? [];
+  const redirects = wildcardRedirectsSchema.safeParse(jsonIn(text)).data?.redirects ?? [];
+  if (redirects.length > mostWildcards)
+    throw new BundleRefused(
+      `the bundle has ${redirects.length} redirects with wildcards, and may have ${mostWildcards}`,
+    );
+  return redirects;
 }
 
 /** Path of a file's bytes. */
 export const fileOf = (folder: string, path: string, { isPage }: HostedFile, encoding?: Encoding): string =>
   join(folder, encoding ?? (isPage ? 'pages' : 'files'), path);
 
-/** Reads a version that was prepared earlier and checks every byte of it; undefined if it is incomplete or damaged. */
+/**
+ * The list of a version; undefined if there is none, or another program wrote it. Throws `BundleRefused` for a list that is too long for the memory of
+ * this process.
+ */
+export async function readSiteList(folder: string): Promise<PreparedSite | undefined> {
+  const file = join(folder, siteFile);
+  const size = await stat(file).then(
+    (found) => found.size,
+    () => undefined,
+  );
+  if (size === undefined) return undefined;
+  if (size > mostListBytes)
+    throw new BundleRefused(
+      `the bundle has so many files that their list has ${size} bytes, and this process has memory for ${mostListBytes}`,
+    );
+  return preparedSiteSchema.safeParse(jsonIn(await readFile(file, 'utf8'))).data;
+}
+
+/** In memory a list takes three times its size, and there are lists of three versions while one is replaced. */
+const mostListBytes = Math.floor(getHeapStatistics().heap_size_limit / 10);
+
+/** Reads a version that was prepared earlier and checks every byte of it; undefined if it is incomplete or damaged. Throws as `readSiteList`. */
 export async function readPreparedSite(folder: string): Promise<PreparedSite | undefined> {
-  const text = await readFile(join(folder, siteFile), 'utf8').catch(() => undefined);
-  if (text === undefined) return undefined;
-  const parsed = preparedSiteSchema.safeParse(jsonIn(text));
-  if (!parsed.success) return undefined;
-  const site = parsed.data;
+  const site = await readSiteList(folder);
+  if (site === undefined) return undefined;
   const checks = Object.entries(site.files).flatMap(([path, file]): [string, string][] => [
     [fileOf(folder, path, file), file.sha256],
     ...(['br', 'gzip'] as const).flatMap((encoding): [string, string][] => {

@@ -1,5 +1,7 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { packTar } from '../../test/support/archives.ts';
@@ -17,6 +19,24 @@ import { exampleBundle } from '../../test/support/example-bundle.ts';
 const { folder, host, server } = docsHosts();
 const versions = () => join(folder(), 'docs-host/versions');
 const mounted = () => join(folder(), 'site.tar.gz');
+
+const run = promisify(execFile);
+
+/** Text that compresses little, so that its archive is not refused for its ratio. */
+const noise = (characters: number): string =>
+  Array.from({ length: Math.ceil(characters / 64) }, (_, at) => sha256Of(String(at)))
+    .join('')
+    .slice(0, characters);
+
+const redirects = (count: number): string =>
+  JSON.stringify({
+    formatVersion: 1,
+    redirects: Array.from({ length: count }, (_, at) => ({
+      source: `/old-${at}/*`,
+      destination: `/${sha256Of(String(at))}`,
+      permanent: false,
+    })),
+  });
 
 /** Leaves a data folder with the version "one". */
 async function serveOnce(env: Record<string, string> = {}): Promise<void> {
@@ -89,6 +109,26 @@ describe('a bundle', () => {
       () => exampleBundle('two', {}, { tampered: { 'evil.js': 'evil()' } }),
       /not what its manifest says: evil\.js is not in the manifest/,
     ],
+    [
+      'a manifest of another program',
+      () => exampleBundle('two', {}, { tampered: { '_bindery/manifest.json': '{"domain":"acme","files":[]}' } }),
+      /not what its manifest says/,
+    ],
+    [
+      'a manifest without what a host needs',
+      async () => packTar({ 'acme/_bindery/manifest.json': '{"files":[]}' }),
+      /not what a documentation host serves: "domain" in _bindery\/manifest\.json/,
+    ],
+    [
+      'settings of two megabytes',
+      () => exampleBundle('two', {}, { tampered: { '_bindery/config.js': noise(2_000_000) } }),
+      /_bindery\/config\.js has more than 1048576 bytes/,
+    ],
+    [
+      'more redirects than a request can be compared with',
+      () => exampleBundle('two', { '_bindery/redirects.json': redirects(10_001) }),
+      /has 10001 redirects with wildcards, and may have 10000/,
+    ],
     ['another version', () => exampleBundle('two', {}, { label: 'v2' }), /"v1" is wanted, but .* of the version "v2"/],
   ])('with %s is refused and leaves nothing, and the reason is said', async (_name, hostile, reason) => {
     const settings = { BINDERY_BUNDLE_PATH: mounted(), BINDERY_STATIC_EXPORT_VERSION: 'v1' };
@@ -106,6 +146,17 @@ describe('a bundle', () => {
     const env = { BINDERY_BUNDLE_PATH: mounted(), BINDERY_STATIC_EXPORT_SHA256: wanted };
     await expectKept(await host({ ...env, ...withMetrics }), 'refused', new RegExp(`is to have the SHA-256 ${wanted}`));
     expect(await readdir(versions())).toHaveLength(1);
+  });
+
+  test('that is a pipe is refused without waiting for it, and its successor is served', async () => {
+    await serveOnce();
+    await rm(mounted());
+    await run('mkfifo', [mounted()]);
+    const running = await host({ BINDERY_BUNDLE_PATH: mounted(), ...withMetrics });
+    await expectKept(running, 'refused', /site\.tar\.gz is not a file/);
+    await rm(mounted());
+    await writeFile(mounted(), await exampleBundle('three'));
+    await expect.poll(async () => (await fetch(running.url)).text(), { timeout: 20_000 }).toContain('Version three');
   });
 
   test('that is gone is waited for', async () => {

@@ -78,4 +78,5 @@ test('a file with the name of a part of every object is served also after a rest
   await twoVersions(JSON.parse('{"__proto__":"kept","constructor":"too"}') as Record<string, string>);
   const running = await host(stored);
   expect([await pageOf(running, '/__proto__'), await pageOf(running, '/constructor')]).toEqual(['kept', 'too']);
+  expect((await fetch(`${running.url}/constructor`)).headers.get('content-type')).toBe('application/octet-stream');
 });

@@ -4,9 +4,10 @@ import { z } from 'zod';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
-import { BundleRefused } from './download-bundle.ts';
-import { type PreparedSite, prepareSite, readPreparedSite } from './prepared-site.ts';
-import { checkBundle, copyBundle, type UnpackedBundle } from './unpack-bundle.ts';
+import { BundleRefused } from './bundle-refused.ts';
+import { prepareInChild } from './prepare-in-child.ts';
+import { type BundlePlace, isAirGapped } from './prepare-version.ts';
+import { type PreparedSite, readPreparedSite, readSiteList } from './prepared-site.ts';
 
 /** A version that can be served: its folder and its contents. */
 export type StoredVersion = { id: string; folder: string; site: PreparedSite; source: BundleSource };
@@ -27,6 +28,16 @@ const stateSchema = z.object({
 
 const sourceSchema = z.object({ key: z.string(), sha256: z.string().optional() });
 
+/** The bytes of a new version. */
+export type NewVersion = {
+  place: BundlePlace;
+  /** Size limit of the archive. */
+  maxBytes: number;
+  /** Throws if the version is not wanted. */
+  check?: (manifest: PreparedSite['manifest']) => void;
+  signal?: AbortSignal;
+};
+
 /**
  * The folder in which a host keeps its versions. `state.json` names the active one, and is replaced atomically; a version gets its name only when it
  * is complete. So a host that is killed at any time starts with a complete version, and unfinished files are removed.
@@ -46,7 +57,6 @@ export async function openSiteFolder(
       logger.warn('the host ended while it unpacked a bundle: its files are removed, and the stored version is served');
       await rm(join(versions, name), { recursive: true, force: true });
     }
-  const isAirGapped = (manifest: PreparedSite['manifest']) => (deployment ?? manifest.deployment) === 'air-gapped';
   /** Versions that stay in the folder. */
   const kept = new Set<string | undefined>();
   const state = await readState();
@@ -83,9 +93,10 @@ export async function openSiteFolder(
     try {
       const source = sourceSchema.parse(JSON.parse(await readFile(join(at, 'source.json'), 'utf8')));
       const site = await readPreparedSite(at);
-      if (site?.base === base && site.isAirGapped === isAirGapped(site.manifest))
+      if (site?.base === base && site.isAirGapped === isAirGapped(deployment, site.manifest))
         return { id, folder: at, site, source };
-      return await add(source, (files) => copyBundle(join(at, 'files'), files)).catch((error: unknown) => {
+      const again = { place: { kind: 'folder', path: join(at, 'files') }, maxBytes: Number.MAX_SAFE_INTEGER } as const;
+      return await add(source, again).catch((error: unknown) => {
         if (!isFull(error)) throw error;
         return addInPlace(id, source);
       });
@@ -97,12 +108,15 @@ export async function openSiteFolder(
     }
   }
 
-  /** Unpacks and prepares a version. Its files are removed if that fails. */
-  async function add(source: BundleSource, unpack: (files: string) => Promise<UnpackedBundle>): Promise<StoredVersion> {
+  /** Unpacks and prepares a version, in a child process. Its files are removed if that fails. */
+  async function add(
+    source: BundleSource,
+    { place, maxBytes, check = () => {}, signal }: NewVersion,
+  ): Promise<StoredVersion> {
     const unfinished = join(versions, `unfinished-${randomBase62(8)}`);
     try {
-      const { manifest, found } = await unpack(join(unfinished, 'files'));
-      const site = await prepareSite(unfinished, { base, isAirGapped: isAirGapped(manifest) }, manifest, found);
+      const site = await prepared(unfinished, place, maxBytes, signal);
+      check(site.manifest);
       await writeFile(join(unfinished, 'source.json'), JSON.stringify(source));
       const id = `${site.token}-${randomBase62(8)}`;
       await rename(unfinished, join(versions, id));
@@ -116,9 +130,20 @@ export async function openSiteFolder(
   /** Prepares a version again in place, because the disk may have no space for two. If it is interrupted, the next start repeats it from the same files. */
   async function addInPlace(id: string, source: BundleSource): Promise<StoredVersion> {
     const at = join(versions, id);
-    const { manifest, found } = await checkBundle(join(at, 'files'));
-    const site = await prepareSite(at, { base, isAirGapped: isAirGapped(manifest) }, manifest, found);
+    const site = await prepared(at, { kind: 'own-files' }, Number.MAX_SAFE_INTEGER);
     return { id, folder: at, site, source };
+  }
+
+  async function prepared(
+    at: string,
+    place: BundlePlace,
+    maxBytes: number,
+    signal?: AbortSignal,
+  ): Promise<PreparedSite> {
+    await prepareInChild({ place, folder: at, base, deployment, maxBytes }, signal);
+    const site = await readSiteList(at);
+    if (site === undefined) throw new Error(`the list of the version in ${at} cannot be read`);
+    return site;
   }
 
   async function activate(active: string, previous: string | undefined): Promise<void> {

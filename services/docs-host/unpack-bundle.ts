@@ -1,23 +1,24 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { lstat, mkdir, readdir } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { lstat, mkdir, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { deploymentTypes } from '#shared/contracts/stored-objects.ts';
 import { archivePathProblem, ArchiveRefused } from '#shared/export/bundle/archive-names.ts';
-import { type ArchiveFile, readArchive } from '#shared/export/bundle/read-archive.ts';
+import { type ArchiveBudgets, type ArchiveFile, readArchive } from '#shared/export/bundle/read-archive.ts';
 import {
   compareWithManifest,
   type FoundFile,
   manifestPath,
   maxManifestBytes,
 } from '#shared/export/bundle/verify-bundle.ts';
-import { readFile } from 'node:fs/promises';
-import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import { BundleRefused } from './download-bundle.ts';
+import { jsonIn, sha256Of } from '#shared/runtime/canonical-json.ts';
+import { BundleRefused } from './bundle-refused.ts';
+import { configPath } from './hosted-types.ts';
 import type { PreparedSite } from './prepared-site.ts';
+import { readRegularFile } from './read-regular-file.ts';
 
 export type UnpackedBundle = { manifest: PreparedSite['manifest']; found: Map<string, FoundFile> };
 
@@ -26,10 +27,15 @@ const mostEntries = 1_000_000;
 const mostRatio = 200;
 const unpackedByPacked = 10;
 
+/** Limit of the size of the only file that is read without being in the manifest. */
+const mostConfigBytes = 1024 * 1024;
+
+const oneName = z.string().max(300);
+
 const manifestSchema = z.looseObject({
-  domain: z.string(),
-  label: z.string().optional(),
-  contentVersion: z.string().optional(),
+  domain: oneName,
+  label: oneName.optional(),
+  contentVersion: oneName.optional(),
   deployment: z.enum(deploymentTypes),
 });
 
@@ -43,12 +49,6 @@ export async function unpackBundle(
   maxBytes: number,
   sha256?: string,
 ): Promise<UnpackedBundle> {
-  const budgets = {
-    packedBytes: maxBytes,
-    unpackedBytes: maxBytes * unpackedByPacked,
-    entries: mostEntries,
-    ratio: mostRatio,
-  };
   const whole = createHash('sha256');
   const packed = new Transform({
     transform(chunk: Uint8Array, _encoding, done) {
@@ -56,23 +56,31 @@ export async function unpackBundle(
       done(null, chunk);
     },
   });
-  pipeline(createReadStream(file), packed).catch(() => {}); // `packed` emits the error.
-  const archive = readArchive(packed, budgets, { portableNames: true, oneMember: true });
+  const { body } = await readRegularFile(file, maxBytes);
+  pipeline(body, packed).catch(() => {}); // `packed` emits the error.
+  const archive = readArchive(packed, budgetsOf(maxBytes), { portableNames: true, oneMember: true });
   const unpacked = await checked(withoutTopFolder(archive), folder);
   if (sha256 !== undefined && whole.digest('hex') !== sha256)
     throw new BundleRefused('the bundle changed while it was unpacked');
   return unpacked;
 }
 
-/** Copies an unpacked bundle into a new folder, and checks it in the same way. */
-export async function copyBundle(unpacked: string, folder: string): Promise<UnpackedBundle> {
-  return await checked(filesOfFolder(unpacked), folder);
+/** Copies an unpacked bundle into a new folder, and checks it in the same way, with the size limit of an archive of `maxBytes`. */
+export async function copyBundle(unpacked: string, folder: string, maxBytes: number): Promise<UnpackedBundle> {
+  return await checked(filesOfFolder(unpacked, budgetsOf(maxBytes)), folder);
 }
 
 /** Checks an unpacked bundle in place, in the same way. */
 export async function checkBundle(unpacked: string): Promise<UnpackedBundle> {
-  return await checked(filesOfFolder(unpacked), unpacked, (body) => measured(body));
+  return await checked(filesOfFolder(unpacked, budgetsOf(Number.MAX_SAFE_INTEGER)), unpacked, (body) => measured(body));
 }
+
+const budgetsOf = (maxBytes: number): ArchiveBudgets => ({
+  packedBytes: maxBytes,
+  unpackedBytes: maxBytes * unpackedByPacked,
+  entries: mostEntries,
+  ratio: mostRatio,
+});
 
 async function checked(
   files: AsyncIterable<ArchiveFile>,
@@ -90,14 +98,22 @@ async function checked(
   const { size } = found.get(manifestPath) ?? { size: Number.POSITIVE_INFINITY };
   if (size > maxManifestBytes)
     throw new BundleRefused(`the bundle has no ${manifestPath}: it is not an export, or was cut`);
+  if ((found.get(configPath)?.size ?? 0) > mostConfigBytes)
+    throw new BundleRefused(`${configPath} has more than ${mostConfigBytes} bytes: it has only the settings of a site`);
   const bytes = await readFile(join(folder, manifestPath));
   const [problem, ...others] = compareWithManifest(found, bytes);
   if (problem !== undefined) {
     const more = others.length > 0 ? `, and ${others.length} more differences` : '';
     throw new BundleRefused(`the bundle is not what its manifest says: ${problem}${more}`);
   }
-  const said = manifestSchema.parse(JSON.parse(bytes.toString('utf8')));
-  const { domain, label, contentVersion, deployment } = said;
+  const said = manifestSchema.safeParse(jsonIn(bytes.toString('utf8')));
+  if (!said.success) {
+    const [issue] = said.error.issues;
+    throw new BundleRefused(
+      `the bundle is not what a documentation host serves: "${issue?.path.join('.')}" in ${manifestPath}: ${issue?.message}`,
+    );
+  }
+  const { domain, label, contentVersion, deployment } = said.data;
   return {
     found,
     manifest: {
@@ -122,14 +138,28 @@ async function* withoutTopFolder(files: AsyncIterable<ArchiveFile>): AsyncGenera
   }
 }
 
-async function* filesOfFolder(folder: string, below = ''): AsyncGenerator<ArchiveFile, void> {
+async function* filesOfFolder(folder: string, budgets: ArchiveBudgets): AsyncGenerator<ArchiveFile, void> {
+  let bytes = 0;
+  let entries = 0;
+  for await (const file of filesBelow(folder, '')) {
+    bytes += file.size;
+    entries += 1;
+    if (bytes > budgets.unpackedBytes || entries > budgets.entries)
+      throw new BundleRefused(
+        `the bundle has more than ${budgets.unpackedBytes} bytes or ${budgets.entries} files: BINDERY_MAX_BUNDLE_MB limits it`,
+      );
+    yield file;
+  }
+}
+
+async function* filesBelow(folder: string, below: string): AsyncGenerator<ArchiveFile, void> {
   for (const name of (await readdir(join(folder, below))).sort()) {
     const path = below === '' ? name : `${below}/${name}`;
     const problem = archivePathProblem(path);
     if (problem !== undefined) throw new BundleRefused(`${JSON.stringify(path)} ${problem}: a bundle has no such file`);
     const entry = await lstat(join(folder, path));
-    if (entry.isDirectory()) yield* filesOfFolder(folder, path);
-    else if (entry.isFile()) yield { path, size: entry.size, body: createReadStream(join(folder, path)) };
+    if (entry.isDirectory()) yield* filesBelow(folder, path);
+    else if (entry.isFile()) yield { path, ...(await readRegularFile(join(folder, path), Number.MAX_SAFE_INTEGER)) };
     else throw new BundleRefused(`${JSON.stringify(path)} is neither a file nor a folder: a bundle has nothing else`);
   }
 }

@@ -80,3 +80,11 @@ function ipv6Number(address: string): bigint {
   const groups = [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail];
   return groups.reduce((number, group) => (number << 16n) | BigInt(`0x${group}`), 0n);
 }
+
+const linkLocal = [...proxyRanges('linklocal'), ...proxyRanges('fd00:ec2::254')];
+
+/** True for link-local addresses. They belong to the machine: in clouds they answer with its credentials. Pure. */
+export function isLinkLocal(address: string): boolean {
+  const range = addressRange(address.split('%')[0] ?? '');
+  return range !== undefined && covers(linkLocal, range);
+}

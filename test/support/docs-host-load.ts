@@ -6,7 +6,6 @@ import { docsHostSettings } from '#services/docs-host/config.ts';
 import { hostApp } from '#services/docs-host/host-app.ts';
 import { servedVersions } from '#services/docs-host/served-versions.ts';
 import { openSiteFolder } from '#services/docs-host/site-folder.ts';
-import { unpackBundle } from '#services/docs-host/unpack-bundle.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import { createLogger } from '#shared/runtime/telemetry.ts';
 import { exampleBundle } from './example-bundle.ts';
@@ -48,7 +47,7 @@ export async function swapUnderLoad(folder: string, swaps: number): Promise<Swap
   const add = async (name: string) => {
     const file = join(folder, 'next.tar.gz');
     await writeFile(file, await exampleBundle(name));
-    await versions.swap(await stored.add({ key: name }, (files) => unpackBundle(file, files, maxBytes)));
+    await versions.swap(await stored.add({ key: name }, { place: { kind: 'archive', file }, maxBytes }));
   };
   const app = hostApp(loadConfig(docsHostSettings, { BINDERY_BUNDLE_PATH: '/none' }), versions, logger);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });

@@ -21,8 +21,8 @@ export type BundleReport = {
 
 /** Users verify their own bundles, so these budgets refuse only sizes that no real bundle reaches. */
 const generousBudgets: ArchiveBudgets = { packedBytes: 1e11, unpackedBytes: 1e12, entries: 5_000_000, ratio: Infinity };
-/** Maximum size of a manifest. */
-export const maxManifestBytes = 512 * 1024 * 1024;
+/** Maximum size of a manifest. One of 400,000 files has about 100 MB, and a text in memory has 512 MB at most. */
+export const maxManifestBytes = 256 * 1024 * 1024;
 const maxProblems = 100;
 
 /** Size and digest of a file in the bundle. */

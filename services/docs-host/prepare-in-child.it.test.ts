@@ -1,0 +1,52 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { packTar } from '../../test/support/archives.ts';
+import { exampleBundle } from '../../test/support/example-bundle.ts';
+import { BundleRefused } from './bundle-refused.ts';
+import { prepareInChild } from './prepare-in-child.ts';
+import { prepareSite, readSiteList } from './prepared-site.ts';
+
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bindery-prepare-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function requestFor(bundle: Buffer) {
+  const file = join(folder, 'site.tar.gz');
+  await writeFile(file, bundle);
+  return { place: { kind: 'archive', file }, folder: join(folder, 'version'), base: '', maxBytes: 1e8 } as const;
+}
+
+test('a version is prepared in a child', async () => {
+  const request = await requestFor(await exampleBundle('one'));
+  await prepareInChild(request);
+  expect(Object.keys((await readSiteList(request.folder))?.files ?? {})).toContain('guides/x.html');
+});
+
+test('a bundle that takes more memory than the child has is refused, and this process goes on', async () => {
+  const files = Array.from({ length: 300_000 }, (_, at) => ({ path: `page-${at}`, size: at, sha256: 'x' }));
+  const manifest = JSON.stringify({ domain: 'acme', deployment: 'cloud', files });
+  const request = await requestFor(await packTar({ 'acme/_bindery/manifest.json': manifest }));
+  await expect(prepareInChild(request, undefined, 24)).rejects.toThrow(
+    expect.objectContaining({
+      name: 'BundleRefused',
+      message: expect.stringMatching(/more than 24 MB of memory/) as string,
+    }),
+  );
+});
+
+test('a host that stops does not wait for its child', async () => {
+  const stop = new AbortController();
+  const prepared = prepareInChild(await requestFor(await exampleBundle('one')), stop.signal);
+  stop.abort(new Error('the host stops'));
+  await expect(prepared).rejects.toThrow('the host stops');
+});
+
+test('a page that is too large to be rewritten is refused', async () => {
+  const manifest = { sha256: '0'.repeat(64), domain: 'acme', deployment: 'client-hosted' } as const;
+  const found = new Map([['large.html', { size: 64 * 1024 * 1024 + 1, sha256: '0'.repeat(64) }]]);
+  await expect(prepareSite(folder, { base: '', isAirGapped: false }, manifest, found)).rejects.toThrow(BundleRefused);
+});
