@@ -195,10 +195,13 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
   });
 }
 
+const networkNames: ReadonlyMap<string, string> = new Map([
+  ['github', 'GitHub'],
+  ['discord', 'Discord'],
+]);
+
 function networkName(type: JsonValue | undefined): string {
-  const names: Record<string, string> = { github: 'GitHub', discord: 'Discord' };
-  const name = textOf(type) ?? '';
-  return names[name] ?? '';
+  return networkNames.get(textOf(type) ?? '') ?? '';
 }
 
 function readVariables(

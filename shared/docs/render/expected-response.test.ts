@@ -57,6 +57,22 @@ describe('a rendering child', () => {
     expect(await response(described, (honest) => honest)).toMatchObject({ files: [] });
   });
 
+  it('may send the navigation of divisions with long titles, and with names of devices', async () => {
+    const long = 'A division with a title of eighty characters, as products and versions have it ';
+    const tabs = [`${long}1`, `${long}2`, 'Con', 'a', 'a'].map((tab, at) => ({ tab, pages: [`page-${at}`] }));
+    const pages = tabs.map((_tab, at) => [`page-${at}.mdx`, '# Page'] as const);
+    const { model: divided } = await testProject({
+      'docs.json': JSON.stringify({ name: 'A', theme: 'mint', colors: { primary: '#000' }, navigation: { tabs } }),
+      ...Object.fromEntries(pages),
+    });
+    const { files } = (await response({ ...site, model: divided }, (honest) => honest)) as {
+      files: { path: string }[];
+    };
+    const made = files.flatMap(({ path }) => /^_bindery\/navigation\/(.*)\.js$/.exec(path)?.[1] ?? []);
+    expect(made).toHaveLength(tabs.length);
+    expect(made.filter((id) => id.length > 64 || id === 'con')).toEqual([]);
+  });
+
   it('may send files that only some pages have', async () => {
     const source = '<style>\n.soft { color: red }\n</style>\n\nText.';
     const styled = await testProject({ 'a.mdx': source });

@@ -1,3 +1,4 @@
+import { bundlePathProblem } from '#shared/export/bundle/bundle-names.ts';
 import type { NavigationNode, PageEntry } from '#shared/docs/project/site-model.ts';
 import type { SidebarEntry } from './site/page-globals.ts';
 
@@ -173,17 +174,23 @@ const tagOf = (tag: string | undefined): { g?: string } => (tag === undefined ? 
 const withIcon = (entry: SidebarEntry, icon: string | undefined): SidebarEntry =>
   icon === undefined ? entry : { ...entry, i: icon };
 
-/** Made from titles instead of positions, so that a new division does not rename the others. */
+/** Limit of the names of generated files in a folder of `_bindery/` (`expected-response.ts`). */
+const longestId = 64;
+
+/** Made from titles instead of positions, so that a new division does not rename the others. The result names a file on every system. */
 function uniqueId(titles: readonly string[], taken: Set<string>): string {
+  const words = titles
+    .join('-')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '');
   const base =
-    titles
-      .join('-')
-      .toLowerCase()
-      .replace(/[^a-z0-9]+/g, '-')
-      .replace(/^-+|-+$/g, '')
-      .slice(0, 80) || 'main';
-  let id = base;
-  for (let count = 2; taken.has(id); count++) id = `${base}-${count}`;
+    words === '' ? 'main' : bundlePathProblem(`${words}.js`.slice(-200)) === undefined ? words : `of-${words}`;
+  let id = base.slice(0, longestId);
+  for (let count = 2; taken.has(id); count++) {
+    const mark = `-${count}`;
+    id = base.slice(0, longestId - mark.length) + mark;
+  }
   taken.add(id);
   return id;
 }

@@ -57,6 +57,12 @@ test.each(primaries)('text of %s has a contrast of 4.5:1 in both modes, on any b
   }
 });
 
+test('a banner of an unknown type has the colour of the site, whatever its name', () => {
+  const painted = { colors: { primary: '#0f766e' } };
+  for (const type of ['constructor', 'toString', '__proto__'])
+    expect(paletteCss({ ...painted, banner: { content: 'x', dismissible: false, type } })).toBe(paletteCss(painted));
+});
+
 test('a background that suits its mode is the project’s own', () => {
   const background = { color: { light: '#EEEEEE', dark: '#222831' } };
   expect(modesOf(paletteCss({ colors: { primary: '#2d00f7' }, background })).map((value) => value('bg'))).toEqual([

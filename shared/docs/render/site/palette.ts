@@ -105,10 +105,14 @@ const signals = (colors: Record<string, string>, background: string, direction: 
     ]),
   );
 
+const colorsOfTypes: ReadonlyMap<string, string> = new Map([
+  ['warning', lightSignals.warn],
+  ['critical', lightSignals.bad],
+]);
+
 /** Colours of the banner. Empty if it has none of its own: then it has the accent's. */
 function bannerColors(banner: SiteSettings['banner'], mode: 'light' | 'dark'): Record<string, string> {
-  const ofType: Record<string, string> = { warning: lightSignals.warn, critical: lightSignals.bad };
-  const surface = fromHex(banner?.color?.[mode] ?? '') ?? fromHex(ofType[banner?.type ?? ''] ?? '');
+  const surface = fromHex(banner?.color?.[mode] ?? '') ?? fromHex(colorsOfTypes.get(banner?.type ?? '') ?? '');
   if (surface === undefined) return {};
   return { banner: toHex(surface), 'on-banner': onSurface(surface)['on-accent'] };
 }
