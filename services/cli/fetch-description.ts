@@ -7,7 +7,7 @@ import {
   SpecificationRefused,
 } from '#shared/docs/reference/parse-specification.ts';
 import type { RemoteFormat } from '#shared/docs/reference/remote-files.ts';
-import { addressRange, addressRanges, covers } from '#shared/http/address-ranges.ts';
+import { addressRange, addressRanges, covers, isLinkLocal } from '#shared/http/address-ranges.ts';
 import { guardedLookup, literalAddress } from '#shared/http/guarded-lookup.ts';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import { formatBytes } from './format.ts';
@@ -25,14 +25,17 @@ const defaultWithinMs = 30_000;
 /**
  * Fetches and checks an API description. Limits: `mostRedirects` redirects, 30 s and 16 MB. There is no retry. Addresses of this machine and of
  * private networks are used only with `allowPrivate`: each redirect is checked, and so is each address that a name resolves to, at the moment of
- * connecting. Rejects with `NotFetched`.
+ * connecting. Link-local addresses are never used. Rejects with `NotFetched`.
  */
 export async function fetchDescription(
   address: string,
   { allowPrivate, withinMs = defaultWithinMs, maxBytes = maxSpecificationBytes }: FetchBounds,
 ): Promise<{ bytes: Uint8Array; format: RemoteFormat }> {
   const signal = AbortSignal.timeout(withinMs);
-  const lookup = guardedLookup((found) => !allowPrivate && isPrivate(found), privateAddress);
+  const lookup = guardedLookup(
+    (found) => isRefused(found, allowPrivate),
+    (host) => refusedAddress(host, allowPrivate),
+  );
   const agent = new Agent({ connect: { lookup, timeout: Math.min(10_000, withinMs) } });
   try {
     const { body, headers } = await ask(new URL(address), agent, allowPrivate, signal);
@@ -89,11 +92,19 @@ function checkUrl(url: URL, allowPrivate: boolean): void {
   if (url.username !== '' || url.password !== '')
     throw new NotFetched('its address has a password in it, which readers of the project would see');
   const literal = literalAddress(url);
-  if (literal !== undefined && !allowPrivate && isPrivate(literal)) throw privateAddress(url.host);
+  if (literal !== undefined && isRefused(literal, allowPrivate)) throw refusedAddress(url.host, allowPrivate);
 }
 
-const privateAddress = (host: string): NotFetched =>
-  new NotFetched(`${host} is an address of this machine or of a private network, which needs --private-addresses`);
+/** Link-local addresses have no descriptions, so they are refused also with `allowPrivate`. */
+const isRefused = (address: string, allowPrivate: boolean): boolean =>
+  allowPrivate ? isLinkLocal(address) : isPrivate(address);
+
+const refusedAddress = (host: string, allowPrivate: boolean): NotFetched =>
+  new NotFetched(
+    allowPrivate
+      ? `${host} is a link-local address, and such addresses are never asked`
+      : `${host} is an address of this machine or of a private network, which needs --private-addresses`,
+  );
 
 /** Ranges that are not reachable from the whole Internet. Only `2000::/3` of IPv6 is assigned, and parts of it stand for IPv4 addresses. */
 const privateIpv4 = addressRanges(
@@ -113,12 +124,12 @@ export function isPrivate(address: string): boolean {
   return !covers(publicIpv6, range) || covers(privateIpv6, range);
 }
 
-const decoders: Record<string, () => Transform> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
+const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
 
 /** The decompressed bytes of an answer, up to `maxBytes`. */
 async function wholeBody(
@@ -132,7 +143,7 @@ async function wholeBody(
     throw new NotFetched(`the answer is ${type.split(';')[0]}, and no JSON or YAML`);
   }
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
-  const decoder = decoders[encoding]?.();
+  const decoder = decoders.get(encoding)?.();
   if (decoder === undefined && encoding !== 'identity')
     throw new NotFetched(`the answer is packed as ${encoding.slice(0, 30)}, which is not known here`);
   const plain = decoder === undefined ? body : pipeline(body, decoder, () => undefined);

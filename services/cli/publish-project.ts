@@ -1,5 +1,5 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
@@ -59,34 +59,61 @@ async function writeEntries(
 /** Folders that never belong to a docs project. The publisher also ignores files by `.mintignore`. */
 const neverPacked = new Set(['.git', 'node_modules', '.bindery', '.DS_Store', '.idea', '.vscode']);
 
+/** The project has a symbolic link to a file that does not belong to it; the message names both. */
+class LinkLeadsOut extends Error {
+  override name = 'LinkLeadsOut';
+}
+
 /** The folder is not a docs project; the message names it. */
 class NotAProject extends Error {
   override name = 'NotAProject';
 }
 
-/** Sorted paths of all files of a docs project's folder. Throws `NotAProject` when it has no `docs.json` or `mint.json`. */
+/**
+ * Sorted paths of all files of a docs project's folder. Throws `NotAProject` when it has no `docs.json` or `mint.json`, and `LinkLeadsOut` for a
+ * symbolic link to a file outside: a project of somebody else could publish the author's own files with it.
+ */
 export async function projectFilesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder).catch(() => undefined);
   if (entries === undefined) throw new NotAProject(`${folder} is not a folder that can be read.`);
   if (!entries.includes('docs.json') && !entries.includes('mint.json')) {
     throw new NotAProject(`${folder} has no docs.json (or mint.json): name the folder that has it.`);
   }
-  return await listFiles(folder, '');
+  return await listFiles(folder, '', await repositoryOf(folder));
 }
 
-async function listFiles(folder: string, prefix: string): Promise<string[]> {
+/** The folder with the repository of a project, to which its links may lead: the nearest one with `.git`, else the project itself. */
+async function repositoryOf(folder: string): Promise<string> {
+  const project = await realpath(folder);
+  for (let at = project; ; at = dirname(at)) {
+    if ((await stat(join(at, '.git')).catch(() => undefined)) !== undefined) return at;
+    if (at === dirname(at)) return project;
+  }
+}
+
+async function listFiles(folder: string, prefix: string, repository: string): Promise<string[]> {
   const paths: string[] = [];
   for (const entry of await readdir(join(folder, prefix), { withFileTypes: true })) {
     if (neverPacked.has(entry.name)) continue;
     const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
     // A link to a file counts as the file. A link to a folder is left out, because it may be circular.
-    const isFile =
-      entry.isFile() ||
-      (entry.isSymbolicLink() && (await stat(join(folder, path)).catch(() => undefined))?.isFile() === true);
-    if (entry.isDirectory()) paths.push(...(await listFiles(folder, path)));
+    const isLink = entry.isSymbolicLink() && (await stat(join(folder, path)).catch(() => undefined))?.isFile() === true;
+    if (isLink) await checkLink(join(folder, path), repository);
+    const isFile = entry.isFile() || isLink;
+    if (entry.isDirectory()) paths.push(...(await listFiles(folder, path, repository)));
     else if (isFile) paths.push(path);
   }
   return paths.sort();
+}
+
+/** A link must not lead out of the repository, nor to the parts of it that are never packed: `.git` may hold a password. */
+async function checkLink(link: string, repository: string): Promise<void> {
+  const target = await realpath(link);
+  const below = relative(repository, target).split(sep);
+  if (below[0] !== '..' && !below.some((name) => neverPacked.has(name))) return;
+  throw new LinkLeadsOut(
+    `${link} is a symbolic link to ${target}, which is not a file of this project or its repository. Replace the link by a copy of the file, or remove it.`,
+  );
 }
 
 /** Indexing a large site on a busy machine takes minutes. */

@@ -203,6 +203,7 @@ describe('fetching is bounded', () => {
     ],
     ['/away', answering('gone', {}, 410), 'answered 410'],
     ['/zip', answering('x', { 'content-encoding': 'zstd-x' }), 'packed as zstd-x'],
+    ['/part', answering('x', { 'content-encoding': 'constructor' }), 'packed as constructor'],
   ])('%s is refused', async (path, answer, why) => {
     answers[path] = answer;
     await expect(fetched(path)).rejects.toThrow(why);
@@ -216,6 +217,11 @@ describe('fetching is bounded', () => {
       );
     }
     expect(asked).toEqual([]);
+  });
+
+  test('never to link-local addresses, where clouds keep their credentials', async () => {
+    answers['/away'] = answering('', { location: 'http://169.254.169.254/latest/meta-data' }, 302);
+    await expect(fetched('/away')).rejects.toThrow('169.254.169.254 is a link-local address');
   });
 
   test.each([
