@@ -19,10 +19,11 @@ const isAlive = (pid: number): boolean => {
 };
 
 describeWithServers(['nats-server'], 'an installation whose terminal is closed', () => {
-  test('stops as with Ctrl-C, and leaves no server behind', async () => {
+  test('names a variable that nothing reads, stops as with Ctrl-C, and leaves no server behind', async () => {
     const folder = newFolder();
     const [port = 0] = await freePorts(1);
-    const env = { ...process.env, BINDERY_DATA: folder, BINDERY_PORT: String(port), BINDERY_DEMO: '0' };
+    const own = { BINDERY_DATA: folder, BINDERY_PORT: String(port), BINDERY_DEMO: '0' };
+    const env = { ...process.env, ...own, BINDERY_SETTING_OF_BEFORE: '1' };
     // The process group is detached, as in a shell: a closing terminal ends all of it.
     const child = spawn(process.execPath, [bindery, 'start'], {
       env,
@@ -38,6 +39,9 @@ describeWithServers(['nats-server'], 'an installation whose terminal is closed',
       expect(lines.at(-1), `the installation ended before it was ready; it said:\n${lines.join('\n')}`).toBe(
         'Ctrl-C stops it.',
       );
+      expect(lines.filter((line) => line.includes('nothing reads it'))).toEqual([
+        expect.stringMatching(/^· BINDERY_SETTING_OF_BEFORE is set, and nothing reads it/),
+      ]);
       const natsPid = Number(await readFile(join(folder, 'nats', 'nats.pid'), 'utf8'));
       expect(isAlive(natsPid)).toBe(true);
       child.stdout.destroy();

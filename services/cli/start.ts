@@ -65,6 +65,7 @@ export async function startInstallation(environment: NodeJS.ProcessEnv, isWatchi
   let watching: CodeWatch | undefined;
   try {
     say(`· all services are ready after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+    await nameUnread(environment, say);
     const { baseUrl, secrets, dataFolder } = installation;
     const local = await firstInstallation(baseUrl, secrets.operatorToken, dataFolder);
     if (config.demo) await Promise.race([showDemo(local, dataFolder, say), stopAsked]);
@@ -81,6 +82,15 @@ export async function startInstallation(environment: NodeJS.ProcessEnv, isWatchi
   }
   say('Stopped. The data is kept; start again to continue.');
   process.exit(0);
+}
+
+/** Names variables that no program reads, such as settings of an earlier version. */
+async function nameUnread(environment: NodeJS.ProcessEnv, say: (line: string) => void): Promise<void> {
+  const own = new Set(Object.values(startSettings).map(({ env }) => env));
+  if (!Object.keys(environment).some((name) => name.startsWith('BINDERY_') && !own.has(name))) return;
+  // Loaded only when needed: the settings of all programs take a second and 14 MB.
+  const { unreadVariables } = await import('./doctor/inspect-environment.ts');
+  for (const sentence of unreadVariables(environment)) say(`· ${sentence}`);
 }
 
 /** Restarts services whose code changed, one restart after the other. A service that cannot start is tried again by its supervisor. */

@@ -16,12 +16,7 @@ export function inspectSettings(
   environment: Environment,
   services: readonly (keyof typeof programSettings)[],
 ): Finding[] {
-  const known = knownVariables();
-  const unknown = Object.keys(environment)
-    .filter((name) => name.startsWith('BINDERY_') && !known.has(name))
-    .map((name) =>
-      warning(`${name} is set, and nothing reads it${guessAmong(name, [...known])}.`, 'Correct or remove it.'),
-    );
+  const unknown = unreadVariables(environment).map((text) => warning(text, 'Correct or remove it.'));
   const ofServices = services.map((service) => {
     try {
       loadConfig(programSettings[service], environment);
@@ -34,6 +29,14 @@ export function inspectSettings(
     }
   });
   return [...unknown, ...ofServices.flat()];
+}
+
+/** A sentence about each variable of Bindery that no program of this version reads, such as a setting of an earlier version. Pure. */
+export function unreadVariables(environment: Environment): string[] {
+  const known = knownVariables();
+  return Object.keys(environment)
+    .filter((name) => name.startsWith('BINDERY_') && !known.has(name))
+    .map((name) => `${name} is set, and nothing reads it${guessAmong(name, [...known])}.`);
 }
 
 function knownVariables(): Set<string> {
