@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { blobKey } from '#shared/contracts/stored-objects.ts';
 import { readSiteModel, type SiteModel } from '#shared/docs/project/site-model.ts';
+import { readBlob } from '#shared/export/read-blob.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import type { SearchScope } from '#shared/search/search-index.ts';
 import { type ObjectStore, storeWithin } from '#shared/storage/object-store.ts';
@@ -28,7 +28,7 @@ export async function openStoredContent(
   });
 
   const source: SiteContent['source'] = async ({ path, sha256 }, stop) => {
-    const bytes = await objectStore.get(blobKey(scope.organization, sha256), { signal: within(stop) });
+    const bytes = await readBlob(objectStore, scope.organization, sha256, { signal: within(stop) });
     if (!bytes) throw new ContentBroken(`The file "${path}" of ${scope.contentVersion} is not in the object store.`);
     return bytes;
   };

@@ -11,6 +11,7 @@ import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import { ChildDied, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { StoredFile } from '#shared/export/bundle/pack-export.ts';
+import { readBlob } from '#shared/export/read-blob.ts';
 import type { RendererContext } from './context.ts';
 import { inFreshChild, runChild } from './render-pages.ts';
 
@@ -67,9 +68,7 @@ async function sourceOf(
   { path, sha256 }: StoredFile,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const source = await retryUnavailable(retry, signal, () =>
-    objectStore.get(blobKey(organization, sha256), { signal }),
-  );
+  const source = await retryUnavailable(retry, signal, () => readBlob(objectStore, organization, sha256, { signal }));
   if (source === undefined) throw new Error(`the file ${path} of the content version is gone`);
   return source;
 }

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import { blobKey, type ExportPlan } from '#shared/contracts/stored-objects.ts';
+import type { ExportPlan } from '#shared/contracts/stored-objects.ts';
 import { type FileEntry, readSiteModel } from '#shared/docs/project/site-model.ts';
 import { indexSite, type SiteIndex } from '#shared/docs/render/site-index.ts';
 import { readPlan } from '#shared/export/export-objects.ts';
+import { readBlob } from '#shared/export/read-blob.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 
 /** A plan with its site model. */
@@ -46,7 +47,7 @@ export function projectTexts(objectStore: ObjectStore): ProjectTexts {
   const remember = recent<string>(rememberedCharacters, (text) => text.length + 1);
   return (organization, sha256) =>
     remember(`${organization}/${sha256}`, async () => {
-      const stored = await objectStore.get(blobKey(organization, sha256));
+      const stored = await readBlob(objectStore, organization, sha256);
       if (stored === undefined) throw new Error(`the file ${sha256} of the project is gone`);
       return Buffer.from(stored).toString();
     });

@@ -1,5 +1,5 @@
 import type { FailedPage } from '#shared/contracts/export-facts.ts';
-import { blobKey, type ExportPlan, type RenderedPage } from '#shared/contracts/stored-objects.ts';
+import type { ExportPlan, RenderedPage } from '#shared/contracts/stored-objects.ts';
 import type { RenderedFile, RenderedText } from '#shared/docs/render/bundle-paths.ts';
 import { mostRawBytes, mostSidecarJson } from '#shared/docs/render/check-packed.ts';
 import { type PageSlice, pageSlice, type RenderOptions } from '#shared/docs/render/page-slice.ts';
@@ -9,6 +9,7 @@ import type { RenderRequest, RenderResponse } from '#shared/docs/render/render-r
 import type { ChildPool, RunOptions } from '#shared/docs/sandbox/child-pool.ts';
 import { ChildDied, ChildMisbehaved, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import type { PackedSegment } from '#shared/export/bundle/packed-segment.ts';
+import { readBlob } from '#shared/export/read-blob.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';
@@ -134,7 +135,7 @@ function chunkRoom(): (outcome: PageOutcome) => PageOutcome {
 }
 
 async function inputOf(context: RendererContext, organization: string, slice: PageSlice) {
-  const source = await context.objectStore.get(blobKey(organization, slice.sha256));
+  const source = await readBlob(context.objectStore, organization, slice.sha256);
   if (source === undefined) throw new Error(`the file ${slice.file} of the content version is gone`);
   const texts = await inParallel(slice.dependencies, sourcesAtOnce, async ({ path, sha256 }) => [
     path,

@@ -6,7 +6,7 @@ import { testOptions, testProject } from '#shared/docs/render/test-project.ts';
 import { ChildDied, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { createLogger } from '#shared/runtime/telemetry.ts';
-import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { DamagedObject, type ObjectStore } from '#shared/storage/object-store.ts';
 import { localChildren } from '../../test/support/local-children.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
 import type { RendererContext } from './context.ts';
@@ -118,3 +118,26 @@ test('a page sees only the snippets that it names, whatever its neighbours have'
   const alone = await rendered({ ...project, 'b.mdx': 'export const x = 1;\n\n<Hint />\n' }, { alone: true });
   expect(together.stored).toEqual(alone.stored);
 });
+
+test.each(['a.mdx', 'snippets/hint.mdx'])(
+  'nothing is rendered from other bytes of %s than were published',
+  async (file) => {
+    const { site, chunk } = await siteOf(project, 'report');
+    const altered = blobKey(organization, sha256Of(project[file as keyof typeof project]));
+    await objectStore.put(altered, Buffer.from('<html>502 Bad Gateway</html>'));
+    const pool = localChildren(() => {
+      throw new Error('no child is asked');
+    });
+    const context = {
+      objectStore,
+      pool,
+      freshPool: () => pool,
+      texts: projectTexts(objectStore),
+      logger: createLogger('test', 'silent'),
+      retry: { firstPauseMs: 1, longestPauseMs: 1, giveUpAfterMs: 0 },
+      pageDeadlineMs: 1_000,
+    } as unknown as RendererContext;
+    await expect(renderChunk(context, site, chunk, { alone: false, signal })).rejects.toThrow(DamagedObject);
+    expect(await objectStore.head(segmentKey(organization, key))).toBeUndefined();
+  },
+);
