@@ -19,8 +19,8 @@ export type PrepareOutcome = z.infer<typeof outcomeSchema>;
 
 const entry = fileURLToPath(new URL('./prepare-child.ts', import.meta.url));
 
-/** Half of the memory of this process, which serves readers meanwhile. */
-const memoryMegabytes = Math.max(64, Math.floor(getHeapStatistics().heap_size_limit / 2 / 1024 / 1024));
+/** Three quarters of the memory of this process, which serves readers meanwhile and needs the rest of a container. */
+const memoryMegabytes = Math.max(64, Math.floor((getHeapStatistics().heap_size_limit * 0.75) / 1024 / 1024));
 
 /**
  * Runs `prepareVersion` in a child process. A bundle may have pages and lists that take long to read, or more memory than there is; in a process of its
@@ -71,7 +71,7 @@ async function outcomeOf(
   if (outcome.success) return outcome.data;
   if (/out of memory|allocation failed|bad_alloc/i.test(errors))
     throw new BundleRefused(
-      `preparing the bundle takes more than ${mostMegabytes} MB of memory, half of what this process may have`,
+      `preparing the bundle takes more than ${mostMegabytes} MB of memory, three quarters of what this process may have`,
     );
   throw new Error(
     `the process that prepares the bundle ended with ${endedBy ?? `exit code ${code}`}: ${errors.slice(-300)}`,
