@@ -24,7 +24,7 @@ export const assistantSettings = {
   answerTimeoutSeconds: setting(
     'BINDERY_ANSWER_TIMEOUT_SECONDS',
     wholeNumber(5, 600).default(120),
-    'time limit for an answer, in seconds; an answer that takes longer is cut',
+    'time limit for an answer, in seconds; an answer that takes longer is aborted',
   ),
 };
 

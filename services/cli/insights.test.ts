@@ -47,7 +47,7 @@ test('insights are sums, bars by day, gaps and pages, and what readers did not l
     `12  ${'━'.repeat(24)}  Can I pay by invoice?`,
     ` 6  ${'━'.repeat(12).padEnd(24)}  Is there [31m a dark mode?`,
     '',
-    'Pages that answer most',
+    'Pages used most in answers',
     `800  ${'━'.repeat(24)}  /quickstart  6 up, 0 down`,
     `  2  ${'━'.padEnd(24)}  /limits`,
     '',

@@ -40,7 +40,7 @@ export const otherVariables = [
     'all services',
     'lowest level of log lines: debug, info, warn or error; services of "bindery start" have warn by default',
   ],
-  ['BINDERY_CACHE', '~/.cache/bindery', 'set-up', 'folder of servers and programs that were fetched'],
+  ['BINDERY_CACHE', '~/.cache/bindery', 'set-up', 'cache folder of downloaded servers and programs'],
   ['BINDERY_REQUIRE_SERVERS', '0', 'set-up, tests', '1: test suites whose server is missing fail; 0: they are skipped'],
   [
     'BINDERY_SECRETS',

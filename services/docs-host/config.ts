@@ -90,7 +90,7 @@ export const docsHostSettings = {
   exportKey: secretSetting(
     'BINDERY_EXPORT_KEY',
     oneKey(/^svc_(?!dsc_)\w+$/, 'an admin key ("svc_…")').optional(),
-    'admin key with the scope "read": the docs-host follows the newest completed export of its domain',
+    'admin key with the scope "read", with which the docs-host finds the newest completed export of its domain',
   ),
   askKey: secretSetting(
     'BINDERY_ASK_KEY',

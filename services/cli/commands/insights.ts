@@ -9,7 +9,7 @@ type Options = ServerCommandOptions & { days?: number; limit?: number };
 
 export function insightsCommand(program: Command): void {
   withConnection(program.command('insights'))
-    .description('show what readers ask: questions without an answer, pages that answer most, ratings')
+    .description('show what readers ask: questions without an answer, pages used most in answers, ratings')
     .argument('<domain>', 'slug or host name')
     .option('--days <number>', 'number of days until today (30)', wholeNumber(1, 90))
     .option('--limit <number>', 'maximum number of entries in each list (20)', wholeNumber(1, 100))
@@ -53,7 +53,7 @@ export function insightsText(insights: Insights, looks: Looks): string {
       looks,
     ),
     section(
-      'Pages that answer most',
+      'Pages used most in answers',
       pages.map((page) => [page.answers, page.path, ratingNote(page)]),
       'green',
       looks,

@@ -89,13 +89,13 @@ export function barSentence(bar: Bar): string {
   return `${name}: ${facts.join(', ')}`;
 }
 
-/** One event of a job's history as a line: revision, time, type, actor and facts. Pure. */
+/** One event of a job's history as a line: revision, time, type, actor and details. Pure. */
 export function eventLine(event: HistoryEntry): string {
   const actor = `${event.actor.kind}:${event.actor.id}`;
   return `${String(event.revision).padStart(4)}  ${event.time}  ${event.type.padEnd(18)} ${actor}  ${eventFacts(event)}`.trimEnd();
 }
 
-/** The facts of an event beside its type: `chunk=3 attempt=1`, and each page that failed with its reason. Pure. */
+/** Details of an event besides its type: `chunk=3 attempt=1`, and each page that failed with its reason. Pure. */
 export function eventFacts({ data }: Pick<HistoryEntry, 'data'>): string {
   const facts = Object.entries(data).flatMap(([name, value]) => {
     if (name === 'failedPages' && Array.isArray(value)) return value.map(failedPage);

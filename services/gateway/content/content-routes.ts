@@ -27,7 +27,7 @@ export const contentRoutes = [
       id: 'listContent',
       method: 'GET',
       path,
-      summary: 'Lists the content versions of a domain: their labels, which is the latest, and which is searched.',
+      summary: 'Lists the content versions of a domain with their labels, and names the latest and the searched one.',
       key: 'admin',
       params,
       answer: contentListSchema,

@@ -171,7 +171,7 @@ export const discoveryRoutes = [
       id: 'resumeAnswer',
       method: 'GET',
       path: '/discovery/v2/assistant/:domain/message/:chatId/stream',
-      summary: 'For clients that try to resume an answer: always 204, because an answer ends with its connection.',
+      summary: 'Tells clients with 204 that no answer can be resumed: an answer ends with its connection.',
       key: 'assistant',
       params: params.extend({ chatId: z.string() }),
       crossOrigin: true,

@@ -19,7 +19,7 @@ export const insightRoutes = [
       id: 'readInsights',
       method: 'GET',
       path: '/v1/assistant/:domain/insights',
-      summary: 'Returns questions without an answer, pages that answer most, and ratings.',
+      summary: 'Returns questions without an answer, the pages used most in answers, and ratings.',
       key: 'admin',
       params: z.object({ domain: domainName }),
       query: insightsQuerySchema,
