@@ -27,7 +27,7 @@ export type SteeringFields = Pick<MessageBody, 'context' | 'currentPath' | 'filt
 
 const defaultPassages = 5;
 const passagesPerPage = 3;
-/** Number of pages that further passages of the best pages must leave room for. */
+/** Minimum number of pages among the passages, if so many match. Further passages of the best pages leave room for them. */
 const leastPages = 3;
 const pageCharacters = 8_000;
 const sectionCharacters = 6_000;

@@ -185,7 +185,7 @@ export async function readSiteList(folder: string): Promise<PreparedSite | undef
   return preparedSiteSchema.safeParse(jsonIn(await readFile(file, 'utf8'))).data;
 }
 
-/** In memory a list takes three times its size, and there are lists of three versions while one is replaced. */
+/** Size limit of the list of a version's files. In memory a list takes three times its size, and three lists exist while a version is replaced. */
 const mostListBytes = Math.floor(getHeapStatistics().heap_size_limit / 10);
 
 /** Reads a version that was prepared earlier and checks every byte of it; undefined if it is incomplete or damaged. Throws as `readSiteList`. */

@@ -76,7 +76,7 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
         context.logger.error({ err: error, jobId }, 'an export cannot be planned');
         return;
       }
-      context.logger.warn({ err: error, jobId }, 'an export is not planned yet');
+      context.logger.warn({ err: error, jobId }, 'an export could not be planned yet; it is tried again');
       setTimeout(() => queue(job), againAfterMs).unref();
     }
   }

@@ -11,7 +11,7 @@ const jobIdDigits = 22;
 
 /** The job id of an idempotency key, stable while the hash key is the same. Pure. */
 export function jobIdOfIdempotencyKey(hashKey: string, organization: string, idempotencyKey: string): string {
-  // JSON keeps the texts of two different pairs different.
+  // Two different pairs never have the same JSON, as they could have with a separator.
   const digest = createHmac('sha256', hashKey)
     .update(JSON.stringify([organization, idempotencyKey]))
     .digest();
@@ -60,12 +60,12 @@ export function checkFeatures({ deployment, assistantKey, features = {} }: Start
     'features.analytics': features.analytics === true,
   };
   const fields = Object.entries(asking).flatMap(([path, isAsking]) =>
-    isAsking ? [{ path, message: 'an air-gapped site asks no server' }] : [],
+    isAsking ? [{ path, message: 'an air-gapped site sends no requests to servers' }] : [],
   );
   if (fields.length === 0) return;
   throw new ApiError(
     'invalid_request',
-    'An air-gapped site asks no server: it has no assistant, no analytics, and at most the search in its own index (features.search "bundle").',
+    'An air-gapped site sends no requests to servers: it has no assistant, no analytics, and at most the search in its own index (features.search "bundle").',
     { fields },
   );
 }

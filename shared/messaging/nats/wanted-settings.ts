@@ -25,7 +25,7 @@ export type WantedStream = Partial<StreamConfig> & { name: string; subjects: str
 /** The operator chooses the number of replicas, the storage limit, the compression and the placement of a stream. */
 const unsetInStreams = ['discard_new_per_subject', 'republish', 'subject_transform'] as const;
 
-/** Further limits of a stream would refuse or remove messages, so it has none. A sealed stream takes no message at all. */
+/** Limits that no stream has, because they would refuse or remove messages. A sealed stream refuses every message. */
 const unlimited = {
   max_msgs: -1,
   max_msg_size: -1,

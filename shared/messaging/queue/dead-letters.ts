@@ -75,7 +75,7 @@ export function openDeadLetterQueue(consumer: Consumer, signal: AbortSignal): De
         opened.resolve();
         continue;
       }
-      // A letter that is about to be settled can be known from the bucket before its change arrives here.
+      // `todo` may have a newer revision of the letter, read from the bucket before this change arrived.
       if (change.revision <= (todo.get(change.key)?.revision ?? 0)) continue;
       todo.delete(change.key);
       if (change.kind !== 'put') {
