@@ -301,7 +301,7 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
     expect(reaching(6_379)).toEqual(['gateway']);
   });
 
-  test('renderers scale by processor time, by the backlog or not at all, and a disruption budget keeps most of them', () => {
+  test('renderers scale by CPU utilization, by the backlog or not at all, and a disruption budget keeps most of them', () => {
     const cpu = chart.resources({ example: 'cloud.yaml' });
     const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'docs-bindery-page-renderer' };
     expect(ofKind(cpu, 'HorizontalPodAutoscaler')).toMatchObject([
