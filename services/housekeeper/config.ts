@@ -25,7 +25,7 @@ export const housekeeperSettings = {
   sweepEveryHours: setting(
     'BINDERY_SWEEP_EVERY_HOURS',
     wholeNumber(1, 720).default(6),
-    'hours between two rounds of housekeeping; the first one begins soon after the start',
+    'interval at which the housekeeper runs, in hours; the first run begins soon after the start',
   ),
   archiveAfterDays: setting(
     'BINDERY_ARCHIVE_AFTER_DAYS',

@@ -12,7 +12,7 @@ export function housekeepingCommand(program: Command): void {
     .command('housekeeping')
     .description('objects and content versions that are no longer needed');
   withBusOptions(housekeeping.command('show'))
-    .description('show what the next round would remove; nothing is removed')
+    .description('show the objects that the next garbage collection would remove; nothing is removed')
     .action(show);
 }
 
