@@ -61,7 +61,7 @@ export function measureExports(
   );
   const countLost = metrics.counter(
     'bindery_tasks_lost_total',
-    'Lost tasks, which no worker had in hand.',
+    'Lost tasks, which no worker had in flight.',
     'workers',
     workerServices,
   );

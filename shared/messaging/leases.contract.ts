@@ -31,7 +31,7 @@ export function leasesContract(name: string, open: () => Promise<LeasesUnderTest
     });
     afterAll(() => under.stop());
 
-    test('gives a role to one of many that want it at once, and to the next when it is given back', async () => {
+    test('gives a role to one of many that want it at once, and to the next when it is released', async () => {
       let holders = 0;
       const turns = [under.first, under.second, under.first, under.second].map(async (leases, n) => {
         const lease = await leases.acquire(role, `holder-${n}`, never);

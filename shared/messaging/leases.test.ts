@@ -32,7 +32,7 @@ test('a holder that loses the lease gives it back, and leads again when it has i
   expect(happened).toEqual(['a leads r', 'aborted', 'released', 'a leads r', 'aborted', 'released']);
 });
 
-test('when the work fails the lease is given back', async () => {
+test('when the work fails the lease is released', async () => {
   const stop = new AbortController();
   const fail = async () => {
     setImmediate(() => stop.abort());

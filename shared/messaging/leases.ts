@@ -11,7 +11,7 @@ export type Leases = {
 };
 
 export type HeldLease = {
-  /** Aborts once another process may have the role, because it was given back or not renewed in time. */
+  /** Aborts once another process may have the role, because the lease was released or not renewed in time. */
   lost: AbortSignal;
   /** Gives the role back at once, so that a spare need not wait for the key to expire. Does nothing when the lease is lost. */
   release(): Promise<void>;
@@ -21,7 +21,7 @@ const retryAfterMs = 1_000;
 
 /**
  * Waits as a spare for the lease of a role, then leads, and repeats this until `signal` aborts. `lead` works until its own signal aborts,
- * which happens when the lease is lost. If `lead` rejects, the lease is given back and requested again after a second.
+ * which happens when the lease is lost. If `lead` rejects, the lease is released and requested again after a second.
  */
 export async function leadByTurns(
   { leases, role, holder, logger }: { leases: Leases; role: string; holder: string; logger: Logger },

@@ -149,7 +149,7 @@ export function objectDescription({ contentType, metadata = {} }: PutOptions): O
     if (!/^[a-z0-9][a-z0-9-]*$/.test(name)) throw new Error(`metadata "${name}": a name has only a-z, 0-9 and -`);
     // Stores trim spaces at both ends, so such a value would come back changed.
     if (!/^[\x20-\x7e]*$/.test(value) || value.trim() !== value) {
-      throw new Error(`metadata "${name}": a value has only printable ASCII, without spaces around it`);
+      throw new Error(`metadata "${name}": a value must be printable ASCII, without spaces around it`);
     }
   }
   if (contentType !== undefined && !/^[\x21-\x7e][\x20-\x7e]*$/.test(contentType)) {

@@ -131,7 +131,7 @@ function troubleOf(event: ShownEvent): (Omit<Trouble, 'atMs' | 'pages'> & { page
         kind: 'timed-out',
         what: chunkName(event.data.chunk),
         attempt: event.data.attempt,
-        reason: 'it was lost: no renderer had it in hand or reported it',
+        reason: 'it was lost: no renderer had it in flight or reported it',
       };
     case 'SegmentLost':
       return { kind: 'segment-lost', what: chunkName(event.data.chunk), reason: event.data.reason };

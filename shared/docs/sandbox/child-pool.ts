@@ -148,7 +148,7 @@ const warmUpDeadlineMs = 5_000;
 
 /** Handles messages of a child that has no request: none is allowed. */
 const unasked = (): never => {
-  throw new Misfit('it spoke before it was asked');
+  throw new Misfit('it sent a message without a request');
 };
 
 /** Killable child processes for work on tenants' bytes. Parsers and highlighters can hang so that only SIGKILL ends them. */

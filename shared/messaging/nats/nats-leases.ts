@@ -70,7 +70,7 @@ function hold(kv: KV, ttlMs: number, { role, holder, ...taken }: Taken): HeldLea
       stopTimers();
       await renewing;
       if (lost.signal.aborted) return;
-      lost.abort(new Error(`The lease "${role}" was given back by ${holder}.`));
+      lost.abort(new Error(`The lease "${role}" was released by ${holder}.`));
       await kv.delete(role, { previousSeq: revision }).catch(() => {});
     },
   };
