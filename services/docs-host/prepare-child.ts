@@ -4,13 +4,16 @@ import { BundleRefused } from './bundle-refused.ts';
 import { prepareVersion, type VersionRequest } from './prepare-version.ts';
 import type { PrepareOutcome } from './prepare-in-child.ts';
 
-/** The child of `prepareInChild`: one request on standard input, one outcome on standard output. It ends with its parent. */
-const lines = createInterface({ input: process.stdin });
-lines.once('close', () => process.exit(1));
-lines.once('line', (line) => {
-  void outcomeOf(JSON.parse(line) as VersionRequest).then((outcome) =>
-    process.stdout.write(JSON.stringify(outcome), () => process.exit(0)),
-  );
+/** The child of `prepareInChild`: requests as lines of standard input, one after the other, and their outcomes as lines of standard output. */
+const requests = createInterface({ input: process.stdin });
+// It ends with its parent.
+requests.once('close', () => process.exit(1));
+let last: Promise<unknown> = Promise.resolve();
+requests.on('line', (line) => {
+  last = last.then(async () => {
+    const outcome = await outcomeOf(JSON.parse(line) as VersionRequest);
+    process.stdout.write(`${JSON.stringify(outcome)}\n`);
+  });
 });
 
 async function outcomeOf(request: VersionRequest): Promise<PrepareOutcome> {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +25,30 @@ test('a version is prepared in a child', async () => {
   const request = await requestFor(await exampleBundle('one'));
   await prepareInChild(request);
   expect(Object.keys((await readSiteList(request.folder))?.files ?? {})).toContain('guides/x.html');
+});
+
+/** Children of this process that prepare versions; undefined where the system does not list them. */
+function childrenHere(): number[] | undefined {
+  try {
+    const pids = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8')
+      .trim()
+      .split(' ')
+      .map(Number);
+    return pids.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('prepare-child'));
+  } catch {
+    return undefined;
+  }
+}
+
+test('versions that follow each other are prepared by one child, and another replaces it when it has ended', async () => {
+  const request = await requestFor(await exampleBundle('one'));
+  await prepareInChild(request);
+  const first = childrenHere();
+  await prepareInChild({ ...request, folder: join(folder, 'next') });
+  expect(childrenHere()).toEqual(first);
+  for (const pid of first ?? []) process.kill(pid, 'SIGKILL');
+  await prepareInChild({ ...request, folder: join(folder, 'last') });
+  expect(Object.keys((await readSiteList(join(folder, 'last')))?.files ?? {})).toContain('guides/x.html');
 });
 
 test('a bundle that takes more memory than the child has is refused, and this process goes on', async () => {

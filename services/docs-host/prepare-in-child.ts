@@ -1,7 +1,6 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Readable, Writable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { getHeapStatistics } from 'node:v8';
 import { z } from 'zod';
@@ -22,6 +21,10 @@ const entry = fileURLToPath(new URL('./prepare-child.ts', import.meta.url));
 /** Three quarters of the memory of this process, which serves readers meanwhile and needs the rest of a container. */
 const memoryMegabytes = Math.max(64, Math.floor((getHeapStatistics().heap_size_limit * 0.75) / 1024 / 1024));
 
+/** Time after which a child without a request ends. Versions that follow each other quickly need no new process, which takes half a second to start. */
+const idleMs = 2_000;
+const keptErrorCharacters = 100_000;
+
 /**
  * Runs `prepareVersion` in a child process. A bundle may have pages and lists that take long to read, or more memory than there is; in a process of its
  * own neither keeps readers waiting, nor ends the host. Rejects with `BundleRefused` for a bundle that must not be served or is too large for the
@@ -33,47 +36,93 @@ export async function prepareInChild(
   mostMegabytes: number = memoryMegabytes,
 ): Promise<void> {
   signal?.throwIfAborted();
+  const worker = idleWorker(mostMegabytes) ?? startWorker(mostMegabytes);
+  const isNew = !worker.hasServed;
+  const { kill } = worker;
+  signal?.addEventListener('abort', kill, { once: true });
+  let outcome: PrepareOutcome | undefined;
+  try {
+    outcome = await worker.ask(request);
+  } finally {
+    signal?.removeEventListener('abort', kill);
+  }
+  signal?.throwIfAborted();
+  if (outcome !== undefined) keepIdle(worker);
+  else if (isNew) throw await worker.whyEnded();
+  // What it had prepared before may have taken the memory.
+  else return prepareInChild(request, signal, mostMegabytes);
+  if (outcome.kind === 'refused') throw new BundleRefused(outcome.message);
+  if (outcome.kind === 'failed') throw Object.assign(new Error(outcome.message), { code: outcome.code });
+}
+
+type Worker = {
+  mostMegabytes: number;
+  hasServed: boolean;
+  /** The outcome of a request; undefined if the child has ended. */
+  ask(request: VersionRequest): Promise<PrepareOutcome | undefined>;
+  /** The error for a child that ended in the middle of a request. */
+  whyEnded(): Promise<Error>;
+  kill(): void;
+};
+
+let idle: { worker: Worker; timer: NodeJS.Timeout } | undefined;
+
+function idleWorker(mostMegabytes: number): Worker | undefined {
+  if (idle?.worker.mostMegabytes !== mostMegabytes) return undefined;
+  const { worker, timer } = idle;
+  clearTimeout(timer);
+  idle = undefined;
+  return worker;
+}
+
+function keepIdle(worker: Worker): void {
+  worker.hasServed = true;
+  if (idle !== undefined) {
+    clearTimeout(idle.timer);
+    idle.worker.kill();
+  }
+  const timer = setTimeout(() => {
+    idle = undefined;
+    worker.kill();
+  }, idleMs);
+  idle = { worker, timer };
+}
+
+function startWorker(mostMegabytes: number): Worker {
   // The environment of the host has its secrets, so the child gets only the place of compiled code, with which it starts in half of the time.
   const { NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [`--max-old-space-size=${mostMegabytes}`, '--no-warnings', entry], {
     env: { ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  const kill = () => void child.kill('SIGKILL');
-  signal?.addEventListener('abort', kill, { once: true });
-  try {
-    const outcome = await outcomeOf(child, request, mostMegabytes);
-    if (outcome.kind === 'refused') throw new BundleRefused(outcome.message);
-    if (outcome.kind === 'failed') throw Object.assign(new Error(outcome.message), { code: outcome.code });
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw error;
-  } finally {
-    signal?.removeEventListener('abort', kill);
-    kill();
-  }
-}
-
-async function outcomeOf(
-  child: ChildProcessByStdio<Writable, Readable, Readable>,
-  request: VersionRequest,
-  mostMegabytes: number,
-): Promise<PrepareOutcome> {
-  // A child that ended cannot read its request; its exit is reported below.
+  const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
+  ended.catch(() => {}); // Thrown by `whyEnded`.
+  // A child that ended cannot read its request; the end of its output shows that.
   child.stdin.on('error', () => {});
-  child.stdin.write(`${JSON.stringify(request)}\n`);
-  const [said, errors, [code, endedBy]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>,
-  ]);
-  const outcome = outcomeSchema.safeParse(jsonIn(said));
-  if (outcome.success) return outcome.data;
-  if (/out of memory|allocation failed|bad_alloc/i.test(errors))
-    throw new BundleRefused(
-      `preparing the bundle takes more than ${mostMegabytes} MB of memory, three quarters of what this process may have`,
-    );
-  throw new Error(
-    `the process that prepares the bundle ended with ${endedBy ?? `exit code ${code}`}: ${errors.slice(-300)}`,
-  );
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (said: string) => {
+    errors = (errors + said).slice(-keptErrorCharacters);
+  });
+  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    mostMegabytes,
+    hasServed: false,
+    async ask(request) {
+      child.stdin.write(`${JSON.stringify(request)}\n`);
+      const { value, done } = await answers.next();
+      return done === true ? undefined : outcomeSchema.safeParse(jsonIn(value)).data;
+    },
+    async whyEnded() {
+      child.kill('SIGKILL');
+      const [code, endedBy] = await ended;
+      if (/out of memory|allocation failed|bad_alloc/i.test(errors))
+        return new BundleRefused(
+          `preparing the bundle takes more than ${mostMegabytes} MB of memory, three quarters of what this process may have`,
+        );
+      return new Error(
+        `the process that prepares the bundle ended with ${endedBy ?? `exit code ${code}`}: ${errors.slice(-300)}`,
+      );
+    },
+    kill: () => void child.kill('SIGKILL'),
+  };
 }
