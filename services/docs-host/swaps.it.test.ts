@@ -18,8 +18,7 @@ const hostSettings = (file: string) => ({
 });
 
 test(`${swaps} changes of version under load: every answer is whole, and no page has files of two versions`, {
-  // Each change starts a process.
-  timeout: 180_000,
+  timeout: 60_000,
 }, async () => {
   const { problems, visits, lastVersion } = await swapUnderLoad(folder(), swaps);
   expect([problems, lastVersion]).toEqual([[], `cv_v${swaps}-`]);
