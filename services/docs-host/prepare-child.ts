@@ -8,13 +8,10 @@ import type { PrepareOutcome } from './prepare-in-child.ts';
 const requests = createInterface({ input: process.stdin });
 // It ends with its parent.
 requests.once('close', () => process.exit(1));
-let last: Promise<unknown> = Promise.resolve();
-requests.on('line', (line) => {
-  last = last.then(async () => {
-    const outcome = await outcomeOf(JSON.parse(line) as VersionRequest);
-    process.stdout.write(`${JSON.stringify(outcome)}\n`);
-  });
-});
+for await (const line of requests) {
+  const outcome = await outcomeOf(JSON.parse(line) as VersionRequest);
+  process.stdout.write(`${JSON.stringify(outcome)}\n`);
+}
 
 async function outcomeOf(request: VersionRequest): Promise<PrepareOutcome> {
   try {

@@ -38,7 +38,7 @@ export async function prepareInChild(
   signal?.throwIfAborted();
   const worker = idleWorker(mostMegabytes) ?? startWorker(mostMegabytes);
   const isNew = !worker.hasServed;
-  const { kill } = worker;
+  const kill = (): void => worker.kill();
   signal?.addEventListener('abort', kill, { once: true });
   let outcome: PrepareOutcome | undefined;
   try {
