@@ -49,7 +49,7 @@ export async function prepareInChild(
   signal?.throwIfAborted();
   if (outcome !== undefined) keepIdle(worker);
   else if (isNew) throw await worker.whyEnded();
-  // What it had prepared before may have taken the memory.
+  // Bundles that it prepared before may have left too little memory, so a new child tries once more.
   else return prepareInChild(request, signal, mostMegabytes);
   if (outcome.kind === 'refused') throw new BundleRefused(outcome.message);
   if (outcome.kind === 'failed') throw Object.assign(new Error(outcome.message), { code: outcome.code });
