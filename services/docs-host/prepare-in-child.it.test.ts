@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -47,6 +47,9 @@ test('versions that follow each other are prepared by one child, and another rep
   await prepareInChild({ ...request, folder: join(folder, 'next') });
   expect(childrenHere()).toEqual(first);
   for (const pid of first ?? []) process.kill(pid, 'SIGKILL');
+  // The first child may have ended in the middle of this version.
+  await mkdir(join(folder, 'last', 'files', 'guides'), { recursive: true });
+  await writeFile(join(folder, 'last', 'files', 'guides', 'x.html'), 'half');
   await prepareInChild({ ...request, folder: join(folder, 'last') });
   expect(Object.keys((await readSiteList(join(folder, 'last')))?.files ?? {})).toContain('guides/x.html');
 });

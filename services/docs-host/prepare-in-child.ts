@@ -47,10 +47,13 @@ export async function prepareInChild(
     signal?.removeEventListener('abort', kill);
   }
   signal?.throwIfAborted();
-  if (outcome !== undefined) keepIdle(worker);
-  else if (isNew) throw await worker.whyEnded();
-  // Bundles that it prepared before may have left too little memory, so a new child tries once more.
-  else return prepareInChild(request, signal, mostMegabytes);
+  if (outcome === undefined) {
+    worker.kill();
+    if (isNew) throw await worker.whyEnded();
+    // Bundles that it prepared before may have left too little memory, so a new child tries once more.
+    return prepareInChild(request, signal, mostMegabytes);
+  }
+  keepIdle(worker);
   if (outcome.kind === 'refused') throw new BundleRefused(outcome.message);
   if (outcome.kind === 'failed') throw Object.assign(new Error(outcome.message), { code: outcome.code });
 }
@@ -113,7 +116,6 @@ function startWorker(mostMegabytes: number): Worker {
       return done === true ? undefined : outcomeSchema.safeParse(jsonIn(value)).data;
     },
     async whyEnded() {
-      child.kill('SIGKILL');
       const [code, endedBy] = await ended;
       if (/out of memory|allocation failed|bad_alloc/i.test(errors))
         return new BundleRefused(

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type PreparedSite, prepareSite } from './prepared-site.ts';
 import { checkBundle, copyBundle, unpackBundle } from './unpack-bundle.ts';
@@ -23,9 +24,13 @@ export type VersionRequest = {
   maxBytes: number;
 };
 
-/** Unpacks a bundle into the folder of a version, checks it, and prepares it for serving. Throws `BundleRefused` for a bundle that must not be served. */
+/**
+ * Unpacks a bundle into the folder of a version, checks it, and prepares it for serving. Files of an attempt that was interrupted are removed first.
+ * Throws `BundleRefused` for a bundle that must not be served.
+ */
 export async function prepareVersion({ place, folder, base, deployment, maxBytes }: VersionRequest): Promise<void> {
   const files = join(folder, 'files');
+  if (place.kind !== 'own-files') await rm(files, { recursive: true, force: true });
   const { manifest, found } =
     place.kind === 'archive'
       ? await unpackBundle(place.file, files, maxBytes, place.sha256)
