@@ -160,7 +160,8 @@ const maxReason = 300;
 
 /**
  * Renders one page in a child. If the child hangs or dies, the page is retried once in a new one, with the slower parser unless memory ran out; then
- * it has failed. `alone`: in a new child from the start. `onHung` is called for each child that was killed at its deadline. Rejects only with the reason of `signal`.
+ * it has failed. `alone`: in a new child from the start. `onHung` is called for each child that was killed at its deadline. Rejects only with the
+ * reason of `signal`.
  */
 export async function renderPage(
   context: PageContext,

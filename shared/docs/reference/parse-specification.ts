@@ -39,8 +39,8 @@ const maxNesting = 1_000;
 const maxAliases = 5_000;
 
 /**
- * Reads an OpenAPI 3 or AsyncAPI 2 or 3 file in JSON or YAML without its hidden parts, and converts Swagger 2 to OpenAPI 3. The result has only plain objects, and shares none
- * of them. Its keys are those of the author, including `__proto__`, so code that sets keys in it uses `putValue`. Throws `SpecificationRefused` for
+ * Reads an OpenAPI 3 or AsyncAPI 2 or 3 file in JSON or YAML without its hidden parts, and converts Swagger 2 to OpenAPI 3. The result has only
+ * plain objects, and shares none of them. Its keys are those of the author, including `__proto__`, so code that sets keys in it uses `putValue`. Throws `SpecificationRefused` for
  * other files, and if a limit is broken: 16 MB, a million values, 200 levels, 5,000 aliases, 32 million characters with each use of an alias counted.
  */
 export function parseSpecification(bytes: Uint8Array, file: string): JsonObject {

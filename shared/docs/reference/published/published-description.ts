@@ -22,8 +22,8 @@ export type DescriptionReaders = { groups: readonly string[]; leftOut: readonly 
 
 /**
  * The file of an API description for a bundle: without operations, webhooks and channels that are excluded (`x-excluded`) or belong to groups that
- * were not requested, without hidden parts of others, and without parts that only those refer to. Undefined if the file can be used unchanged, because it has none of these. A
- * file that cannot be read has no pages, and becomes an empty object if it may have such parts.
+ * were not requested, without hidden parts of others, and without parts that only those refer to. Undefined if the file can be used unchanged,
+ * because it has none of these. A file that cannot be read has no pages, and becomes an empty object if it may have such parts.
  */
 export function publishedDescription(
   bytes: Uint8Array,
