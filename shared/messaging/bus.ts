@@ -154,7 +154,8 @@ export class BusPartMissing extends Unavailable {
 
 /**
  * Changes of the `job-status` read model, which the server republishes: one subscription per gateway process, independent of the number of
- * clients. Delivery is at most once, so a watcher reads the document first.
+ * clients. An update can be lost, so a watcher reads the document first; and it can be old, as around a rebuild, so a watcher ignores a revision that
+ * is not newer than the one that it knows.
  */
 export type LiveUpdates = {
   /** Calls `listener` with the raw document of every changed key until the returned function is called. */

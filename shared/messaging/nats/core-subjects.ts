@@ -40,7 +40,7 @@ const readReport = (text: string): PresenceReport | undefined => presenceReportS
 
 /**
  * Updates of the generation that is read, and for a while also of the previous one. Around the switch an update may come twice, but none is
- * lost. A generation that is being filled sends no updates.
+ * lost. A generation that is being filled sends none, except that of a kept one they come until this process hears that it is filled anew.
  */
 export function natsLiveUpdates(connection: NatsConnection, pointers: Pointers): LiveUpdates {
   return {
