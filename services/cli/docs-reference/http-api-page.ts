@@ -1,6 +1,6 @@
 import { type JsonSchema, openApiDocument, type Operation, resolved } from '#services/gateway/openapi.ts';
 import { publicRoutes } from '#services/gateway/build-gateway.ts';
-import { code, markdownTable, page, plain } from './markdown.ts';
+import { code, markdownTable, page, textWithCode } from './markdown.ts';
 
 const { paths, components } = openApiDocument(publicRoutes);
 const whole = (schema: JsonSchema) => resolved(schema, components.schemas);
@@ -37,7 +37,7 @@ function section(title: string, operation: Operation): string {
   ];
   return [
     `## ${title.replaceAll(/[{}]/g, String.raw`\$&`)}`,
-    plain(operation.summary),
+    textWithCode(operation.summary),
     needs(operation),
     ...(rows.length === 0 ? [] : [markdownTable(['field', 'in', 'required', 'type'], rows)]),
     answers(operation),
@@ -64,7 +64,7 @@ function answers({ responses }: Operation): string {
       ? Object.entries(content)
           .map(
             ([type, { schema, 'x-stream': stream }]) =>
-              `${code(type)}: ${stream === undefined ? answerText(schema) : plain(stream.replace(/\.$/, ''))}`,
+              `${code(type)}: ${stream === undefined ? answerText(schema) : textWithCode(stream.replace(/\.$/, ''))}`,
           )
           .join('. ') || 'no body'
       : codes.map(code).join(', '),
@@ -76,7 +76,7 @@ function answerText(named: JsonSchema = {}): string {
   const schema = whole(named);
   const names = Object.keys(schema.properties ?? {});
   if (names.length > 0) return names.map(code).join(', ');
-  return schema.description === undefined ? typeOf(schema) : plain(schema.description.replace(/\.$/, ''));
+  return schema.description === undefined ? typeOf(schema) : textWithCode(schema.description.replace(/\.$/, ''));
 }
 
 function fieldRows({ properties = {}, required = [] }: JsonSchema, place: string): string[][] {

@@ -112,7 +112,7 @@ function block(className: string[], span: Span, y: number, height: number, at: A
 
 function waiting(wait: Span, height: number, at: At): Element {
   return s('g.wait', [
-    s('title', `No chunk of this job in hand for ${formatDuration(wait.endMs - wait.startMs)}`),
+    s('title', `Waited ${formatDuration(wait.endMs - wait.startMs)} for a chunk of this job`),
     s('rect', { x: at(wait.startMs), y: 0, width: at(wait.endMs - wait.startMs), height }),
     s('line', { x1: at(wait.startMs), x2: at(wait.endMs), y1: height / 2, y2: height / 2 }),
   ]);
@@ -156,9 +156,7 @@ function legend(timeline: Timeline): Element {
     ...(bars.some(({ work }) => work === 'chunk') ? [swatch(['bar', 'chunk'], 'chunk')] : []),
     ...(bars.some(({ reused }) => reused) ? [swatch(['bar', 'chunk', 'reused'], 'reused')] : []),
     ...(bars.some(({ attempt }) => attempt > 1) ? [swatch(['bar', 'again'], 'done again')] : []),
-    ...(timeline.lanes.some(({ waits }) => waits.length > 0)
-      ? [swatch(['waiting'], 'no chunk of this job in hand')]
-      : []),
+    ...(timeline.lanes.some(({ waits }) => waits.length > 0) ? [swatch(['waiting'], 'waiting for a chunk')] : []),
     ...kinds.map((kind) => h('li', [troubleIcon(kind), iconNames[iconOf(kind)]])),
   ]);
 }

@@ -30,7 +30,7 @@ test('has a bar for every chunk, closing segment and bundle, each with words tha
 
 test('shows phases, waits and troubles, and how troubles ended', () => {
   expect(count(example, /class="phase /g)).toBe(7);
-  expect(example).toContain('No chunk of this job in hand for 1.01 s');
+  expect(example).toContain('Waited 1.01 s for a chunk of this job');
   expect(count(example, /<li><time>/g)).toBe(3);
   expect(example).toContain('its process ended with signal SIGKILL <span class="remedy">done again 230 ms later');
 });

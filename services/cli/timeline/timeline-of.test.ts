@@ -67,7 +67,7 @@ test('a second attempt begins after the first has failed', () => {
   expect(again?.startMs).toBeGreaterThanOrEqual(1_100);
 });
 
-test('a renderer waits while the job renders and it has no chunk in hand', () => {
+test('a renderer waits while the job renders and it has no chunk', () => {
   const [lively, doomed] = example.lanes;
   expect(doomed?.waits.at(-1)).toEqual({ startMs: 4_180, endMs: 4_380 });
   expect(doomed?.waits.some(({ startMs, endMs }) => startMs === 790 && endMs === 3_640)).toBe(true);

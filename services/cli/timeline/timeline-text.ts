@@ -122,7 +122,7 @@ function legend({ lanes, troubles }: Timeline, paint: Paint): LegendEntry[] {
     [bars.length > 0 || troubles.length > 0, barCell(chunk), 'chunk'],
     [bars.some(({ reused }) => reused), barCell({ ...chunk, reused: true }), 'reused'],
     [bars.some(({ attempt }) => attempt > 1), barCell({ ...chunk, attempt: 2 }), 'done again'],
-    [lanes.some(({ waits }) => waits.length > 0), waitCell, 'no chunk of this job in hand'],
+    [lanes.some(({ waits }) => waits.length > 0), waitCell, 'waiting for a chunk'],
     [troubles.some(({ kind }) => kind.endsWith('failed')), troubleCells['attempt-failed'], 'failed'],
     [troubles.some(({ kind }) => kind === 'timed-out'), troubleCells['timed-out'], 'timed out'],
     [troubles.some(({ kind }) => kind === 'segment-lost'), troubleCells['segment-lost'], 'segment lost'],
