@@ -66,6 +66,7 @@ it.each([
   ['bad-redirect', [{ source: '/:p*', destination: '//example.invalid/:p*' }]],
   ['bad-redirect', [{ source: '/a', destination: 'javascript:alert(1)' }]],
   ['bad-redirect', [{ source: '/a?b', destination: '/b' }]],
+  ['bad-redirect', [{ source: String.raw`/a\_b`, destination: '/b' }]],
   ['bad-redirect', [{ source: '', destination: '/b' }]],
   ['redirect-hides-page', [{ source: '/page', destination: '/b' }]],
   ['redirect-loop', [{ source: '/a', destination: '/a' }]],

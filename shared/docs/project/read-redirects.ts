@@ -28,7 +28,11 @@ export function readRedirects(
     const source = rooted(plainly(textOf(entry['source']) ?? ''));
     const destination = textOf(entry['destination']) ?? '';
     if (source === '' || /[?#\\\p{Cc}]|^\/\//u.test(source))
-      refuse('bad-redirect', source, String.raw`its source must be a path without "?", "#", "\" and control characters`);
+      refuse(
+        'bad-redirect',
+        source,
+        String.raw`its source must be a path without "?", "#", "\" and control characters`,
+      );
     else if (!isTarget(destination))
       refuse('bad-redirect', source, `${quoted(destination)} is neither a path nor an address with https`);
     else if (bySource.has(source)) refuse('duplicate-redirect', source, 'there is another one before it');
