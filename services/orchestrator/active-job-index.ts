@@ -10,16 +10,14 @@ import type { OrchestratorContext } from './context.ts';
 import { lastCommit } from './job-registry.ts';
 
 /*
- * The index of active jobs spares a new leader from reading the log of all jobs. It can be rebuilt from that log. A mark in it says that it is
- * complete: a bucket without the mark is new, because the old one was deleted or the bus was restored without it, and has to be filled first. An
- * earlier version of this program, which does not know the mark, removes it as a job without a log; then the next leader fills the index again.
+ * The index of active jobs spares a new leader from reading the log of all jobs. It can be rebuilt from that log. A mark of its bucket says that it
+ * is complete: a bucket without the mark is new, because the old one was deleted or the bus was restored without it, and has to be filled first.
  */
 
 type IndexContext = Pick<OrchestratorContext, 'bus' | 'logger' | 'clock'>;
 
-/** Key of the mark, which is not the id of any job. */
-const mark = { organization: '_index', jobId: 'complete' };
-const markKey = jobStatusKey(mark.organization, mark.jobId);
+/** An earlier version stored the mark as this document. Versions before it took the document for a job, and removed it with an error in their log. */
+const formerMarkKey = jobStatusKey('_index', 'complete');
 const readsAtOnce = 16;
 const checkEveryMs = 5_000;
 
@@ -28,9 +26,8 @@ const checkEveryMs = 5_000;
  * from the log. Rejects when neither can be read, or when `signal` aborts.
  */
 export async function activeJobKeys(context: IndexContext, signal: AbortSignal): Promise<string[]> {
-  const { activeJobs } = context.bus;
   try {
-    if (await isComplete(context)) return (await activeJobs.keys()).filter((key) => key !== markKey);
+    if (await isComplete(context)) return await indexedKeys(context);
   } catch (error) {
     if (!(error instanceof BusPartMissing)) throw error;
     context.logger.error({ err: error }, 'the index of active jobs is missing; the log is read instead');
@@ -60,15 +57,25 @@ export async function keepIndexComplete(
 }
 
 async function isComplete({ bus }: IndexContext): Promise<boolean> {
-  return (await bus.activeJobs.get(markKey, { fromLeader: true })) !== undefined;
+  if (await bus.activeJobsMark.isSet()) return true;
+  if ((await bus.activeJobs.get(formerMarkKey, { fromLeader: true })) === undefined) return false;
+  await bus.activeJobsMark.set();
+  return true;
+}
+
+/** The keys in the index. Removes the former mark, which the earlier version stores again whenever it leads in between. */
+async function indexedKeys({ bus }: IndexContext): Promise<string[]> {
+  const keys = await bus.activeJobs.keys();
+  if (keys.includes(formerMarkKey)) await bus.activeJobs.remove(formerMarkKey);
+  return keys.filter((key) => key !== formerMarkKey);
 }
 
 async function rebuild(context: IndexContext, signal: AbortSignal): Promise<string[]> {
-  const { bus, logger, clock } = context;
-  const known = (await bus.activeJobs.keys()).filter((key) => key !== markKey);
+  const { bus, logger } = context;
+  const known = await indexedKeys(context);
   const found = await activeInLog(context, signal);
   await inParallel([...found], readsAtOnce, ([key, job]) => bus.activeJobs.put(key, job));
-  await bus.activeJobs.put(markKey, { ...mark, createdAt: clock.now().toISOString() });
+  await bus.activeJobsMark.set();
   if (found.size > 0) logger.info({ jobs: found.size }, 'the index of active jobs was filled from the log');
   return [...new Set([...known, ...found.keys()])];
 }

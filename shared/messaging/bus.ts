@@ -21,7 +21,7 @@ import type { DeadLetterLog } from '#shared/messaging/queue/dead-letters.ts';
 import type { DurableReader } from '#shared/messaging/queue/durable-reader.ts';
 import type { EventLog, FactLog } from '#shared/messaging/log/event-log.ts';
 import type { Leases } from './leases.ts';
-import type { DocumentStore, ReadModels } from './read-models.ts';
+import type { BucketMark, DocumentStore, ReadModels } from './read-models.ts';
 import type { BusUser } from './subjects/subject-table.ts';
 import type { Presence, TaskQueue } from '#shared/messaging/queue/task-queue.ts';
 
@@ -74,6 +74,8 @@ export type BusParts = {
   };
   /** The orchestrator's index of active jobs. */
   activeJobs: DocumentStore<ActiveJobDocument>;
+  /** The mark of a complete index of active jobs. */
+  activeJobsMark: BucketMark;
   /** The exports that count against an organization's limit of active exports, written by the gateway. */
   exportPlaces: DocumentStore<ExportPlaces>;
   /** The time of the last use of each API key, written by the gateways. */
@@ -95,8 +97,8 @@ export const busPartsOf = {
   indexer: ['content', 'contentReader', 'deadLetters', 'deadLetterLog', 'leases'],
   assistant: ['threads', 'conversationSizes', 'readModels'],
   orchestrator: [
-    ...(['exports', 'exportReader', 'factReader', 'tasks', 'activeJobs', 'presence', 'leases'] as const),
-    ...(['deadLetters', 'deadLetterLog'] as const),
+    ...(['exports', 'exportReader', 'factReader', 'tasks', 'activeJobs', 'activeJobsMark'] as const),
+    ...(['presence', 'leases', 'deadLetters', 'deadLetterLog'] as const),
   ],
   'page-renderer': ['renderTasks', 'facts', 'deadLetterLog', 'presence'],
   bundler: ['bundleTasks', 'facts', 'deadLetterLog', 'presence'],

@@ -44,6 +44,15 @@ export type DocumentStore<T> = {
   watch(filter: string, signal: AbortSignal): AsyncIterable<DocumentChange<T>>;
 };
 
+/**
+ * A mark of a bucket. It is lost with the bucket, is restored with it, and is in no list of its documents: programs of earlier versions do not see it
+ * either. The calls reject with `BusPartMissing` when the bucket is missing.
+ */
+export type BucketMark = {
+  isSet(): Promise<boolean>;
+  set(): Promise<void>;
+};
+
 export type StoredDocument<T> = { key: string; document: T; revision: number };
 
 /** One of many documents that are read together. An unreadable one does not block the others. */

@@ -10,6 +10,8 @@ export type InstalledVersion = {
   domain: string;
   admin: ApiClient;
   reader: ApiClient;
+  /** All that it has written to its terminal. */
+  said(): string;
   /** Stops it as Ctrl-C does. */
   stop(): Promise<void>;
   /** Kills it as a loss of power would: nats-server and services get no signal to stop. */
@@ -23,6 +25,7 @@ export async function startVersion(folder: string, data: string): Promise<Instal
   const [port = 0] = await freePorts(1);
   const { PATH, HOME, TMPDIR, BINDERY_CACHE, NODE_COMPILE_CACHE } = process.env;
   const env = { PATH, HOME, TMPDIR, BINDERY_CACHE, NODE_COMPILE_CACHE };
+  let said = '';
   const server = await startServerProcess(
     {
       program: execPath,
@@ -35,6 +38,9 @@ export async function startVersion(folder: string, data: string): Promise<Instal
         BINDERY_DEMO: '0',
         BINDERY_LOG_LEVEL: 'error',
       },
+      onOutput: (text) => {
+        said += text;
+      },
     },
     /Ctrl-C stops it/,
     withinMs,
@@ -45,6 +51,7 @@ export async function startVersion(folder: string, data: string): Promise<Instal
     domain: local.domain,
     admin: apiClient(local.baseUrl, local.adminKey),
     reader: apiClient(local.baseUrl, local.assistantKey),
+    said: () => said,
     stop: () => server.kill('SIGINT'),
     kill: () => server.kill('SIGKILL'),
   };

@@ -8,7 +8,7 @@ import type { BundleTask, PresenceReport, RenderTask } from '#shared/contracts/e
 import { type BusConnection, type BusParts, BusUnavailable } from '#shared/messaging/bus.ts';
 import type { DeadLetterRecord } from '#shared/contracts/dead-letters.ts';
 import type { JobStatusDocument } from '#shared/interfaces/read-models.ts';
-import { readModelsBy } from '#shared/messaging/read-models.ts';
+import { type BucketMark, readModelsBy } from '#shared/messaging/read-models.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import { accessSubject, factSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { type MemoryDocuments, memoryDocuments } from './memory-documents.ts';
@@ -113,6 +113,7 @@ export function memoryBus(): MemoryBus {
     },
     readModels: generations.blue,
     activeJobs: memoryDocuments(gate),
+    activeJobsMark: memoryMark(gate),
     exportPlaces: memoryDocuments(gate),
     keyUses: memoryDocuments(gate),
     conversationSizes: memoryDocuments(gate),
@@ -158,6 +159,20 @@ export function memoryBus(): MemoryBus {
     close: async () => {},
   };
   return bus;
+}
+
+function memoryMark(gate: () => Promise<void>): BucketMark {
+  let isSet = false;
+  return {
+    isSet: async () => {
+      await gate();
+      return isSet;
+    },
+    set: async () => {
+      await gate();
+      isSet = true;
+    },
+  };
 }
 
 function memoryReaders() {

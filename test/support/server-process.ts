@@ -12,6 +12,8 @@ export type ServerCommand = {
   cwd?: string;
   /** User and group of the process; only root may set them. */
   userId?: number;
+  /** Gets all that it writes to its output and error output. */
+  onOutput?: (text: string) => void;
 };
 
 export type ServerProcess = {
@@ -59,7 +61,7 @@ function spawnBound({ program, args, env, cwd, userId }: ServerCommand): ChildPr
 
 function greetingOf(
   child: ChildProcess,
-  command: ServerCommand,
+  { program, onOutput }: ServerCommand,
   ready: RegExp,
   readyWithinMs: number,
 ): Promise<RegExpExecArray> {
@@ -69,10 +71,11 @@ function greetingOf(
     const fail = (what: string): void => {
       child.kill('SIGKILL');
       clearTimeout(deadline);
-      reject(new Error(`${command.program} ${what}; it said:\n${output.slice(-keptOutputCharacters)}`));
+      reject(new Error(`${program} ${what}; it said:\n${output.slice(-keptOutputCharacters)}`));
     };
     const deadline = setTimeout(() => fail(`was not ready within ${readyWithinMs / 1000} s`), readyWithinMs);
     const read = (text: string): void => {
+      onOutput?.(text);
       if (settled) return;
       output += text;
       const match = ready.exec(output);

@@ -35,6 +35,7 @@ import { type BucketRow, bucketRows, type BusUser, renderDurable } from '../subj
 import { busClock } from './bus-clock.ts';
 import { notProvisioned, openConnection, trafficOf } from './connection.ts';
 import { natsLiveUpdates, natsPresence } from './core-subjects.ts';
+import { natsBucketMark } from './nats-bucket-mark.ts';
 import { natsDocumentStore } from './nats-document-store.ts';
 import { natsDurableReader } from './nats-durable-reader.ts';
 import { natsEventLog, publishDurably } from './nats-event-log.ts';
@@ -162,6 +163,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
       lostDocumentsAt: (projection, which) => lostDocumentsAt(jsm, projection, which),
     }),
     activeJobs: () => documents('active-jobs', activeJobDocumentSchema),
+    activeJobsMark: () => natsBucketMark({ js, jsm }, 'active-jobs'),
     exportPlaces: () => documents('export-places', exportPlacesSchema),
     keyUses: () => documents('key-uses', keyUseSchema),
     conversationSizes: () => documents('conversation-sizes', conversationSizesSchema),
