@@ -2,9 +2,13 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
+const filesOf = (names: readonly string[]): string[] => names.map((name) => `test/slow/${name}.test.ts`);
+
 /** Suites that measure: time, memory, or how the load of others reaches them. Each has the machine to itself. */
-const measuring = ['docs-host', 'fairness', 'hung-nats-node', 'outages', 'slow-readers', 'stack', 'two-gateways'];
-const measuringFiles = measuring.map((name) => `test/slow/${name}.test.ts`);
+const measuring = filesOf(['docs-host', 'fairness', 'slow-readers', 'two-gateways']);
+
+/** Suites that wait most of their time, but whose answers have deadlines. Two run side by side. */
+const withDeadlines = filesOf(['docs-host-changes', 'hung-nats-node', 'nats-outages', 's3-outages', 'stack']);
 
 /** The longest suites, which begin first, so that none of them runs alone at the end. */
 const longest = [
@@ -43,14 +47,18 @@ export default defineConfig({
         test: {
           name: 'side by side',
           include: ['test/slow/**/*.test.ts'],
-          exclude: measuringFiles,
+          exclude: [...measuring, ...withDeadlines],
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },
       {
         extends: true,
-        test: { name: 'alone', include: measuringFiles, fileParallelism: false, sequence: { groupOrder: 2 } },
+        test: { name: 'two at a time', include: withDeadlines, maxWorkers: 2, sequence: { groupOrder: 2 } },
+      },
+      {
+        extends: true,
+        test: { name: 'alone', include: measuring, fileParallelism: false, sequence: { groupOrder: 3 } },
       },
     ],
   },

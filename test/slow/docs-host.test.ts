@@ -9,26 +9,16 @@ import type { CreatedApiKey } from '#shared/interfaces/http/directory.ts';
 import { pause } from '../support/chaos/fault-injection.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { docsHosts, hostReadiness, isDegraded, isReady } from '../support/docs-host.ts';
-import { openSlowClients, swapUnderLoad, visit } from '../support/docs-host-load.ts';
+import { openSlowClients, visit } from '../support/docs-host-load.ts';
 import { exampleBundle } from '../support/example-bundle.ts';
 import { exportPathOnly, startInstallation } from '../support/start-installation.ts';
 
 const { folder, atEnd, host } = docsHosts();
 const minuteMs = 60_000;
-const swaps = 1_000;
 const slowClients = 10_000;
 /** Memory of the host above that without clients. */
 const mostGrowthMb = 150;
 const main = join(import.meta.dirname, '../../services/cli/bindery.mjs');
-
-test(`${swaps} changes of version under load: every answer is whole, and no page has files of two versions`, {
-  timeout: 10 * minuteMs,
-}, async () => {
-  const { problems, visits, lastVersion } = await swapUnderLoad(folder(), swaps);
-  process.stdout.write(`${swaps} changes of version, ${visits} pages with their files\n`);
-  expect([problems, lastVersion]).toEqual([[], `cv_v${swaps}-`]);
-  expect(visits).toBeGreaterThan(swaps);
-});
 
 describe(`${slowClients} clients with slow headers`, () => {
   /** A host in a process of its own, so that its memory is not that of the clients. */
