@@ -40,3 +40,20 @@ test('a requested restart happens at once, and its reason is reported', async ()
   expect(kept.pid()).toBeUndefined();
   expect(news).toHaveLength(1);
 });
+
+test('a process that says what is wrong with its settings is ended, and its sentence is kept until it is ready', async () => {
+  const news: string[] = [];
+  const program = `process.send({ wrongSettings: 'X_PORT is wrong.' }); setInterval(() => {}, 1_000)`;
+  const kept = keepRunning(
+    {
+      name: 'misled',
+      command: process.execPath,
+      args: ['-e', program],
+      options: { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] },
+    },
+    (line) => news.push(line),
+  );
+  await expect.poll(() => news).toContain('misled ended (X_PORT is wrong.) and is started again in 100 ms');
+  expect(kept.wrongSettings()).toBe('X_PORT is wrong.');
+  await kept.stop(1_000);
+});

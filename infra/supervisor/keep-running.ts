@@ -11,6 +11,8 @@ export type KeptProcess = {
   pid(): number | undefined;
   /** The line about the last unexpected end. */
   lastEnd(): string | undefined;
+  /** The sentence about wrong settings, if the process said one since it last was ready. */
+  wrongSettings(): string | undefined;
   /** Stops the process (SIGKILL after `graceMs`) and starts it again at once; `why` is passed to `onExit`. Does nothing while it does not run. */
   restart(graceMs: number, why: string): Promise<void>;
   /** Stops the process (SIGKILL after `graceMs`) for good. */
@@ -38,6 +40,7 @@ export function keepRunning(
   let restarting: string | undefined;
   let timer: NodeJS.Timeout | undefined;
   let lastEnd: string | undefined;
+  let wrongSettings: string | undefined;
 
   const run = () => {
     const startedAt = performance.now();
@@ -59,16 +62,23 @@ export function keepRunning(
       onExit(lastEnd);
       timer = setTimeout(run, delayMs);
     };
+    started.on('message', (message) => {
+      wrongSettings = wrongSettingsIn(message);
+      // It would only repeat them.
+      if (wrongSettings !== undefined) started.kill('SIGKILL');
+    });
     started.once('error', (error) => ended(error.message));
-    started.once('exit', (code, signal) => ended(signal ?? `exit code ${code}`));
+    started.once('exit', (code, signal) => ended(wrongSettings ?? signal ?? `exit code ${code}`));
   };
   run();
 
   return {
     pid: () => child?.pid,
     lastEnd: () => lastEnd,
+    wrongSettings: () => wrongSettings,
     async restart(graceMs, why) {
       if (child === undefined || stopping) return;
+      wrongSettings = undefined;
       restarting = why;
       await end(child, graceMs);
     },
@@ -88,3 +98,9 @@ async function end(child: ChildProcess, graceMs: number): Promise<void> {
   await gone;
   clearTimeout(killer);
 }
+
+/** A process says `{ wrongSettings }` when it cannot start with its settings, and `{ ready }` when it has started. */
+const wrongSettingsIn = (message: unknown): string | undefined => {
+  const { wrongSettings } = Object(message) as { wrongSettings?: unknown };
+  return typeof wrongSettings === 'string' ? wrongSettings : undefined;
+};

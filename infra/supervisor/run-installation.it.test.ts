@@ -18,8 +18,8 @@ describeWithServers(['nats-server'], 'an installation that starts', () => {
       host: '127.0.0.1',
       port: 0,
       processes: 'separate',
-      // With this port the projector ends at each start.
-      environment: { ...process.env, BINDERY_LOG_LEVEL: 'silent', BINDERY_PROJECTOR_PORT: 'none' },
+      // Node ends at once with this option.
+      environment: { ...process.env, BINDERY_LOG_LEVEL: 'silent', NODE_OPTIONS: '--none-such' },
       copies: Object.fromEntries(serviceNames.filter((name) => !needed.has(name)).map((name) => [name, 0])),
       onNews: (line) => {
         news.push(line);
@@ -33,6 +33,27 @@ describeWithServers(['nats-server'], 'an installation that starts', () => {
     await expect(fetch(natsUrl.replace('nats:', 'http:'))).rejects.toThrow('fetch failed');
     await lock.release();
   });
+
+  test('ends at once with the sentence about a wrong setting, and leaves nothing running', async () => {
+    const folder = newFolder();
+    const news: string[] = [];
+    const starting = runInstallation({
+      dataFolder: folder,
+      host: '127.0.0.1',
+      port: 0,
+      processes: 'shared',
+      environment: { ...process.env, BINDERY_LOG_LEVEL: 'error', BINDERY_ASSISTANT_PORT: 'abc' },
+      onNews: (line) => news.push(line),
+    });
+    await expect(starting).rejects.toMatchObject({
+      name: 'ConfigError',
+      message: expect.stringMatching(
+        /^BINDERY_ASSISTANT_PORT is wrong \(must be a whole number from 0 to 65535\): port of/,
+      ),
+    });
+    expect(news.filter((line) => line.includes('started again'))).toEqual([]);
+    await (await lockFolder(folder)).release();
+  }, 40_000);
 });
 
 describeWithSmallDisk('an installation on a disk that is full', () => {

@@ -5,6 +5,7 @@ import { findServer } from '#infra/setup/find-server.ts';
 import { currentRendererVersion } from '#shared/docs/render/renderer-version.ts';
 import { provision } from '#shared/messaging/nats/provision.ts';
 import { natsConfig, supervisorUser } from '#shared/messaging/subjects/permissions.ts';
+import { ConfigError } from '#shared/runtime/config.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { lockFolder } from '#shared/storage/lock-folder.ts';
 import { openSecrets, type Secrets, writePrivateJson } from './data-folder.ts';
@@ -129,9 +130,10 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
     const ports = { nats: natsPort, ...plan.ports, gateway: gatewayPort, 'gateway-inside': plan.ports.gateway };
     await writePrivateJson(join(dataFolder, 'ports.json'), ports);
 
+    let isStarting = true;
     const processes = processesOf(options.processes, options.copies).map((process) => ({
       ...process,
-      kept: startProcess(process, plan, options),
+      kept: startProcess(process, plan, options, () => isStarting),
     }));
     undo.push(async () => {
       await Promise.all(processes.map(({ kept }) => kept.stop(stopGraceMs)));
@@ -148,6 +150,7 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
       );
     };
     await whenAllReady(processes);
+    isStarting = false;
     return {
       baseUrl,
       dataFolder,
@@ -206,10 +209,15 @@ async function embeddedBus(
 /** Limits V8's young generation. By default it keeps tens of megabytes in each process, also in an idle one. */
 const serviceFlags = ['--max-semi-space-size=4'];
 
-function startProcess(process: ProcessPlan, plan: InstallationPlan, options: InstallationOptions): KeptProcess {
+function startProcess(
+  process: ProcessPlan,
+  plan: InstallationPlan,
+  options: InstallationOptions,
+  isStarting: () => boolean,
+): KeptProcess {
   const main = join(import.meta.dirname, '../../services/cli/bindery.mjs');
   const names = process.services.join(',');
-  return keepRunning(
+  const kept = keepRunning(
     {
       name: names,
       command: execPath,
@@ -219,12 +227,16 @@ function startProcess(process: ProcessPlan, plan: InstallationPlan, options: Ins
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       },
     },
-    options.onNews,
+    (news) => {
+      // Wrong settings end the start with their own sentence.
+      if (kept.wrongSettings() === undefined || !isStarting()) options.onNews(news);
+    },
     options.healthyAfterMs,
   );
+  return kept;
 }
 
-/** Resolves once `<url>/readyz` answers 200. Rejects with the last answer after the deadline, or with the reason of `signal`. */
+/** Resolves once `<url>/readyz` answers 200. Rejects with `ConfigError` for wrong settings, with the last answer after the deadline, or with the reason of `signal`. */
 async function whenReady(service: string, url: string, process: KeptProcess, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + readyDeadlineMs;
   let missing = 'it does not listen';
@@ -237,6 +249,8 @@ async function whenReady(service: string, url: string, process: KeptProcess, sig
       missing = 'it does not listen';
     }
     signal.throwIfAborted();
+    const wrongSettings = process.wrongSettings();
+    if (wrongSettings !== undefined) throw new ConfigError(wrongSettings);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
   const why = [missing, process.lastEnd()].filter((reason) => reason !== undefined).join('; ');

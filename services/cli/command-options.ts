@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { z } from 'zod';
-import { problemText } from '#shared/http/field-problems.ts';
+import { problemText } from '#shared/runtime/problem-text.ts';
 import type { ConnectionOptions, DataFolderOptions } from './connection.ts';
 
 export type ServerCommandOptions = ConnectionOptions & { json: boolean };

@@ -1,7 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { createPrivately } from '#infra/supervisor/private-files.ts';
 import { isServiceName, type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import { replaceFetch } from '#shared/http/replace-fetch.ts';
-import { type ConfigOf, loadConfig, type Settings } from '#shared/runtime/config.ts';
+import { ConfigError, type ConfigOf, loadConfig, type Settings } from '#shared/runtime/config.ts';
 import { createLogger } from '#shared/runtime/telemetry.ts';
 import { collectTraces } from '#shared/runtime/tracing.ts';
 import type { Running } from '#shared/service/start-service.ts';
@@ -32,6 +33,24 @@ export function parseServiceNames(list: string): RunnableName[] {
  * supervisor, Ctrl-C and the end of the terminal are ignored here, because the supervisor stops the services in order.
  */
 export async function runServices(names: RunnableName[]): Promise<void> {
+  try {
+    await runUntilStopped(names);
+  } catch (error) {
+    if (error instanceof ConfigError && process.send !== undefined) {
+      process.send({ wrongSettings: error.message } satisfies ToSupervisor);
+      // The supervisor of "bindery start" ends this process, and says it once for all processes. Other supervisors do not.
+      await delay(supervisorMs);
+    }
+    throw error;
+  }
+}
+
+/** Messages of a process to its supervisor: the settings are wrong, and how; or its services are ready. */
+type ToSupervisor = { wrongSettings: string } | { ready: { name: string; url: string }[] };
+
+const supervisorMs = 1_000;
+
+async function runUntilStopped(names: RunnableName[]): Promise<void> {
   createPrivately();
   const running: Running[] = [];
   const stopAsked = new Promise<void>((resolve) => {
@@ -47,7 +66,7 @@ export async function runServices(names: RunnableName[]): Promise<void> {
   const start = async () => {
     // They start in order, because a gateway needs the services that it calls.
     for (const name of names) running.push(await serviceTable[name].start(process.env));
-    process.send?.({ ready: running.map(({ name, url }) => ({ name, url })) });
+    process.send?.({ ready: running.map(({ name, url }) => ({ name, url })) } satisfies ToSupervisor);
     await stopAsked;
   };
   // A service that waits for its bus can be stopped too.

@@ -4,6 +4,7 @@ import { type Installation, runInstallation } from '#infra/supervisor/run-instal
 import { type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import { type CodeWatch, watchCode } from '#infra/supervisor/watch-code.ts';
 import { loadConfig, onOff, portNumber, setting } from '#shared/runtime/config.ts';
+import { logLevel } from '#shared/runtime/telemetry.ts';
 import { firstInstallation, sayWelcome, showDemo } from './demo.ts';
 
 export const startSettings = {
@@ -24,6 +25,7 @@ const sameInterruptMs = 1_000;
 /** `bindery start`: runs everything on this machine until Ctrl-C. `isWatching`: services restart when their code changes. */
 export async function startInstallation(environment: NodeJS.ProcessEnv, isWatching: boolean): Promise<void> {
   const config = loadConfig(startSettings, environment);
+  logLevel(environment);
   let isTerminalGone = false;
   const say = (line = ''): void => {
     if (!isTerminalGone) process.stdout.write(`${line}\n`);

@@ -1,4 +1,5 @@
-import { rm, stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { lstat, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
@@ -82,7 +83,9 @@ export function followBundle(
       if (active !== undefined) checkVersion(active.site.manifest.label);
       return undefined;
     }
-    if (refused?.key === found.key && now() < refused.until) throw refused.why;
+    // The manifest of a folder may arrive before its files, which then make it another bundle.
+    const tried = found.mounted === undefined ? found.key : `${found.key} ${await filesMark(found.mounted)}`;
+    if (refused?.key === tried && now() < refused.until) throw refused.why;
     try {
       const next = await take(found);
       await versions.swap(next);
@@ -90,7 +93,7 @@ export function followBundle(
     } catch (error) {
       // Otherwise gigabytes would be downloaded each minute only to be refused again.
       if (error instanceof BundleRefused && !(error instanceof LinkRefused))
-        refused = { key: found.key, why: error, until: now() + refusedAgainMs };
+        refused = { key: tried, why: error, until: now() + refusedAgainMs };
       throw error;
     }
   }
@@ -194,4 +197,20 @@ async function mark(path: string): Promise<string> {
         : messageOf(error);
     throw new Unavailable(`there is no bundle at ${path} (${why})`, { cause: error });
   }
+}
+
+/** A mark that changes when a file of a mounted folder is added, changed or removed, found without reading files. It is empty for an archive. */
+async function filesMark(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  const add = async (folder: string): Promise<void> => {
+    for (const name of (await readdir(folder)).sort()) {
+      const file = join(folder, name);
+      const found = await lstat(file).catch(() => undefined);
+      hash.update(`${file} ${found?.size} ${found?.mtimeMs} ${found?.ino}\n`);
+      if (found?.isDirectory() === true) await add(file);
+    }
+  };
+  if (!(await stat(path)).isDirectory()) return '';
+  await add(path);
+  return hash.digest('hex');
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
@@ -117,7 +117,12 @@ describe('a bundle', () => {
     [
       'a manifest without what a host needs',
       async () => packTar({ 'acme/_bindery/manifest.json': '{"files":[]}' }),
-      /not what a documentation host serves: "domain" in _bindery\/manifest\.json/,
+      /not what a documentation host serves: "domain" is missing in _bindery\/manifest\.json\. Copy or export/,
+    ],
+    [
+      'a manifest whose fields are wrong',
+      async () => packTar({ 'acme/_bindery/manifest.json': '{"files":[{"path":"a","size":"1","sha256":""}]}' }),
+      /manifest\.json is not a manifest: "files\.0\.size" must be a number, not text\. Copy or export it again/,
     ],
     [
       'settings of two megabytes',
@@ -157,6 +162,26 @@ describe('a bundle', () => {
     await rm(mounted());
     await writeFile(mounted(), await exampleBundle('three'));
     await expect.poll(async () => (await fetch(running.url)).text(), { timeout: 20_000 }).toContain('Version three');
+  });
+
+  test('that is a folder whose manifest came before its files is served once it is whole', async () => {
+    await serveOnce();
+    const [whole, arriving] = [join(folder(), 'whole'), join(folder(), 'arriving')];
+    await writeFile(mounted(), await exampleBundle('two'));
+    await mkdir(whole);
+    await run('tar', ['-xzf', mounted(), '-C', whole, '--strip-components=1']);
+    await cp(join(whole, '_bindery/manifest.json'), join(arriving, '_bindery/manifest.json'), {
+      preserveTimestamps: true,
+    });
+    const running = await host({ BINDERY_BUNDLE_PATH: arriving, ...withMetrics });
+    await expectKept(
+      running,
+      'refused',
+      /says: index\.html is missing, and \d+ more differences\. Copy or export it again/,
+    );
+    await cp(whole, arriving, { recursive: true, preserveTimestamps: true });
+    await expect.poll(async () => (await fetch(running.url)).text(), { timeout: 20_000 }).toContain('Version two');
+    await hostReadiness({ url: running.insideUrl }, ({ ready, degraded: { bundle } }) => ready && bundle === undefined);
   });
 
   test('that is gone is waited for', async () => {

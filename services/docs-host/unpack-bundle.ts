@@ -15,10 +15,13 @@ import {
   maxManifestBytes,
 } from '#shared/export/bundle/verify-bundle.ts';
 import { jsonIn, sha256Of } from '#shared/runtime/canonical-json.ts';
+import { firstProblem, problemText } from '#shared/runtime/problem-text.ts';
 import { BundleRefused } from './bundle-refused.ts';
 import { configPath } from './hosted-types.ts';
 import type { PreparedSite } from './prepared-site.ts';
 import { readRegularFile } from './read-regular-file.ts';
+
+const whatToDo = 'Copy or export it again; a folder that is still being copied is taken once it is whole';
 
 export type UnpackedBundle = { manifest: PreparedSite['manifest']; found: Map<string, FoundFile> };
 
@@ -104,15 +107,13 @@ async function checked(
   const [problem, ...others] = compareWithManifest(found, bytes);
   if (problem !== undefined) {
     const more = others.length > 0 ? `, and ${others.length} more differences` : '';
-    throw new BundleRefused(`the bundle is not what its manifest says: ${problem}${more}`);
+    throw new BundleRefused(`the bundle is not what its manifest says: ${problem}${more}. ${whatToDo}`);
   }
-  const said = manifestSchema.safeParse(jsonIn(bytes.toString('utf8')));
-  if (!said.success) {
-    const [issue] = said.error.issues;
+  const said = manifestSchema.safeParse(jsonIn(bytes.toString('utf8')), { error: problemText });
+  if (!said.success)
     throw new BundleRefused(
-      `the bundle is not what a documentation host serves: "${issue?.path.join('.')}" in ${manifestPath}: ${issue?.message}`,
+      `the bundle is not what a documentation host serves: ${firstProblem(said.error, 'the manifest')} in ${manifestPath}. ${whatToDo}`,
     );
-  }
   const { domain, label, contentVersion, deployment } = said.data;
   return {
     found,

@@ -9,7 +9,8 @@ import { listAuditQuerySchema, usageQuerySchema } from '#shared/interfaces/http/
 import { messageBodySchema, searchBodySchema } from '#shared/interfaces/http/assistant.ts';
 import { listExportsQuerySchema, startExportBodySchema } from '#shared/interfaces/http/exports.ts';
 import { ApiError } from './errors.ts';
-import { guessAmong, parseRequest, type RequestPart } from './field-problems.ts';
+import { guessAmong } from '#shared/runtime/problem-text.ts';
+import { parseRequest, type RequestPart } from './field-problems.ts';
 
 function problem(schema: z.ZodType, value: unknown, part: RequestPart = 'body'): ApiError {
   try {

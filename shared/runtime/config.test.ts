@@ -27,6 +27,19 @@ test.each(['nine', '0', '70000', '1.5'])('for the number "%s" the error names th
   );
 });
 
+test.each([
+  [{ X_MODE: 'fats' }, 'X_MODE is wrong (must be "fast" or "slow", not "fats"; did you mean "fast"): mode'],
+  [{ X_TOKEN: 'short' }, 'X_TOKEN is wrong (must have at least 16 characters): token'],
+  [{ X_ADDRESS: 'nowhere' }, 'X_ADDRESS is wrong (must be an address such as https://docs.acme.com): address'],
+])('a wrong value is explained in words: %j', (env, sentence) => {
+  const plain = {
+    mode: setting('X_MODE', z.enum(['fast', 'slow']).optional(), 'mode'),
+    token: secretSetting('X_TOKEN', z.string().min(16).optional(), 'token'),
+    address: setting('X_ADDRESS', z.url().optional(), 'address'),
+  };
+  expect(() => loadConfig(plain, env)).toThrow(sentence);
+});
+
 test('a secret may be in a file; its own variable wins', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'bindery-secrets-'));
   const [file, empty] = [join(folder, 'secret'), join(folder, 'empty')];

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { errorCode, messageOf } from './failures.ts';
+import { problemText } from './problem-text.ts';
 
 /**
  * One setting of a service: its environment variable, its schema, and a sentence for the person who runs the service.
@@ -50,7 +51,7 @@ export function loadConfig<S extends Settings>(settings: S, env: Record<string, 
   for (const [name, { env: variable, schema, description, secret }] of Object.entries(settings)) {
     try {
       const text = secret ? secretIn(env, variable) : env[variable] || undefined;
-      const result = schema.safeParse(text);
+      const result = schema.safeParse(text, { error: problemText });
       if (result.success) config[name] = result.data;
       else if (text === undefined)
         problems.push(`${variable} is not set${secret ? lookedIn(env) : ''}: ${description}`);

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { guessAmong } from '#shared/http/field-problems.ts';
+import { guessAmong } from '#shared/runtime/problem-text.ts';
 import { ConfigError, loadConfig, secretFileVariable } from '#shared/runtime/config.ts';
 import { fault, type Finding, good, warning } from '#shared/runtime/finding.ts';
 import { errorCode } from '#shared/runtime/failures.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { problemText } from '#shared/http/field-problems.ts';
+import { firstProblem, problemText } from '#shared/runtime/problem-text.ts';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import { analyzeQuery, analyzeText } from '#shared/search/ranking/analyze-text.ts';
 
@@ -47,11 +47,7 @@ export async function readQuestions(file: string): Promise<SearchQuestion[]> {
       throw refuse(messageOf(error));
     }
     const parsed = lineSchema.safeParse(value, { error: problemText });
-    if (!parsed.success) {
-      const [issue] = parsed.error.issues;
-      const field = issue === undefined || issue.path.length === 0 ? 'it' : `"${issue.path.join('.')}"`;
-      throw refuse(`${field} ${issue?.message ?? 'is wrong'}`);
-    }
+    if (!parsed.success) throw refuse(firstProblem(parsed.error, 'it'));
     const { query, pages, target, exclude, kind, language, site } = parsed.data;
     const right = (pages ?? [target ?? '']).flatMap(pathsOf);
     questions.push({ query, pages: right, exclude: exclude.flatMap(pathsOf), kind, language, site });

@@ -3,7 +3,7 @@ import type { ContentState } from '#shared/aggregates/content/content.ts';
 import type { StartExportBody } from '#shared/interfaces/http/exports.ts';
 import { pagePathOfAddress } from '#shared/docs/render/bundle-paths.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import { guessAmong } from '#shared/http/field-problems.ts';
+import { guessAmong } from '#shared/runtime/problem-text.ts';
 import { sha256OfJson } from '#shared/runtime/canonical-json.ts';
 import { base62Of } from '#shared/runtime/time-and-ids.ts';
 

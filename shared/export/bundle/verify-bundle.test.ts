@@ -66,7 +66,7 @@ test('every file that is missing, changed or unlisted is named', async () => {
 test('a bundle without a manifest, with a broken one or with two top folders is invalid', async () => {
   expect(await problemsOf(pages)).toEqual(['the bundle has no _bindery/manifest.json']);
   expect(await problemsOf([file('_bindery/manifest.json', '{"files":')])).toEqual([
-    expect.stringContaining('_bindery/manifest.json is not a manifest'),
+    '_bindery/manifest.json is not JSON: it was changed or cut after the export',
   ]);
   const other = { path: 'other/x', body: Buffer.from('') };
   expect(await problemsOf([...pages, other, manifestOf([...pages, { ...other, path: 'acme/x' }])])).toEqual([
@@ -77,11 +77,9 @@ test('a bundle without a manifest, with a broken one or with two top folders is 
 test('a manifest without the right fields is none, and a file in no folder is not listed', async () => {
   const manifest = (json: string) => problemsOf([file('_bindery/manifest.json', json)]);
   expect(await manifest('{"files":[{"path":"a","size":-1,"sha256":""}]}')).toEqual([
-    expect.stringMatching(/^_bindery\/manifest\.json is not a manifest: Too small/),
+    '_bindery/manifest.json is not a manifest: "files.0.size" must be at least 0',
   ]);
-  expect(await manifest('[]')).toEqual([
-    expect.stringMatching(/^_bindery\/manifest\.json is not a manifest: Invalid input/),
-  ]);
+  expect(await manifest('[]')).toEqual(['_bindery/manifest.json is not a manifest: it must be an object, not a list']);
   const alone = { path: 'alone.txt', body: Buffer.from('') };
   expect(await problemsOf([...pages, alone, manifestOf(pages)])).toEqual([
     'the bundle has more than one top folder: acme, alone.txt',

@@ -3,6 +3,7 @@ import { pipeline, type Readable, Transform } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { z } from 'zod';
 import { jsonIn, sha256Of, sha256OfStream } from '#shared/runtime/canonical-json.ts';
+import { firstProblem, problemText } from '#shared/runtime/problem-text.ts';
 import { ArchiveRefused } from './archive-names.ts';
 import { type ArchiveBudgets, readArchive } from './read-archive.ts';
 
@@ -77,9 +78,10 @@ export async function verifyBundle(packed: Readable, budgets: ArchiveBudgets = g
 
 /** Differences from the manifest with these bytes, as sentences. `found` has all files of the bundle, by path below the top folder. Pure. */
 export function compareWithManifest(found: ReadonlyMap<string, FoundFile>, bytes: Buffer): string[] {
-  const parsed = bundleManifestSchema.safeParse(jsonIn(bytes.toString('utf8')));
-  if (!parsed.success)
-    return [`${manifestPath} is not a manifest: ${parsed.error.issues[0]?.message ?? 'it is not JSON'}`];
+  const value = jsonIn(bytes.toString('utf8'));
+  if (value === undefined) return [`${manifestPath} is not JSON: it was changed or cut after the export`];
+  const parsed = bundleManifestSchema.safeParse(value, { error: problemText });
+  if (!parsed.success) return [`${manifestPath} is not a manifest: ${firstProblem(parsed.error, 'it')}`];
   const problems: string[] = [];
   const listed = new Set<string>(unlistedPaths);
   for (const { path, size, sha256 } of parsed.data.files) {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { problemText } from '#shared/http/field-problems.ts';
+import { problemText } from '#shared/runtime/problem-text.ts';
 
 /** IP address of the reader for whom a server sends the request. It counts for keys with the scope `proxy`. */
 export const readerAddressHeader = 'x-reader-address';
