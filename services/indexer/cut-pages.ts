@@ -1,18 +1,26 @@
-import type { ChildPool, RunOptions } from '#shared/docs/sandbox/child-pool.ts';
-import { ChildDied } from '#shared/docs/sandbox/child.ts';
+import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
+import { ChildDied, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { SearchScope } from '#shared/search/search-index.ts';
 import { expectedCuts } from './expected-cuts.ts';
+import type { Patience } from './patience.ts';
 import type { CutPage, CutRequest, CutResponse, PageToRead } from './read-page.ts';
 
-type Asked = Pick<RunOptions<unknown>, 'affinity' | 'signal'>;
-type Context = { pool: Pick<ChildPool, 'run'>; logger: Logger };
+type Asked = { organization: string; signal: AbortSignal };
+type Context = {
+  pool: Pick<ChildPool, 'run'>;
+  logger: Logger;
+  /** Shortens deadlines of organizations whose pages hang. Unlimited if it is missing. */
+  patience?: Patience | undefined;
+};
 
 /** Deadline of a page, in processor time. */
 const pageDeadlineMs = 20_000;
 /** A group of pages usually takes a hundredth of that; a slower one is repeated page by page. */
 const togetherDeadlineMs = pageDeadlineMs / 4;
+/** Deadline for pages of an organization whose other pages took too long. Nearly all pages take a hundredth of that. */
+const shortDeadlineMs = 1_000;
 
 /** The child processes that read pages. Their parser is native code. */
 export const pageReader = { entry: new URL('./read-page-child.ts', import.meta.url), addons: true };
@@ -28,10 +36,10 @@ export async function cutPages(
   signal: AbortSignal,
 ): Promise<(CutPage | undefined)[]> {
   const { organization } = scope;
-  const answer = await cutTogether(context, pages, { deadlineMs: togetherDeadlineMs, affinity: organization, signal });
+  const answer = await cutTogether(context, pages, { organization, signal });
   const cut: (CutPage | undefined)[] = [];
   for (const [at, page] of pages.entries()) {
-    const one = answer?.[at] ?? (await cutAlone(context, page, { affinity: organization, signal }));
+    const one = answer?.[at] ?? (await cutAlone(context, page, { organization, signal }));
     const failed = 'failed' in one ? one.failed : undefined;
     if (failed !== undefined) {
       context.logger.warn(
@@ -45,16 +53,16 @@ export async function cutPages(
 }
 
 async function cutTogether(
-  { pool, logger }: Context,
+  context: Context,
   pages: readonly PageToRead[],
-  options: Asked & { deadlineMs: number },
+  asked: Asked,
 ): Promise<CutResponse | undefined> {
   if (pages.length === 1) return undefined;
   try {
-    return await pool.run(requestOf(pages), { ...options, expects: expectedCuts(pages.length) });
+    return await askChild(context, pages, togetherDeadlineMs, asked);
   } catch (error) {
-    options.signal?.throwIfAborted();
-    logger.info({ err: error }, 'pages are read one by one');
+    asked.signal.throwIfAborted();
+    context.logger.info({ err: error }, 'pages are read one by one');
     return undefined;
   }
 }
@@ -63,18 +71,38 @@ async function cutTogether(
  * Retries a page whose child was killed or died in a new process, with the slower parser unless memory ran out. A page that fails without that fails
  * the same every time.
  */
-async function cutAlone({ pool }: Context, page: PageToRead, options: Asked): Promise<CutResponse[number]> {
+async function cutAlone(context: Context, page: PageToRead, asked: Asked): Promise<CutResponse[number]> {
   let { parser } = page;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const run = { ...options, deadlineMs: pageDeadlineMs, expects: expectedCuts(1) };
-      const [cut] = await pool.run(requestOf([{ ...page, parser }]), run);
-      return cut ?? { failed: 'the child did not answer' };
+      const [one] = await askChild(context, [{ ...page, parser }], pageDeadlineMs, asked);
+      return one ?? { failed: 'the child did not answer' };
     } catch (error) {
-      options.signal?.throwIfAborted();
-      if (attempt === 2) return { failed: messageOf(error) };
+      asked.signal.throwIfAborted();
+      const isLast = attempt === 2 || (error instanceof ChildTimedOut && isSpent(context, asked));
+      if (isLast) return { failed: messageOf(error) };
       if (!(error instanceof ChildDied && error.isOutOfMemory)) parser = 'micromark';
     }
+  }
+}
+
+const isSpent = ({ patience }: Context, { organization }: Asked): boolean => patience?.isSpent(organization) ?? false;
+
+/** Rejects as `ChildPool.run` does. */
+async function askChild(
+  context: Context,
+  pages: readonly PageToRead[],
+  usualDeadlineMs: number,
+  asked: Asked,
+): Promise<CutResponse> {
+  const { organization, signal } = asked;
+  const deadlineMs = isSpent(context, asked) ? shortDeadlineMs : usualDeadlineMs;
+  const expects = expectedCuts(pages.length);
+  try {
+    return await context.pool.run(requestOf(pages), { deadlineMs, affinity: organization, signal, expects });
+  } catch (error) {
+    if (error instanceof ChildTimedOut) context.patience?.lost(organization, deadlineMs);
+    throw error;
   }
 }
 

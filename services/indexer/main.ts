@@ -10,6 +10,7 @@ import type { SearchIndex } from '#shared/search/search-index.ts';
 import type { IndexerConfig } from './config.ts';
 import { pageReader } from './cut-pages.ts';
 import { keepVectors } from './keep-vectors.ts';
+import { patience } from './patience.ts';
 import { readContentLog } from './read-content-log.ts';
 import { keepIndexesWhole } from './repair-indexes.ts';
 
@@ -28,7 +29,7 @@ export function start(config: IndexerConfig): Promise<Running> {
     const program = await withSnapshotSoon(pageReader, service.logger, service.stopping);
     const pool = childPool({ ...program, ...briefly, slots });
     const abandon = new AbortController();
-    const context = { ...service, searchIndex, pool, slots };
+    const context = { ...service, searchIndex, pool, slots, patience: patience() };
     const reading = readContentLog(context, service.stopping, abandon.signal);
     const repairing = keepIndexesWhole(context, service.stopping, abandon.signal);
     const embedding = embed(config, service, searchIndex);

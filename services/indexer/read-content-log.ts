@@ -8,6 +8,7 @@ import type { RetryPolicy } from '#shared/runtime/retry.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
 import type { SearchScope } from '#shared/search/search-index.ts';
 import { indexContent, type IndexingContext, removeContent } from './index-content.ts';
+import { organizationTurns } from './organization-turns.ts';
 
 type IndexerContext = IndexingContext & {
   bus: Pick<BusParts, 'content' | 'contentReader' | 'deadLetters' | 'deadLetterLog'>;
@@ -20,12 +21,21 @@ const indexingRetry: RetryPolicy = { firstPauseMs: 2_000, longestPauseMs: 15_000
 /** A commit that fails this often, over about ten minutes, becomes a dead letter, so that an operator sees it. Outages of the engine do not count. */
 const mostDeliveries = 40;
 
+/** Organizations whose contents are indexed at the same time. Each takes the memory of one build. */
+const organizationsAtOnce = 3;
+/** Commits of one organization that wait here or are handled. More of them are given back to the bus. */
+const mostOfOrganization = 3;
+/** Commits in flight: those that are handled, and room for others while those of some organizations wait for their turn. */
+const commitsInFlight = 12;
+
 /**
- * Keeps the search index up to date with the content log, until `stop` aborts. The commit in flight is then finished, or returned when `abandon`
- * aborts. A dead letter does not stop later publications: each commit is handled with the latest state.
+ * Keeps the search index up to date with the content log, until `stop` aborts. Commits in flight are then finished, or returned when `abandon`
+ * aborts. A dead letter does not stop later publications: each commit is handled with the latest state. Organizations do not wait for each other,
+ * because the pages of one may hang; the commits of one organization are handled one after the other.
  */
 export async function readContentLog(context: IndexerContext, stop: AbortSignal, abandon: AbortSignal): Promise<void> {
   const { bus, logger } = context;
+  const inTurn = organizationTurns(organizationsAtOnce, mostOfOrganization);
   await consume({
     service: 'indexer',
     stream: 'CONTENT',
@@ -35,7 +45,9 @@ export async function readContentLog(context: IndexerContext, stop: AbortSignal,
     retry: indexingRetry,
     mostDeliveries,
     reader: await bus.contentReader(),
-    handle: (commit, _delivery, signal) => handleCommit(context, commit, signal),
+    slots: commitsInFlight,
+    handle: (commit, _delivery, signal) =>
+      inTurn(commit.data.state.organization, signal, () => handleCommit(context, commit, signal)),
     stop,
     abandon,
   });

@@ -16,6 +16,7 @@ import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { SearchPage, SearchScope } from '#shared/search/search-index.ts';
 import { cutPages } from './cut-pages.ts';
+import type { Patience } from './patience.ts';
 import type { CutPage, PageToRead } from './read-page.ts';
 import { defaultDivisions, searchPage } from './search-page.ts';
 
@@ -27,7 +28,12 @@ export type SiteContent = {
   text(file: { path: string; sha256: string }, signal: AbortSignal): Promise<string>;
 };
 
-export type ReadingContext = { pool: Pick<ChildPool, 'run'>; slots: number; logger: Logger };
+export type ReadingContext = {
+  pool: Pick<ChildPool, 'run'>;
+  slots: number;
+  logger: Logger;
+  patience?: Patience | undefined;
+};
 
 /** Incremented when the search text of a page changes in code outside the renderer. */
 const readingVersion = 5;
