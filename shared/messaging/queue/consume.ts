@@ -24,6 +24,8 @@ export type ConsumeOptions<T> = Consumer & {
   abandon?: AbortSignal;
   /** Called just before a handled message is acknowledged. */
   beforeAck?: () => void;
+  /** Called with 1 when a slot receives a message, and with -1 when that message is settled and the slot asks for the next one. */
+  onBusy?: (change: 1 | -1) => void;
 };
 
 /** Interval of "working" signals. Below half of the shortest `ack_wait` (5 s). */
@@ -35,12 +37,14 @@ const never = new AbortController().signal;
  * again when an operator retries them, or after an upgrade. Never rejects.
  */
 export async function consume<T>(options: ConsumeOptions<T>): Promise<void> {
-  const { reader, handle, stop, abandon = never, slots = 1 } = options;
+  const { reader, handle, stop, abandon = never, slots = 1, onBusy = () => {} } = options;
   const deadLetterQueue = openDeadLetterQueue(options, stop);
   const loop = async (): Promise<void> => {
     while (!stop.aborted) {
       const delivery = await reader.next({ signal: stop });
-      if (delivery !== undefined) await workOn(options, deadLetterQueue, delivery);
+      if (delivery === undefined) continue;
+      onBusy(1);
+      await workOn(options, deadLetterQueue, delivery).finally(() => onBusy(-1));
     }
   };
   const again: Parameters<DeadLetterQueue['settleOne']>[0] = async (letter, from) => {

@@ -65,7 +65,13 @@ export function startWorker<T extends { taskId: string }>(
   const { name, instance, logger, metrics, bus } = worker;
   const stop = new AbortController();
   const abandon = new AbortController();
-  const inHand = new Set<string>();
+  /** Tasks in flight. The bus delivers one again to this worker if its "working" signals were late: then both deliveries have the same outcome. */
+  const inHand = new Map<string, Promise<void>>();
+  /**
+   * A slot is free only while it asks for a task. On an overloaded machine an acknowledgement takes seconds, and the orchestrator counts tasks as
+   * lost that no worker takes although one is free.
+   */
+  let busySlots = 0;
   metrics.gauge(
     'bindery_worker_slots',
     'Slots of this worker: tasks that can be in flight in it.',
@@ -84,8 +90,8 @@ export function startWorker<T extends { taskId: string }>(
     time: new Date().toISOString(),
     ...(options.rendererVersion === undefined ? {} : { rendererVersion: options.rendererVersion }),
     slots: options.slots,
-    freeSlots: Math.max(0, options.slots - inHand.size),
-    tasks: [...inHand],
+    freeSlots: Math.max(0, options.slots - busySlots),
+    tasks: [...inHand.keys()],
     draining: stop.signal.aborted,
   }));
   const working = consume({
@@ -100,13 +106,15 @@ export function startWorker<T extends { taskId: string }>(
     abandon: abandon.signal,
     onLeft: () => left('newer-version'),
     beforeAck: () => crashPoint('before-ack', name),
+    onBusy: (change) => {
+      busySlots += change;
+    },
     async handle(task, { deliveryCount }, signal) {
-      inHand.add(task.taskId);
-      try {
-        await options.work(task, deliveryCount, signal);
-      } finally {
-        inHand.delete(task.taskId);
-      }
+      const { taskId } = task;
+      const work = () => options.work(task, deliveryCount, signal).finally(() => inHand.delete(taskId));
+      const running = inHand.get(taskId) ?? work();
+      inHand.set(taskId, running);
+      await running;
     },
   });
   return async () => {
