@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { type PlanChunk, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import { sidecarBytes, sidecarOf } from '#shared/export/bundle/packed-segment.ts';
@@ -23,10 +24,10 @@ function storeOf(chunks: readonly PlanChunk[], sizeOf: (key: string) => number |
   const sidecars = new Set(chunks.map(({ key }) => sidecarKey(organization, key)));
   const segments = new Set(chunks.map(({ key }) => segmentKey(organization, key)));
   const asked: string[] = [];
-  const store: Pick<ObjectStore, 'get' | 'head'> = {
-    get: async (key) => {
+  const store: Pick<ObjectStore, 'getStream' | 'head'> = {
+    getStream: async (key) => {
       asked.push(key);
-      return sidecars.has(key) ? sidecar : undefined;
+      return sidecars.has(key) ? Readable.from([sidecar]) : undefined;
     },
     head: async (key) => {
       const sizeBytes = segments.has(key) ? sizeOf(key) : undefined;

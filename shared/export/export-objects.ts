@@ -13,7 +13,7 @@ import {
 } from '#shared/contracts/stored-objects.ts';
 import { type ObjectStore, unlessDamaged } from '#shared/storage/object-store.ts';
 import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
-import { hasRightSum, sidecarParts } from './bundle/packed-segment.ts';
+import { hasRightSum, sidecarJson, sidecarParts } from './bundle/packed-segment.ts';
 
 /** The export plan with this hash. Rejects if there is none, or with `ObjectStoreUnavailable`. */
 export async function readPlan(
@@ -33,21 +33,51 @@ export const readSidecar = sidecarReader<SegmentSidecar>(segmentSidecarSchema);
 /** Callers keep the digests of thousands of segments, so only these fields of a sidecar stay in memory. */
 export const readSegmentDigest = sidecarReader<SegmentDigest>(z.object(segmentDigestSchema.shape));
 
+/** Largest JSON of a sidecar that is read beside others. Orchestrator and bundlers read up to 16 sidecars at once, and one may have 32 MB. */
+const largeBytes = 1024 * 1024;
+const largeReads = turns();
+
 function sidecarReader<T>(schema: z.ZodType<T>) {
-  return async (objectStore: ObjectStore, organization: string, key: string): Promise<T | undefined> =>
-    (await wholeSidecar(objectStore, organization, key, schema))?.sidecar;
+  return async (objectStore: ObjectStore, organization: string, key: string): Promise<T | undefined> => {
+    let turn: Promise<() => void> | undefined;
+    const get: ObjectStore['get'] = async (...asked) => {
+      const stored = await objectStore.getStream(...asked);
+      return (
+        stored &&
+        (await sidecarJson(key, stored, async (kept) => {
+          if (kept > largeBytes) await (turn ??= largeReads());
+        }))
+      );
+    };
+    try {
+      return await getJson({ get }, sidecarKey(organization, key), schema);
+    } catch (error) {
+      if (error instanceof BrokenObject) return undefined;
+      throw error;
+    } finally {
+      (await turn)?.();
+    }
+  };
+}
+
+/** Gives turns one after the other. Each call resolves with the function that ends its turn. */
+function turns(): () => Promise<() => void> {
+  let last = Promise.resolve();
+  return async () => {
+    const before = last;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    last = promise;
+    await before;
+    return resolve;
+  };
 }
 
 /** A sidecar with the bytes of the texts after it, for `readTexts`. Undefined like `readSidecar`. */
-export function readWholeSidecar(
+export async function readWholeSidecar(
   objectStore: ObjectStore,
   organization: string,
   key: string,
 ): Promise<{ sidecar: SegmentSidecar; behind: Uint8Array } | undefined> {
-  return wholeSidecar(objectStore, organization, key, segmentSidecarSchema);
-}
-
-async function wholeSidecar<T>(objectStore: ObjectStore, organization: string, key: string, schema: z.ZodType<T>) {
   let behind: Uint8Array = new Uint8Array(0);
   const get: ObjectStore['get'] = async (...asked) => {
     const stored = await objectStore.get(...asked);
@@ -57,7 +87,7 @@ async function wholeSidecar<T>(objectStore: ObjectStore, organization: string, k
     return parts.json;
   };
   try {
-    const sidecar = await getJson({ get }, sidecarKey(organization, key), schema);
+    const sidecar = await getJson({ get }, sidecarKey(organization, key), segmentSidecarSchema);
     return sidecar === undefined ? undefined : { sidecar, behind };
   } catch (error) {
     if (error instanceof BrokenObject) return undefined;

@@ -65,13 +65,46 @@ export function withSum(key: string, sidecar: Uint8Array): Buffer {
 export function hasRightSum(key: string, stored: Uint8Array): boolean {
   const [begin, end] = [sumBegins.length, sumBegins.length + sumDigits];
   const head = Buffer.from(stored.subarray(0, end)).toString('latin1');
-  return !head.startsWith(sumBegins) || head.slice(begin) === sumOf(key, stored.subarray(end + sumEnds.length));
+  return !head.startsWith(sumBegins) || head.slice(begin) === sumOf(key, stored.subarray(summedFrom));
+}
+
+/**
+ * The JSON of a sidecar that is read as a stream, so that its texts do not take memory; undefined if its checksum is wrong. `onBytes` is awaited after
+ * each piece with the number of bytes that are kept.
+ */
+export async function sidecarJson(
+  key: string,
+  pieces: AsyncIterable<Uint8Array>,
+  onBytes: (kept: number) => Promise<void>,
+): Promise<Uint8Array | undefined> {
+  const kept: Uint8Array[] = [];
+  let [position, bytes, sum] = [0, 0, crc32(key)];
+  let isJson = true;
+  /** The end of the JSON so far, in which `textsBegin` may have begun. */
+  let before = Buffer.alloc(0);
+  for await (const piece of pieces) {
+    sum = crc32(piece.subarray(Math.max(0, summedFrom - position)), sum);
+    position += piece.length;
+    if (!isJson) continue;
+    const near = Buffer.concat([before, piece]);
+    isJson = !near.includes(textsBegin);
+    before = near.subarray(Math.max(0, near.length - textsBegin.length + 1));
+    kept.push(piece);
+    bytes += piece.length;
+    await onBytes(bytes);
+  }
+  const { json } = sidecarParts(Buffer.concat(kept));
+  const head = Buffer.from(json.subarray(0, summedFrom)).toString('latin1');
+  const isRight = !head.startsWith(sumBegins) || head.slice(sumBegins.length, -sumEnds.length) === digitsOf(sum);
+  return isRight ? json : undefined;
 }
 
 const sumBegins = '{"sum":"';
 const sumDigits = 8;
 const sumEnds = '",';
-const sumOf = (key: string, rest: Uint8Array): string => crc32(rest, crc32(key)).toString(16).padStart(sumDigits, '0');
+const summedFrom = sumBegins.length + sumDigits + sumEnds.length;
+const digitsOf = (sum: number): string => sum.toString(16).padStart(sumDigits, '0');
+const sumOf = (key: string, rest: Uint8Array): string => digitsOf(crc32(rest, crc32(key)));
 
 /** The texts of one kind, each with its separator. */
 export function textsOf(pages: readonly PageText[], kind: TextKind): Buffer {
