@@ -11,7 +11,7 @@ import {
   segmentSidecarSchema,
   sidecarKey,
 } from '#shared/contracts/stored-objects.ts';
-import { type ObjectStore, unlessDamaged } from '#shared/storage/object-store.ts';
+import { DamagedObject, type ObjectStore, unlessDamaged } from '#shared/storage/object-store.ts';
 import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
 import { hasRightSum, sidecarJson, sidecarParts } from './bundle/packed-segment.ts';
 
@@ -35,6 +35,8 @@ export const readSegmentDigest = sidecarReader<SegmentDigest>(z.object(segmentDi
 
 /** Largest JSON of a sidecar that is read beside others. Orchestrator and bundlers read up to 16 sidecars at once, and one may have 32 MB. */
 const largeBytes = 1024 * 1024;
+/** Renderers store no larger ones. */
+const mostBytes = 64 * 1024 * 1024;
 const largeReads = turns();
 
 function sidecarReader<T>(schema: z.ZodType<T>) {
@@ -45,6 +47,8 @@ function sidecarReader<T>(schema: z.ZodType<T>) {
       return (
         stored &&
         (await sidecarJson(key, stored, async (kept) => {
+          if (kept > mostBytes)
+            throw new DamagedObject(`the sidecar of ${key} has more than ${mostBytes} bytes of JSON`);
           if (kept > largeBytes) await (turn ??= largeReads());
         }))
       );

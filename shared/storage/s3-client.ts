@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { CreateBucketCommand, S3Client, type S3ClientConfig, S3ServiceException } from '@aws-sdk/client-s3';
 import { connectionProblem } from '#shared/runtime/connection-problem.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
@@ -35,6 +36,34 @@ export function s3ClientConfig(settings: S3ObjectStoreSettings, endpoint: string
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: { connectionTimeout: Math.min(2000, settings.timeoutMs ?? defaultTimeoutMs) },
   };
+}
+
+/** Limit of an answer that is no object. A page of a list has 1,000 keys of at most 900 bytes. */
+const mostAnswerBytes = 8 * 1024 * 1024;
+
+/** Cuts answers of the store that the SDK collects in memory, so that an endless one fills none. Objects are read as streams by their readers. */
+export function boundAnswers(client: S3Client): void {
+  client.middlewareStack.addRelativeTo(
+    <A, R extends { response: unknown }>(next: (args: A) => Promise<R>, { commandName }: { commandName?: string }) =>
+      async (args: A) => {
+        const result = await next(args);
+        const response = result.response as { statusCode?: number; body?: unknown };
+        const isObject = commandName === 'GetObjectCommand' && (response.statusCode ?? 0) < 300;
+        if (!isObject && response.body instanceof Readable) response.body = Readable.from(cut(response.body));
+        return result;
+      },
+    { name: 'boundAnswers', relation: 'after', toMiddleware: 'deserializerMiddleware' },
+  );
+}
+
+async function* cut(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const piece of body) {
+    bytes += piece.length;
+    if (bytes > mostAnswerBytes)
+      throw new ObjectStoreUnavailable(`the object store sent an answer of more than ${mostAnswerBytes} bytes`);
+    yield piece;
+  }
 }
 
 /** Slowest acceptable upload. Slower ones count as hung. */
@@ -94,14 +123,29 @@ export function s3Error(error: unknown, what: string): unknown {
   }
   if (refusal !== undefined || networkErrors.has(error.name) || errorCode(error) !== undefined) {
     const reason = refusal === undefined ? connectionProblem(error) : error.message || error.name;
-    return new ObjectStoreUnavailable(`the object store cannot ${what} now: ${reason}`, { cause: error });
+    return new ObjectStoreUnavailable(`the object store cannot ${what} now: ${reason.slice(0, mostSaid)}`, {
+      cause: error,
+    });
+  }
+  // The SDK adds the answer to an error that it makes while it reads one.
+  if ('$response' in error) {
+    const status = (error.$response as { statusCode?: number } | undefined)?.statusCode;
+    return new ObjectStoreUnavailable(
+      `the object store did not ${what}: its answer${status === undefined ? '' : ` (status ${status})`} cannot be read. A proxy in between may have answered.`,
+      { cause: error },
+    );
   }
   return error;
 }
 
+/** Limit of a store's explanation, in characters. */
+const mostSaid = 500;
+
 /** The store's explanation. An answer without a body has only a status, and the SDK names it unknown. */
 function answerOf(error: Error, { status, code }: { status: number; code: string }): string {
-  const said = [error.message, code].filter((each) => !['', 'UnknownError', 'Unknown'].includes(each));
+  const said = [error.message.slice(0, mostSaid), code.slice(0, mostSaid)].filter(
+    (each) => !['', 'UnknownError', 'Unknown'].includes(each),
+  );
   return said.length === 2 ? `${said[0]} (${code}, status ${status})` : [...said, `status ${status}`].join(', ');
 }
 

@@ -1,5 +1,4 @@
 import { addAbortSignal, Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -24,6 +23,7 @@ import {
 } from './object-store.ts';
 import { followStoreClock, skewOf } from './s3-clock.ts';
 import {
+  boundAnswers,
   defaultTimeoutMs,
   s3Calls,
   s3ClientConfig,
@@ -31,6 +31,7 @@ import {
   type S3ObjectStoreSettings,
   s3Refusal,
 } from './s3-client.ts';
+import { misread, pageCheck, requireStored } from './s3-answers.ts';
 import { objectToStore, s3StreamUpload, s3SweepUploads } from './s3-uploads.ts';
 
 /** Tries when another conditional write to the same key is in flight (status 409): S3 recommends to repeat the request. */
@@ -42,6 +43,7 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
   const client = new S3Client(s3ClientConfig(settings, endpoint));
   // A client for the address that clients use, because the signature covers the host name. It never connects.
   const signer = new S3Client(s3ClientConfig(settings, publicEndpoint));
+  boundAnswers(client);
   const storeClock = followStoreClock(client, clock);
   const call = s3Calls(timeoutMs);
   const s3 = { client, bucket, call };
@@ -54,7 +56,9 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
   async function put(key: string, body: Uint8Array, options: PutOptions = {}, condition = {}): Promise<void> {
     const command = new PutObjectCommand({ ...target(key), ...objectToStore(options), ...condition, Body: body });
     const { signal } = options;
-    await call({ what: `store ${key}`, signal, bytes: body.length }, (http) => client.send(command, http));
+    const what = `store ${key}`;
+    const stored = await call({ what, signal, bytes: body.length }, (http) => client.send(command, http));
+    requireStored(stored, what);
   }
 
   async function open(key: string, { signal, range }: StreamOptions = {}): Promise<Readable | undefined> {
@@ -72,6 +76,10 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
     );
     if (found === undefined) return undefined;
     if (!(found.Body instanceof Readable)) throw new Error(`the object store sent ${key} without a body`);
+    if (range === undefined && found.ContentRange !== undefined) {
+      found.Body.destroy();
+      throw misread(`send ${key}`, `it sent the part ${found.ContentRange.slice(0, 100)}, and the whole was requested`);
+    }
     return bodyStream(found.Body, key, found.ContentLength, timeoutMs, signal);
   }
 
@@ -98,7 +106,7 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
 
     async get(key, options) {
       const stream = await open(key, options);
-      return stream === undefined ? undefined : buffer(stream);
+      return stream === undefined ? undefined : wholeOf(stream, key);
     },
 
     getStream: (key, options) => open(key, options),
@@ -107,23 +115,32 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
       const command = new HeadObjectCommand(target(key));
       const found = await call({ what: `describe ${key}`, signal }, (http) => client.send(command, http)).catch(absent);
       if (found === undefined) return undefined;
-      const { ContentLength = 0, LastModified = new Date(0), Metadata = {} } = found;
+      const { ContentLength, LastModified = new Date(0), Metadata = {} } = found;
+      if (ContentLength === undefined) throw misread(`describe ${key}`, 'it told no size');
       return { sizeBytes: ContentLength, modifiedAt: LastModified, metadata: Metadata };
     },
 
     async *list(prefix, { signal } = {}) {
       checkObjectPrefix(prefix);
+      const what = `list ${prefix}`;
+      const checkPage = pageCheck(what);
       let from: string | undefined;
       do {
         const command = new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ContinuationToken: from });
-        const page: ListObjectsV2CommandOutput = await call({ what: `list ${prefix}`, signal }, (http) =>
-          client.send(command, http),
-        );
-        for (const { Key, Size = 0, LastModified = new Date(0) } of page.Contents ?? []) {
+        const page: ListObjectsV2CommandOutput = await call({ what, signal }, (http) => client.send(command, http));
+        const { Contents = [], IsTruncated, NextContinuationToken } = page;
+        // A listing that is cut or empty by mistake would make objects look absent, and others would remove what these need.
+        if (IsTruncated === undefined) throw misread(what, 'its answer is no list');
+        if (IsTruncated && !NextContinuationToken) throw misread(what, 'it did not say where the list goes on');
+        if (IsTruncated) checkPage(Contents.at(-1)?.Key);
+        for (const { Key, Size = 0, LastModified = new Date(0) } of Contents) {
+          if (Key === undefined || !Key.startsWith(prefix)) {
+            throw misread(what, `it listed ${JSON.stringify(Key ?? '').slice(0, 200)}`);
+          }
           // A key that ends with a slash is a folder made with another tool.
-          if (Key !== undefined && !Key.endsWith('/')) yield { key: Key, sizeBytes: Size, modifiedAt: LastModified };
+          if (!Key.endsWith('/')) yield { key: Key, sizeBytes: Size, modifiedAt: LastModified };
         }
-        from = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+        from = IsTruncated ? NextContinuationToken : undefined;
       } while (from !== undefined);
     },
 
@@ -163,7 +180,7 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
       const url = await getSignedUrl(client, new HeadBucketCommand({ Bucket: bucket }));
       const asked = clock.now().getTime();
       const { headers } = await call({ what: 'tell the time' }, ({ abortSignal }) =>
-        fetch(url, { method: 'HEAD', signal: abortSignal }).catch((error: unknown) => {
+        fetch(url, { method: 'HEAD', redirect: 'manual', signal: abortSignal }).catch((error: unknown) => {
           throw new ObjectStoreUnavailable(`the object store does not answer: ${messageOf(error)}`, { cause: error });
         }),
       );
@@ -183,6 +200,21 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
       signer.destroy();
     },
   };
+}
+
+/** Largest object that is read into memory as a whole. Larger ones are read as streams. */
+const mostWholeBytes = 256 * 1024 * 1024;
+
+async function wholeOf(stream: Readable, key: string): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of stream as AsyncIterable<Uint8Array>) {
+    bytes += piece.length;
+    // Leaving the loop closes the connection.
+    if (bytes > mostWholeBytes) throw misread(`send ${key}`, `it sent more than ${mostWholeBytes} bytes`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
 }
 
 /** For calls about an object that may not exist: undefined if it does not, otherwise throws. */

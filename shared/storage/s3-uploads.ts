@@ -3,12 +3,14 @@ import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
   ListMultipartUploadsCommand,
-  type PutObjectCommand,
+  PutObjectCommand,
   type S3Client,
+  UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { asError } from '#shared/runtime/failures.ts';
 import { objectDescription, type PutOptions } from './object-store.ts';
+import { pageCheck, requireStored } from './s3-answers.ts';
 import { type S3Call, s3Refusal } from './s3-client.ts';
 
 /** One bucket, with the client and function for its calls. */
@@ -41,6 +43,9 @@ export async function s3StreamUpload(s3: S3Bucket, key: string, body: Readable, 
   }
 }
 
+/** Commands whose answers name the stored bytes. */
+const storing = [PutObjectCommand, UploadPartCommand];
+
 /**
  * A client for `Upload` that keeps the guarantees of the port:
  * - Every call ends, because it goes through `call`.
@@ -61,7 +66,10 @@ function uploadClient(
     const { Body } = command.input;
     const bytes = Body instanceof Uint8Array ? Body.length : 0;
     try {
-      return await call({ what: `store ${key}`, signal, bytes }, (http) => client.send(command, http));
+      const what = `store ${key}`;
+      const answer = await call({ what, signal, bytes }, (http) => client.send(command, http));
+      if (storing.some((kind) => command instanceof kind)) requireStored(answer, what);
+      return answer;
     } catch (error) {
       body.destroy(asError(error));
       if (command instanceof CompleteMultipartUploadCommand) {
@@ -89,11 +97,13 @@ export function objectToStore(options: PutOptions) {
  * lifecycle rules would keep their parts forever.
  */
 export async function s3SweepUploads({ client, bucket, call }: S3Bucket, olderThan: Date): Promise<number> {
+  const what = 'list unfinished uploads';
+  const checkPage = pageCheck(what);
   let swept = 0;
   let from: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } | undefined = {};
   while (from !== undefined) {
     const list: ListMultipartUploadsCommand = new ListMultipartUploadsCommand({ Bucket: bucket, ...from });
-    const page = await call({ what: 'list unfinished uploads' }, (http) => client.send(list, http));
+    const page = await call({ what }, (http) => client.send(list, http));
     for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
       if (Initiated === undefined || Initiated >= olderThan) continue;
       const abort = new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId });
@@ -104,8 +114,12 @@ export async function s3SweepUploads({ client, bucket, call }: S3Bucket, olderTh
         if (s3Refusal(error)?.code !== 'NoSuchUpload') throw error; // The upload was finished in the meantime.
       }
     }
-    const more = page.IsTruncated === true && page.NextKeyMarker !== undefined;
-    from = more ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker } : undefined;
+    const { IsTruncated, NextKeyMarker, NextUploadIdMarker } = page;
+    if (IsTruncated === true) checkPage(`${NextKeyMarker} ${NextUploadIdMarker}`);
+    from =
+      IsTruncated === true && NextKeyMarker !== undefined
+        ? { KeyMarker: NextKeyMarker, UploadIdMarker: NextUploadIdMarker }
+        : undefined;
   }
   return swept;
 }
