@@ -10,7 +10,7 @@ import { exportPlan } from '../../test/support/make-commit.ts';
 import { newFolder } from '../../test/support/new-folder.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
-import { joinBundle } from './join-bundle.ts';
+import { joinBundle, storedBundle } from './join-bundle.ts';
 
 const organization = 'acme';
 const planHash = 'd'.repeat(64);
@@ -88,6 +88,23 @@ test('a bundle whose bytes changed in the store is stored again', async () => {
   expect(await run()).toEqual(joined);
   expect(Buffer.from((await objectStore.get(joined.bundleKey)) ?? '')).toEqual(whole);
   expect(uploads).toBe(2);
+});
+
+test('a stored bundle is the answer as long as its bytes are those that were stored, and no housekeeping removes it', async () => {
+  const stored = (now = new Date()) =>
+    storedBundle(objectStore, `bundles/acme/docs/${planHash}.tar.gz`, { now: () => now }, open);
+  expect(await stored()).toBeUndefined();
+  const joined = await run();
+  if (joined.kind !== 'joined') throw new Error('The bundle is joined.');
+  const { bundleKey, sizeBytes, sha256 } = joined;
+  expect(await stored()).toEqual({ sizeBytes, sha256 });
+  expect(await stored(new Date(Date.now() + 24 * 3_600_000))).toBeUndefined();
+  const bytes = Buffer.from((await objectStore.get(bundleKey)) ?? '');
+  await objectStore.put(bundleKey, bytes);
+  expect(await stored()).toBeUndefined();
+  bytes[30] = (bytes[30] ?? 0) ^ 1;
+  await objectStore.put(bundleKey, bytes, { metadata: { sha256 } });
+  expect(await stored()).toBeUndefined();
 });
 
 test('missing sidecars are reported, all of them', async () => {

@@ -40,10 +40,8 @@ export async function joinBundle(
   try {
     const { sha256, sizeBytes, bytes } = await digestBundle(found.sources, keptBytes);
     const key = bundleKey(plan.organization, plan.domain, planHash);
-    const head = await unlessDamaged(objectStore.head(key, { signal }));
-    const isSaidSame = head?.metadata.sha256 === sha256 && head.sizeBytes === sizeBytes;
-    const isRecent = isSaidSame && isStoredRecently(head, clock);
-    if (!isRecent || (await storedDigest(objectStore, key, signal)) !== sha256) {
+    const stored = await storedBundle(objectStore, key, clock, signal);
+    if (stored?.sha256 !== sha256) {
       const bundle = withCrashPoint(bytes ?? joinSegments(found.sources), sizeBytes / 2);
       await objectStore.putStream(key, Readable.from(bundle, { objectMode: false }), {
         contentType: 'application/gzip',
@@ -75,6 +73,22 @@ async function damagedBehind(first: number, sources: readonly SegmentSource[], s
     );
   });
   return damaged.flat();
+}
+
+/**
+ * Size and digest of a stored bundle whose bytes are those that were stored, and that housekeeping will not remove soon; undefined if there is none.
+ * The key of a bundle names its plan, so it is the bundle of every job with that plan. Its bytes are read, because a disk may have changed them.
+ */
+export async function storedBundle(
+  objectStore: ObjectStore,
+  key: string,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<{ sizeBytes: number; sha256: string } | undefined> {
+  const head = await unlessDamaged(objectStore.head(key, { signal }));
+  if (head === undefined || !isStoredRecently(head, clock)) return undefined;
+  const sha256 = await storedDigest(objectStore, key, signal);
+  return sha256 !== undefined && sha256 === head.metadata.sha256 ? { sizeBytes: head.sizeBytes, sha256 } : undefined;
 }
 
 /** SHA-256 of the object stored under a key; undefined if it cannot be read completely. */

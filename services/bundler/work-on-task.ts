@@ -1,3 +1,4 @@
+import { bundleKey } from '#shared/contracts/stored-objects.ts';
 import type { BundleTask } from '#shared/contracts/export-tasks.ts';
 import { readPlan } from '#shared/export/export-objects.ts';
 import {
@@ -10,7 +11,7 @@ import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { repeatReads } from '#shared/storage/repeat-reads.ts';
-import { joinBundle } from './join-bundle.ts';
+import { joinBundle, storedBundle } from './join-bundle.ts';
 
 /** Dependencies of a bundler. */
 export type BundlerContext = ReportContext & { objectStore: ObjectStore };
@@ -31,10 +32,14 @@ export async function workOnTask(
 
 async function join(
   { objectStore, clock, retry }: BundlerContext,
-  { attempt, organization, planHash }: BundleTask,
+  { attempt, organization, domain, planHash, anew }: BundleTask,
   signal: AbortSignal,
 ): Promise<Report> {
   const store = repeatReads(objectStore, retry, signal);
+  const key = bundleKey(organization, domain, planHash);
+  const stored =
+    anew === true ? undefined : await retryUnavailable(retry, signal, () => storedBundle(store, key, clock, signal));
+  if (stored !== undefined) return { type: 'BundleJoined', data: { attempt, bundleKey: key, ...stored, reused: true } };
   const outcome = await retryUnavailable(retry, signal, async () =>
     joinBundle(store, await readPlan(store, organization, planHash, signal), planHash, clock, signal),
   );
@@ -42,6 +47,6 @@ async function join(
     const { chunks, reason } = outcome;
     return { type: 'SegmentsLost', data: { chunks, reason: reason.slice(0, mostReasonCharacters) } };
   }
-  const { bundleKey, sizeBytes, sha256 } = outcome;
-  return { type: 'BundleJoined', data: { attempt, bundleKey, sizeBytes, sha256 } };
+  const { sizeBytes, sha256 } = outcome;
+  return { type: 'BundleJoined', data: { attempt, bundleKey: key, sizeBytes, sha256 } };
 }

@@ -33,7 +33,7 @@ describeWithServers(['nats-server'], 'an export over a real bus', () => {
   const bundleOf = async ({ data }: ExportCommit) =>
     Buffer.from((await harness.objectStore.get(data.state.bundle?.key ?? '')) ?? '');
 
-  test('from the request to a bundle that verifies, and the same bytes again without rendering', async () => {
+  test('from the request to a bundle that verifies; the same export takes that bundle, and a replay makes it again', async () => {
     const contentVersion = await harness.publish(pages(100), { assets: { 'images/a.svg': '<svg/>' } });
     const first = await harness.until(await harness.request(contentVersion), ended);
     expect(first.data.state).toMatchObject({ phase: 'completed', pageCount: 100, pageTotal: 100, progress: 100 });
@@ -41,14 +41,31 @@ describeWithServers(['nats-server'], 'an export over a real bus', () => {
     expect(bundle.length).toBe(first.data.state.bundle?.sizeBytes);
     await expect(verifyBundle(Readable.from([bundle]))).resolves.toMatchObject({ problems: [] });
 
+    expect(first.data.state.reusedBundle).toBeUndefined();
+
+    const same = await harness.until(await harness.request(contentVersion), ended);
+    const { bundle: stored } = first.data.state;
+    expect(same.data.state).toMatchObject({ phase: 'completed', bundle: stored, reusedBundle: true });
+    expect(new Set(reusedIn(await history(same.data.state.jobId)))).toEqual(new Set([true]));
+
     const jobId = await harness.request(contentVersion, { replayOf: first.data.state.jobId });
-    const second = await harness.until(jobId, ended);
-    expect(second.data.state).toMatchObject({
-      phase: 'completed',
-      bundle: first.data.state.bundle,
-      digestMatch: 'same',
-    });
-    expect(new Set(reusedIn(await history(jobId)))).toEqual(new Set([true]));
+    const replay = await harness.until(jobId, ended);
+    expect(replay.data.state).toMatchObject({ phase: 'completed', bundle: stored, digestMatch: 'same' });
+    expect(replay.data.state.reusedBundle).toBeUndefined();
+    expect(new Set(reusedIn(await history(jobId)))).toEqual(new Set([false]));
+  });
+
+  test('a stored bundle whose bytes have changed is joined again', async () => {
+    const contentVersion = await harness.publish(pages(20));
+    const first = await harness.until(await harness.request(contentVersion), ended);
+    const key = first.data.state.bundle?.key ?? '';
+    const damaged = await bundleOf(first);
+    damaged[100] = (damaged[100] ?? 0) ^ 255;
+    await harness.objectStore.put(key, damaged, { metadata: { sha256: first.data.state.bundle?.sha256 ?? '' } });
+    const second = await harness.until(await harness.request(contentVersion), ended);
+    expect(second.data.state).toMatchObject({ phase: 'completed', bundle: first.data.state.bundle });
+    expect(second.data.state.reusedBundle).toBeUndefined();
+    await expect(verifyBundle(Readable.from([await bundleOf(second)]))).resolves.toMatchObject({ problems: [] });
   });
 
   test('a segment that is gone or damaged is rendered again', async () => {
@@ -61,6 +78,8 @@ describeWithServers(['nats-server'], 'an export over a real bus', () => {
     const bytes = Buffer.from((await harness.objectStore.get(damaged)) ?? '');
     bytes[100] = (bytes[100] ?? 0) ^ 255;
     await harness.objectStore.put(damaged, bytes);
+    // Otherwise the stored bundle is the answer, for which no segment is read.
+    await harness.objectStore.remove(first.data.state.bundle?.key ?? '');
 
     const jobId = await harness.request(contentVersion);
     const second = await harness.until(jobId, ended);

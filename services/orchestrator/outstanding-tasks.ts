@@ -163,6 +163,7 @@ export function taskOf(
     domain,
     planHash,
     attempt,
+    ...(state.replayOf === undefined ? {} : { anew: true as const }),
     ...(traceparent === undefined ? {} : { traceparent }),
   };
   if (unit === bundleUnit) return { ...common, kind: 'bundle' };

@@ -122,7 +122,8 @@ async function planJob(context: PlanContext, state: ExportJobState): Promise<Exp
       contentType: 'application/json',
     });
     crashPoint('after-plan-object', 'orchestrator');
-    const present = await presentChunks(context.objectStore, plan);
+    // A replay proves that the same bytes are made again, so it makes them.
+    const present = state.replayOf === undefined ? await presentChunks(context.objectStore, plan) : [];
     const made = { planHash, rendererVersion, chunkCount: plan.chunks.length, pageTotal: plan.pageTotal, present };
     if (replacedVersion === undefined) return { type: 'Plan', ...made };
     context.logger.warn(

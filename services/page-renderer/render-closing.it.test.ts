@@ -11,7 +11,7 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { type ObjectStore, ObjectStoreUnavailable } from '#shared/storage/object-store.ts';
 import { siteModel } from '../../test/support/site-model.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
-import { renderClosing } from './render-closing.ts';
+import { renderClosing, storedManifest } from './render-closing.ts';
 import { renderChild } from './main.ts';
 import { packPages, sidecarParts } from '#shared/export/bundle/packed-segment.ts';
 import { storeSegment } from './store-segment.ts';
@@ -88,14 +88,15 @@ test('a site whose text is many times the memory of its child is closed', { time
   pool = childPool({ ...renderChild, slots: 1, warmSpares: 0, memoryLimitMb: 80 });
   const site = await storedSite(3_000, 16, 20_000);
   const outcome = await renderClosing(context(), site, signal);
-  expect(outcome).toMatchObject({ kind: 'rendered', reused: false });
+  expect(outcome).toMatchObject({ kind: 'rendered' });
   const sidecar = await readSidecar(objectStore, organization, site.plan.closingKey);
   const sizes = new Map(sidecar?.files.map(({ path, size }) => [path, size]));
   expect(sizes.get('docs/llms-full.txt')).toBeGreaterThan(3_000 * 20_000);
   const segment = await objectStore.head(segmentKey(organization, site.plan.closingKey));
   expect(segment?.sizeBytes).toBe(sidecar?.sizeBytes);
-  // The second time it is stored already.
-  expect(await renderClosing(context(), site, signal)).toEqual({ ...outcome, reused: true });
+  expect(await storedManifest(context(), site.plan, signal)).toBe(
+    outcome.kind === 'rendered' && outcome.manifestSha256,
+  );
 });
 
 /** A child that asks these questions and responds as if it had finished, regardless of the answers. */
@@ -294,7 +295,7 @@ test('a store that is away in the middle of the upload, as a full disk is, gets 
   };
   const retry = { firstPauseMs: 1, longestPauseMs: 1, giveUpAfterMs: 20_000 };
   const outcome = await renderClosing({ ...context(), objectStore: full, retry }, site, signal);
-  expect(outcome).toMatchObject({ kind: 'rendered', reused: false });
+  expect(outcome).toMatchObject({ kind: 'rendered' });
   expect(uploads).toBe(3);
 });
 

@@ -21,17 +21,25 @@ import type { PlannedSite } from './planned-sites.ts';
 import { runChild } from './render-pages.ts';
 import { existingSegment, storeSidecar } from './store-segment.ts';
 
-export type ClosingOutcome =
-  | { kind: 'rendered'; manifestSha256: string; reused: boolean }
-  | { kind: 'lost'; chunks: number[] };
+export type ClosingOutcome = { kind: 'rendered'; manifestSha256: string } | { kind: 'lost'; chunks: number[] };
 
 type ClosingContext = Pick<RendererContext, 'objectStore' | 'pool' | 'retry'>;
 
 const closingDeadlineMs = 120_000;
 
+/** SHA-256 of the manifest in the closing segment of a plan that is stored already; undefined if there is none. It reads no site model. */
+export async function storedManifest(
+  context: Pick<ClosingContext, 'objectStore' | 'retry'>,
+  plan: PlannedSite['plan'],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const sidecar = await existingSegment(context, plan.organization, plan.closingKey, signal, readSidecar);
+  return sidecar && manifestSha256Of(plan, sidecar);
+}
+
 /**
- * Renders and stores the files that need all pages, from the sidecars of all segments, unless they are stored. If sidecars are missing, it names
- * their chunks. A child asks for the sidecars and sends the files in pieces, so memory does not grow with the text of the site.
+ * Renders and stores the files that need all pages, from the sidecars of all segments. If sidecars are missing, it names their chunks. A child asks for
+ * the sidecars and sends the files in pieces, so memory does not grow with the text of the site.
  */
 export async function renderClosing(
   context: ClosingContext,
@@ -40,13 +48,10 @@ export async function renderClosing(
 ): Promise<ClosingOutcome> {
   const { plan } = site;
   const { organization, domain, closingKey } = plan;
-  const existing = await existingSegment(context, organization, closingKey, signal, readSidecar);
-  if (existing !== undefined)
-    return { kind: 'rendered', manifestSha256: manifestSha256Of(plan, existing), reused: true };
   const made = await retryUnavailable(context.retry, signal, () => makeSegment(context, site, signal));
   if (made.kind === 'lost') return made;
   const sidecar = await storeSidecar(context, { organization, domain, key: closingKey }, made.details, signal);
-  return { kind: 'rendered', manifestSha256: manifestSha256Of(plan, sidecar), reused: false };
+  return { kind: 'rendered', manifestSha256: manifestSha256Of(plan, sidecar) };
 }
 
 type MadeSegment = { kind: 'made'; details: Parameters<typeof storeSidecar>[2] } | { kind: 'lost'; chunks: number[] };

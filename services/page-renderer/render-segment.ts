@@ -16,18 +16,21 @@ export type ChunkOutcome =
 
 const siteDeadlineMs = 60_000;
 
-/** Renders and stores the segment of a chunk, if it is not stored already. Rejects when the attempt failed as a whole. */
+/**
+ * Renders and stores the segment of a chunk, if it is not stored already, or if it is to be made `anew`. Rejects when the attempt failed as a whole.
+ */
 export async function renderChunk(
   context: RendererContext,
   site: PlannedSite,
   chunk: PlanChunk,
-  options: { alone: boolean; signal: AbortSignal },
+  options: { alone: boolean; anew?: boolean; signal: AbortSignal },
 ): Promise<ChunkOutcome> {
   const { organization, domain } = site.plan;
   const { signal } = options;
   const place = { organization, domain, key: chunk.key };
   const pageCount = chunk.kind === 'pages' ? chunk.paths.length : 0;
-  if ((await existingSegment(context, organization, chunk.key, signal, readSegmentDigest)) !== undefined) {
+  const known = () => existingSegment(context, organization, chunk.key, signal, readSegmentDigest);
+  if (options.anew !== true && (await known()) !== undefined) {
     return { kind: 'rendered', pageCount, reused: true };
   }
   if (chunk.kind === 'pages') {

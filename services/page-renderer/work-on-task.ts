@@ -1,10 +1,14 @@
 import type { RenderTask } from '#shared/contracts/export-tasks.ts';
+import { readPlan } from '#shared/export/export-objects.ts';
 import { type Report, workAndReport } from '#shared/messaging/queue/task-queue.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';
-import { renderClosing } from './render-closing.ts';
+import { renderClosing, storedManifest } from './render-closing.ts';
 import { renderChunk } from './render-segment.ts';
+
+type ClosingTask = Extract<RenderTask, { kind: 'closing' }>;
+type ChunkTask = Extract<RenderTask, { kind: 'chunk' }>;
 
 /** Renders one task and reports the outcome as a fact. Rejects when the task must be redelivered. */
 export async function workOnTask(
@@ -25,22 +29,37 @@ export async function workOnTask(
 }
 
 async function render(context: RendererContext, task: RenderTask, signal: AbortSignal): Promise<Report> {
-  const { attempt, organization } = task;
-  const site = await retryUnavailable(context.retry, signal, () => context.sites(organization, task.planHash));
-  if (task.kind === 'closing') {
-    const outcome = await renderClosing(context, site, signal);
-    if (outcome.kind === 'lost') {
-      const reason = 'their sidecars are missing or damaged';
-      return { type: 'SegmentsLost', data: { chunks: outcome.chunks, reason } };
-    }
-    const { manifestSha256, reused } = outcome;
-    return { type: 'ClosingRendered', data: { attempt, reused, manifestSha256 } };
+  return task.kind === 'closing' ? close(context, task, signal) : renderOne(context, task, signal);
+}
+
+async function close(
+  context: RendererContext,
+  { attempt, organization, planHash, anew }: ClosingTask,
+  signal: AbortSignal,
+): Promise<Report> {
+  const { retry, objectStore } = context;
+  if (anew === undefined) {
+    const plan = await retryUnavailable(retry, signal, () => readPlan(objectStore, organization, planHash, signal));
+    const manifestSha256 = await storedManifest(context, plan, signal);
+    if (manifestSha256 !== undefined)
+      return { type: 'ClosingRendered', data: { attempt, reused: true, manifestSha256 } };
   }
-  const { chunk } = task;
+  const site = await retryUnavailable(retry, signal, () => context.sites(organization, planHash));
+  const outcome = await renderClosing(context, site, signal);
+  if (outcome.kind === 'lost') {
+    const reason = 'their sidecars are missing or damaged';
+    return { type: 'SegmentsLost', data: { chunks: outcome.chunks, reason } };
+  }
+  return { type: 'ClosingRendered', data: { attempt, reused: false, manifestSha256: outcome.manifestSha256 } };
+}
+
+async function renderOne(context: RendererContext, task: ChunkTask, signal: AbortSignal): Promise<Report> {
+  const { attempt, organization, chunk, anew } = task;
+  const site = await retryUnavailable(context.retry, signal, () => context.sites(organization, task.planHash));
   const planned = site.plan.chunks[chunk];
   if (planned === undefined) throw new Error(`the plan ${task.planHash} has no chunk ${chunk}`);
   const startedAt = performance.now();
-  const outcome = await renderChunk(context, site, planned, { alone: task.pagesAlone, signal });
+  const outcome = await renderChunk(context, site, planned, { alone: task.pagesAlone, anew: anew === true, signal });
   if (outcome.kind === 'pages-failed') {
     const { failedPages } = outcome;
     const reason = `${failedPages.length} of its pages cannot be rendered`;

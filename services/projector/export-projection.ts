@@ -90,6 +90,7 @@ export function exportAuditEntries(commit: ExportCommit): AuditEntry[] {
       case 'PagesPlanned':
       case 'PagesReplanned':
       case 'ChunkRendered':
+      case 'ChunksReused':
       case 'ChunkFailed':
       case 'ChunkTimedOut':
       case 'SegmentLost':

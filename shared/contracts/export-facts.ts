@@ -46,7 +46,14 @@ export const factSchema = z.discriminatedUnion('type', [
   fact('ClosingFailed', { attempt, reason: z.string().max(500) }),
   /** Segments that are missing or damaged; −1 is the closing segment. The worker that needed them reports it. */
   fact('SegmentsLost', { chunks: z.array(z.int().min(-1)).min(1), reason: z.string().max(500) }),
-  fact('BundleJoined', { attempt, bundleKey: z.string(), sizeBytes: z.int(), sha256: sha256Hex }),
+  fact('BundleJoined', {
+    attempt,
+    bundleKey: z.string(),
+    sizeBytes: z.int(),
+    sha256: sha256Hex,
+    /** True if the bundle of the same plan was stored already, and its bytes were verified. Workers of older versions do not say so. */
+    reused: z.boolean().optional(),
+  }),
   fact('BundleFailed', { attempt, reason: z.string().max(500) }),
   /** `request` is absent in facts of older gateways. */
   fact('CancelRequested', { actor: actorSchema, request: requestBehindSchema.optional() }),

@@ -11,6 +11,8 @@ const common = {
   domain: domainSlug,
   planHash: sha256Hex,
   attempt: z.int().min(1),
+  /** True for a replay: stored segments, closing segments and bundles are not reused, but made again. */
+  anew: z.literal(true).optional(),
   traceparent: z.string().optional(),
 };
 

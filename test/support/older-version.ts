@@ -53,9 +53,9 @@ export async function checkOutOlder(commit: string): Promise<OlderVersion> {
         const password = secrets.natsPasswords.provisioner ?? '';
         await provision({ url: natsUrl, password, rendererVersions: [rendererVersion] });
       }
-      const [port = 0] = await freePorts(1);
+      const [port = 0, gatewayPort = 0] = await freePorts(2);
       const ports = JSON.parse(await readFile(join(dataFolder, 'ports.json'), 'utf8'));
-      const plan = { dataFolder, publicUrl: baseUrl, host: '127.0.0.1', gatewayPort: port, natsUrl, secrets };
+      const plan = { dataFolder, publicUrl: baseUrl, host: '127.0.0.1', gatewayPort, natsUrl, secrets };
       const env = processEnvironment(
         { services: [service], copy: 0 },
         { ...plan, ports: { ...pick(ports), [service]: port }, rendererSlots: 2 },
@@ -73,7 +73,7 @@ export async function checkOutOlder(commit: string): Promise<OlderVersion> {
       ]);
       await withDeadline(ready, 60_000, () => new Error(`The older ${service} did not start within a minute.`));
       return {
-        url: `http://127.0.0.1:${port}`,
+        url: `http://127.0.0.1:${service === 'gateway' ? gatewayPort : port}`,
         pid: child.pid ?? 0,
         async stop() {
           child.kill('SIGTERM');

@@ -127,7 +127,11 @@ async function waitShowing(client: ApiClient, jobId: string, output: Output): Pr
   const ended = await waitForExport(client, jobId, ({ progress, status, pageCount, pageTotal }) =>
     bar?.show(progress, pageTotal === undefined ? status : `${pageCount} of ${pageTotal} pages`),
   ).finally(() => process.off('SIGINT', interrupted));
-  bar?.end(`Exported ${counted(ended.pageCount, 'page')}.`);
+  bar?.end(
+    ended.reusedBundle === true
+      ? `Nothing has changed since an earlier export: its bundle of ${counted(ended.pageCount, 'page')} was verified.`
+      : `Exported ${counted(ended.pageCount, 'page')}.`,
+  );
   return ended;
 }
 

@@ -1,3 +1,4 @@
+import { countChunks } from '#shared/aggregates/export-job/chunk-bitmap.ts';
 import type { TimedEvent } from './timed-events.ts';
 import { type Bar, gaps, type Lane, lengthMs, type Phase, union } from './timeline.ts';
 
@@ -18,7 +19,7 @@ export function lanesOf(events: readonly TimedEvent[], phases: readonly Phase[])
       rows,
       waits: waits.filter(({ startMs, endMs }) => endMs - startMs >= shortestWaitMs),
       busyMs: lengthMs(union(rows.flat())),
-      chunks: chunks.length,
+      chunks: chunks.reduce((sum, { together = 1 }) => sum + together, 0),
       pages: chunks.reduce((sum, { pages }) => sum + pages, 0),
     };
   });
@@ -63,6 +64,18 @@ function barsByWorker(events: readonly TimedEvent[]): Map<string, LooseBar[]> {
         });
         break;
       }
+      case 'ChunksReused':
+        add(orchestrator, {
+          startMs: atMs,
+          endMs: atMs,
+          earliestEndMs: atMs,
+          work: 'chunk',
+          together: countChunks(event.data.chunks),
+          attempt: 1,
+          reused: true,
+          pages: event.data.pageCount,
+        });
+        break;
       case 'ClosingRendered': {
         const { attempt, reused, renderer } = event.data;
         add(renderer, {

@@ -62,6 +62,21 @@ test('facts that were committed together may have ended one after the other', ()
   ]);
 });
 
+test('chunks that were reused together are one bar of the orchestrator, and count each', () => {
+  const together = { type: 'ChunksReused' as const, version: 1 as const, data: { chunks: 'BQ==', pageCount: 40 } };
+  const lost = {
+    type: 'SegmentLost' as const,
+    version: 1 as const,
+    data: { chunk: 2, reason: 'it is gone', pageCount: 20 },
+  };
+  const shown = timelineOf(historyAfterPlan([500, together]), later(600));
+  expect(shown.lanes.map(({ worker, chunks, pages }) => [worker, chunks, pages])).toEqual([['orchestrator', 2, 40]]);
+  expect(shown.lanes[0]?.rows.flat()).toMatchObject([{ work: 'chunk', together: 2, reused: true, pages: 40 }]);
+  expect(shown.totals).toMatchObject({ chunks: 2, reused: 2, pages: 40 });
+  const after = timelineOf(historyAfterPlan([500, together], [510, lost]), later(600));
+  expect(after.totals).toMatchObject({ chunks: 1, reused: 1, pages: 20 });
+});
+
 test('a second attempt begins after the first has failed', () => {
   const again = example.lanes[0]?.rows.flat().find(({ chunk, attempt }) => chunk === 9 && attempt === 2);
   expect(again?.startMs).toBeGreaterThanOrEqual(1_100);

@@ -1,3 +1,4 @@
+import { chunksIn } from '#shared/aggregates/export-job/chunk-bitmap.ts';
 import type { HistoryEntry } from '#shared/interfaces/http/exports.ts';
 import { lanesOf } from './lanes.ts';
 import { type ShownEvent, type TimedEvent, timedEvents } from './timed-events.ts';
@@ -143,6 +144,7 @@ function troubleOf(event: ShownEvent): (Omit<Trouble, 'atMs' | 'pages'> & { page
     case 'PagesPlanned':
     case 'PagesReplanned':
     case 'ChunkRendered':
+    case 'ChunksReused':
     case 'RenderingFinished':
     case 'ClosingRendered':
     case 'ExportCompleted':
@@ -163,6 +165,9 @@ function totalsOf(events: readonly TimedEvent[], lanes: readonly Lane[]): Totals
     works.add(work);
     attempts.add(`${work} ${timesLost.get(work) ?? 0} ${attempt}`);
   };
+  const together = new Set<number>();
+  /** Pages of chunks that were reused together, whose event does not say which chunk has which. */
+  let pagesTogether = 0;
   let planned: Pick<Totals, 'pageTotal' | 'chunkTotal'> = {};
   for (const { event } of events) {
     switch (event.type) {
@@ -170,6 +175,8 @@ function totalsOf(events: readonly TimedEvent[], lanes: readonly Lane[]): Totals
         // Chunks of a new plan are other chunks, with numbers that the old plan also has.
         for (const work of works) timesLost.set(work, (timesLost.get(work) ?? 0) + 1);
         done.clear();
+        pagesTogether = 0;
+        together.clear();
         planned = { pageTotal: event.data.pageTotal, chunkTotal: event.data.chunkCount };
         break;
       case 'PagesPlanned':
@@ -178,6 +185,14 @@ function totalsOf(events: readonly TimedEvent[], lanes: readonly Lane[]): Totals
       case 'ChunkRendered':
         done.set(event.data.chunk, { pages: event.data.pageCount, reused: event.data.reused });
         tried(`chunk ${event.data.chunk}`, event.data.attempt);
+        break;
+      case 'ChunksReused':
+        for (const chunk of chunksIn(event.data.chunks)) {
+          done.set(chunk, { pages: 0, reused: true });
+          together.add(chunk);
+          tried(`chunk ${chunk}`, 1);
+        }
+        pagesTogether += event.data.pageCount;
         break;
       case 'ChunkFailed':
       case 'ChunkTimedOut':
@@ -200,6 +215,7 @@ function totalsOf(events: readonly TimedEvent[], lanes: readonly Lane[]): Totals
         // All work that depends on it is done again.
         if (work !== 'closing') timesLost.set('closing', (timesLost.get('closing') ?? 0) + 1);
         timesLost.set('bundle', (timesLost.get('bundle') ?? 0) + 1);
+        if (together.delete(event.data.chunk)) pagesTogether -= event.data.pageCount ?? 0;
         done.delete(event.data.chunk);
         break;
       }
@@ -214,7 +230,7 @@ function totalsOf(events: readonly TimedEvent[], lanes: readonly Lane[]): Totals
   const ended = [...done.values()];
   return {
     ...planned,
-    pages: ended.reduce((sum, { pages }) => sum + pages, 0),
+    pages: ended.reduce((sum, { pages }) => sum + pages, pagesTogether),
     chunks: ended.length,
     reused: ended.filter(({ reused }) => reused).length,
     attempts: attempts.size,

@@ -9,8 +9,10 @@ export type Phase = Span & { name: 'queued' | 'rendering' | 'closing' | 'joining
 /** One piece of finished work. Its end is its commit, at most one commit interval late; its start is the end minus the reported duration. */
 export type Bar = Span & {
   work: 'chunk' | 'closing' | 'bundle';
-  /** Number of the chunk; absent for other work. */
+  /** Number of the chunk; absent for other work, and for several chunks. */
   chunk?: number;
+  /** Number of chunks that were reused together; absent for a single one. */
+  together?: number;
   pages: number;
   attempt: number;
   /** True if its segment already existed. */

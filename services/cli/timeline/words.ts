@@ -78,7 +78,8 @@ export function remedySentence({ atMs, madeGoodMs, kind }: Trouble): string {
 }
 
 export function barSentence(bar: Bar): string {
-  const name = bar.work === 'chunk' ? `Chunk ${bar.chunk}` : bar.work === 'closing' ? 'Closing segment' : 'Bundle';
+  const chunks = bar.together === undefined ? `Chunk ${bar.chunk}` : `${formatNumber(bar.together)} chunks`;
+  const name = bar.work === 'chunk' ? chunks : bar.work === 'closing' ? 'Closing segment' : 'Bundle';
   const facts = [
     ...(bar.work === 'chunk' ? [counted(bar.pages, 'page')] : []),
     formatDuration(bar.endMs - bar.startMs),

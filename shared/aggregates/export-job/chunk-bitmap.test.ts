@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chunksOutside, countChunks, hasChunk, withChunk, withoutChunk } from './chunk-bitmap.ts';
+import { chunksIn, chunksOutside, countChunks, hasChunk, withChunk, withChunks, withoutChunk } from './chunk-bitmap.ts';
 
 test('an added chunk is in the set, and only that one', () => {
   const bitmap = withChunk('', 9, 20);
@@ -11,6 +11,13 @@ test('adding twice changes nothing, removing undoes it', () => {
   expect(withChunk(once, 17, 20)).toBe(once);
   expect(withoutChunk(once, 17)).toBe(withChunk('', 3, 20));
   expect(withoutChunk(once, 5)).toBe(once);
+});
+
+test('a union has the chunks of both sets, of which each may be shorter than the plan', () => {
+  const [few, many] = [withChunk('', 2, 3), withChunk(withChunk('', 2, 20), 17, 20)];
+  expect(chunksIn(withChunks(few, many, 20))).toEqual([2, 17]);
+  expect(chunksIn(withChunks(many, few, 20))).toEqual([2, 17]);
+  expect(chunksIn(withChunks('', '', 20))).toEqual([]);
 });
 
 test('counts and complements agree', () => {

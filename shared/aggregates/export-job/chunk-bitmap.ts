@@ -14,6 +14,21 @@ export function withChunk(bitmap: string, chunk: number, chunkCount: number): st
   return bytes.toString('base64');
 }
 
+/** The union of two sets. */
+export function withChunks(bitmap: string, others: string, chunkCount: number): string {
+  const bytes = Buffer.alloc(Math.ceil(chunkCount / 8));
+  Buffer.from(bitmap, 'base64').copy(bytes);
+  const added = Buffer.from(others, 'base64');
+  for (const [at, byte] of bytes.entries()) bytes[at] = byte | (added[at] ?? 0);
+  return bytes.toString('base64');
+}
+
+/** The numbers of a set, ascending. */
+export function chunksIn(bitmap: string): number[] {
+  const bytes = Buffer.from(bitmap, 'base64');
+  return Array.from({ length: bytes.length * 8 }, (_, chunk) => chunk).filter((chunk) => isSet(bytes, chunk));
+}
+
 export function withoutChunk(bitmap: string, chunk: number): string {
   const bytes = Buffer.from(bitmap, 'base64');
   if (isSet(bytes, chunk)) bytes[chunk >> 3] = (bytes[chunk >> 3] ?? 0) & ~(1 << (chunk & 7));

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { withChunk } from './chunk-bitmap.ts';
 import type { Fact } from '#shared/contracts/export-facts.ts';
 import { decide, type ExportCommand, type Knowledge, needsPlan } from './decide.ts';
 import {
@@ -64,7 +65,8 @@ const pageFailed = (chunk: number, path: string): Fact =>
 const rendererFailed = (chunk: number, attempt: number): Fact =>
   fact('ChunkFailed', { chunk, attempt, cause: 'renderer', reason: 'the object store is away', failedPages: [] });
 const closing = fact('ClosingRendered', { attempt: 1, reused: false, manifestSha256: otherSha256 });
-const joined = fact('BundleJoined', { attempt: 1, bundleKey: 'bundles/acme/docs/x.tar.gz', sizeBytes: 9, sha256 });
+const stored = { bundleKey: 'bundles/acme/docs/x.tar.gz', sizeBytes: 9, sha256 };
+const joined = fact('BundleJoined', { attempt: 1, ...stored });
 const lost = (...chunks: number[]): Fact => fact('SegmentsLost', { chunks, reason: 'segment 1 is missing' });
 
 /** Given a history with decisions based on it, returns the events of a further command, and the state after them. */
@@ -418,6 +420,28 @@ test('a completed job has the bundle of the report', () => {
       data: { bundleKey: 'bundles/acme/docs/x.tar.gz', sizeBytes: 9, sha256, manifestSha256: otherSha256 },
     },
   ]);
+});
+
+test('a completed job says that the bundle of an earlier one was reused', () => {
+  const closed = () => given(requested(), planned(1), facts(rendered(0)), facts(closing));
+  const { events, state } = closed().when(facts(fact('BundleJoined', { attempt: 1, ...stored, reused: true })));
+  expect(events[0]?.data).toMatchObject({ sizeBytes: 9, reusedBundle: true });
+  expect(state.reusedBundle).toBe(true);
+  const made = closed().when(facts(fact('BundleJoined', { attempt: 1, ...stored, reused: false })));
+  expect(made.events[0]?.data).not.toHaveProperty('reusedBundle');
+});
+
+test('chunks that are reused together count as rendered, each once', () => {
+  const together = (numbers: number[], pageCount: number) => ({
+    type: 'ChunksReused' as const,
+    version: 1 as const,
+    data: { chunks: numbers.reduce((bitmap, chunk) => withChunk(bitmap, chunk, 3), ''), pageCount },
+  });
+  const reused = () => given(requested(), planned(3, 30), together([0, 2], 20));
+  const last = reused().when(facts(rendered(0), rendered(1)));
+  expect(last.types).toEqual(['ChunkRendered', 'RenderingFinished']);
+  expect(last.state).toMatchObject({ phase: 'closing', pageCount: 30 });
+  expect(reused().when(facts(rendered(2))).types).toEqual([]);
 });
 
 test('a job that fails says why, in one sentence', () => {

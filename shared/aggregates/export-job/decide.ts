@@ -243,13 +243,18 @@ function segmentsLost(state: ExportJobState, { data }: FactOf<'SegmentsLost'>, k
 function bundleJoined(state: ExportJobState, { data }: FactOf<'BundleJoined'>, known: Knowledge): ExportEvent[] {
   const { manifestSha256 } = state;
   if (manifestSha256 === undefined) return [];
-  const { attempt: _, ...bundle } = data;
+  const { attempt: _, reused, ...bundle } = data;
   const digestMatch = state.replayOf === undefined ? undefined : matchOf(state, data.sha256, known.original);
   return [
     {
       type: 'ExportCompleted',
       version: 1,
-      data: { ...bundle, manifestSha256, ...(digestMatch === undefined ? {} : { digestMatch }) },
+      data: {
+        ...bundle,
+        manifestSha256,
+        ...(digestMatch === undefined ? {} : { digestMatch }),
+        ...(reused === true ? { reusedBundle: true } : {}),
+      },
     },
   ];
 }

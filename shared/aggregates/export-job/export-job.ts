@@ -14,7 +14,7 @@ import {
   timestamp,
 } from '#shared/contracts/identifiers.ts';
 import { exportOptionsSchema } from '#shared/contracts/stored-objects.ts';
-import { countChunks, hasChunk, withChunk, withoutChunk } from './chunk-bitmap.ts';
+import { countChunks, hasChunk, withChunk, withChunks, withoutChunk } from './chunk-bitmap.ts';
 import { keepFailedPages } from './failed-pages.ts';
 
 /** The events of an export job. Each has version 1. The files in `golden/` keep them readable permanently. */
@@ -49,6 +49,8 @@ const exportCompleted = event('ExportCompleted', {
   sha256: sha256Hex,
   manifestSha256: sha256Hex,
   digestMatch: digestMatch.optional(),
+  /** True if the bundle of an earlier job with the same plan was verified and taken. */
+  reusedBundle: z.literal(true).optional(),
 });
 
 const plan = {
@@ -71,6 +73,11 @@ const otherEvents = [
     reused: z.boolean(),
     durationMs: z.number().min(0),
   }),
+  /**
+   * Chunks of the plan whose segments are those of an earlier export, which verified them. `chunks`: one bit per chunk, as in `doneChunks`. It stands
+   * for one `ChunkRendered` of each.
+   */
+  event('ChunksReused', { chunks: z.base64(), pageCount: z.int().min(0) }),
   event('ChunkFailed', {
     chunk,
     attempt,
@@ -146,6 +153,7 @@ export const exportJobStateSchema = z.object({
   manifestSha256: sha256Hex.optional(),
   bundle: z.object({ key: z.string(), sizeBytes: z.int(), sha256: sha256Hex }).optional(),
   digestMatch: digestMatch.optional(),
+  reusedBundle: z.literal(true).optional(),
   error: z.string().optional(),
 });
 
@@ -207,6 +215,8 @@ function applied(
       return afterReplan(state, event.data);
     case 'ChunkRendered':
       return afterChunkRendered(state, event.data.chunk, event.data.pageCount);
+    case 'ChunksReused':
+      return afterChunksReused(state, event.data);
     case 'ChunkFailed':
       return event.data.cause === 'renderer'
         ? attemptLost(state, String(event.data.chunk), event.data.attempt)
@@ -229,7 +239,7 @@ function applied(
     case 'BundleFailed':
       return attemptLost(state, bundleUnit, event.data.attempt);
     case 'ExportCompleted': {
-      const { bundleKey, sizeBytes, sha256, manifestSha256, digestMatch } = event.data;
+      const { bundleKey, sizeBytes, sha256, manifestSha256, digestMatch, reusedBundle } = event.data;
       return {
         ...withoutAttempts(state, bundleUnit),
         phase: 'completed',
@@ -237,6 +247,7 @@ function applied(
         bundle: { key: bundleKey, sizeBytes, sha256 },
         manifestSha256,
         ...(digestMatch === undefined ? {} : { digestMatch }),
+        ...(reusedBundle === undefined ? {} : { reusedBundle }),
         progress: progressOf.completed,
       };
     }
@@ -272,6 +283,17 @@ function afterChunkRendered(state: ExportJobState, chunk: number, pageCount: num
   return withRenderingProgress({
     ...withoutAttempts(state, String(chunk)),
     doneChunks: withChunk(state.doneChunks, chunk, state.chunkCount),
+    pageCount: Math.min(state.pageTotal, state.pageCount + pageCount),
+  });
+}
+
+function afterChunksReused(
+  state: ExportJobState,
+  { chunks, pageCount }: ExportEventOf<'ChunksReused'>['data'],
+): ExportJobState {
+  return withRenderingProgress({
+    ...state,
+    doneChunks: withChunks(state.doneChunks, chunks, state.chunkCount),
     pageCount: Math.min(state.pageTotal, state.pageCount + pageCount),
   });
 }

@@ -65,6 +65,8 @@ export const exportJobSchema = z
     error: z.string().optional(),
     replayOf: jobId.optional(),
     digestMatch: z.enum(['same', 'different', 'renderer-changed']).optional(),
+    /** True if nothing had changed since an earlier export, so that its bundle, whose bytes were verified, is this job's. */
+    reusedBundle: z.literal(true).optional(),
   })
   .meta({ title: 'ExportJob' });
 
@@ -88,6 +90,7 @@ export function toExportJob(state: ExportJobState, revision: number, updatedAt: 
     ...(state.error === undefined ? {} : { error: state.error }),
     ...(state.replayOf === undefined ? {} : { replayOf: state.replayOf }),
     ...(state.digestMatch === undefined ? {} : { digestMatch: state.digestMatch }),
+    ...(state.reusedBundle === undefined ? {} : { reusedBundle: state.reusedBundle }),
   };
 }
 
