@@ -89,6 +89,35 @@ test('a small export of another organization is served within one round', async 
   expect(namesOf(out().slice(7)).filter((name) => name === 'small')).toHaveLength(2);
 });
 
+test('an organization whose chunks take minutes does not delay the export of another by hours', async () => {
+  const { dispatcher, add, finishOne, out } = dispatching();
+  add('slow0', 'acme', 1_000);
+  add('quick', 'other', 40);
+  const secondsOf = (taskId: string) => (taskId.includes('slow0') ? 120 : 1);
+  const workers: { taskId: string; left: number }[] = [];
+  let taken = 0;
+  let finished = 0;
+  let seconds = 0;
+  for (; finished < 40 && seconds < 10_000; seconds += 1) {
+    await dispatcher.handOut();
+    while (workers.length < 4 && taken < out().length) {
+      const taskId = out()[taken] ?? '';
+      workers.push({ taskId, left: secondsOf(taskId) });
+      taken += 1;
+    }
+    dispatcher.timePassed(1_000, (taskId) => workers.some((worker) => worker.taskId === taskId));
+    for (const worker of [...workers]) {
+      worker.left -= 1;
+      if (worker.left > 0) continue;
+      workers.splice(workers.indexOf(worker), 1);
+      if (worker.taskId.includes('quick')) finished += 1;
+      await finishOne([worker.taskId]);
+    }
+  }
+  expect(finished).toBe(40);
+  expect(seconds).toBeLessThan(300);
+});
+
 test('two exports of one organization take turns', async () => {
   const { dispatcher, add, out } = dispatching();
   add('first', 'acme', 100);

@@ -25,6 +25,8 @@ export type TaskDispatcher = {
   isQuiet(jobId: string): boolean;
   /** Hands out work while there are credits. Resolves when all of it is in the queue. */
   handOut(): Promise<void>;
+  /** Charges organizations for tasks that workers have for longer than a turn. `isHeld`: a worker names the task. */
+  timePassed(elapsedMs: number, isHeld: (taskId: string) => boolean): void;
   /** Resolves when nothing is being handed out. */
   settled(): Promise<void>;
   tasks: Pick<HandedOutTasks, 'countSilence' | 'remove' | 'inUseBy'>;
@@ -33,6 +35,9 @@ export type TaskDispatcher = {
 type DispatchContext = Pick<OrchestratorContext, 'renderers' | 'bundlers' | 'logger'> & {
   bus: Pick<OrchestratorContext['bus'], 'tasks'>;
 };
+
+/** Time of a worker for one turn. Nearly all chunks take less. */
+const turnMs = 2_000;
 
 type Place = { group: WorkerGroup; queue: FairQueue<ActiveJob> };
 
@@ -94,9 +99,11 @@ export function taskDispatcher(context: DispatchContext): TaskDispatcher {
   }
 
   async function submit(job: ActiveJob, unit: WorkUnit, group: WorkerGroup): Promise<void> {
-    const task = taskOf(stateOf(job), unit, job.stored.commit.traceparent);
+    const state = stateOf(job);
+    const task = taskOf(state, unit, job.stored.commit.traceparent);
     const { taskId, jobId, attempt } = task;
-    handedOut.add({ taskId, jobId, unit, attempt, group });
+    const { organization, organizationPlan } = state;
+    handedOut.add({ taskId, jobId, unit, attempt, group, organization, organizationPlan });
     try {
       if (task.kind === 'bundle') await context.bus.tasks.submit(task);
       else await context.bus.tasks.submit(task);
@@ -140,6 +147,10 @@ export function taskDispatcher(context: DispatchContext): TaskDispatcher {
         running = undefined;
       });
       return running;
+    },
+    timePassed(elapsedMs, isHeld) {
+      for (const { group, organization, organizationPlan } of handedOut.countHeld(elapsedMs, turnMs, isHeld))
+        places.get(groupName(group))?.queue.charge(organization, organizationPlan, elapsedMs / turnMs);
     },
     settled: async () => {
       again = false;

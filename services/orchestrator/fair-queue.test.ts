@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { OrganizationPlan } from '#shared/contracts/identifiers.ts';
-import { fairQueue, type WaitingJob } from './fair-queue.ts';
+import { type FairQueue, fairQueue, type WaitingJob } from './fair-queue.ts';
 
 type Job = WaitingJob & { id: string };
 const job = (id: string, organization: string): Job => ({ id, organization, servedAt: 0 });
@@ -105,4 +105,84 @@ test('ten thousand jobs of a thousand organizations all have their turns', () =>
   const served = Array.from({ length: 10_000 }, () => queue.next());
   expect(new Set(served.slice(0, 10_000)).size).toBe(10_000);
   expect(new Set(served.slice(0, 1_000).map((each) => each?.organization)).size).toBe(1_000);
+});
+
+describe('an organization whose units take many turns', () => {
+  /** The organizations that are served, where each unit of `slow` takes eleven turns. */
+  function serveSlow(
+    turns: number,
+    left: Record<string, number>,
+    afterUnit: (queue: FairQueue<Job>) => void = () => {},
+  ) {
+    const queue = fairQueue<Job>();
+    const jobs = Object.keys(left).map((name) => job(name, name));
+    for (const each of jobs) queue.put(each, 'free');
+    const served: string[] = [];
+    for (let turn = 0; turn < turns; turn += 1) {
+      const next = queue.next();
+      if (next === undefined) break;
+      served.push(next.organization);
+      left[next.organization] = (left[next.organization] ?? 0) - 1;
+      if ((left[next.organization] ?? 0) <= 0) queue.remove(next);
+      if (next.organization === 'slow') queue.charge('slow', 'free', 10);
+      afterUnit(queue);
+    }
+    return served;
+  }
+
+  test('gets its share of the time, not of the units', () => {
+    const served = serveSlow(120, { slow: 100, quick: 1_000 });
+    expect(count(served, 'quick')).toBe(110);
+    expect(count(served, 'slow')).toBe(10);
+  });
+
+  test('gets all of it while nobody else waits, and owes nothing for that', () => {
+    expect(serveSlow(9, { slow: 100 })).toHaveLength(9);
+    const queue = fairQueue<Job>();
+    const slow = job('1', 'slow');
+    queue.put(slow, 'free');
+    queue.next();
+    queue.remove(slow);
+    queue.charge('slow', 'free', 1_000);
+    queue.put(job('2', 'quick'), 'free');
+    queue.put(job('3', 'slow'), 'free');
+    expect([queue.next(), queue.next(), queue.next()].map((each) => each?.organization)).toEqual([
+      'quick',
+      'slow',
+      'quick',
+    ]);
+  });
+
+  test('is not served first when it comes back, nor at the last step of a job', () => {
+    const queue = fairQueue<Job>();
+    const quick = job('q', 'quick');
+    const slow = job('s1', 'slow');
+    queue.put(slow, 'free');
+    queue.put(quick, 'free');
+    expect([queue.next()?.id, queue.next()?.id]).toEqual(['s1', 'q']);
+    queue.remove(slow);
+    queue.charge('slow', 'free', 4);
+    queue.put(job('s2', 'slow'), 'free');
+    queue.put(job('s3', 'slow'), 'free', { lastStep: true });
+    const served = Array.from({ length: 8 }, () => queue.next()?.organization ?? '');
+    expect(served.slice(0, 4)).toEqual(['quick', 'quick', 'quick', 'quick']);
+    expect(count(served, 'slow')).toBeGreaterThan(0);
+  });
+
+  test('that leaves before it is charged comes back with that debt', () => {
+    const served: string[] = [];
+    const queue = fairQueue<Job>();
+    queue.put(job('q', 'quick'), 'free');
+    for (let turn = 0; turn < 60; turn += 1) {
+      // A job of one unit each time, which leaves as soon as it is handed out.
+      const one = job(String(turn), 'slow');
+      if (served.at(-1) !== 'slow') queue.put(one, 'free');
+      const next = queue.next();
+      served.push(next?.organization ?? '');
+      if (next?.organization !== 'slow') continue;
+      queue.remove(next);
+      queue.charge('slow', 'free', 9);
+    }
+    expect(count(served, 'quick')).toBeGreaterThan(50);
+  });
 });

@@ -9,15 +9,16 @@ export type WaitingJob = {
 };
 
 /**
- * A queue that decides whose turn it is, for units of about the same size. The cost of a turn is logarithmic in the number of organizations and of
- * the jobs of one, however many jobs wait.
+ * A queue that decides whose turn it is, for units of about the same size; a unit that takes much longer is charged as several turns. The cost of a
+ * turn is logarithmic in the number of organizations and of the jobs of one, however many jobs wait.
  *
- * - A job at its last step goes first, in order of arrival: it is one unit of a job that had its turns.
+ * - A job at its last step goes first, in order of arrival, unless its organization is in debt: it is one unit of a job that had its turns.
  * - Organizations take turns by their shares. With equal shares they take turns unit by unit: with rounds of four, a small export would wait for
  *   four units of a large one at each of its phases.
  * - A new organization is served first, with as many units in a row as its share; several new ones in order of arrival. So small exports that
  *   arrive together end one after the other, each in the processes that it began; in turns all of them would end last.
- * - An organization without work leaves the round, and does not accumulate turns.
+ * - An organization without work leaves the round, and does not accumulate turns. If it was charged for more than its turn while others waited, it
+ *   returns with that debt.
  * - The jobs of one organization take turns, the oldest first.
  */
 export type FairQueue<J extends WaitingJob> = {
@@ -28,6 +29,11 @@ export type FairQueue<J extends WaitingJob> = {
   remove(job: J): void;
   /** The job whose turn it is. It stays in the queue and its turn counts. */
   next(): J | undefined;
+  /**
+   * Counts further turns (or parts of one) for units of an organization that take longer than others. Without that, an organization whose units take
+   * minutes would get nearly all the time of the workers, turn by turn. Has no effect while no organization waits.
+   */
+  charge(organization: string, organizationPlan: OrganizationPlan, turns: number): void;
 };
 
 /** Shares of the pool by plan. */
@@ -44,6 +50,11 @@ type Member<J> = {
   jobs: PriorityQueue<J>;
 };
 
+/** Virtual time by which an organization may be ahead of the others without being in debt. Turns alone put it ahead by 1 at most. */
+const mostAhead = 1.5;
+/** Above this number, debts that are paid are forgotten. */
+const mostDebts = 1_000;
+
 /** Weighted fair queueing in virtual time. */
 export function fairQueue<J extends WaitingJob>(): FairQueue<J> {
   const lastSteps = new Set<J>();
@@ -53,6 +64,8 @@ export function fairQueue<J extends WaitingJob>(): FairQueue<J> {
   const round = priorityQueue<Member<J>>((a, b) =>
     a.virtualTime === b.virtualTime ? a.turn < b.turn : a.virtualTime < b.virtualTime,
   );
+  /** Virtual time of organizations outside of the round that are in debt. */
+  const debts = new Map<string, number>();
   /** Order of jobs that were never served. */
   const ages = new Map<J, number>();
   const isBefore = (a: J, b: J): boolean =>
@@ -62,13 +75,32 @@ export function fairQueue<J extends WaitingJob>(): FairQueue<J> {
   let turn = 0;
   let age = 0;
 
+  /** Virtual time of the organization in the round that is served next. */
+  const roundTime = (): number => round.first()?.virtualTime ?? lastVirtualTime;
+
+  function isInDebt(organization: string): boolean {
+    const virtualTime = members.get(organization)?.virtualTime ?? debts.get(organization) ?? 0;
+    return virtualTime > roundTime() + mostAhead;
+  }
+
+  function keepDebt(organization: string, virtualTime: number): void {
+    if (virtualTime <= roundTime() + mostAhead) return;
+    debts.set(organization, virtualTime);
+    if (debts.size <= mostDebts) return;
+    for (const other of debts.keys()) if (!isInDebt(other)) debts.delete(other);
+  }
+
   function memberOf(organization: string, share: number): Member<J> {
     const known = members.get(organization);
     if (known !== undefined) return known;
-    const virtualTime = round.first()?.virtualTime ?? lastVirtualTime;
-    const member = { share, virtualTime, turn: 0, unitsInARow: share, jobs: priorityQueue(isBefore) };
+    const isNewcomer = !isInDebt(organization);
+    const virtualTime = isNewcomer ? roundTime() : (debts.get(organization) ?? 0);
+    debts.delete(organization);
+    const unitsInARow = isNewcomer ? share : 0;
+    const member = { share, virtualTime, turn: 0, unitsInARow, jobs: priorityQueue(isBefore) };
     members.set(organization, member);
-    newcomers.add(member);
+    if (isNewcomer) newcomers.add(member);
+    else round.put(member);
     return member;
   }
 
@@ -79,6 +111,7 @@ export function fairQueue<J extends WaitingJob>(): FairQueue<J> {
     members.delete(job.organization);
     newcomers.delete(member);
     round.remove(member);
+    keepDebt(job.organization, member.virtualTime);
   }
 
   function remove(job: J): void {
@@ -107,7 +140,7 @@ export function fairQueue<J extends WaitingJob>(): FairQueue<J> {
     },
     put(job, organizationPlan, { lastStep = false } = {}) {
       if (!ages.has(job)) ages.set(job, (age += 1));
-      if (lastStep) {
+      if (lastStep && !isInDebt(job.organization)) {
         leaveRound(job);
         lastSteps.add(job);
         return;
@@ -127,6 +160,19 @@ export function fairQueue<J extends WaitingJob>(): FairQueue<J> {
       job.servedAt = turn;
       member?.jobs.put(job);
       return job;
+    },
+    charge(organization, organizationPlan, turns) {
+      if (members.size === 0) return;
+      const member = members.get(organization);
+      const cost = turns / shareOf[organizationPlan];
+      if (member === undefined) {
+        debts.set(organization, Math.max(debts.get(organization) ?? 0, roundTime()) + cost);
+        return;
+      }
+      member.virtualTime += cost;
+      member.unitsInARow = 0;
+      newcomers.delete(member);
+      round.put(member);
     },
   };
 }

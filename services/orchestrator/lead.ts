@@ -77,7 +77,7 @@ const everyMs = 1_000;
 const longestStepMs = 2_000;
 
 /**
- * Once a second until `signal` aborts: gives up lost tasks, replans jobs whose renderers are gone, fails jobs over their deadline, and uses free
+ * Once a second until `signal` aborts: gives up lost tasks, charges organizations for long ones, replans jobs whose renderers are gone, fails jobs over their deadline, and uses free
  * credits. It looks at no other job.
  */
 async function watchTime(
@@ -104,6 +104,7 @@ async function watchTime(
       const lost = dispatcher.tasks.countSilence(elapsed, context.taskLostAfterMs, isHeld, (group) =>
         hasFreeWorker(context, group),
       );
+      dispatcher.timePassed(elapsed, isHeld);
       for (const task of lost) {
         context.logger.warn({ taskId: task.taskId }, 'a task was lost');
         dispatcher.tasks.remove(task.taskId);

@@ -8,6 +8,8 @@ const task = (unit: number, attempt = 1): HandedOut => ({
   unit,
   attempt,
   group,
+  organization: 'acme',
+  organizationPlan: 'pro',
 });
 const always = () => true;
 const never = () => false;
@@ -51,4 +53,27 @@ test('a task in somebody’s hand, or waiting while all are busy, is not lost', 
   expect(tasks.countSilence(60_000, 30_000, never, never)).toEqual([]);
   expect(tasks.countSilence(60_000, 30_000, always, always)).toEqual([]);
   expect(tasks.countSilence(29_000, 30_000, never, always)).toEqual([]);
+});
+
+test('a task that a worker has for longer than a turn is named, also after its job has ended', () => {
+  const tasks = handedOutTasks();
+  tasks.add(task(1));
+  tasks.add(task(2));
+  const isHeld = (taskId: string) => taskId === 'j.1.1';
+  const held = () => tasks.countHeld(1_000, 2_000, isHeld).map(({ taskId }) => taskId);
+  expect([held(), held(), held()]).toEqual([[], [], ['j.1.1']]);
+  tasks.keepOnly('j', () => false);
+  expect([tasks.inUse(group), held()]).toEqual([0, ['j.1.1']]);
+  tasks.countHeld(60_000, 2_000, never);
+  expect(held()).toEqual([]);
+});
+
+test('a task that was reported is not named any more', () => {
+  const tasks = handedOutTasks();
+  tasks.add(task(1));
+  tasks.countHeld(9_000, 2_000, always);
+  tasks.reported('j', 1);
+  expect(tasks.countHeld(9_000, 2_000, always)).toEqual([]);
+  tasks.keepOnly('j', () => false);
+  expect(tasks.countHeld(9_000, 2_000, always)).toEqual([]);
 });

@@ -12,9 +12,18 @@ import type { BundleTask, RenderTask } from '#shared/contracts/export-tasks.ts';
 /** Workers that may take a task: renderers of one version, or the bundlers. */
 export type WorkerGroup = { service: 'page-renderer'; rendererVersion: string } | { service: 'bundler' };
 
-export type HandedOut = { taskId: string; jobId: string; unit: WorkUnit; attempt: number; group: WorkerGroup };
+export type HandedOut = Pick<ExportJobState, 'organization' | 'organizationPlan'> & {
+  taskId: string;
+  jobId: string;
+  unit: WorkUnit;
+  attempt: number;
+  group: WorkerGroup;
+};
 
-type Entry = HandedOut & { reported: boolean; silentMs: number };
+type Entry = HandedOut & { reported: boolean; silentMs: number; heldMs: number };
+
+/** Time after which a task of a job that ended is forgotten, if no worker names it. */
+const forgottenAfterMs = 60_000;
 
 export const groupName = (group: WorkerGroup): string =>
   group.service === 'bundler' ? 'bundler' : group.rendererVersion;
@@ -52,18 +61,25 @@ export type HandedOutTasks = {
     isHeld: (taskId: string) => boolean,
     hasFreeWorker: (group: WorkerGroup) => boolean,
   ): HandedOut[];
+  /**
+   * Counts `elapsedMs` for each task that a worker names, and returns those that are in its hands for longer than `turnMs`. Tasks of jobs that ended
+   * count, too: workers finish them.
+   */
+  countHeld(elapsedMs: number, turnMs: number, isHeld: (taskId: string) => boolean): HandedOut[];
 };
 
 export function handedOutTasks(): HandedOutTasks {
   const entries = new Map<string, Entry>();
   const byJob = new Map<string, Set<Entry>>();
   const used = new Map<string, number>();
+  /** Tasks without a report that are no longer current. A worker may have them. */
+  const left = new Map<string, Entry>();
   const ofJob = (jobId: string): Iterable<Entry> => byJob.get(jobId) ?? [];
   const use = ({ group }: Entry, credits: number): void => {
     const name = groupName(group);
-    const left = (used.get(name) ?? 0) + credits;
-    if (left === 0) used.delete(name);
-    else used.set(name, left);
+    const inUse = (used.get(name) ?? 0) + credits;
+    if (inUse === 0) used.delete(name);
+    else used.set(name, inUse);
   };
   function setReported(entry: Entry, reported: boolean): void {
     if (entry.reported !== reported) use(entry, reported ? -1 : 1);
@@ -74,13 +90,16 @@ export function handedOutTasks(): HandedOutTasks {
     const own = byJob.get(entry.jobId);
     own?.delete(entry);
     if (own?.size === 0) byJob.delete(entry.jobId);
-    if (!entry.reported) use(entry, -1);
+    if (entry.reported) return;
+    use(entry, -1);
+    left.set(entry.taskId, { ...entry, silentMs: 0 });
   }
   return {
     add(task) {
-      const entry = { ...task, reported: false, silentMs: 0 };
+      const entry = { ...task, reported: false, silentMs: 0, heldMs: 0 };
       const known = entries.get(task.taskId);
       if (known !== undefined) remove(known);
+      left.delete(task.taskId);
       entries.set(task.taskId, entry);
       const own = byJob.get(task.jobId) ?? new Set();
       byJob.set(task.jobId, own.add(entry));
@@ -114,6 +133,19 @@ export function handedOutTasks(): HandedOutTasks {
         if (entry.silentMs >= lostAfterMs) lost.push(entry);
       }
       return lost;
+    },
+    countHeld: (elapsedMs, turnMs, isHeld) => {
+      for (const [taskId, entry] of left) {
+        entry.silentMs = isHeld(taskId) ? 0 : entry.silentMs + elapsedMs;
+        if (entry.silentMs >= forgottenAfterMs) left.delete(taskId);
+      }
+      const long: HandedOut[] = [];
+      for (const entry of [...entries.values(), ...left.values()]) {
+        if (entry.reported || !isHeld(entry.taskId)) continue;
+        entry.heldMs += elapsedMs;
+        if (entry.heldMs > turnMs) long.push(entry);
+      }
+      return long;
     },
   };
 }
