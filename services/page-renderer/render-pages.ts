@@ -88,9 +88,9 @@ export async function renderPages(
   /** Number of killed children, by the kind of their request. */
   const hung = { page: 0, 'failed-page': 0 };
   const render = async (request: PageRequest): Promise<PageOutcome> => {
-    if (hung[request.kind] >= mostHung) return failed(notTried);
+    const isShort = hung[request.kind] >= mostHung;
     const onHung = (): void => void (hung[request.kind] += 1);
-    return fits(await renderPage(context, request, { organization, ...how, onHung }));
+    return fits(await renderPage(context, request, { organization, ...how, isShort, onHung }));
   };
   let dead = 0;
   for (const { slice, source, dependencies } of pages) {
@@ -112,11 +112,11 @@ export async function renderPages(
 }
 
 /**
- * Limit of the children that are killed at their deadline for one chunk. A page that takes over its child can let it sleep, and a chunk of such pages
- * would keep a slot from other organizations for an hour.
+ * Number of children that are killed at their whole deadline for one chunk. Further pages have a part of it, in which nearly all pages are rendered,
+ * and one attempt. A page that takes over its child can let it sleep, and a chunk of such pages would keep a slot from other organizations for long.
  */
 const mostHung = 6;
-const notTried = `it was not tried, because ${mostHung} processes for other pages of its chunk did not finish in time`;
+const shortShare = 1 / 10;
 
 /** Refuses pages for which a chunk has no room: they are kept in memory, and everybody reads the sidecar with their facts. */
 function chunkRoom(): (outcome: PageOutcome) => PageOutcome {
@@ -160,22 +160,27 @@ const maxReason = 300;
 
 /**
  * Renders one page in a child. If the child hangs or dies, the page is retried once in a new one, with the slower parser unless memory ran out; then
- * it has failed. `alone`: in a new child from the start. `onHung` is called for each child that was killed at its deadline. Rejects only with the
- * reason of `signal`.
+ * it has failed. `alone`: in a new child from the start. `isShort`: a tenth of the deadline, and no retry of a page that hangs. `onHung` is called for
+ * each child that was killed at its deadline. Rejects only with the reason of `signal`.
  */
 export async function renderPage(
   context: PageContext,
   request: PageRequest,
-  options: { organization: string; alone: boolean; signal: AbortSignal; onHung?: () => void },
+  options: { organization: string; alone: boolean; signal: AbortSignal; isShort?: boolean; onHung?: () => void },
 ): Promise<PageOutcome> {
-  const { signal, onHung } = options;
+  const { signal, isShort = false, onHung } = options;
+  const deadlineMs = context.pageDeadlineMs * (isShort ? shortShare : 1);
   const run = (pool: ChildPool, asked: typeof request = request) =>
-    runChild(pool, asked, { deadlineMs: context.pageDeadlineMs, affinity: options.organization, signal });
+    runChild(pool, asked, { deadlineMs, affinity: options.organization, signal });
   let outcome = await attempt(
     () => (options.alone ? inFreshChild(context, (pool) => run(pool)) : run(context.pool)),
     signal,
   );
   if (outcome === 'hung') onHung?.();
+  if (outcome === 'hung' && isShort)
+    return failed(
+      `it was not rendered within ${deadlineMs / 1000} s, after other pages of its chunk had taken too long`,
+    );
   if (outcome === 'hung' || outcome instanceof ChildDied) {
     const isOutOfMemory = outcome instanceof ChildDied && outcome.isOutOfMemory;
     const again: typeof request =
@@ -184,7 +189,7 @@ export async function renderPage(
   }
   if (outcome === 'hung') {
     onHung?.();
-    return failed(`it was not rendered within ${context.pageDeadlineMs / 1000} s, twice`);
+    return failed(`it was not rendered within ${deadlineMs / 1000} s, twice`);
   }
   if (outcome instanceof ChildMisbehaved) return failed(`${outcome.message}, twice`);
   if (outcome instanceof ChildDied) return { ...failed(`${outcome.message}, twice`), childDied: true };
