@@ -31,7 +31,8 @@ const parts = new RegExp(
   'gi',
 );
 
-function withoutEscapes(written: string): string {
+/** A string or an address of CSS without its escapes. */
+export function withoutEscapes(written: string): string {
   return written.replace(/\\(?:([0-9a-f]{1,6})[ \t\n\r\f]?|([^]))/gi, (_whole, hex?: string, character?: string) => {
     const code = hex === undefined ? undefined : Number.parseInt(hex, 16);
     if (code === undefined) return character ?? '';

@@ -120,6 +120,51 @@ describe('style sheets', () => {
   });
 
   test.each([
+    'url(//unc.example/a.png)',
+    'url( "//unc.example/a.png" )',
+    "url('file://unc.example/a.png')",
+    'url(FILE:///etc/a.png)',
+    `url(file://unc.example/${'a'.repeat(2_000)})`,
+    'url("\\5c\\5c unc.example\\5c a.png")',
+    'url("\\\\\\\\unc.example/a.png")',
+    'url("/\\9/unc.example/a.png")',
+    'url("\\66ile://unc.example/a.png")',
+    'image-set("//unc.example/a.png" 1x)',
+    '-webkit-image-set("file://unc.example/a.png" 1x)',
+    'IMAGE-\\set("//unc.example/a.png" 1x)',
+    'cross-fade("//unc.example/a.png", red)',
+    'src("//unc.example/a.png")',
+    'image("//unc.example/a.png")',
+    'linear-gradient(red, blue), url(//unc.example/a.png)',
+    'url("javascript:unc.example")',
+  ])('%s names no computer in the network', (written) => {
+    const made = isolated('a.css', `a { background: ${written} }`);
+    expect(made).not.toMatch(/(?<!https:)(?:\/\/|\\)unc\.example|file:|66ile|5c|javascript/i);
+    expect(made).toMatch(/"data:,"|https:\/\/unc\.example/);
+  });
+
+  test('do not hand an address on to a function that loads it', () => {
+    const css = 'a { --x: "//unc.example/a.png"; background: image-set(var(--x) 1x, cross-fade(attr(data-x), red)) }';
+    expect(isolated('a.css', css)).toContain(
+      'background: image-set(var-left-out(--x) 1x, cross-fade(attr-left-out(data-x), red))',
+    );
+  });
+
+  test.each([
+    'url(a.png)',
+    'url( "b (1).png" )',
+    "url('../c.png#d')",
+    'url(#e)',
+    'url(https://x.example/a.png)',
+    'url("data:image/png;base64,AA==")',
+    'image-set("a.png" 1x type("image/png"), url(b.png) 2x)',
+    'linear-gradient(var(--a), calc(1px + var(--b)))',
+  ])('keep %s', (written) => {
+    const css = `a { background: ${written}; content: "// Note: " attr(data-x) } a[href^="//"]::before { content: "file:" }`;
+    expect(isolated('a.css', css)).toContain(css);
+  });
+
+  test.each([
     'a { color: red } } body { display: none } @media all {',
     'a { b: "x\n} body { c: d }',
     '/* open',
