@@ -85,7 +85,7 @@ test.each([
     'a@`evil.example`, b@`evil.example`, c\\&#64;evil.example',
   ],
   ['mail over texts', 'a@[evil.example](//e) b', 'a@`evil.example` b'],
-  ['a name with a version', 'npm i react@19.2.0 or @acme/kit', 'npm i react@19.2.0 or @acme/kit'],
+  ['a name with a version', 'npm i react@19.2.0 or @acme/kit', 'npm i react@19\\.2.0 or @acme/kit'],
   ['the head of a table in code', '~~~ a|b\n-|-\n~~~\n', '~~~ a b\n-|-\n~~~\n'],
 ])('no text makes others read a link: %s', async (_what, text, shown) => {
   expect(await filter(text)).toBe(shown);
@@ -148,8 +148,12 @@ test.each([
   ['mail help@ok.example-', 'mail help@ok.example-'],
   ['x.y+z@evil.example.', 'x.y+z@`evil.example`.'],
   ['x@evil', 'x@evil'],
-  ['x@1.2', 'x@1.2'],
-  ['x@a.b.1', 'x@a.b.1'],
+  ['x@1.2', 'x@1\\.2'],
+  ['npm i x@1.3.4, then', 'npm i x@1\\.3.4, then'],
+  ['x@1\\.2', 'x@1\\.2'],
+  ['x@1[.3](//e)', 'x@1`.3`'],
+  ['`x@1.3`', '`x@1.3`'],
+  ['x@a.b.1', 'x@a\\.b.1'],
   ['x@e.c..1 y', 'x@`e.c..1` y'],
   ['x@e.c.-2 y', 'x@`e.c.-2` y'],
   ['x@e.c', 'x@`e.c`'],

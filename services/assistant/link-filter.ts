@@ -34,6 +34,8 @@ const inAddresses = /[\w:/.@+-]/;
 const mailGoesOn = /[-.\w+](@[-\w.]*)$/;
 /** True for hosts of mail addresses, but not for versions, as in `name@1.2.3`. For readers, a host ends before a dot without a label behind it. */
 const isMailHost = (host: string): boolean => /\.[-\w]*[a-z][-\w]*(?:$|\.[^a-z\d])/i.test(host);
+/** Readers such as marked and markdown-it also take a version for a host: they make `name@1.2.3` a mail address. */
+const isHostForSome = (host: string): boolean => /\.[-\w]*[a-z\d]/i.test(host);
 /** Characters that are read at once. An answer may arrive in one piece, and each step searches the whole text that it reads. */
 const readAtOnce = 4_000;
 const longestBeginning = 80;
@@ -208,7 +210,7 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     if (mayGrow && !isLast && rest.length < longestLink) return undefined;
     const shown = begun === undefined ? whole.replace(mailEnds, '') : whole;
     const length = shown.length - (both.length - rest.length);
-    if (length <= 0 || (begun === undefined && !isMailHost(shown.slice(1)))) return '';
+    if (length <= 0 || (begun === undefined && !isHostForSome(shown.slice(1)))) return '';
     return `\`${withoutEscapes(take(length))}\``;
   }
 
@@ -223,15 +225,16 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
       : take(whole.length);
   }
 
-  /** Turns the host of a mail address into code. The name before `@` has already been shown. */
+  /** Turns the host of a mail address into code, and escapes the dot of a version. The name before `@` has already been shown. */
   async function mailAddress(isLast: boolean): Promise<string | undefined> {
     const [whole = '', host = ''] = mailHost.exec(rest) ?? [];
     if (goesToEnd(whole, rest) && !isLast && whole.length < longestLink) return undefined;
     const shown = host.replace(mailEnds, '');
     const [name] = mailName.exec(said) ?? [];
     const meant = withoutEscapes(shown);
-    if (!isMailHost(meant) || !/[-.\w+]$/.test(said)) return take(1);
+    if (!isHostForSome(meant) || !/[-.\w+]$/.test(said)) return take(1);
     take(shown.length + 1);
+    if (!isMailHost(meant)) return `@${shown.replace(/\\?\./, '\\.')}`;
     return (await isAllowed(`mailto:${name}@${meant}`)) ? `@${shown}` : `@\`${meant}\``;
   }
 
