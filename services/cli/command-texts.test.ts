@@ -4,7 +4,7 @@ import type { ListedApiKey } from '#shared/interfaces/http/directory.ts';
 import { diagnosticTable } from './commands/check.ts';
 import { diagnosticCounts, diagnosticLine } from './format.ts';
 import { contentNamed, contentTable } from './commands/content.ts';
-import { digestSentence } from './commands/export.ts';
+import { digestSentence, findingsText } from './commands/export.ts';
 import { previewTable } from './commands/housekeeping.ts';
 import { endsAllMakers, keyTable, revokedText } from './commands/keys.ts';
 import { explanationText, passageText } from './commands/search.ts';
@@ -207,4 +207,11 @@ test('how scores came about, as a table with the words that were searched', () =
     '  delet: delet, remov × 0.7',
     '  xyzzy: nowhere',
   ]);
+});
+
+test('an export says how many findings its report has, and where to read them', () => {
+  expect(findingsText({ errors: 0, warnings: 0 })).toBe('');
+  expect(findingsText({ errors: 1, warnings: 32 })).toBe(
+    '\nIts report has 1 error and 32 warnings: see _bindery/report.json in the bundle, or "bindery check --pages <folder>".',
+  );
 });

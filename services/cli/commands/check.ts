@@ -55,10 +55,14 @@ export function diagnosticTable(diagnostics: readonly Diagnostic[]): string {
         severity,
         formatNumber(count).padStart('Count'.length),
         formatNumber(files).padStart('Files'.length),
-        printable(example).slice(0, 100),
+        cutText(printable(example)),
       ]),
   );
 }
+
+const mostText = 100;
+
+const cutText = (text: string): string => (text.length > mostText ? `${text.slice(0, mostText - 1)}…` : text);
 
 /** `pages` is 0 if the project cannot be published. */
 type ProjectCheck = { publishable: boolean; pages: number; diagnostics: Diagnostic[] };

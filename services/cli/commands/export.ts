@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import type { ExportJob } from '#shared/interfaces/http/exports.ts';
 import { deploymentTypes } from '#shared/contracts/stored-objects.ts';
+import { authorReportPath, type Findings } from '#shared/export/bundle/verify-bundle.ts';
 import { type ApiClient, jobPath, retryWhileAway } from '../api-client.ts';
 import { checkTarget } from '../check-target.ts';
 import { choiceList, type ServerCommandOptions, withConnection } from '../command-options.ts';
@@ -91,10 +92,20 @@ export function exportCommand(program: Command): void {
       );
       download?.end(`Downloaded ${file}.`);
       output.result(
-        { job: ended, bundle: link, file, files: checked.files },
-        `${file}: ${link.sizeBytes} bytes, SHA-256 ${link.sha256} as announced, ${checked.files} files as its manifest says.`,
+        { job: ended, bundle: link, file, files: checked.files, findings: checked.findings },
+        `${file}: ${link.sizeBytes} bytes, SHA-256 ${link.sha256} as announced, ${checked.files} files as its manifest says.${findingsText(checked.findings)}`,
       );
     });
+}
+
+/** A line about the findings of an export, which are in its bundle, or '' if there are none. Pure. */
+export function findingsText({ errors, warnings }: Findings = { errors: 0, warnings: 0 }): string {
+  const counts = [
+    ...(errors > 0 ? [counted(errors, 'error')] : []),
+    ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
+  ];
+  if (counts.length === 0) return '';
+  return `\nIts report has ${counts.join(' and ')}: see ${authorReportPath} in the bundle, or "bindery check --pages <folder>".`;
 }
 
 /** Undefined if all features follow the deployment type. */

@@ -20,6 +20,15 @@ describe('frontmatter', () => {
     expect(read('---\n---\nText')).toMatchObject({ data: {}, broken: false, diagnostics: [] });
   });
 
+  it('with a colon in a value is refused with the advice to quote it', () => {
+    const [found] = block('title: Broken: a page\nicon: x').diagnostics;
+    expect(found).toMatchObject({
+      line: 2,
+      message:
+        'The frontmatter is not valid YAML: bad indentation of a mapping entry. Put a value with a colon into quotes.',
+    });
+  });
+
   it('keeps dates as text, and reads quoted text over several lines', () => {
     expect(block('date: 2024-01-02\ndescription: "one\ntwo"\nb: c').data).toEqual({
       date: '2024-01-02',

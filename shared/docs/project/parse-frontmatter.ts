@@ -120,7 +120,7 @@ function readYaml(
     if (isJsonObject(data)) return { data, broken: false, diagnostics };
     return { data: {}, broken: true, diagnostics: [report('The frontmatter must be a list of "key: value" lines.')] };
   } catch (error) {
-    const { sentence, line } = explain(error);
+    const { sentence, line } = explain(error, raw);
     return { data: rescued(raw), broken: true, diagnostics: [report(sentence, line)] };
   }
 }
@@ -150,12 +150,17 @@ function loadLeniently(raw: string, options: LoadOptions): unknown {
   }
 }
 
-function explain(error: unknown): { sentence: string; line: number } {
+function explain(error: unknown, raw: string): { sentence: string; line: number } {
   const { reason, mark } = error as { reason?: string; mark?: { line?: number } };
   const why = (reason ?? messageOf(error)).slice(0, 200);
+  const at = mark?.line ?? 0;
+  const advice = valueWithColon.test(raw.split('\n')[at] ?? '') ? ' Put a value with a colon into quotes.' : '';
   // The mark's line counts from 0 within the block, which starts on the file's second line.
-  return { sentence: `The frontmatter is not valid YAML: ${why}.`, line: (mark?.line ?? 0) + 2 };
+  return { sentence: `The frontmatter is not valid YAML: ${why}.${advice}`, line: at + 2 };
 }
+
+/** `title: Part one: the start` */
+const valueWithColon = /^[\w-]+:[ \t]+[^"'{[\s][^\n]*:(?:\s|$)/;
 
 /** Title and description of a block that is not valid YAML, often because of a colon in a title, so that the page keeps its name. */
 function rescued(raw: string): JsonObject {

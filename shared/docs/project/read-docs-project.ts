@@ -25,7 +25,7 @@ import { readFonts } from './read-fonts.ts';
 import { readConfig, readIgnoreFile } from './read-config.ts';
 import { readNavigation, withTitles } from './read-navigation.ts';
 import { readRedirects } from './read-redirects.ts';
-import { readSettings } from './read-settings.ts';
+import { checkPictures, readSettings } from './read-settings.ts';
 import { readSynonyms } from './read-synonyms.ts';
 import { importCycles, isSource, type ReadSource, readSources } from './read-sources.ts';
 import type { NavigationNode, PageEntry, SiteModel } from './site-model.ts';
@@ -179,6 +179,7 @@ export async function readDocsProject(
   const pictures = await pictureSizes(assets, usable);
   for (const made of reference.files()) await keep(made);
   const fonts = await readFonts(config.value['fonts'], config.file, { ...usable, files: named }, report);
+  checkPictures(settings, config.file, (path) => carriedPaths.has(path), report);
   checkIcons({ settings, navigation, pages }, config.file, (path) => carriedPaths.has(path), report);
   return jsonCopy<DocsProject>({
     formatVersion: 1,

@@ -30,6 +30,14 @@ function read(navigation: JsonValue, missing: string[] = []) {
 }
 
 describe('navigation', () => {
+  it('names a group whose name has another key', () => {
+    const { nodes, diagnostics } = read({ groups: [{ groups: 'Start', pages: ['a'] }, { pages: ['b'] }] });
+    expect(nodes).toHaveLength(2);
+    expect(diagnostics.map(({ message }) => message)).toEqual([
+      'A group of the navigation has no heading: write "group": "Start" in place of "groups".',
+    ]);
+  });
+
   it('nests groups, with roots', () => {
     const { nodes, places, codes } = read({
       groups: [

@@ -182,6 +182,15 @@ export function readNavigation(
       return pageOf(textOf(group['page']) ?? '', around);
     const inner = inside(group, around);
     const title = textOf(group['group']) ?? '';
+    const misnamed = group['group'] === undefined ? ['groups', 'title', 'name', 'label'] : [];
+    const key = misnamed.find((each) => textOf(group[each]) !== undefined);
+    if (key !== undefined) {
+      const name = quoted(textOf(group[key]) ?? '');
+      warn(
+        'bad-navigation-entry',
+        `A group of the navigation has no heading: write "group": ${name} in place of "${key}".`,
+      );
+    }
     const children = contentOf(group, title, inner);
     const root = rootOf(group, inner);
     if (children.length === 0 && root === undefined) return [];

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { docsFromMint } from './docs-from-mint.ts';
 import type { JsonObject } from './json-values.ts';
-import { readSettings } from './read-settings.ts';
+import { checkPictures, readSettings } from './read-settings.ts';
 import { siteSettingsSchema } from './site-model.ts';
 
 function read(config: JsonObject) {
@@ -88,6 +88,42 @@ describe('settings of docs.json', () => {
       'bad-setting',
       'bad-setting',
       'unknown-setting',
+    ]);
+  });
+
+  it('that are misspelt, and hosts without https, are named with what was probably meant', () => {
+    const { diagnostics } = read({
+      ...minimal,
+      colours: {},
+      navbar: {
+        links: [
+          { label: 'Blog', href: 'blog.acme.com/news' },
+          { label: 'Page', href: 'guides/node.js' },
+        ],
+      },
+    });
+    expect(diagnostics.map(({ message }) => message)).toEqual([
+      '"colours" is not a known setting, so it has no effect; did you mean "colors"?',
+      '"navbar.links.href" is "blog.acme.com/news", which is a path of this site. Write "https://blog.acme.com/news" if it is a host.',
+    ]);
+  });
+
+  it('that name pictures that are not there are reported', () => {
+    const { settings } = read({
+      ...minimal,
+      logo: { light: '/images/light.svg', dark: './images/dark.svg' },
+      favicon: 'https://acme.com/favicon.ico',
+    });
+    const found: Diagnostic[] = [];
+    const isFile = (path: string) => path === 'images/light.svg';
+    checkPictures(settings, 'docs.json', isFile, (one) => found.push(one));
+    expect(found).toEqual([
+      {
+        severity: 'warning',
+        code: 'missing-file',
+        file: 'docs.json',
+        message: '"logo" names the file "./images/dark.svg", which is not in the project. Add it, or correct its path.',
+      },
     ]);
   });
 

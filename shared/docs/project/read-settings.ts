@@ -16,7 +16,8 @@ import { readAnalytics } from './read-analytics.ts';
 import { iconOf } from './read-icons.ts';
 import { readPageMenu } from './read-page-menu.ts';
 import { readThumbnails } from './read-thumbnails.ts';
-import { isSafeHref } from './url-policy.ts';
+import { guessAmong } from '#shared/runtime/problem-text.ts';
+import { classifyUrl, isInlineImage, isSafeHref } from './url-policy.ts';
 import type { SiteSettings } from './site-model.ts';
 
 const decorations = ['gradient', 'grid', 'windows'] as const;
@@ -33,6 +34,11 @@ const groups = new Set(
   'colors appearance icons styling navigation navbar footer seo errors metadata variables search'.split(' '),
 );
 
+/** Unknown settings whose names are compared with the known ones. */
+const mostGuesses = 20;
+/** Addresses that their author meant as a host, by the most common endings of hosts. */
+const hostName = /^(?:www\.)?[a-z\d-]+(?:\.[a-z\d-]+)*\.(?:ai|app|co|com|dev|edu|io|net|org)(?:\/|$)/i;
+
 /**
  * Reads `docs.json`, with its references resolved, as `SiteSettings`. A missing name throws `InvalidProject`. Everything else has a default, and
  * wrong values are reported and left out. Fonts are read elsewhere, because they need the project's files.
@@ -43,16 +49,23 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
   if (name === undefined) {
     throw new InvalidProject('missing-setting', file, `${file} has no "name". Add the name of the documentation.`);
   }
+  let unknownCount = 0;
   for (const [key, value] of Object.entries(config)) {
     if (groups.has(key) && value !== null && !isJsonObject(value))
       warn('bad-setting', `"${key}" must be an object with settings in braces; what is written there has no effect.`);
     if (!knownKeys.has(key)) {
-      const message = `"${key.slice(0, 60)}" is not a known setting, so it has no effect.`;
+      const guess = unknownCount < mostGuesses ? guessAmong(key, [...knownKeys]) : '';
+      unknownCount += 1;
+      const message = `"${key.slice(0, 60)}" is not a known setting, so it has no effect${guess}${guess === '' ? '.' : '?'}`;
       report({ severity: 'info', code: 'unknown-setting', message, file });
     }
   }
   const href = (value: JsonValue | undefined, field: string): string | undefined => {
     const text = textOf(value);
+    if (text !== undefined && hostName.test(text)) {
+      const message = `"${field}" is ${quoted(text)}, which is a path of this site. Write ${quoted(`https://${text}`)} if it is a host.`;
+      warn('bad-link', message);
+    }
     if (text === undefined || isSafeHref(text)) return text;
     const message = `"${field}" is ${quoted(text)}, which is not an address that a page may link to. Use https, mailto or a path.`;
     warn('bad-link', message);
@@ -193,6 +206,23 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
     integrations: config['integrations'],
     markdownInstructions: listOf(objectOf(config['markdown'])['instructions']).flatMap((item) => textsOf(item)),
   });
+}
+
+/** Reports the pictures of logo and favicon that are not among the files of the project. The renderer leaves them out. */
+export function checkPictures(
+  { logo, favicon }: Pick<SiteSettings, 'logo' | 'favicon'>,
+  file: string,
+  isFile: (path: string) => boolean,
+  report: Report,
+): void {
+  for (const [name, pictures] of Object.entries({ logo, favicon })) {
+    for (const written of new Set([pictures?.light, pictures?.dark])) {
+      const address = written === undefined || isInlineImage(written) ? undefined : classifyUrl(written);
+      if (address?.kind !== 'path' || isFile(address.path.replace(/^\/+/, ''))) continue;
+      const message = `"${name}" names the file ${quoted(written ?? '')}, which is not in the project. Add it, or correct its path.`;
+      report({ severity: 'warning', code: 'missing-file', message, file });
+    }
+  }
 }
 
 const networkNames: ReadonlyMap<string, string> = new Map([

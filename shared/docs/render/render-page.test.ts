@@ -258,6 +258,15 @@ test.each([
   expect(html?.includes('class="footer"')).toBe(hasFooter);
 });
 
+test('a social network without a sign is named once', async () => {
+  const docs = JSON.parse(files['docs.json']);
+  const footer = { socials: { github: 'https://github.com/acme', ours: 'https://acme.com' } };
+  const project = await testProject({ ...files, 'docs.json': JSON.stringify({ ...docs, footer }) });
+  const html = project.render('index').files[0]?.body ?? '';
+  expect(html).toContain('</svg><span class="sr-only">github</span></a>');
+  expect(html).toContain('rel="noopener noreferrer"><span>ours</span></a>');
+});
+
 test('links of the description are links of the page', async () => {
   const { page } = await renderedContent('---\ntitle: A\ndescription: As [said](/none#part)\n---\n\nSee [one](/one).');
   expect(page.links).toEqual(['/one', '/none#part']);

@@ -44,8 +44,16 @@ test('a complete bundle has no problems, and the report has its size and digest'
     sizeBytes: bytes.length,
     sha256: createHash('sha256').update(bytes).digest('hex'),
     manifestSha256: createHash('sha256').update(manifestOf(pages).body).digest('hex'),
+    findings: undefined,
     problems: [],
   });
+});
+
+test('the numbers of findings are those of the report for authors', async () => {
+  const report = file('_bindery/report.json', '{"summary":{"pages":3,"errors":1,"warnings":32}}');
+  const bytes = await bundle([...pages, report, manifestOf([...pages, report])]);
+  const { findings, problems } = await verifyBundle(Readable.from([bytes]));
+  expect({ findings, problems }).toEqual({ findings: { errors: 1, warnings: 32 }, problems: [] });
 });
 
 test('the settings may be edited after the export', async () => {

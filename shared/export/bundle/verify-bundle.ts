@@ -7,6 +7,8 @@ import { firstProblem, problemText } from '#shared/runtime/problem-text.ts';
 import { ArchiveRefused } from './archive-names.ts';
 import { type ArchiveBudgets, readArchive } from './read-archive.ts';
 
+export type Findings = { errors: number; warnings: number };
+
 export type BundleReport = {
   /** Number of files, including the manifest. */
   files: number;
@@ -16,6 +18,8 @@ export type BundleReport = {
   sha256: string | undefined;
   /** SHA-256 of its manifest; undefined if it has none. */
   manifestSha256: string | undefined;
+  /** Numbers of findings in the bundle's report for authors; undefined if it has none. */
+  findings: Findings | undefined;
   /** Sentences, at most 100; none if the files are exactly those that the manifest lists. */
   problems: string[];
 };
@@ -47,11 +51,13 @@ export async function verifyBundle(packed: Readable, budgets: ArchiveBudgets = g
   const found = new Map<string, FoundFile>();
   const tops = new Set<string>();
   let manifest: Buffer | undefined;
+  let findings: Findings | undefined;
   const report = (problems: string[], sha256?: string): BundleReport => ({
     files: found.size,
     sizeBytes,
     sha256,
     manifestSha256: manifest === undefined ? undefined : sha256Of(manifest),
+    findings,
     problems: problems.slice(0, maxProblems),
   });
   try {
@@ -62,6 +68,10 @@ export async function verifyBundle(packed: Readable, budgets: ArchiveBudgets = g
       if (name === manifestPath && size <= maxManifestBytes) {
         manifest = await buffer(body);
         found.set(name, { size, sha256: '' });
+      } else if (name === authorReportPath && size <= maxManifestBytes) {
+        const bytes = await buffer(body);
+        findings = authorReportSchema.safeParse(jsonIn(bytes.toString('utf8'))).data?.summary;
+        found.set(name, { size, sha256: sha256Of(bytes) });
       } else {
         found.set(name === '' ? path : name, { size, sha256: await sha256OfStream(body) });
       }
@@ -97,6 +107,11 @@ export function compareWithManifest(found: ReadonlyMap<string, FoundFile>, bytes
 
 /** Path of the manifest, below the bundle's only top folder. */
 export const manifestPath = '_bindery/manifest.json';
+
+/** Path of the report for authors. */
+export const authorReportPath = '_bindery/report.json';
+
+const authorReportSchema = z.object({ summary: z.object({ errors: z.int(), warnings: z.int() }) });
 
 /** Files that the manifest does not list: itself, and the file that may be edited after the export. */
 const unlistedPaths: readonly string[] = [manifestPath, '_bindery/config.js'];

@@ -26,7 +26,14 @@ export function bundleCheck(objectStore: Pick<ObjectStore, 'getStream'>, { keptS
     } catch (error) {
       // A damaged object is reported like any other damage, and the audit continues.
       if (!(error instanceof DamagedObject)) throw error;
-      return { files: 0, sizeBytes: 0, sha256: undefined, manifestSha256: undefined, problems: [error.message] };
+      return {
+        files: 0,
+        sizeBytes: 0,
+        sha256: undefined,
+        manifestSha256: undefined,
+        findings: undefined,
+        problems: [error.message],
+      };
     }
   };
   const reportOf = (key: string): Promise<BundleReport | undefined> => {

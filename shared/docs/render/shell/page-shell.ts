@@ -257,8 +257,14 @@ function siteFooter({ path, settings }: PageSlice, id: IdOf): SafeHtml | undefin
   if (socials.length === 0 && footer.length === 0) return undefined;
   return html`<footer${id('footer')} class="footer">
 ${footer.length > 0 && html`<div class="footer-columns">${footer.map((column) => html`<div class="footer-column">${column.header !== undefined && html`<p class="footer-header">${column.header}</p>`}<ul>${column.items.map((item) => html`<li><a ${linkAttributes(path, item)}>${item.label}</a></li>`)}</ul></div>`)}</div>`}
-${socials.length > 0 && html`<div class="socials">${socials.map((social) => html`<a class="social" ${linkAttributes(path, social)}>${brandSign(social.icon) ?? html`<span>${social.label}</span>`}<span class="sr-only">${social.label}</span></a>`)}</div>`}
+${socials.length > 0 && html`<div class="socials">${socials.map((social) => html`<a class="social" ${linkAttributes(path, social)}>${socialSign(social.icon, social.label)}</a>`)}</div>`}
 </footer>`;
+}
+
+/** The sign of a network with its name for screen readers, or the name of a network without a sign. */
+function socialSign(icon: string | undefined, name: string): SafeHtml {
+  const sign = brandSign(icon);
+  return sign === undefined ? html`<span>${name}</span>` : html`${sign}<span class="sr-only">${name}</span>`;
 }
 
 /** Address of a link of the header or footer, relative to a page. */
