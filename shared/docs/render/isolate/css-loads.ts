@@ -12,8 +12,8 @@ const longestName = 60;
  * name a computer in the network, and some systems sign in there. `parts`: the tokens of the sheet, with matching brackets. Pure.
  */
 export function withSafeLoads(parts: readonly string[]): string {
-  /** The open brackets: whether each is of a loading function, and whether it is inside of one. */
-  const open: { isOwn: boolean; isInside: boolean }[] = [];
+  /** The open brackets: true for those of a function that loads, and inside of one. */
+  const open: boolean[] = [];
   const made: string[] = [];
   /** The end of the text so far, which may name a function. */
   let end = '';
@@ -23,13 +23,11 @@ export function withSafeLoads(parts: readonly string[]): string {
     if (part.length > 4 && /^url\(/i.test(part)) {
       written = address(part.slice(4, -1).trim(), part, (url) => `url("${url}")`);
     } else if (part.startsWith('"') || part.startsWith("'")) {
-      if (around?.isOwn === true) written = address(withoutEscapes(part.slice(1, -1)), part, (url) => `"${url}"`);
+      if (around === true) written = address(withoutEscapes(part.slice(1, -1)), part, (url) => `"${url}"`);
     } else if (/^(?:[([{]|url\()$/i.test(part)) {
       const name = part.endsWith('(') ? nameIn(end + part.slice(0, -1)) : '';
-      const isInside = around?.isInside ?? false;
-      const isOwn = loading.test(name);
-      if (isInside && inserting.test(name)) written = '-left-out(';
-      open.push({ isOwn, isInside: isInside || isOwn });
+      if (around === true && inserting.test(name)) written = '-left-out(';
+      open.push(around === true || loading.test(name));
     } else if (/^[)\]}]$/.test(part)) open.pop();
     made.push(written);
     end = (end + part).slice(-longestName);

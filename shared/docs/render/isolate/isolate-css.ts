@@ -4,8 +4,8 @@ import { withSafeLoads } from './css-loads.ts';
 /**
  * Restricts a project's style sheet to the content of pages: all rules are put into one `@scope`, which is inside the box of the content. Undefined
  * if the brackets do not match, because the sheet could then end the scope. Fonts and pictures of the project, of `data:` and of https, animations and
- * conditions in it work. `@import` does not work, nor do rules that always apply to the whole page, such as `@property` and `@page`. Names of fonts and animations are also global, so those
- * that the frame uses cannot be redefined. Pure.
+ * conditions in it work. `@import` does not work, nor do rules that always apply to the whole page, such as `@property` and `@page`. Names of fonts and
+ * animations are also global, so those that the frame uses cannot be redefined. Pure.
  */
 export function isolateCss(text: string): string | undefined {
   const body = withinScope(text.replace(/^\ufeff/, ''));

@@ -130,6 +130,7 @@ describe('style sheets', () => {
     'url("/\\9/unc.example/a.png")',
     'url("\\66ile://unc.example/a.png")',
     'image-set("//unc.example/a.png" 1x)',
+    'image-set(first-valid("//unc.example/a.png") 1x)',
     '-webkit-image-set("file://unc.example/a.png" 1x)',
     'IMAGE-\\set("//unc.example/a.png" 1x)',
     'cross-fade("//unc.example/a.png", red)',

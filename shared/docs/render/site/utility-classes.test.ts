@@ -93,6 +93,13 @@ test('a class has no effect outside of the content and loads nothing', async () 
   expect(together).toContain('.md\\:hidden{display:none;}');
 });
 
+test('a name that is longer than any utility has no rules, and the others have theirs', async () => {
+  const names = (length: number) =>
+    ['@sm:', '!', '-', 'hover:', '[&>b]:'].map((part) => part.repeat(Math.floor((length - 3) / part.length)) + 'p-1');
+  expect(await css(...names(300), 'mt-4')).toContain('.mt-4{margin-top:1rem;}');
+  expect(await css(...names(6_000), 'mt-4')).toBe(await css('mt-4'));
+});
+
 test('nor does any combination of meaningful parts', async () => {
   const parts =
     'p-1 hover: dark: md: bg-[ [& _ - / ( ) x 1 . group- has-[ ] , \' " : from- ! @ calc( var(-- < > { } ; \\ body url('.split(

@@ -3,6 +3,8 @@ import type { SiteSettings } from '#shared/docs/project/site-model.ts';
 
 /** Limit of the class names of one site. Checking more would cost more than they are worth. */
 export const mostUtilityClasses = 5000;
+/** Limit of the characters of a name. The engine takes up to 3 ms for such a name, seconds for longer ones, and it throws for more than 500 variants. */
+const longestName = 300;
 
 /** The two boxes that contain a project's content. The id lets a class win over the theme's rules, as authors expect. */
 const scope = ':is(.mdx-content, .aside-content, #content)';
@@ -13,7 +15,7 @@ const scope = ':is(.mdx-content, .aside-content, #content)';
  * colours give the same text, in any order of the names.
  */
 export async function classCss(classes: Iterable<string>, colors: SiteSettings['colors']): Promise<string> {
-  const used = [...new Set(classes)].sort();
+  const used = [...new Set(classes)].filter(({ length }) => length <= longestName).sort();
   if (used.length === 0) return '\n';
   // Loaded on demand, because only closing a bundle needs it and loading takes 80 ms.
   const { createGenerator } = await import('@unocss/core');
