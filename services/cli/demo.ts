@@ -1,8 +1,10 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { writePrivateJson } from '#infra/supervisor/data-folder.ts';
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
-import { sha256OfJson } from '#shared/runtime/canonical-json.ts';
+import type { ContentList } from '#shared/interfaces/http/content.ts';
+import { jsonIn, sha256OfJson } from '#shared/runtime/canonical-json.ts';
 import { apiClient, retryWhileAway } from './api-client.ts';
 import { AnswerFailed, askQuestion } from './commands/ask.ts';
 import { createFirstOrganization } from './commands/organizations.ts';
@@ -28,10 +30,25 @@ export async function firstInstallation(
 const demoProject = join(import.meta.dirname, '../../infra/docs');
 const demoQuestion = 'What is a bundle, and how do I check it?';
 
-/** Publishes our own documentation, exports it, downloads and checks the bundle, and asks one question. */
+/**
+ * Publishes our own documentation, exports it, downloads and checks the bundle, and asks one question. Once the user has published to the domain, it
+ * only says so.
+ */
 export async function showDemo(local: LocalInstallation, dataFolder: string, say: Say): Promise<void> {
   const admin = apiClient(local.baseUrl, local.adminKey);
+  const folder = join(dataFolder, 'demo');
+  const record = join(folder, 'published.json');
+  const { latest } = await retryWhileAway(() =>
+    admin.json<ContentList>(`/v1/domains/${encodeURIComponent(local.domain)}/content`),
+  );
+  const shown = await lastDemo(record);
+  if (latest !== undefined && shown !== undefined && latest !== shown) {
+    say(`· the domain "${local.domain}" has your own content, ${latest}, so the demo is not published over it`);
+    return;
+  }
   const publication = await retryWhileAway(() => publishProject(admin, local.domain, demoProject));
+  await mkdir(folder, { recursive: true });
+  await writePrivateJson(record, { contentVersion: publication.contentVersion });
   say(`· published the demo: ${publication.pages} pages, content version ${publication.contentVersion}`);
 
   // The key covers content, code and `config.js`, so a second start finds the finished job.
@@ -45,8 +62,6 @@ export async function showDemo(local: LocalInstallation, dataFolder: string, say
   const job = await waitForExport(admin, started.jobId, () => {});
   say(`· exported ${job.pageCount} pages as job ${job.jobId}`);
 
-  const folder = join(dataFolder, 'demo');
-  await mkdir(folder, { recursive: true });
   const file = join(folder, 'demo.tar.gz');
   const link = await signBundleLink(admin, job.jobId);
   const checked = await downloadVerified(link, file);
@@ -56,6 +71,12 @@ export async function showDemo(local: LocalInstallation, dataFolder: string, say
 
   await whenSearched(admin, local.domain, publication.contentVersion);
   await askDemo(local, say);
+}
+
+/** The content version of the last demo; undefined if there was none, or none that was recorded. */
+async function lastDemo(record: string): Promise<string | undefined> {
+  const text = await readFile(record, 'utf8').catch(() => '');
+  return z.object({ contentVersion: z.string() }).safeParse(jsonIn(text)).data?.contentVersion;
 }
 
 /** Asks one question and prints the answer. If the language model fails, as with a wrong key, the start continues without it. */
