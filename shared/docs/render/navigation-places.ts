@@ -11,7 +11,16 @@ export type Sidebar = { id: string; links: SidebarEntry[]; entries: SidebarEntry
 export type DivisionChoice = {
   division: Division['division'];
   current: number;
-  options: { title: string; page?: string; href?: string; tag?: string; icon?: string }[];
+  options: {
+    title: string;
+    page?: string;
+    href?: string;
+    /** The file of the site that `href` names, with the hash behind it. */
+    file?: string;
+    hash?: string;
+    tag?: string;
+    icon?: string;
+  }[];
 };
 
 /** A group that contains a page, and the first page of that group. */

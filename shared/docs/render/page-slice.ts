@@ -175,17 +175,24 @@ function nearest(siblings: readonly string[], path: string): readonly string[] {
   return siblings.slice(start, start + maxSiblings);
 }
 
-/** The choices of a page. Options of languages and versions lead to the same page there, if it exists: `es/quickstart` for `quickstart`. */
+/**
+ * The choices of a page. Options of languages and versions lead to the same page there, if it exists: `es/quickstart` for `quickstart`. Addresses of
+ * options are like those of other links of the frame.
+ */
 function choicesFor(index: SiteIndex, page: PageEntry, place: NavigationPlace): DivisionChoice[] {
   return place.choices.map((choice) => {
-    if (choice.division !== 'language' && choice.division !== 'version') return choice;
+    const hasTwins = choice.division === 'language' || choice.division === 'version';
     const options = choice.options.map((option, position) => {
-      const twin = twinOf(index, page, choice, position);
-      return twin === undefined ? option : { ...option, page: twin };
+      const twin = hasTwins ? twinOf(index, page, choice, position) : undefined;
+      if (twin !== undefined) return { ...option, page: twin };
+      const { href: written, ...others } = option;
+      return written === undefined ? option : { ...others, ...withoutLabel(chromeLink(index, option.title, written)) };
     });
     return { ...choice, options };
   });
 }
+
+const withoutLabel = ({ label: _, ...address }: ChromeLink = { label: '' }) => address;
 
 /** The counterpart of a page in another option of a choice: the page with the same path in that option's folder. */
 function twinOf(index: SiteIndex, page: PageEntry, choice: DivisionChoice, position: number): string | undefined {

@@ -271,3 +271,25 @@ test('links of the description are links of the page', async () => {
   const { page } = await renderedContent('---\ntitle: A\ndescription: As [said](/none#part)\n---\n\nSee [one](/one).');
   expect(page.links).toEqual(['/one', '/none#part']);
 });
+
+test.each([
+  ['//unc.example/x', 'https://unc.example/x'],
+  ['\\\\unc.example\\x', 'https://unc.example/x'],
+  ['/\\unc.example/x', 'https://unc.example/x'],
+  ['https://a.example/x', 'https://a.example/x'],
+  ['/guides/first#part', '../guides/first.html#part'],
+])('a tab that leads to %s names %s', async (href, written) => {
+  const navigation = {
+    tabs: [
+      { tab: 'Guides', pages: ['guides/first', 'guides/second'] },
+      { tab: 'Other', href },
+    ],
+  };
+  const project = await testProject({
+    'docs.json': JSON.stringify({ name: 'Test', theme: 'mint', colors: { primary: '#0f766e' }, navigation }),
+    'guides/first.mdx': 'x',
+    'guides/second.mdx': 'y',
+  });
+  const html = String(project.render('guides/second').files[0]?.body);
+  expect(/<a class="nav-tabs-item" href="([^"]*)"><span>Other/.exec(html)?.[1]).toBe(written);
+});

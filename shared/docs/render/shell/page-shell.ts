@@ -222,7 +222,7 @@ function navbarLink(slice: PageSlice, link: PageSlice['settings']['links'][numbe
 }
 
 const optionHref = (from: string, option: DivisionChoice['options'][number]): string =>
-  option.page !== undefined ? pageHref(from, option.page) : (option.href ?? '#');
+  option.page !== undefined ? pageHref(from, option.page) : chromeHref(from, option);
 
 function tab(slice: PageSlice, option: DivisionChoice['options'][number], isCurrent: boolean): SafeHtml {
   return html`<a class="nav-tabs-item" href="${optionHref(slice.path, option)}"${isCurrent && html` data-active aria-current="true"`}>${writtenIcon(slice, option.icon)}<span>${option.title}</span></a>`;
@@ -268,7 +268,7 @@ function socialSign(icon: string | undefined, name: string): SafeHtml {
 }
 
 /** Address of a link of the header or footer, relative to a page. */
-function chromeHref(from: string, link: ChromeLink): string {
+function chromeHref(from: string, link: Pick<ChromeLink, 'file' | 'hash' | 'href'>): string {
   if (link.file !== undefined) return relativeHref(from, link.file) + (link.hash ?? '');
   return link.href ?? '#';
 }
