@@ -145,6 +145,14 @@ describeWithServers(['chromium'], 'the menu of a page', () => {
     await keepPicture(page, `page-menu-${name}`);
   });
 
+  test('elements of an author that look like a menu get no address from the script', async () => {
+    const fake =
+      '<details className="page-menu"><summary>x</summary><ul><li hidden><a data-menu="service" data-base="javascript:alert(1)//" data-question="x">y</a></li></ul></details>';
+    const { page } = await open({ ...files(all), 'index.mdx': `# Start\n\n${fake}\n` });
+    await button(page).click();
+    expect(await page.locator('.mdx-content a[data-menu]').getAttribute('href')).toBeNull();
+  });
+
   test('opening a group leads to its first page if the project says so, and else only opens it', async () => {
     const { page, home } = await open(files(all, { interaction: { drilldown: true } }));
     await page.locator('.sidebar-folder summary', { hasText: 'Folded' }).click();

@@ -15,6 +15,8 @@ document.addEventListener('keydown', function (event) {
 // The menu of a page. Entries that cannot work stay hidden: the assistant if it is off, other sites in an air-gapped copy, and
 // services that need the address of the page if it is unknown.
 all('.page-menu').forEach(function (menu) {
+  // An author's element of that name could make an address of any kind.
+  if (menu.closest('.mdx-content, .aside-content')) return;
   /** @type {HTMLLinkElement} */
   var alternate = document.querySelector('link[rel="alternate"][type="text/markdown"]');
   var isServed = /^https?:$/.test(location.protocol);
