@@ -39,6 +39,15 @@ test('Tailwind’s styles of all elements are set only where a class needs them'
   expect(await css('p-2')).not.toContain(':where');
 });
 
+test.each(['hover:', 'md:', '[&:hover]:', 'group-hover/a:', '@sm:'])(
+  'a name with many of the variant %s has no rule, and the other classes keep theirs',
+  async (variant) => {
+    const sheet = await classCss([`${variant.repeat(11)}p-1`, 'dark:md:hover:p-2'], { primary: '#0f766e' });
+    expect(sheet).toContain('p-2');
+    expect(sheet).not.toContain('p-1');
+  },
+);
+
 /** Matches a rule that applies only inside the content, or the name of an animation. */
 const harmless = new RegExp(
   [

@@ -5,6 +5,8 @@ import type { SiteSettings } from '#shared/docs/project/site-model.ts';
 export const mostUtilityClasses = 5000;
 /** Limit of the characters of a name. The engine takes up to 3 ms for such a name, seconds for longer ones, and it throws for more than 500 variants. */
 const longestName = 300;
+/** Limit of the variants of a name. The time for a name grows with their square: 5,000 names with 70 of them took over a minute. */
+const mostVariants = 10;
 
 /** The two boxes that contain a project's content. The id lets a class win over the theme's rules, as authors expect. */
 const scope = ':is(.mdx-content, .aside-content, #content)';
@@ -15,7 +17,7 @@ const scope = ':is(.mdx-content, .aside-content, #content)';
  * colours give the same text, in any order of the names.
  */
 export async function classCss(classes: Iterable<string>, colors: SiteSettings['colors']): Promise<string> {
-  const used = [...new Set(classes)].filter(({ length }) => length <= longestName).sort();
+  const used = [...new Set(classes)].filter(isOfUsualSize).sort();
   if (used.length === 0) return '\n';
   // Loaded on demand, because only closing a bundle needs it and loading takes 80 ms.
   const { createGenerator } = await import('@unocss/core');
@@ -36,6 +38,9 @@ export async function classCss(classes: Iterable<string>, colors: SiteSettings['
     .join('\n')
     .replace(/\}(?=[^}\n])/g, '}\n')}\n`;
 }
+
+const isOfUsualSize = (name: string): boolean =>
+  name.length <= longestName && name.split(':').length <= mostVariants + 1;
 
 /** Names of the documentation format in addition to Tailwind's own. The variables are those of the theme. */
 function themeTokens({ primary, light = primary, dark = primary }: SiteSettings['colors']) {
