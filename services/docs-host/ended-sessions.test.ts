@@ -1,6 +1,8 @@
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { answeringRedis } from '../../test/support/answering-redis.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { newFolder } from '../../test/support/new-folder.ts';
 import { type RedisServer, startRedis } from '../../test/support/start-redis.ts';
@@ -85,7 +87,34 @@ describeWithServers(['redis-server'], 'ended sessions in Redis', () => {
   });
   afterAll(() => redis.stop());
   endedSessionContract(() => endedSessionsInRedis({ url: redis.url }));
+
+  test('are unknown where another program wrote their key, and the error says what to do', async () => {
+    const key = 'bindery:docs-host:ended-sessions';
+    const operator = new Redis(redis.url);
+    await operator.del(key);
+    await operator.set(key, 'x');
+    const store = await endedSessionsInRedis({ url: redis.url });
+    await expect(store.read()).rejects.toThrow(`another program wrote the key ${key} of Redis: remove that key`);
+    await expect(store.add('x', 1)).rejects.toThrow('remove that key');
+    store.close();
+    await operator.del(key);
+    operator.disconnect();
+  });
 });
+
+test.each(['+hello\r\n', '$5\r\nhello\r\n', '*1\r\n$-1\r\n', '*1\r\n:5\r\n', '$-1\r\n', ':5\r\n'])(
+  'sessions are unknown, and none can be ended, where Redis answers with something else: %j',
+  async (answer) => {
+    const odd = await answeringRedis(/^z/, answer);
+    const store = await endedSessionsInRedis({ url: odd.url });
+    const sessions = endedSessions(store, logger);
+    const session = newSession('ada', 3_600);
+    expect(await sessions.stateOf(session)).toBe('unknown');
+    await expect(sessions.end(session)).rejects.toThrow('Redis does not confirm');
+    store.close();
+    await odd.close();
+  },
+);
 
 describe('what is known of sessions', () => {
   /** A store in memory that can be away. */

@@ -8,6 +8,7 @@ import pino from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
+import { answeringRedis } from '../../test/support/answering-redis.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { slowProxy } from '../../test/support/slow-proxy.ts';
 import { type RedisServer, startRedis } from '../../test/support/start-redis.ts';
@@ -142,6 +143,52 @@ describeWithServers(['redis-server'], 'rate limits in Redis', () => {
     }
     expect(logged.map(({ msg }) => msg)).toEqual(Array(3).fill('a count in Redis cannot be read: it starts anew'));
     operator.disconnect();
+  });
+
+  test('a number that no count can have is replaced, also one under the key of the probes', async () => {
+    const limiter = await open({ copies: () => 2 });
+    const operator = new Redis(redis.url);
+    const limit = hour('odd-count', 10);
+    const keyOf = (key: string) => `bindery:limit:odd-count:3600:${key}`;
+    await operator.set(keyOf('credit'), '-1000');
+    await operator.set(keyOf('long'), '9', 'EX', 1_000_000);
+    for (const key of ['credit', 'long']) {
+      expect(await limiter.take(limit, key)).toMatchObject({ allowed: true, remaining: 4 });
+      expect(await limiter.take(limit, key)).toMatchObject({ allowed: true, remaining: 9 });
+      expect(await operator.ttl(keyOf(key))).toBeLessThanOrEqual(3_600);
+    }
+    expect(limiter.problem()).toBeUndefined();
+    await operator.lpush('bindery:limit:probe:1:', 'x');
+    const paused = operator.client('PAUSE', 4 * answerWithinMs, 'ALL');
+    await limiter.take(limit, 'paused');
+    expect(limiter.problem()).toContain('no answer');
+    await paused;
+    await expect.poll(() => limiter.problem()).toBeUndefined();
+    operator.disconnect();
+  });
+
+  test.each([
+    '+hello\r\n',
+    '*0\r\n',
+    '*2\r\n$-1\r\n$-1\r\n',
+    '*2\r\n+a\r\n+b\r\n',
+    '$-1\r\n',
+    ':5\r\n',
+    '*2\r\n:1\r\n+x\r\n',
+  ])('an answer of another shape (%j) is none: the gateway counts alone until there are counts', async (answer) => {
+    const odd = await answeringRedis(/^eval/, answer);
+    const limiter = await open({ url: odd.url });
+    expect(count(await takeAll(limiter, hour('shape', 2), 5))).toBe(2);
+    expect(await limiter.take(hour('shape', 2), 'acme')).toEqual({
+      allowed: false,
+      remaining: 0,
+      resetSeconds: expect.any(Number) as number,
+    });
+    expect(limiter.problem()).toMatch(/^Redis is away \(/);
+    odd.answer = '*2\r\n:1\r\n:1000\r\n';
+    await expect.poll(() => limiter.problem()).toBeUndefined();
+    await limiter.close();
+    await odd.close();
   });
 
   test('a Redis that takes writes but no counts is down until it counts again', async () => {

@@ -42,7 +42,7 @@ export async function redisRateLimiter(options: RedisRateLimiterOptions): Promis
   );
   const local = memoryRateLimiter();
   const probeLimit: RateLimit = { name: 'probe', requests: 1, windowSeconds: 1 };
-  const circuit = circuitTo(redis, () => counterOf(probeLimit).penalty(''), logger);
+  const circuit = circuitTo(redis, probe, logger);
   await withDeadline(redis.connect(), openWithinMs, () => new Error('it does not answer')).catch(circuit.open);
 
   const share = (limit: RateLimit): RateLimit => ({
@@ -50,23 +50,44 @@ export async function redisRateLimiter(options: RedisRateLimiterOptions): Promis
     requests: Math.max(1, Math.floor(limit.requests / Math.max(1, copies()))),
   });
 
+  /** Rejects with `NoCount` if the value under this key is not a count. */
+  async function counted(limit: RateLimit, key: string, amount: number): Promise<RateLimiterRes> {
+    const outcome = await counterOf(limit).penalty(key, amount);
+    const { consumedPoints, msBeforeNext } = outcome;
+    // A program that only speaks like Redis, or a proxy, may answer anything.
+    if (!Number.isInteger(consumedPoints) || !Number.isInteger(msBeforeNext))
+      throw new Error('it answers with something other than a count');
+    if (consumedPoints < amount || msBeforeNext > limit.windowSeconds * 1_000)
+      throw new NoCount(`a count of ${consumedPoints} for ${msBeforeNext} ms`);
+    return outcome;
+  }
+
+  /** A failed probe counts once more, because the value may only be that of another program. */
+  async function probe(): Promise<void> {
+    await counted(probeLimit, '', 1).catch(async (error: unknown) => {
+      if (!isNoCount(error)) throw error;
+      await counterOf(probeLimit).delete('');
+      await counted(probeLimit, '', 1);
+    });
+  }
+
   /** The count in Redis; undefined when Redis is down. */
   async function count(limit: RateLimit, key: string, amount: number): Promise<RateLimiterRes | undefined> {
     if (circuit.problem() !== undefined) return undefined;
-    const counter = counterOf(limit);
     try {
-      return await inTime(counter.penalty(key, amount));
+      return await inTime(counted(limit, key, amount));
     } catch (error) {
-      if (isNoCount(error)) startAnew(counter, limit, key, error);
+      if (isNoCount(error)) startAnew(limit, key, error);
       else circuit.open(error);
       return undefined;
     }
   }
 
   /** Removes a value that cannot be counted. This request is counted in memory; the next one starts a new count. */
-  function startAnew(counter: RateLimiterRedis, { name }: RateLimit, key: string, error: unknown): void {
-    logger.warn({ limit: name, key, problem: messageOf(error) }, 'a count in Redis cannot be read: it starts anew');
-    counter.delete(key).catch(circuit.open);
+  function startAnew(limit: RateLimit, key: string, error: unknown): void {
+    const about = { limit: limit.name, key, problem: messageOf(error) };
+    logger.warn(about, 'a count in Redis cannot be read: it starts anew');
+    counterOf(limit).delete(key).catch(circuit.open);
   }
 
   return {
@@ -91,8 +112,14 @@ export async function redisRateLimiter(options: RedisRateLimiterOptions): Promis
   };
 }
 
+/** The value under a key is a number that no count can have. */
+class NoCount extends Error {
+  override name = 'NoCount';
+}
+
 /** True if Redis works, but the value under one key is not a count, which affects only that key. Pure. */
 const isNoCount = (error: unknown): boolean =>
+  error instanceof NoCount ||
   /WRONGTYPE|value is not an integer|increment or decrement would overflow/.test(messageOf(error));
 
 const waitingSteps = 6;
