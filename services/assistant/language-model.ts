@@ -1,7 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { defaultSettingsMiddleware, wrapLanguageModel } from 'ai';
 import { z } from 'zod';
-import { fetchOfModel } from '#shared/http/fetch-of-model.ts';
+import { boundedFetch } from '#shared/http/bounded-fetch.ts';
 import { mistralSettings } from '#shared/service/common-settings.ts';
 import { ConfigError, type ConfigOf, setting } from '#shared/runtime/config.ts';
 import { extractiveModel } from './extractive-model.ts';
@@ -18,7 +18,7 @@ export async function openLanguageModel(config: ConfigOf<typeof languageModelSet
   const provider = createMistral({
     apiKey: config.mistralApiKey,
     baseURL: config.mistralBaseUrl,
-    fetch: fetchOfModel(mostAnswerBytes),
+    fetch: boundedFetch(mostAnswerBytes),
   });
   const model = provider(config.mistralModel);
   const middleware = defaultSettingsMiddleware({ settings: { temperature: config.mistralTemperature } });

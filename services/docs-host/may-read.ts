@@ -9,6 +9,8 @@ export type Reader = {
   groups: readonly string[];
 };
 
+/** OpenID Connect allows no longer ones. The session has it, and browsers keep no cookie of more than 4 KB. */
+const longestSubject = 255;
 const claimsSchema = z.looseObject({ sub: z.string() });
 const groupsSchema = z.union([z.array(z.string()), z.string().transform((group) => [group])]);
 const emailSchema = z.object({ email: z.string(), email_verified: z.literal(true) });
@@ -23,6 +25,8 @@ export function readerOf(idToken: unknown, userInfo: unknown, groupsClaim: strin
   const [{ sub } = { sub: '' }] = sources;
   if (sources.length === 0 || sources.some((each) => each.sub !== sub))
     throw new Error('the ID token and the userinfo of the provider are about different readers');
+  if (sub.length > longestSubject)
+    throw new Error(`the provider names a reader with more than ${longestSubject} characters (sub)`);
   const saying = (...names: string[]) => sources.find((each) => names.every((name) => Object.hasOwn(each, name)));
   return {
     sub,

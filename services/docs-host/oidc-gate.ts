@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as client from 'openid-client';
+import { boundedFetch } from '#shared/http/bounded-fetch.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { securityHeaders } from './answer-file.ts';
@@ -14,6 +15,9 @@ import { answerSentence } from './sentence-page.ts';
 /** Time limit for the reader's visit to the provider. */
 const attemptSeconds = 900;
 const providerTimeoutSeconds = 10;
+/** Limit of an answer of the provider. Its keys, with certificates, take some tens of kilobytes. */
+const mostAnswerBytes = 1_000_000;
+const longestReason = 500;
 const longestReturn = 1_500;
 
 /** A login in progress. It travels sealed in the `state`, so that any replica of the host can complete it and several tabs can log in at once. */
@@ -105,7 +109,7 @@ export function oidcGate(login: OidcLogin, ended: EndedSessions, logger: Logger)
       reader = readerOf(idToken, userInfo, login.groupsClaim);
     } catch (error) {
       const isRefused = error instanceof client.AuthorizationResponseError;
-      logger.warn(`a login did not succeed: ${isRefused ? error.error : reasonOf(error)}`);
+      logger.warn(`a login did not succeed: ${isRefused ? error.error.slice(0, longestReason) : reasonOf(error)}`);
       const sentence = isRefused ? 'The login was refused or cancelled.' : 'The login did not succeed.';
       return answerSentence(response, isRefused ? 403 : 502, sentence, request, attempt.returnTo);
     }
@@ -179,10 +183,12 @@ export function oidcGate(login: OidcLogin, ended: EndedSessions, logger: Logger)
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
-/** Errors of the protocol have their reason in `cause`. */
+/** Errors of the protocol have their reasons in `cause`. */
 function reasonOf(error: unknown): string {
-  const { cause } = error as { cause?: unknown };
-  return cause instanceof Error ? `${messageOf(error)} (${cause.message})` : messageOf(error);
+  const reasons = new Set<string>();
+  for (let each = error; each instanceof Error && reasons.size < 4; each = each.cause) reasons.add(messageOf(each));
+  const [first = messageOf(error), ...causes] = reasons;
+  return `${first}${causes.map((cause) => ` (${cause})`).join('')}`.slice(0, longestReason);
 }
 
 /** The provider's endpoints and keys, requested on first use, and again after a failure. */
@@ -195,10 +201,14 @@ function providerOf({ issuer, clientId, clientSecret, clientAuth }: OidcLogin): 
         : client.ClientSecretPost(clientSecret);
   const execute = [client.enableNonRepudiationChecks];
   if (issuer.protocol === 'http:') execute.push(client.allowInsecureRequests);
+  const ask = boundedFetch(mostAnswerBytes);
   let found: Promise<client.Configuration> | undefined;
   return () => {
     found ??= client
-      .discovery(issuer, clientId, undefined, authentication, { execute, timeout: providerTimeoutSeconds })
+      .discovery(issuer, clientId, undefined, authentication, {
+        ...{ execute, timeout: providerTimeoutSeconds },
+        [client.customFetch]: (url, options) => ask(url, options as RequestInit),
+      })
       .catch((error: unknown) => {
         found = undefined;
         throw error;

@@ -1,6 +1,6 @@
 import { createMistral } from '@ai-sdk/mistral';
 import { APICallError, embedMany } from 'ai';
-import { fetchOfModel } from '#shared/http/fetch-of-model.ts';
+import { boundedFetch } from '#shared/http/bounded-fetch.ts';
 import { type Embedder, EmbedderRefused, EmbedderUnavailable, TextsRefused, unitVector } from './embedder.ts';
 
 type MistralEmbedderSettings = { model: string; apiKey: string; baseUrl: string };
@@ -20,7 +20,7 @@ const mostAnswerBytes = 16_000_000;
 
 /** Vectors from `POST /embeddings` of Mistral, or of a server with the same API. */
 export function mistralEmbedder({ model: name, apiKey, baseUrl }: MistralEmbedderSettings): Embedder {
-  const model = createMistral({ apiKey, baseURL: baseUrl, fetch: fetchOfModel(mostAnswerBytes) }).embeddingModel(name);
+  const model = createMistral({ apiKey, baseURL: baseUrl, fetch: boundedFetch(mostAnswerBytes) }).embeddingModel(name);
   let dimensions = knownDimensions[name];
   return {
     name,

@@ -1,8 +1,8 @@
 /**
- * `fetch` for a provider of models. Requests may contain restricted texts, so redirects are not followed, and an endless response must not fill the
- * memory: the body of a response over the limit ends with an error.
+ * `fetch` for a provider of models or of logins. Requests may contain restricted texts or secrets, so redirects are not followed, and an endless
+ * response must not fill the memory: the body of a response over the limit ends with an error.
  */
-export const fetchOfModel =
+export const boundedFetch =
   (mostAnswerBytes: number): typeof fetch =>
   async (address, request) => {
     const { body, status, statusText, headers } = await fetch(address, { ...request, redirect: 'manual' });
@@ -27,7 +27,7 @@ function cut(reader: ReadableStreamDefaultReader<Bytes>, mostBytes: number): Rea
           controller.enqueue(value);
           return;
         }
-        const error = new Error('The answer of the model is too long.');
+        const error = new Error(`The answer has more than ${mostBytes} bytes.`);
         controller.error(error);
         await reader.cancel(error);
       },
