@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ContentEvent, type ContentState, contentAggregate } from '#shared/aggregates/content/content.ts';
+import { deadLetterKey } from '#shared/contracts/dead-letters.ts';
 import { blobKey, pageMarkdownKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
 import { type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
@@ -76,6 +77,7 @@ beforeEach(async () => {
   stop = new AbortController();
   const logger = pino({ level: 'silent' });
   context = { bus, objectStore, searchIndex, pool, slots: 1, logger, clock: systemClock, random: randomBase62 };
+  context.lettersAgainEveryMs = 50;
   reading = readContentLog(context, stop.signal, stop.signal);
 });
 
@@ -342,4 +344,21 @@ test('missing content becomes a dead letter, and the searched version stays', as
     { service: 'indexer', reason: expect.stringContaining('site model') },
   ]);
   expect((await stateNow())?.searched).toBe(version('1'));
+});
+
+test('content whose files come back is searched, and its dead letter is settled', async () => {
+  const letters = async () =>
+    Object.fromEntries(
+      await Promise.all(
+        (await bus.deadLetters.keys()).map(async (key) => [key, (await bus.deadLetters.get(key))?.document.state]),
+      ),
+    );
+  await append(published(version('1')));
+  await expect.poll(letters).toEqual({ [deadLetterKey('indexer', 'CONTENT', 1)]: 'aside' });
+  // Publishing the same files again stores them, and adds nothing to the log.
+  await store(version('1'), files);
+  await expect.poll(letters).toEqual({});
+  expect((await stateNow())?.searched).toBe(version('1'));
+  expect(await paths(version('1'), 'turquoise')).toEqual(['guides/keys']);
+  expect(bus.recorded.deadLetters.map(({ outcome }) => outcome)).toEqual(['set-aside', 'retried']);
 });

@@ -14,12 +14,16 @@ type IndexerContext = IndexingContext & {
   bus: Pick<BusParts, 'content' | 'contentReader' | 'deadLetters' | 'deadLetterLog'>;
   clock: Clock;
   random: RandomDigits;
+  /** Interval in which dead letters are handled again, ten minutes by default. */
+  lettersAgainEveryMs?: number;
 };
 
 /** Backoff of indexing. Its upper bound limits the delay after an outage of the search engine. */
 const indexingRetry: RetryPolicy = { firstPauseMs: 2_000, longestPauseMs: 15_000 };
 /** A commit that fails this often, over about ten minutes, becomes a dead letter, so that an operator sees it. Outages of the engine do not count. */
 const mostDeliveries = 40;
+/** The files of a content may come back: the same project is published again, or the object store gets its objects from a copy. */
+const lettersAgainEveryMs = 600_000;
 
 /** Organizations whose contents are indexed at the same time. Each takes the memory of one build. */
 const organizationsAtOnce = 3;
@@ -44,6 +48,7 @@ export async function readContentLog(context: IndexerContext, stop: AbortSignal,
     logger,
     retry: indexingRetry,
     mostDeliveries,
+    againEveryMs: context.lettersAgainEveryMs ?? lettersAgainEveryMs,
     reader: await bus.contentReader(),
     slots: commitsInFlight,
     handle: (commit, _delivery, signal) =>

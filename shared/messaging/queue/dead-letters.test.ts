@@ -103,3 +103,26 @@ test('no message is given up because a system is away, however often it was deli
   await settleFailure(queue, [delivery], new Error('The page is broken.'));
   expect(settled).toEqual(['comes again', 'set aside']);
 });
+
+test('with an interval, a letter is handled again until that succeeds, also one that a dead process had taken', async () => {
+  const letters = memoryDocuments<DeadLetter>(async () => {});
+  await letters.put(key, letterOf({ takenBy: 'a process that died' }));
+  const queue = await openQueue(letters, { againEveryMs: 5 });
+  let tries = 0;
+  const again = async () => {
+    tries += 1;
+    if (tries < 3) throw new Poison('The file is not in the object store.');
+  };
+  while ((await letters.get(key)) !== undefined) {
+    await queue.changed(stop.signal);
+    await queue.settleOne(again);
+  }
+  expect(tries).toBe(3);
+});
+
+test('without an interval, a letter waits for an operator', async () => {
+  const letters = memoryDocuments<DeadLetter>(async () => {});
+  await letters.put(key, letterOf());
+  const queue = await openQueue(letters);
+  expect(await queue.settleOne(() => expect.unreachable())).toBe(false);
+});

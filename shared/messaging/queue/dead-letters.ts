@@ -27,6 +27,11 @@ export type Consumer = {
    * do.
    */
   mostDeliveries?: number;
+  /**
+   * Interval in which messages that were set aside are handled again, for a reader whose messages may fail for a reason that passes later, such as
+   * stored files that were lost and come back. If absent, operators decide.
+   */
+  againEveryMs?: number;
   /** Called at the first delivery of a task that is left to a worker of a newer version. */
   onLeft?: () => void;
 };
@@ -58,7 +63,7 @@ const tryAgainAfterMs = 1_000;
  * opens the queue repeats what a dead process had begun.
  */
 export function openDeadLetterQueue(consumer: Consumer, signal: AbortSignal): DeadLetterQueue {
-  const { service, stream, deadLetters, deadLetterLog, logger, isOrdered = false } = consumer;
+  const { service, stream, deadLetters, deadLetterLog, logger, isOrdered = false, againEveryMs } = consumer;
   const instance = randomBase62(8);
   const letters = lettersBySubject();
   const todo = new Map<string, { letter: DeadLetter; revision: number }>();
@@ -95,6 +100,25 @@ export function openDeadLetterQueue(consumer: Consumer, signal: AbortSignal): De
   };
   if (deadLetters === undefined || signal.aborted) opened.resolve();
   else void keepFollowing(() => follow(deadLetters), unfollowed, signal);
+  if (deadLetters !== undefined && againEveryMs !== undefined) void tryAgain(deadLetters, againEveryMs);
+
+  /** Makes letters without a decision due again, one time for each interval, until the queue closes. */
+  async function tryAgain(store: DocumentStore<DeadLetter>, everyMs: number): Promise<void> {
+    /** Revisions of letters that another process had taken: if one has not changed in an interval, that process died. */
+    const takenBefore = new Map<string, number>();
+    while (await delay(everyMs, true, { signal, ref: false }).catch(() => false)) {
+      for (const key of letters.keysOf('aside')) {
+        if (todo.has(key)) continue;
+        const stored = await store.get(key, { fromLeader: true }).catch(() => undefined);
+        if (stored?.document.state !== 'aside') continue;
+        const isTaken = stored.document.takenBy !== undefined && takenBefore.get(key) !== stored.revision;
+        takenBefore.set(key, stored.revision);
+        if (isTaken) continue;
+        todo.set(key, { letter: stored.document, revision: stored.revision });
+        wake();
+      }
+    }
+  }
 
   const isAfter = (
     state: DeadLetter['state'],
@@ -238,6 +262,10 @@ function lettersBySubject() {
       subjects.set(key, letter.subject);
       bySubject.set(letter.subject, (bySubject.get(letter.subject) ?? new Map<string, DeadLetter>()).set(key, letter));
     },
+    keysOf: (state: DeadLetter['state']): string[] =>
+      [...bySubject.values()].flatMap((keys) =>
+        [...keys].filter(([, letter]) => letter.state === state).map(([key]) => key),
+      ),
     of: (subject: string): DeadLetter[] => [...(bySubject.get(subject)?.values() ?? [])],
   };
 }
