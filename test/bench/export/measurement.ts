@@ -12,6 +12,8 @@ export type Bench = {
   runs: number;
   /** Number of ended jobs, in log and archive together, for measurements with them. */
   endedJobs: number;
+  /** Numbers of pages, for measurements by the size of a site. */
+  sizes: readonly number[];
   print(text: string): void;
   /** Prints progress, which is not part of the result. */
   progress(text: string): void;

@@ -4,6 +4,7 @@
  */
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
+import { change } from './change.ts';
 import { flow, reference } from './flow.ts';
 import { generators } from './generators.ts';
 import { idle } from './idle.ts';
@@ -20,6 +21,7 @@ const measurements: readonly Measurement[] = [
   reference,
   generators,
   reuse,
+  change,
   join,
   memory,
   idle,
@@ -35,22 +37,25 @@ const { values, positionals } = parseArgs({
   options: {
     runs: { type: 'string', default: '3' },
     'ended-jobs': { type: 'string', default: '200000' },
+    sizes: { type: 'string', default: '1000,5000,25000' },
     help: { type: 'boolean', default: false },
   },
 });
 const runs = Number(values.runs);
 const endedJobs = Number(values['ended-jobs']);
+const sizes = values.sizes.split(',').map(Number);
 const unknown = positionals.filter((name) => measurements.every((one) => one.name !== name));
 if (
   values.help ||
   unknown.length > 0 ||
   !(runs >= 1) ||
   !(endedJobs > 4_000) ||
-  ![runs, endedJobs / 2].every(Number.isInteger)
+  sizes.some((size) => size < 1_000) ||
+  ![runs, endedJobs / 2, ...sizes].every(Number.isInteger)
 ) {
   if (unknown.length > 0) print(`There is no measurement "${unknown[0]}".\n`);
   print(
-    'npm run bench:export -- [measurement …] [--runs <how often each is measured, 3>] [--ended-jobs <for scale, even, 200000>]\n',
+    'npm run bench:export -- [measurement …] [--runs <how often each is measured, 3>] [--ended-jobs <for scale, even, 200000>] [--sizes <pages for change, from 1000>]\n',
   );
   for (const { name, about } of measurements) print(`  ${name.padEnd(10)} ${about}`);
   process.exit(values.help ? 0 : 64);
@@ -77,7 +82,7 @@ try {
     const load = loadavg()[0] ?? 0;
     const busy = load > processors * 1.5 ? ': others use this machine, measure again when it is idle' : '';
     print(`\n== ${measurement.name} (load ${load.toFixed(1)}${busy})\n`);
-    await measurement.run({ runs, endedJobs, print, progress, using: installations.using });
+    await measurement.run({ runs, endedJobs, sizes, print, progress, using: installations.using });
   }
 } catch (error) {
   // Work whose installation was stopped fails; the signal's handler ends the process.

@@ -1,0 +1,144 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { serviceNames } from '#infra/supervisor/services.ts';
+import { whenSearched } from '#services/cli/publish-project.ts';
+import type { PublishedContent } from '#shared/interfaces/http/content.ts';
+import { generatedFiles } from '../../support/docs-projects.ts';
+import { exportHistory, forgetSegments } from '../../support/installation-exports.ts';
+import { runCommand, type TestInstallation } from '../../support/start-installation.ts';
+import { exportToLink, jobStory, startExportInstallation } from './export-installation.ts';
+import { type Bench, type Measurement, medianOf, ratio, shown, table, temporaryFolder } from './measurement.ts';
+import { residentBytesBelow } from './process-usage.ts';
+
+const changedPage = 'guides/part-10/page-500.mdx';
+
+type Name = 'publication, one page changed' | 'export, cold' | 'export, one page changed' | 'export, nothing changed';
+type Run = { seconds: number; phases?: ReturnType<typeof jobStory>['phases'] };
+type Size = { pages: number; runs: Record<Name, Run[]>; bundleBytes: number; memory: (number | undefined)[][] };
+
+/** What one changed page costs as the site grows: from the author's Enter to the answer, and from the request to the link. */
+export const change: Measurement = {
+  name: 'change',
+  about:
+    'publication and export of one changed page, of none, and cold, by the size of the site (--sizes 1000,5000,25000)',
+  async run(bench) {
+    const sizes: Size[] = [];
+    for (const pages of bench.sizes) sizes.push(await measured(bench, pages));
+    bench.print(`Cost of a change: generated projects, one renderer; medians of ${bench.runs}\n`);
+    const [smallest] = sizes;
+    const secondsOf = (size: Size | undefined, name: Name) =>
+      medianOf((size?.runs[name] ?? []).map(({ seconds }) => seconds));
+    const phaseOf = (size: Size, name: Name, phase: keyof NonNullable<Run['phases']>) =>
+      shown(medianOf(size.runs[name].map(({ phases }) => phases?.[phase])));
+    const rows = sizes.flatMap((size) =>
+      (Object.keys(size.runs) as Name[]).map((name) => [
+        `${shown(size.pages)} pages: ${name}`,
+        shown(secondsOf(size, name)),
+        ratio(secondsOf(size, name), secondsOf(size, 'export, cold')),
+        ratio(secondsOf(size, name), secondsOf(smallest, name)),
+        ...(['planning', 'rendering', 'closing', 'joining'] as const).map((phase) =>
+          name.startsWith('export') ? phaseOf(size, name, phase) : '',
+        ),
+      ]),
+    );
+    bench.print(
+      table(['', 'seconds', 'to cold', 'to the smallest', 'planning', 'rendering', 'closing', 'joining'], rows),
+    );
+    bench.print('');
+    bench.print(
+      table(
+        ['memory in MB (Pss), at the end of a run', 'all services', 'indexer', 'bundle'],
+        sizes.map(({ pages, memory, bundleBytes }) => [
+          `${shown(pages)} pages`,
+          ...[0, 1].map((at) => shown(inMb(medianOf(memory.map((each) => each[at]))))),
+          shown(inMb(bundleBytes)),
+        ]),
+      ),
+    );
+  },
+};
+
+const inMb = (bytes: number | undefined): number | undefined => (bytes === undefined ? undefined : bytes / 1e6);
+
+const measured = (bench: Bench, pages: number): Promise<Size> =>
+  bench.using(temporaryFolder(), ({ path: folder }) =>
+    bench.using(startExportInstallation({ copies: {} }), async (harness) => {
+      const size: Size = {
+        pages,
+        runs: {
+          'publication, one page changed': [],
+          'export, cold': [],
+          'export, one page changed': [],
+          'export, nothing changed': [],
+        },
+        bundleBytes: 0,
+        memory: [],
+      };
+      const files = generatedFiles('Change', pages);
+      let at = 0;
+      for (const [path, text] of Object.entries(files)) {
+        if (path.endsWith('.mdx')) files[path] = `${text}\n${prose((at += 1))}`;
+        await write(folder, path, files[path] ?? text);
+      }
+      bench.progress(`${pages} pages: the first publication and export, which also load and compile`);
+      await published(harness, folder);
+      await timedExport(harness);
+      for (let run = 0; run < bench.runs; run += 1) {
+        bench.progress(`${pages} pages, run ${run + 1}`);
+        await forgetSegments(harness);
+        size.runs['export, cold'].push(await timedExport(harness));
+        await write(folder, changedPage, `${files[changedPage]}\nA sentence that was added in round ${run}.\n`);
+        size.runs['publication, one page changed'].push(await published(harness, folder));
+        const changed = await timedExport(harness);
+        size.runs['export, one page changed'].push(changed);
+        size.runs['export, nothing changed'].push(await timedExport(harness));
+        size.bundleBytes = changed.bundleBytes;
+        size.memory.push([memoryOf(harness, serviceNames), memoryOf(harness, ['indexer'])]);
+      }
+      return size;
+    }),
+  );
+
+const wordsOfPage = 1_800;
+const wordsOfParagraph = 60;
+const vocabulary = Array.from({ length: 4_000 }, (_, at) => `${at.toString(27)}ing`);
+
+/** Paragraphs of different words, so that a page has the size of a real one, 13 kB, also packed. The same page has the same text in every run. */
+function prose(seed: number): string {
+  let state = seed;
+  const word = (): string => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return vocabulary[(state >> 8) % vocabulary.length] ?? '';
+  };
+  const paragraph = () => `${Array.from({ length: wordsOfParagraph }, word).join(' ')}.\n\n`;
+  return Array.from({ length: wordsOfPage / wordsOfParagraph }, paragraph).join('');
+}
+
+async function write(folder: string, path: string, text: string): Promise<void> {
+  await mkdir(dirname(join(folder, path)), { recursive: true });
+  await writeFile(join(folder, path), text);
+}
+
+/** Runs `bindery publish` as an author does. Indexing is awaited afterwards, so that it does not slow down what is measured next. */
+async function published(harness: TestInstallation, folder: string): Promise<Run> {
+  const { domain, admin, adminKey, installation } = harness;
+  const startedAt = performance.now();
+  const outcome = await runCommand(['publish', folder, '--domain', domain, '--no-remote', '--json'], {
+    BINDERY_URL: installation.baseUrl,
+    BINDERY_KEY: adminKey,
+  });
+  const seconds = (performance.now() - startedAt) / 1_000;
+  if (outcome.code !== 0) throw new Error(`The project cannot be published: ${outcome.stderr}`);
+  await whenSearched(admin, domain, (JSON.parse(outcome.stdout) as PublishedContent).contentVersion);
+  return { seconds };
+}
+
+async function timedExport(harness: TestInstallation): Promise<Run & { bundleBytes: number }> {
+  const { job, link, seconds } = await exportToLink(harness.admin, harness.domain);
+  const { phases } = jobStory((await exportHistory(harness, job.jobId)).commits);
+  return { seconds, phases, bundleBytes: link.sizeBytes };
+}
+
+function memoryOf({ installation }: TestInstallation, services: readonly (typeof serviceNames)[number][]) {
+  return residentBytesBelow(services.flatMap((name) => installation.pids(name)));
+}
