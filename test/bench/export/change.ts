@@ -16,7 +16,7 @@ type Name = 'publication, one page changed' | 'export, cold' | 'export, one page
 type Run = { seconds: number; phases?: ReturnType<typeof jobStory>['phases'] };
 type Size = { pages: number; runs: Record<Name, Run[]>; bundleBytes: number; memory: (number | undefined)[][] };
 
-/** What one changed page costs as the site grows: from the author's Enter to the answer, and from the request to the link. */
+/** The cost of one changed page as the site grows: from the Enter of the author to the answer, and from the request to the link. */
 export const change: Measurement = {
   name: 'change',
   about:
@@ -119,7 +119,7 @@ async function write(folder: string, path: string, text: string): Promise<void> 
   await writeFile(join(folder, path), text);
 }
 
-/** Runs `bindery publish` as an author does. Indexing is awaited afterwards, so that it does not slow down what is measured next. */
+/** Runs `bindery publish` as an author does. Indexing is awaited afterwards, so that it does not slow down the next measurement. */
 async function published(harness: TestInstallation, folder: string): Promise<Run> {
   const { domain, admin, adminKey, installation } = harness;
   const startedAt = performance.now();
