@@ -50,7 +50,15 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
     uploadFolder = newFolder();
     uploads = openUploads({ folder: uploadFolder, places: 1 });
     publisher = publisherApp(
-      { bus: publisherBus, objectStore: objects.store, pool, clock: systemClock, random: randomBase62, uploads },
+      {
+        bus: publisherBus,
+        objectStore: objects.store,
+        pool,
+        clock: systemClock,
+        random: randomBase62,
+        uploads,
+        readerVersion: 'today',
+      },
       {
         callerTokens: { housekeeper: serviceToken },
         logger: testLogger,

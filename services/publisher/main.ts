@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { projectPool, projectReader } from '#shared/docs/project/analyze-project.ts';
+import { readerVersion } from '#shared/docs/project/reader-version.ts';
 import { withSnapshotSoon } from '#shared/docs/sandbox/child-snapshot.ts';
 import type { ChildProgram } from '#shared/docs/sandbox/child.ts';
 import { describeConfinement, kernelConfinement } from '#shared/docs/sandbox/confinement.ts';
@@ -23,7 +24,10 @@ export function start(config: PublisherConfig): Promise<Running> {
     const pool = projectPool({ slots: config.slots }, await prepared(projectReader));
     const program = await prepared(archiveReader);
     const uploads = openUploads({ folder: uploadFolder, places: config.uploads, program });
-    const app = publisherApp({ ...service, pool, uploads }, { ...service, callerTokens });
+    const app = publisherApp(
+      { ...service, pool, uploads, readerVersion: await readerVersion() },
+      { ...service, callerTokens },
+    );
     return {
       app,
       async close() {

@@ -34,9 +34,9 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([pool.close(), uploads.close()]));
 
-const publish = async (objectStore: ObjectStore, files: Record<string, string> = project) =>
+const publish = async (objectStore: ObjectStore, files: Record<string, string> = project, readerVersion = 'today') =>
   publishProject(
-    { bus, objectStore, pool, clock, random: randomBase62, uploads },
+    { bus, objectStore, pool, clock, random: randomBase62, uploads, readerVersion },
     caller,
     Readable.from([await packTar(files)]),
     undefined,
@@ -70,6 +70,20 @@ test('a version that is ended while it is published again is stored again', asyn
   const state = (await bus.content.last(subject))?.commit.data.state;
   expect(state).toMatchObject({ latest: contentVersion, versions: [{ contentVersion }] });
   expect(await objects.keys()).toEqual(expect.arrayContaining([blobKey('acme', sha256Of(page)), modelKey]));
+});
+
+test('a project that an earlier program read is read again, and its earlier content version stays', async () => {
+  const ofReader = async (version: string) => (await publish(objects.store, project, version)).answer.contentVersion;
+  const [before, after] = [await ofReader('before'), await ofReader('after')];
+  expect(after).not.toBe(before);
+  expect(await ofReader('after')).toBe(after);
+  const state = (await bus.content.last(contentLogSubject('acme', 'docs')))?.commit.data.state;
+  expect(state?.latest).toBe(after);
+  expect(state?.versions.map(({ contentVersion }) => contentVersion)).toEqual(expect.arrayContaining([before, after]));
+  const keys = [before, after].map((contentVersion) =>
+    siteModelKey({ organization: 'acme', domain: 'docs', contentVersion }),
+  );
+  expect(await objects.keys()).toEqual(expect.arrayContaining(keys));
 });
 
 test('ignored files of a project are not stored', async () => {

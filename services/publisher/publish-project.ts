@@ -30,6 +30,8 @@ export type PublisherContext = {
   clock: Clock;
   random: RandomDigits;
   uploads: Uploads;
+  /** Version of the code that reads projects. */
+  readerVersion: string;
 };
 
 /** A known version was ended while it was published again, so its objects may be gone. */
@@ -50,7 +52,7 @@ export async function publishProject(
   });
   try {
     const { files } = received;
-    const contentVersion = contentVersionOf(files);
+    const contentVersion = contentVersionOf(files, context.readerVersion);
     const { organization, domain } = caller;
     const append = (isStored: boolean, pageCount: number) =>
       appendContent(context, caller, (state) => {
@@ -170,13 +172,13 @@ const asSentence = (text: string): string =>
 const hexDigits = 32;
 
 /**
- * Names a project's content: the same files have the same name, whatever archive they came in, and whenever the API descriptions among them were
- * fetched. Pure.
+ * Names a project's content: the same files, read by the same code, have the same name, whatever archive they came in, and whenever the API descriptions
+ * among them were fetched. Pure.
  */
-function contentVersionOf(files: readonly { path: string; sha256: string }[]): string {
+function contentVersionOf(files: readonly { path: string; sha256: string }[], readerVersion: string): string {
   const counted = files.filter(({ path }) => path !== remoteManifestPath);
   const lines = counted.map(({ path, sha256 }) => `${path}\0${sha256}\n`).sort();
-  return `cv_${sha256Of(lines.join('')).slice(0, hexDigits)}`;
+  return `cv_${sha256Of(`${readerVersion}\n${lines.join('')}`).slice(0, hexDigits)}`;
 }
 
 /** Warns that restricted pages are visible to everybody who names their groups, on a domain that trusts the claims of callers. Pure. */

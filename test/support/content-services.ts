@@ -21,7 +21,10 @@ export async function contentServices({ bus, objectStore, clock, logger, folder 
     draining: () => false,
     metrics: serviceMetrics('test'),
   };
-  const publisher = publisherApp({ bus, objectStore, pool, clock, random: randomBase62, uploads }, options);
+  const publisher = publisherApp(
+    { bus, objectStore, pool, clock, random: randomBase62, uploads, readerVersion: 'today' },
+    options,
+  );
   const linkSigner = linkSignerApp({ bus, objectStore, clock, linkLifetimeSeconds: 3600 }, options);
   return {
     env: {

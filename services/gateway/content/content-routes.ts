@@ -42,7 +42,8 @@ export const contentRoutes = [
       id: 'publishContent',
       method: 'PUT',
       path,
-      summary: 'Publishes a docs project. The same files give the same content version.',
+      summary:
+        'Publishes a docs project. The same files give the same content version until an upgrade of the platform reads them in another way.',
       key: 'admin',
       params,
       query: publishQuerySchema,

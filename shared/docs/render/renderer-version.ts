@@ -26,9 +26,14 @@ export function rendererVersion(): Promise<string> {
 
 /** The renderer version of the current files. `rendererVersion` stands for the files at the start of this process. */
 export async function currentRendererVersion(): Promise<string> {
+  return `r-${await codeHash(rendererFolders, rendererFiles)}`;
+}
+
+/** A hash of the code in these folders and files, of the packages that it imports, of zlib and of the locale data, in 12 hex digits. */
+export async function codeHash(folders: readonly string[], files: readonly string[] = []): Promise<string> {
   const hash = createHash('sha256');
   const roots = new Set<string>();
-  for (const path of [...(await sourcesIn(rendererFolders)), ...rendererFiles]) {
+  for (const path of [...(await sourcesIn(folders)), ...files]) {
     const text = await readFile(new URL(path, root), 'utf8');
     hash.update(`${path}\0${text.length}\0${text}\0`);
     for (const [, specifier = ''] of text.matchAll(/\b(?:from|import|packageFile)\s*\(?['"]([^'"#./][^'"]*)['"]/g)) {
@@ -39,7 +44,7 @@ export async function currentRendererVersion(): Promise<string> {
   }
   for (const line of lockedClosure(await readLock(), roots)) hash.update(`${line}\n`);
   hash.update(`zlib ${process.versions.zlib} cldr ${process.versions['cldr']}`);
-  return `r-${hash.digest('hex').slice(0, 12)}`;
+  return hash.digest('hex').slice(0, 12);
 }
 
 async function sourcesIn(folders: readonly string[]): Promise<string[]> {
