@@ -4,7 +4,7 @@ import type { Logger } from '#shared/runtime/telemetry.ts';
 import { type EndedSessions, newSession, type ReaderSession } from './ended-sessions.ts';
 import type { Login } from './login-settings.ts';
 import { oidcGate } from './oidc-gate.ts';
-import { answerUnknown, endSession, type Gate, pathOf } from './reader-gate.ts';
+import { answerUnknown, answerUnopened, endSession, type Gate, isOpened, pathOf } from './reader-gate.ts';
 import { cookieIn, sealer } from './sealed-values.ts';
 import { answerSentence } from './sentence-page.ts';
 
@@ -77,6 +77,7 @@ function basicGate({ users, base, isSecure, sessionHours }: BasicLogin, ended: E
     const { sealed, of } = shownSession(request);
     const session = await of?.open(sealed);
     if (pathOf(request) === logoutPath) {
+      if (!isOpened(request)) return answerUnopened(request, response, logoutPath);
       if (session !== undefined && !(await endSession(session, ended, logger, request, response, logoutPath))) return;
       response.setHeader('set-cookie', `${readerCookie}=; Max-Age=0; ${attributes}`);
       return refuse(request, response, 'You are logged out.', `${base}/`, 'Log in again');

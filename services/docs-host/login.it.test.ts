@@ -330,6 +330,36 @@ describe('an account at a provider', () => {
     expect(await as(session)).toBe(401);
   });
 
+  test.each([
+    ['for another group', { BINDERY_LOGIN_GROUPS: 'writers' }],
+    ['below another path', { BINDERY_BASE_PATH: '/docs' }],
+    ['at another address', { BINDERY_SITE_URL: 'http://other.example:8080' }],
+  ])('is not that of a site %s, also with the same client and secret', async (_name, more) => {
+    const open = await served(env);
+    const bob = browser();
+    await bob.login(`${site}/`, 'bob');
+    const cookie = `bindery-session=${bob.jarOf(site).get('bindery-session')}`;
+    const at = (base: string) => ask(`${site}${base}/guides/x`, { cookie });
+    expect((await at('')).status).toBe(200);
+    await open.stop();
+    await served({ ...env, ...more });
+    expect((await at('BINDERY_BASE_PATH' in more ? '/docs' : '')).status).toBe(401);
+  });
+
+  test.each([
+    ['a picture', { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }],
+    ['a frame', { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' }],
+    ['a hint to load it soon', { 'sec-fetch-mode': 'navigate', 'sec-purpose': 'prefetch' }],
+  ])('is not ended by %s of a page', async (_name, headers) => {
+    await served(env);
+    const ada = browser();
+    await ada.login(`${site}/`, 'ada');
+    const cookie = `bindery-session=${ada.jarOf(site).get('bindery-session')}`;
+    const answer = await ask(`${site}/_bindery/logout`, { ...headers, cookie });
+    expect([answer.status, cookiesOf(answer)]).toEqual([403, []]);
+    expect((await ask(`${site}/guides/x`, { cookie })).status).toBe(200);
+  });
+
   test('that is refused, or a provider that is away, gives an error; the host continues', async () => {
     await served(env);
     const begun = await ask(`${site}/`, looking);

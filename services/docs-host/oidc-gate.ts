@@ -9,7 +9,7 @@ import type { OidcLogin } from './login-settings.ts';
 import { type EndedSessions, newSession, type ReaderSession } from './ended-sessions.ts';
 import { mayRead, type Reader, readerOf } from './may-read.ts';
 import { cookieIn, sealer } from './sealed-values.ts';
-import { answerUnknown, endSession, type Gate, pathOf } from './reader-gate.ts';
+import { answerUnknown, answerUnopened, endSession, type Gate, isOpened, pathOf } from './reader-gate.ts';
 import { answerSentence } from './sentence-page.ts';
 
 /** Time limit for the reader's visit to the provider. */
@@ -33,8 +33,8 @@ export function oidcGate(login: OidcLogin, ended: EndedSessions, logger: Logger)
   const logoutPath = `${base}/_bindery/logout`;
   const redirectUri = origin + loginPath;
   const isSecure = origin.startsWith('https:');
-  const sessions = sealer<ReaderSession>(login.sessionSecret, `session of ${login.clientId}`);
-  const attempts = sealer<Attempt>(login.sessionSecret, `login ${login.clientId}`);
+  const sessions = sealer<ReaderSession>(login.sessionSecret, `session of ${placeOf(login)}`);
+  const attempts = sealer<Attempt>(login.sessionSecret, `login ${placeOf(login)}`);
   const provider = providerOf(login);
 
   // Browsers send a cookie with this prefix only over TLS to the host that set it.
@@ -152,8 +152,10 @@ export function oidcGate(login: OidcLogin, ended: EndedSessions, logger: Logger)
     const isPage = mode === 'navigate' || (mode === undefined && /text\/html/.test(headers.accept ?? ''));
     try {
       if (isReading && path === loginPath) await endLogin(request, response);
-      else if (isReading && path === logoutPath) await logout(request, response);
-      else if (isReading && isPage) await sendToProvider(request, response);
+      else if (isReading && path === logoutPath) {
+        if (isOpened(request)) await logout(request, response);
+        else answerUnopened(request, response, logoutPath);
+      } else if (isReading && isPage) await sendToProvider(request, response);
       else answerSentence(response, 401, 'Log in to read this site.', request, `${base}/`);
     } catch (error) {
       logger.warn(`the login provider ${login.issuer.host} cannot be reached: ${reasonOf(error)}`);
@@ -180,6 +182,13 @@ export function oidcGate(login: OidcLogin, ended: EndedSessions, logger: Logger)
     void check();
   };
 }
+
+/**
+ * The site and its rules of who may read, for which a login counts. Hosts of several sites may have the same client and secret, and a reader of one of
+ * them may not read all.
+ */
+const placeOf = ({ issuer, clientId, origin, base, groups, groupsClaim, emailDomains }: OidcLogin): string =>
+  JSON.stringify([issuer.href, clientId, origin + base, groupsClaim, groups.toSorted(), emailDomains.toSorted()]);
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url');
 

@@ -9,6 +9,20 @@ export type Gate = (request: IncomingMessage, response: ServerResponse, letIn: (
 
 export const pathOf = ({ url = '/' }: IncomingMessage): string => url.split('?')[0] ?? '/';
 
+/**
+ * True unless a browser requests the address for a part of a page: an author's picture, frame or link that it loads in advance, with the cookies of
+ * the reader, must not end the session.
+ */
+export function isOpened({ headers }: IncomingMessage): boolean {
+  const { 'sec-fetch-dest': destination = 'document', 'sec-purpose': purpose } = headers;
+  return purpose === undefined && (destination === 'document' || destination === 'empty');
+}
+
+/** Answers a request for the logout that is not `isOpened`. */
+export function answerUnopened(request: IncomingMessage, response: ServerResponse, logoutPath: string): void {
+  answerSentence(response, 403, 'Open this address to log out.', request, logoutPath, 'Log out');
+}
+
 /** Answers a request whose session may have ended, because the shared store cannot be reached. */
 export function answerUnknown(request: IncomingMessage, response: ServerResponse, base: string): void {
   response.setHeader('retry-after', '10');
