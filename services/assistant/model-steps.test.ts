@@ -103,6 +103,16 @@ test('a model that calls tools where it has to answer has failed, and what that 
   expect(chunks.slice(-2)).toEqual([{ type: 'start-step' }, expect.objectContaining({ type: 'failed', usage })]);
 });
 
+test('a model that calls thousands of tools at once has failed, and none is called', async () => {
+  const many = Array.from({ length: 5_000 }, (_, at) => calls(String(at), 'add', '{"a":1,"b":2}'));
+  const { model, asked } = scripted([...many, ends('tool-calls')]);
+  const chunks = await chunksOf(model);
+  expect(asked).toHaveLength(1);
+  expect(chunks.length).toBeLessThan(50);
+  expect(chunks.at(-1)).toMatchObject({ type: 'failed', error: { message: expect.stringContaining('tools at once') } });
+  expect(typesOf(chunks)).not.toContain('tool-output-available');
+});
+
 test('tools of an answer that was cut for its length are not called', async () => {
   const { model, asked } = scripted([calls('1', 'add', '{"a":1,"b":2}'), ends('length')]);
   expect((await chunksOf(model)).at(-1)).toEqual({ type: 'finish', finishReason: 'length' });

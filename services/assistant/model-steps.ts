@@ -15,6 +15,9 @@ import { openModelStream } from './open-model-stream.ts';
 /** Limit of steps in one answer. In the last step the model gets no tools, so it must answer. */
 export const mostSteps = 4;
 
+/** Limit of tool calls in one step. A model that asks for thousands at once would hold up all other answers. */
+const mostCallsOfStep = 32;
+
 /**
  * A chunk of the UI message stream, or an internal one: `finish-step` has the usage of the step, `failed` has the reason (and the usage, if known),
  * and `abort` is sent when the signal has aborted.
@@ -151,6 +154,8 @@ async function* stepChunks(
           break;
         case 'tool-call': {
           const { toolCallId, toolName } = part;
+          if (asked.calls.length === mostCallsOfStep)
+            throw new Error(`The language model calls more than ${mostCallsOfStep} tools at once.`);
           const read = readCall(tools, toolName, part.input);
           asked.calls.push({ toolCallId, toolName, read });
           const input = typeof read.input === 'object' ? read.input : {};
