@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { hourMs } from '#shared/runtime/time-and-ids.ts';
-import { type ElasticsearchIndex, refusalStatus } from './elasticsearch-connection.ts';
+import { unlikeElasticsearch, type ElasticsearchIndex, refusalStatus } from './elasticsearch-connection.ts';
 import {
   type GuardedDocument,
   removeWhere,
@@ -113,8 +113,21 @@ const isIn = (build: string, { uses }: State): boolean => uses.some((use) => use
 
 const nothingYet = (): State => ({ uses: [], left: [], vectorsOf: [], begun: Date.now() });
 
-const stored = (index: ElasticsearchIndex, scope: SearchScope): Promise<GuardedDocument<BuildsDocument> | undefined> =>
-  storedDocument(index, scope, `read the builds of ${scope.domain}`, buildsId(scope));
+async function stored(
+  index: ElasticsearchIndex,
+  scope: SearchScope,
+): Promise<GuardedDocument<BuildsDocument> | undefined> {
+  const read = await storedDocument<BuildsDocument>(
+    index,
+    scope,
+    `read the builds of ${scope.domain}`,
+    buildsId(scope),
+  );
+  if (read === undefined) return undefined;
+  const { uses, left, vectorsOf } = read.document;
+  if (![uses, left, vectorsOf].every(Array.isArray)) throw unlikeElasticsearch();
+  return read;
+}
 
 /**
  * Changes the document of the domain. Several processes may do this at once: each applies its change to the latest state. The document

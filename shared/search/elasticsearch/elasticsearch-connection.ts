@@ -70,6 +70,9 @@ export function connectElasticsearch(settings: ElasticsearchSettings): Elasticse
     ...(product === 'opensearch' ? { Transport: OpenSearchTransport } : {}),
     // Retries use another node, or a new connection to the same one after a restart, within the deadline of the call.
     maxRetries: Math.max(1, nodes.length - 1),
+    maxResponseSize: mostAnswerBytes,
+    // Compressed answers were not requested, and a megabyte of one may fill the memory.
+    maxCompressedResponseSize: 0,
     resurrectStrategy: 'optimistic',
   };
   const client = new Client(options);
@@ -80,7 +83,9 @@ export function connectElasticsearch(settings: ElasticsearchSettings): Elasticse
       const late = AbortSignal.timeout(withinMs);
       const ended = signal === undefined ? late : AbortSignal.any([signal, late]);
       try {
-        return await ask(client, { signal: ended, requestTimeout: withinMs, retryBackoff: atOnce });
+        const answer = await ask(client, { signal: ended, requestTimeout: withinMs, retryBackoff: atOnce });
+        if (!isAnswer(answer)) throw unlikeElasticsearch();
+        return answer;
       } catch (error) {
         if (signal?.aborted) throw signal.reason;
         if (late.aborted) {
@@ -91,6 +96,23 @@ export function connectElasticsearch(settings: ElasticsearchSettings): Elasticse
     },
     close: () => client.close(),
   };
+}
+
+/** Limit of an answer. The largest have a thousand passages, or vectors of two hundred. */
+const mostAnswerBytes = 64_000_000;
+
+/** Answers are objects; those to questions whether something exists are true or false. */
+const isAnswer = (answer: unknown): boolean =>
+  typeof answer === 'boolean' || (typeof answer === 'object' && answer !== null && !Array.isArray(answer));
+
+export const unlikeElasticsearch = (): SearchUnavailable =>
+  new SearchUnavailable('The server at the address of Elasticsearch does not answer like Elasticsearch.');
+
+/** The items of a list in an answer. @throws SearchUnavailable when it is no list of objects */
+export function itemsOf<T>(list: readonly T[] | undefined): readonly T[] {
+  const isList = Array.isArray(list) && list.every((item) => typeof item === 'object' && item !== null);
+  if (!isList) throw unlikeElasticsearch();
+  return list;
 }
 
 /** Pause before the client retries, in seconds. Callers with more time retry calls themselves. */
@@ -123,14 +145,14 @@ export const isMissingIndex = ({ type }: { type?: string | undefined }): boolean
 export function requireMissingIndex(answer: unknown): void {
   const error = (answer as { error?: unknown } | null)?.error;
   if (typeof error === 'object' && error !== null && isMissingIndex(error)) return;
-  throw new SearchUnavailable('The server at the address of Elasticsearch does not answer like Elasticsearch.');
+  throw unlikeElasticsearch();
 }
 
 /** The documents in an answer; none when there is no index. @throws SearchUnavailable as `requireMissingIndex` */
-export function documentsIn<T>(answer: { docs?: T[] }): T[] {
-  const docs = (answer as { docs?: T[] } | null)?.docs;
-  if (docs === undefined) requireMissingIndex(answer);
-  return docs ?? [];
+export function documentsIn<T>({ docs, ...answer }: { docs?: T[] }): readonly T[] {
+  if (docs !== undefined) return itemsOf(docs);
+  requireMissingIndex(answer);
+  return [];
 }
 
 /** True for a refused request or document that is invalid, so that no retry can help. */

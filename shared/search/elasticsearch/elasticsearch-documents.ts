@@ -1,6 +1,12 @@
 import type { estypes } from '@elastic/elasticsearch';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
-import { type ElasticsearchIndex, isOurMistake, requireMissingIndex } from './elasticsearch-connection.ts';
+import {
+  type ElasticsearchIndex,
+  isOurMistake,
+  itemsOf,
+  requireMissingIndex,
+  unlikeElasticsearch,
+} from './elasticsearch-connection.ts';
 import {
   type LinkDocument,
   type PageDocument,
@@ -49,13 +55,17 @@ export function bulkWriter(
       const answer = await index.call('store passages', bulkWithinMs, (client, deadline) =>
         client.bulk({ ...target, operations }, deadline),
       );
-      const refused = left.filter((_, at) => errorOf(answer.items[at]) !== undefined);
-      const [first] = answer.items.flatMap((item) => errorOf(item) ?? []);
-      left = refused;
+      const items = itemsOf(answer.items);
+      const failures = left.flatMap((operation, at) => {
+        const error = errorOf(items[at]);
+        return error === undefined ? [] : [{ operation, error }];
+      });
+      left = failures.map(({ operation }) => operation);
+      const first = failures[0]?.error;
       if (first === undefined) return;
       const said = `${first.reason ?? first.type} (status ${first.status})`;
       if (isOurMistake(first.status)) throw new Error(`Elasticsearch cannot store a passage: ${said}`);
-      throw new SearchUnavailable(`Elasticsearch cannot store ${refused.length} passages now: ${said}`);
+      throw new SearchUnavailable(`Elasticsearch cannot store ${failures.length} passages now: ${said}`);
     });
   }
 
@@ -127,6 +137,9 @@ export async function searchDocuments<Document, Aggregations = never>(
   const answer = await call(what, withinMs, (client, deadline) =>
     client.search<Document, Aggregations>({ ...all, ...request }, deadline),
   );
+  // Lists that are empty may be left out.
+  const { hits } = answer as { hits?: { hits?: readonly object[] } };
+  if (hits !== undefined) itemsOf(hits.hits ?? []);
   if (answer.timed_out) throw new SearchUnavailable(`Elasticsearch did not ${what} completely in time.`);
   return answer;
 }
@@ -140,6 +153,7 @@ export async function countWhere(
   const { count, _shards } = await call(`count the documents of ${scope.domain}`, countWithinMs, (client, deadline) =>
     client.count({ index: alias, routing: routingOf(scope), query: { bool: { filter } } }, deadline),
   );
+  if (!Number.isInteger(count) || !Number.isInteger(_shards?.failed)) throw unlikeElasticsearch();
   if (_shards.failed > 0) throw new SearchUnavailable('Not every shard answered when documents were counted.');
   return count;
 }

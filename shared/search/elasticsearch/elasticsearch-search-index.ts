@@ -85,7 +85,8 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
       if ('error' in item && !isMissingIndex(item.error)) {
         throw new SearchUnavailable(`Elasticsearch cannot send documents now: ${item.error.reason ?? item.error.type}`);
       }
-      if ('found' in item && item.found && item._source) sources.set(item._id, item._source);
+      // A document of another site is not shown, whatever the engine sends.
+      if ('found' in item && item.found && isOf(scope, item._source)) sources.set(item._id, item._source);
     }
     const stored = sources.get(key) ?? sources.get(earlierKey);
     const version = stored !== undefined && isSearched(stored) ? stored : undefined;
@@ -329,8 +330,10 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
         { ...deadline, ignore: [404], maxRetries: 0 },
       ),
     );
-    for (const [index, { settings: found }] of Object.entries(settingsOf)) {
-      const blocks = Object.entries(found ?? {}).filter(([, value]) => String(value) === 'true');
+    for (const [index, found] of Object.entries(settingsOf)) {
+      const blocks = Object.entries((found as typeof found | null)?.settings ?? {}).filter(
+        ([, value]) => String(value) === 'true',
+      );
       if (blocks.length === 0) continue;
       const names = blocks.map(([name]) => name).join(', ');
       throw new SearchUnavailable(
@@ -341,6 +344,9 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
 }
 
 type StoredDocument = VersionDocument | PageDocument | PassageDocument;
+
+const isOf = ({ organization, domain }: SearchScope, source: StoredDocument | undefined): source is StoredDocument =>
+  source?.organization === organization && source.domain === domain;
 
 const isSearched = (stored: StoredDocument): stored is VersionDocument =>
   (stored.kind === 'searched' || stored.kind === 'version') &&
