@@ -80,7 +80,8 @@ describeWithServers(['nats-server'], 'the index of active jobs was deleted by ha
     // A report on its work would bring the job back.
     await (await harness.bus.admin()).streams.purge('TASKS');
     await harness.bus.provision();
-    leader = await leadingOrchestrator(harness);
+    // The purged tasks are handed out again as soon as they count as lost.
+    leader = await leadingOrchestrator(harness, { taskLostAfterMs: 2_000 });
     await expect.poll(indexed).toEqual([jobId]);
     await startWorkers();
     expect((await harness.until(jobId, ended)).data.state).toMatchObject({ phase: 'completed', pageCount: 20 });
