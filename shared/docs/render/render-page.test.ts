@@ -258,6 +258,12 @@ test.each([
   expect(html?.includes('class="footer"')).toBe(hasFooter);
 });
 
+test('invalid frontmatter is reported once, by the publication', async () => {
+  const { model, render } = await testProject({ 'a.mdx': '---\ntitle: Part one: the start\n---\n\nText\n' });
+  expect(model.diagnostics.map(({ code, file }) => [code, file])).toContainEqual(['bad-frontmatter', 'a.mdx']);
+  expect(render('a').page.diagnostics).toEqual([]);
+});
+
 test('a social network without a sign is named once', async () => {
   const docs = JSON.parse(files['docs.json']);
   const footer = { socials: { github: 'https://github.com/acme', ours: 'https://acme.com' } };

@@ -78,7 +78,8 @@ export function evaluatePage(
   if (parsed.failure) throw new PageFailed(parsed.failure.code, parsed.failure.message);
   const evaluation: Evaluation = {
     budget: new Budget(),
-    diagnostics: [...parsed.diagnostics],
+    // The publication has reported the frontmatter.
+    diagnostics: parsed.diagnostics.filter(({ code }) => code !== 'bad-frontmatter'),
     components,
     active: [],
     islands: [],
