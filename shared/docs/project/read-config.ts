@@ -2,6 +2,7 @@ import { messageOf } from '#shared/runtime/failures.ts';
 import { decodeSource } from './decode-source.ts';
 import { InvalidProject, quoted } from './diagnostics.ts';
 import { docsFromMint } from './docs-from-mint.ts';
+import { jsonProblem } from './json-problem.ts';
 import { isJsonObject, type JsonObject, type JsonValue, plainJson } from './json-values.ts';
 import { type NamedFiles, resolvePath } from './project-files.ts';
 
@@ -127,7 +128,8 @@ function parseConfigJson(bytes: Uint8Array, file: string): JsonValue {
   try {
     return plainJson(JSON.parse(text));
   } catch (error) {
-    throw new InvalidProject('bad-config', file, `${file} is not valid JSON: ${messageOf(error).slice(0, 200)}`);
+    const why = jsonProblem(text) ?? messageOf(error).slice(0, 200);
+    throw new InvalidProject('bad-config', file, `${file} is not valid JSON: ${why}.`);
   }
 }
 

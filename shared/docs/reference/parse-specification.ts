@@ -10,6 +10,7 @@ import {
   type ScalarTagDefinition,
   YAMLException,
 } from 'js-yaml';
+import { jsonProblem } from '#shared/docs/project/json-problem.ts';
 import { exactNumber, parseExactJson } from '#shared/docs/project/exact-numbers.ts';
 import { decodeSource } from '#shared/docs/project/decode-source.ts';
 import {
@@ -93,7 +94,7 @@ function parse(text: string, file: string): unknown {
     const why =
       error instanceof YAMLException
         ? `${error.reason}${error.mark === undefined ? '' : ` (line ${error.mark.line + 1})`}`
-        : messageOf(error);
+        : ((error instanceof SyntaxError ? jsonProblem(text) : undefined) ?? messageOf(error));
     throw new SpecificationRefused(`is not valid ${isJson ? 'JSON' : 'YAML'}: ${why.slice(0, 200)}`);
   }
 }
