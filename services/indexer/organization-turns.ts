@@ -1,10 +1,13 @@
 import { Unavailable } from '#shared/runtime/failures.ts';
 
+/** Organizations whose contents are indexed at the same time. Each takes the memory of one build. */
+export const organizationsAtOnce = 3;
+
 /** Runs work of several organizations at the same time, and the work of one organization one after the other. */
 export type OrganizationTurns = <T>(organization: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
 /** An organization has so much work here that more of it would keep the places of others. */
-class TooMuchWaits extends Unavailable {
+export class TooMuchWaits extends Unavailable {
   override name = 'TooMuchWaits';
 }
 

@@ -17,6 +17,7 @@ import { newFolder } from '../../test/support/new-folder.ts';
 import { patience } from './patience.ts';
 import { type CutRequest, readAndCut } from './read-page.ts';
 import { readContentLog } from './read-content-log.ts';
+import { keepIndexesWhole } from './repair-indexes.ts';
 
 const contentVersion = `cv_${'1'.repeat(32)}`;
 const domain = 'docs';
@@ -47,14 +48,18 @@ function indexing(read: (request: CutRequest, deadlineMs: number) => Promise<voi
   const logger = pino({ level: 'silent' });
   const context = { bus, objectStore, searchIndex, pool, slots: 1, logger, patience: patience() };
   const reading = readContentLog({ ...context, clock: systemClock, random: randomBase62 }, stop.signal, stop.signal);
+  const repairs: Promise<void>[] = [];
   onTestFinished(async () => {
     stop.abort(new Error('the test has ended'));
     await reading;
+    await Promise.all(repairs);
     await searchIndex.close();
     await objectStore.close();
   });
 
   return {
+    searchIndex,
+    repair: () => void repairs.push(keepIndexesWhole(context, stop.signal, stop.signal)),
     publish: async (organization: string, pages: Record<string, string>): Promise<void> => {
       const navigation = { pages: Object.keys(pages).map((file) => file.replace('.mdx', '')) };
       const settings = { theme: 'mint', name: 'X', colors: { primary: '#000000' }, navigation };
@@ -106,4 +111,23 @@ test('many pages that hang cost no more than a few deadlines, and the pages besi
   const good = names.filter((name) => name.startsWith('good')).map((name) => name.replace('.mdx', ''));
   expect((await find('acme', 'turquoise')).sort()).toEqual(good.sort());
   expect(hung.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(400_000);
+});
+
+test('an index is built again although the pages of another organization hang', async () => {
+  let hangs = false;
+  const never = new Promise<void>(() => {});
+  const { publish, searched, searchIndex, repair } = indexing(({ pages }) =>
+    hangs && pages.some(({ file }) => file === 'hangs.mdx') ? never : Promise.resolve(),
+  );
+  const scopes = ['acme', 'globex'].map((organization) => ({ organization, domain, contentVersion }));
+  await publish('acme', { 'hangs.mdx': 'x' });
+  await publish('globex', { 'index.mdx': 'y' });
+  for (const scope of scopes) {
+    await expect.poll(() => searched(scope.organization)).toBe(contentVersion);
+    await searchIndex.remove(scope);
+  }
+  hangs = true;
+  repair();
+  await expect.poll(() => searchIndex.passageCount({ organization: 'globex', domain, contentVersion })).toBe(1);
+  expect(await searchIndex.passageCount({ organization: 'acme', domain, contentVersion })).toBeUndefined();
 });

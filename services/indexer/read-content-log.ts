@@ -8,7 +8,7 @@ import type { RetryPolicy } from '#shared/runtime/retry.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
 import type { SearchScope } from '#shared/search/search-index.ts';
 import { indexContent, type IndexingContext, removeContent } from './index-content.ts';
-import { organizationTurns } from './organization-turns.ts';
+import { organizationsAtOnce, organizationTurns } from './organization-turns.ts';
 
 type IndexerContext = IndexingContext & {
   bus: Pick<BusParts, 'content' | 'contentReader' | 'deadLetters' | 'deadLetterLog'>;
@@ -25,8 +25,6 @@ const mostDeliveries = 40;
 /** The files of a content may come back: the same project is published again, or the object store gets its objects from a copy. */
 const lettersAgainEveryMs = 600_000;
 
-/** Organizations whose contents are indexed at the same time. Each takes the memory of one build. */
-const organizationsAtOnce = 3;
 /** Commits of one organization that wait here or are handled. More of them are given back to the bus. */
 const mostOfOrganization = 3;
 /** Commits in flight: those that are handled, and room for others while those of some organizations wait for their turn. */
