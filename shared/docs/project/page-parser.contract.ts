@@ -37,6 +37,20 @@ export function pageParserContract(parser: PageParser): void {
       expect(nodes(page, 'table')).toHaveLength(1);
     });
 
+    it.each(['a.mdx', 'a.md'])('leaves names with versions as text, and mail addresses as links: %s', (file) => {
+      const page = parse(
+        'Use vue@3.x, x@1.3, *kit@2.0-beta* or x@2.0.0b, see [x@1.x](mailto:x@1.x), or write to a.b@c.example.\n',
+        file,
+      );
+      expect(nodes(page, 'link').map((node) => (node as { url: string }).url)).toEqual([
+        'mailto:x@1.x',
+        'mailto:a.b@c.example',
+      ]);
+      expect(textOf(page)).toBe(
+        'Use vue@3.x, x@1.3, |kit@2.0-beta| or x@2.0.0b, see |x@1.x|, or write to |a.b@c.example|.',
+      );
+    });
+
     it('gives positions of the file, with frontmatter', () => {
       const page = parse('---\ntitle: T\n---\n\n# Hi\n');
       expect(page.frontmatter).toEqual({ title: 'T' });

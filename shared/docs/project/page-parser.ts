@@ -18,6 +18,7 @@ import {
   setAsideLongLines,
   sourceTooLarge,
 } from './source-limits.ts';
+import { withoutVersionLinks } from './version-names.ts';
 
 /**
  * Parses a text whose limits are checked. `mdx` throws for invalid MDX; with `repairs` it repairs the text, and throws when too many repairs are
@@ -51,6 +52,7 @@ function parse(toTree: ToTree, source: Uint8Array | string, file: string, option
   const text = lines.join('\n');
   const finished = (tree: Root): Root => {
     if (text.includes('|')) head.diagnostics.push(...droppedCells(tree, file));
+    if (text.includes('@')) withoutVersionLinks(tree);
     return bringBackLines(withHeadingIds(tree, headingIds), longLines);
   };
 

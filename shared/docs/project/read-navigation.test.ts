@@ -30,6 +30,10 @@ function read(navigation: JsonValue, missing: string[] = []) {
 }
 
 describe('navigation', () => {
+  it('is required, as an object', () => {
+    expect(() => read('index')).toThrow('docs.json has a "navigation" that is no object. Correct it, for example');
+  });
+
   it('names a group whose name has another key', () => {
     const { nodes, diagnostics } = read({ groups: [{ groups: 'Start', pages: ['a'] }, { pages: ['b'] }] });
     expect(nodes).toHaveLength(2);

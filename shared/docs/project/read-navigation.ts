@@ -59,7 +59,11 @@ export function readNavigation(
   reference: Pick<SiteReference, 'filesOf' | 'pageOf' | 'pagesOfAll' | 'pagesOfChannels' | 'pages' | 'preset'>,
 ): ReadNavigation {
   if (typeof navigation !== 'object' || navigation === null) {
-    const message = `${file} has no "navigation". Add it, for example "navigation": { "pages": ["index"] }.`;
+    const what =
+      navigation === undefined || navigation === null
+        ? 'has no "navigation". Add it'
+        : 'has a "navigation" that is no object. Correct it';
+    const message = `${file} ${what}, for example "navigation": { "pages": ["index"] }.`;
     throw new InvalidProject('missing-setting', file, message);
   }
   const places = new Map<string, PagePlace[]>();
