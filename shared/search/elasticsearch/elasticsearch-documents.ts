@@ -144,6 +144,29 @@ export async function searchDocuments<Document, Aggregations = never>(
   return answer;
 }
 
+/** All hits of a sorted search, page by page. A cluster that sends a page again would never end, and is unavailable. */
+export async function* everyHit<Document>(
+  index: ElasticsearchIndex,
+  scope: SearchScope,
+  what: string,
+  withinMs: number,
+  request: estypes.SearchRequest & { size: number; sort: estypes.Sort },
+): AsyncGenerator<estypes.SearchHit<Document>> {
+  const places = new Set<string>();
+  for (let after: estypes.SortResults | undefined; ; ) {
+    const page = { ...request, ...(after && { search_after: after }) };
+    const answer = await searchDocuments<Document>(index, scope, what, withinMs, page);
+    const hits = (answer as Partial<typeof answer>).hits?.hits;
+    if (hits === undefined) throw unlikeElasticsearch();
+    yield* hits;
+    after = hits.at(-1)?.sort;
+    if (hits.length < request.size || after === undefined) return;
+    const place = JSON.stringify(after);
+    if (places.has(place)) throw new SearchUnavailable(`Elasticsearch did not ${what}: it sent a page of them again.`);
+    places.add(place);
+  }
+}
+
 /** Number of documents of the scope's domain that match the filter. */
 export async function countWhere(
   { call, alias }: ElasticsearchIndex,

@@ -1,7 +1,7 @@
 import type { estypes } from '@elastic/elasticsearch';
 import { buildFilter } from './elasticsearch-candidates.ts';
 import type { ElasticsearchIndex } from './elasticsearch-connection.ts';
-import { countWhere, searchDocuments } from './elasticsearch-documents.ts';
+import { countWhere, everyHit } from './elasticsearch-documents.ts';
 import {
   buildWith,
   exact,
@@ -78,13 +78,8 @@ async function* all<T extends TakenDocument | PagesDocument>(
 ): AsyncGenerator<T> {
   const sorts: estypes.SortCombinations[] = [{ 'filters.path': 'asc' }, { position: 'asc' }];
   const sort = sorts.slice(0, kind === 'page' ? 1 : 2);
-  const atOnce = documentsAtOnce[kind];
-  for (let after: estypes.SortResults | undefined; ; ) {
-    const what = `list the documents of ${version.contentVersion}`;
-    const request = { size: atOnce, query: { bool: { filter } }, sort, ...(after && { search_after: after }) };
-    const { hits } = (await searchDocuments<T>(index, version, what, readWithinMs, request)).hits;
-    yield* hits.flatMap(({ _source }) => _source ?? []);
-    after = hits.at(-1)?.sort;
-    if (hits.length < atOnce || after === undefined) return;
-  }
+  const what = `list the documents of ${version.contentVersion}`;
+  const request = { size: documentsAtOnce[kind], query: { bool: { filter } }, sort };
+  for await (const { _source } of everyHit<T>(index, version, what, readWithinMs, request))
+    if (_source !== undefined) yield _source;
 }

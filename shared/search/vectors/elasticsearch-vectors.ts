@@ -2,7 +2,12 @@ import type { estypes } from '@elastic/elasticsearch';
 import { storedVersion, storeVersion } from '#shared/search/elasticsearch/elasticsearch-build.ts';
 import { releaseBuilds } from '#shared/search/elasticsearch/elasticsearch-builds-in-use.ts';
 import type { ElasticsearchIndex } from '#shared/search/elasticsearch/elasticsearch-connection.ts';
-import { bulkWriter, refresh, searchDocuments } from '#shared/search/elasticsearch/elasticsearch-documents.ts';
+import {
+  bulkWriter,
+  everyHit,
+  refresh,
+  searchDocuments,
+} from '#shared/search/elasticsearch/elasticsearch-documents.ts';
 import { buildFilter } from '#shared/search/elasticsearch/elasticsearch-candidates.ts';
 import {
   buildWith,
@@ -112,16 +117,12 @@ function vectorStore(index: ElasticsearchIndex, version: VersionDocument, model:
 
   /** All documents that match the filter, in the order of paths. */
   async function* all<T>(filter: estypes.QueryDslQueryContainer[], _source: string[]): AsyncGenerator<T> {
-    let after: estypes.SortResults | undefined;
-    do {
-      const hits: estypes.SearchHit<T>[] = await search<T>({
-        ...{ size: documentsAtOnce, _source, query: { bool: { filter } } },
-        sort: [{ 'filters.path': 'asc' }, { position: 'asc' }],
-        ...(after === undefined ? {} : { search_after: after }),
-      });
-      for (const { _source: document } of hits) if (document !== undefined) yield document;
-      after = hits.length < documentsAtOnce ? undefined : hits.at(-1)?.sort;
-    } while (after !== undefined);
+    const request = {
+      ...{ size: documentsAtOnce, _source, query: { bool: { filter } } },
+      sort: [{ 'filters.path': 'asc' as const }, { position: 'asc' as const }],
+    };
+    for await (const hit of everyHit<T>(index, version, 'read passages and vectors', withinMs, request))
+      if (hit._source !== undefined) yield hit._source;
   }
 
   const vectorIn = ({ fields = {} }: estypes.SearchHit): [string, Float32Array | undefined][] => {
