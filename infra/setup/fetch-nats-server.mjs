@@ -150,7 +150,7 @@ async function intoCache(version, read) {
     const file = join(folder, program);
     writeFileSync(file, bytes, { mode: 0o755 });
     if (natsServerVersion(file) === undefined)
-      throw new StepFailed('the nats-server from there does not run on this machine');
+      throw new StepFailed('the nats-server in the archive does not run on this machine');
   });
 }
 

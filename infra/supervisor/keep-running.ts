@@ -11,7 +11,7 @@ export type KeptProcess = {
   pid(): number | undefined;
   /** The line about the last unexpected end. */
   lastEnd(): string | undefined;
-  /** The sentence about wrong settings, if the process said one since it last was ready. */
+  /** The sentence about wrong settings, if the process reported one since it was last ready. */
   wrongSettings(): string | undefined;
   /** Stops the process (SIGKILL after `graceMs`) and starts it again at once; `why` is passed to `onExit`. Does nothing while it does not run. */
   restart(graceMs: number, why: string): Promise<void>;
@@ -64,7 +64,7 @@ export function keepRunning(
     };
     started.on('message', (message) => {
       wrongSettings = wrongSettingsIn(message);
-      // It would only repeat them.
+      // Ended at once, because the process would otherwise log the same sentence itself.
       if (wrongSettings !== undefined) started.kill('SIGKILL');
     });
     started.once('error', (error) => ended(error.message));

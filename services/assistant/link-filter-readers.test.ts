@@ -64,7 +64,7 @@ function numbers(seed: number): (limit: number) => number {
   };
 }
 
-/** The same texts each time. */
+/** Texts for tests, the same ones for the same seed. */
 function* texts(count: number, seed: number): Generator<string> {
   const below = numbers(seed);
   for (let made = 0; made < count; made += 1)

@@ -102,7 +102,7 @@ const headingAsLabel = ({ kind, text }: MarkdownBlock): MarkdownBlock =>
     ? { kind: 'paragraph', text: `**${text.replace(/^#+\s+/, '').replaceAll('**', '')}**` }
     : { kind, text };
 
-/** Number of adjacent code blocks from which they count as variants for several languages or cases. */
+/** Minimum number of adjacent code blocks that count as variants for several languages or cases. */
 const leastVariants = 3;
 
 /** Keeps one of several variants of code: the one with most of the terms, or the first. */

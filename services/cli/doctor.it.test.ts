@@ -117,7 +117,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
       /Each service that works on messages is there/,
       /No message is set aside/,
       /The object store at http:\S+ \(bucket bindery\) wrote and read an object in \d+ ms/,
-      /It does not overwrite existing objects/,
+      /The object store does not overwrite existing objects/,
       /A signed link to http:\S+ works from here/,
       /Redis \d+\.\d+\.\d+ at redis:\S+ usually answers within/,
       /The model "mistral-small-latest" is at/,
@@ -465,7 +465,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
       expect(text).toContain('a power cut loses up to two minutes of accepted work');
       expect(text).toContain('→ Set "sync_interval: always"');
       expect(text).toContain(`There is no monitor of a nats-server at ${elsewhere}`);
-      expect(text).toContain('It accepts messages of at most 524288 bytes.');
+      expect(text).toContain('nats-server accepts messages of at most 524288 bytes.');
       expect(text).toContain('The stream EXPORTS is missing.');
     } finally {
       await careless.kill();
@@ -484,7 +484,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
     }
   });
 
-  test('sees a Redis that forgets counts when it is full', async () => {
+  test('sees a Redis that evicts counts when it is full', async () => {
     const password = (await readFile(join(folder, 'doctor', 'BINDERY_REDIS_PASSWORD'), 'utf8')).trim();
     const forgetful = await startRedis([
       '--requirepass',
@@ -496,7 +496,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
     ]);
     try {
       expect(await saidWith({ BINDERY_REDIS_URL: forgetful.url })).toContain(
-        'forgets counts (maxmemory-policy allkeys-lru)',
+        'evicts counts (maxmemory-policy allkeys-lru)',
       );
     } finally {
       await forgetful.stop();

@@ -140,12 +140,12 @@ async function wholeBody(
   const type = String(headers['content-type'] ?? '').toLowerCase();
   if (/^(?:text\/html|image\/|audio\/|video\/|multipart\/|application\/pdf)/.test(type)) {
     body.destroy();
-    throw new NotFetched(`the answer is ${type.split(';')[0]}, and no JSON or YAML`);
+    throw new NotFetched(`the answer is ${type.split(';')[0]}, not JSON or YAML`);
   }
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
   const decoder = decoders.get(encoding)?.();
   if (decoder === undefined && encoding !== 'identity')
-    throw new NotFetched(`the answer is packed as ${encoding.slice(0, 30)}, which is not known here`);
+    throw new NotFetched(`the answer has the content encoding ${encoding.slice(0, 30)}, which is not supported`);
   const plain = decoder === undefined ? body : pipeline(body, decoder, () => undefined);
   const chunks: Buffer[] = [];
   let bytes = 0;

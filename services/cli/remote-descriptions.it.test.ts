@@ -202,8 +202,8 @@ describe('fetching is bounded', () => {
       'no API description',
     ],
     ['/away', answering('gone', {}, 410), 'answered 410'],
-    ['/zip', answering('x', { 'content-encoding': 'zstd-x' }), 'packed as zstd-x'],
-    ['/part', answering('x', { 'content-encoding': 'constructor' }), 'packed as constructor'],
+    ['/zip', answering('x', { 'content-encoding': 'zstd-x' }), 'the content encoding zstd-x'],
+    ['/part', answering('x', { 'content-encoding': 'constructor' }), 'the content encoding constructor'],
   ])('%s is refused', async (path, answer, why) => {
     answers[path] = answer;
     await expect(fetched(path)).rejects.toThrow(why);

@@ -23,7 +23,10 @@ const answerWithinMs = 3_000;
 /** Most names that are stored. Beyond it, every session that has begun so far ends. */
 const mostEnded = 10_000;
 const longestSessionMs = 720 * 3_600_000;
-/** Tolerance for clocks. A name is kept for this time after its session would have expired, so that no copy whose clock is ahead revives the session. */
+/**
+ * Tolerance for clock skew. The record of an ended session is kept for this time after the session would have expired, so that no copy whose clock is
+ * ahead removes it too early and revives the session.
+ */
 const clockRoomMs = 48 * 3_600_000;
 
 export function newSession(reader: string, seconds: number, now: number = Date.now()): ReaderSession {

@@ -130,7 +130,7 @@ export function followBundle(
     const { version } = config;
     if (version === undefined || label === version) return;
     const has = label === undefined ? 'has no version' : `is of the version "${label}"`;
-    throw new BundleRefused(`the version "${version}" is wanted, but the bundle ${has}`);
+    throw new BundleRefused(`BINDERY_STATIC_EXPORT_VERSION is "${version}", but the bundle ${has}`);
   }
 
   /** Ends when the signal aborts. */

@@ -9,7 +9,7 @@ export type Reader = {
   groups: readonly string[];
 };
 
-/** OpenID Connect allows no longer ones. The session has it, and browsers keep no cookie of more than 4 KB. */
+/** Limit of OpenID Connect for the claim `sub`. The cookie of the session contains it, and browsers keep no cookie of more than 4 KB. */
 const longestSubject = 255;
 const claimsSchema = z.looseObject({ sub: z.string() });
 const groupsSchema = z.union([z.array(z.string()), z.string().transform((group) => [group])]);

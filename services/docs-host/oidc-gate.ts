@@ -15,7 +15,7 @@ import { answerSentence } from './sentence-page.ts';
 /** Time limit for the reader's visit to the provider. */
 const attemptSeconds = 900;
 const providerTimeoutSeconds = 10;
-/** Limit of an answer of the provider. Its keys, with certificates, take some tens of kilobytes. */
+/** Limit of an answer of the provider. The largest one, its keys with certificates, has some tens of kilobytes. */
 const mostAnswerBytes = 1_000_000;
 const longestReason = 500;
 const longestReturn = 1_500;
@@ -192,7 +192,7 @@ const placeOf = ({ issuer, clientId, origin, base, groups, groupsClaim, emailDom
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
-/** Errors of the protocol have their reasons in `cause`. */
+/** The message of an error with those of its causes. Errors of the protocol have their reasons in `cause`. */
 function reasonOf(error: unknown): string {
   const reasons = new Set<string>();
   for (let each = error; each instanceof Error && reasons.size < 4; each = each.cause) reasons.add(messageOf(each));

@@ -134,7 +134,7 @@ describe('a bundle', () => {
       () => exampleBundle('two', { '_bindery/redirects.json': redirects(10_001) }),
       /has 10001 redirects with wildcards, and may have 10000/,
     ],
-    ['another version', () => exampleBundle('two', {}, { label: 'v2' }), /"v1" is wanted, but .* of the version "v2"/],
+    ['another version', () => exampleBundle('two', {}, { label: 'v2' }), /VERSION is "v1", but .* of the version "v2"/],
   ])('with %s is refused and leaves nothing, and the reason is said', async (_name, hostile, reason) => {
     const settings = { BINDERY_BUNDLE_PATH: mounted(), BINDERY_STATIC_EXPORT_VERSION: 'v1' };
     await serveOnce(settings);

@@ -81,7 +81,7 @@ export async function buildGateway(context: GatewayContext, routes = publicRoute
     reply.headers({ 'x-request-id': request.id, ...securityHeaders });
   });
   app.addHook('onSend', async (_request, reply) => {
-    // During shutdown connections close after their answer, because a request on a kept connection that closes would get none.
+    // Keep-alive connections are closed after their answer during shutdown, because a request that comes while they close would get no answer.
     if (context.draining()) reply.header('connection', 'close');
     // Answers are about one caller and one time, unless their route says otherwise.
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');

@@ -10,8 +10,9 @@ export type Patience = {
 
 /** Lost time from which on deadlines are short: a few pages that hang, each tried twice with a deadline of 20 s. */
 const spentFromMs = 100_000;
-/** Lost time above this is not counted. Lost time is forgiven at this share of real time, so one more full deadline is allowed every ten minutes. */
+/** Maximum of counted lost time, so that an organization gets full deadlines again soon after its last page that hung. */
 const mostLostMs = 120_000;
+/** Share of real time by which lost time decreases: one more full deadline is allowed every ten minutes. */
 const forgivenShare = 1 / 30;
 const mostOrganizations = 10_000;
 

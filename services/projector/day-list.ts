@@ -193,7 +193,7 @@ function untouchedCount<E>(parts: readonly E[][], added: readonly E[], kind: Day
     const last = parts[count]?.at(-1);
     const next = parts[count + 1]?.[0];
     if (last === undefined || next === undefined || parts[count]?.length !== size) return count;
-    // A killed process left an entry in both parts; this corrects them from here on.
+    // A process that was killed between two writes left an entry in both parts, so all parts from here on are written again.
     if (orderOf(last) >= orderOf(next) || orderOf(next) > first) return count;
     count += 1;
   }

@@ -61,6 +61,6 @@ const isVersioned = (value: unknown): value is VersionedMessage => isObject(valu
 export const storedMessage = <S extends z.ZodType>(schema: S, table: UpcastTable) =>
   z.preprocess((stored) => upcast(stored, table), schema);
 
-/** The same for the events of a commit. */
+/** The schema of a commit that reads every stored version of its events. */
 export const storedCommit = <S extends z.ZodType>(schema: S, table: UpcastTable) =>
   z.preprocess((stored) => upcastCommit(stored, table), schema);

@@ -35,7 +35,7 @@ export const readSegmentDigest = sidecarReader<SegmentDigest>(z.object(segmentDi
 
 /** Largest JSON of a sidecar that is read beside others. Orchestrator and bundlers read up to 16 sidecars at once, and one may have 32 MB. */
 const largeBytes = 1024 * 1024;
-/** Renderers store no larger ones. */
+/** Limit of the JSON of a sidecar. Renderers store no larger ones. */
 const mostBytes = 64 * 1024 * 1024;
 const largeReads = turns();
 

@@ -56,18 +56,18 @@ async function findingsAbout(redis: Redis, url: string): Promise<Finding[]> {
   if (usual > answerWithinMs / 2) {
     findings.push(
       warning(
-        `It usually answers after ${Math.round(usual)} ms; gateways wait no longer than ${answerWithinMs} ms, and then count alone.`,
+        `Redis usually answers after ${Math.round(usual)} ms; gateways wait no longer than ${answerWithinMs} ms, and then count alone.`,
         'Run Redis near the gateways.',
       ),
     );
   }
   if (role !== undefined && role !== 'master') {
-    findings.push(fault('It is a replica, which counts nothing.', 'Set BINDERY_REDIS_URL to the primary.'));
+    findings.push(fault('This Redis is a replica, which counts nothing.', 'Set BINDERY_REDIS_URL to the primary.'));
   }
   if (isCluster === '1') {
     findings.push(
       fault(
-        'It is a node of a Redis Cluster, which counts only a part of the keys.',
+        'This Redis is a node of a Redis Cluster, which counts only a part of the keys.',
         'Use a Redis that is not a cluster.',
       ),
     );
@@ -80,7 +80,7 @@ function memoryFindings({ maxmemory = '0', maxmemory_policy: policy = 'noevictio
   if (policy.startsWith('allkeys') || policy.startsWith('volatile')) {
     return [
       warning(
-        `When its memory is full it forgets counts (maxmemory-policy ${policy}): limits then begin anew.`,
+        `When its memory is full, Redis evicts counts (maxmemory-policy ${policy}): limits then begin anew.`,
         'Set maxmemory-policy to noeviction.',
       ),
     ];

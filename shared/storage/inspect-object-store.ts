@@ -31,11 +31,12 @@ export async function inspectObjectStore(
     }
     const took = Math.round(performance.now() - startedAt);
     const findings = [good(`The object store at ${where} wrote and read an object in ${took} ms.`)];
-    if (!(await store.putIfAbsent(key, body))) findings.push(good('It does not overwrite existing objects.'));
+    if (!(await store.putIfAbsent(key, body)))
+      findings.push(good('The object store does not overwrite existing objects.'));
     else {
       findings.push(
         fault(
-          'It overwrote an existing object in spite of the header If-None-Match.',
+          'The object store overwrote an existing object in spite of the header If-None-Match.',
           'Use a store that supports conditional writes, as S3 does.',
         ),
       );

@@ -123,7 +123,7 @@ async function readFully(handle: FileHandle, from: number, to: number): Promise<
   return bytes;
 }
 
-/** The same, synchronously. */
+/** Reads bytes like `readFully`, but synchronously. */
 function readNow(file: number, from: number, to: number, into = Buffer.allocUnsafe(to - from)): Buffer {
   const bytes = into.subarray(0, to - from);
   for (let filled = 0; filled < bytes.length; ) {

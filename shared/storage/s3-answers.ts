@@ -1,6 +1,6 @@
 import { ObjectStoreUnavailable } from './object-store.ts';
 
-/** The store answered with a success that cannot be one: a proxy answered in its place, or it is ill. Another try may help. */
+/** Error for a successful answer that cannot come from a working store: a proxy answered in its place, or the store is faulty. A retry may help. */
 export const misread = (what: string, why: string): ObjectStoreUnavailable =>
   new ObjectStoreUnavailable(`the object store did not ${what}: ${why}`);
 
@@ -12,8 +12,8 @@ export function requireStored({ ETag }: { ETag?: string | undefined }, what: str
 const mostEmptyPages = 100;
 
 /**
- * Checks pages of a list that goes on after them, each by the place at its end, or without one if it is empty. Throws `ObjectStoreUnavailable`
- * when a place comes again, or nothing comes for long: such a list would never end.
+ * Checks each page of a list that more pages follow, by the place in the list at its end; undefined for an empty page. Throws
+ * `ObjectStoreUnavailable` when a place comes again, or when too many pages in a row are empty: such a list would never end.
  */
 export function pageCheck(what: string): (place: string | undefined) => void {
   const places = new Set<string>();

@@ -41,7 +41,7 @@ export function s3ClientConfig(settings: S3ObjectStoreSettings, endpoint: string
 /** Limit of an answer that is no object. A page of a list has 1,000 keys of at most 900 bytes. */
 const mostAnswerBytes = 8 * 1024 * 1024;
 
-/** Cuts answers of the store that the SDK collects in memory, so that an endless one fills none. Objects are read as streams by their readers. */
+/** Limits the answers that the SDK collects in memory, so that an endless one cannot fill it. Objects are not limited: they are read as streams. */
 export function boundAnswers(client: S3Client): void {
   client.middlewareStack.addRelativeTo(
     <A, R extends { response: unknown }>(next: (args: A) => Promise<R>, { commandName }: { commandName?: string }) =>

@@ -98,7 +98,7 @@ export async function examine(options: ExaminationOptions): Promise<Examination[
     traces: findingsOf(async () => {
       const { inspectCollector } = await import('./inspect-platform.ts');
       return inspectCollector(environment);
-    }, 'Correct the settings OTEL_… .'),
+    }, 'Correct the settings whose names begin with OTEL_.'),
     gateway: findingsOf(async () => {
       if (options.gateway === undefined) {
         return [good('Its address is not known, so it was not examined: give it with --url or BINDERY_URL.')];

@@ -10,7 +10,7 @@ import { ApiError } from '#shared/http/errors.ts';
 
 const mostKeys = 500;
 const mostDomains = 200;
-/** Limit per organization, because the document of each key contains all of them. */
+/** Limit of an organization. The document of each of its API keys in the read model contains all its keys of user tokens. */
 const mostUserTokenKeys = 100;
 /**
  * Limit of the state. A commit has the state and the new events, and a message of the bus holds 1 MB. A larger state would leave no room

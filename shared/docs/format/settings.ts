@@ -11,7 +11,7 @@ export const settingSupport: SupportTable = {
   ...allDone('fonts.heading fonts.body icons.library background.decoration background.color background.image'),
   'fonts.format': not('the format is read from the file itself'),
   ...allDone('styling.eyebrows styling.latex'),
-  'colors.dark': partly('buttons have this colour under the pointer, where their text is legible on it'),
+  'colors.dark': partly('buttons have this colour on hover, if their text is legible on it'),
   'styling.codeblocks': not('one palette for light and dark has the contrast that readers need'),
   'thumbnails.appearance': partly(
     'pages get a card where `seo.metatags.canonical` says where the site is, they name no `og:image`, and their titles are in Latin, Greek or Cyrillic letters',

@@ -77,7 +77,7 @@ export async function analyzeProject(
     if (kept.has(sha256)) return [];
     keptCharacters += text.length;
     if (keptCharacters > maxMadeBytes) throw new Error('the files that are made for pages are too large');
-    if (sha256Of(text) !== sha256) throw new Misfit('it gave a file that it made a wrong hash');
+    if (sha256Of(text) !== sha256) throw new Misfit('it named a wrong hash for a file that it made');
     kept.set(sha256, Buffer.byteLength(text));
     keep?.({ sha256, text });
     return [];

@@ -159,7 +159,7 @@ function explain(error: unknown, raw: string): { sentence: string; line: number 
   return { sentence: `The frontmatter is not valid YAML: ${why}.${advice}`, line: at + 2 };
 }
 
-/** `title: Part one: the start` */
+/** Matches a line whose value has a colon but no quotes, such as `title: Part one: the start`. */
 const valueWithColon = /^[\w-]+:[ \t]+[^"'{[\s][^\n]*:(?:\s|$)/;
 
 /** Title and description of a block that is not valid YAML, often because of a colon in a title, so that the page keeps its name. */

@@ -125,7 +125,7 @@ const topKeys = [
 const jsonTop = new RegExp(`^\\s*\\{\\s*"(?:${topKeys})"\\s*:`);
 const yamlTop = new RegExp(`^(?:${topKeys})\\s*:`, 'm');
 
-/** True if a file may have the key of a description after its first 64 KB, because generators sort keys. */
+/** True if the file may be an API description whose key `openapi` or `asyncapi` follows after the first 64 KB, because generators sort keys. */
 export function mayBeSpec(firstBytes: Uint8Array, path: string): boolean {
   if (firstBytes.length < sniffedBytes) return false;
   const text = new TextDecoder().decode(firstBytes);

@@ -241,7 +241,11 @@ function readVariables(
   const variables: Record<string, string> = {};
   for (const [name, text] of Object.entries(textRecordOf(value))) {
     if (/^[A-Za-z0-9_-]{1,100}$/.test(name)) variables[name] = text;
-    else warn('bad-setting', `The variable ${quoted(name)} is left out: names consist of letters, digits and hyphens.`);
+    else
+      warn(
+        'bad-setting',
+        `The variable ${quoted(name)} is left out: names have at most 100 letters, digits, hyphens and underscores.`,
+      );
   }
   return variables;
 }

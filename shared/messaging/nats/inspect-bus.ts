@@ -88,12 +88,18 @@ async function serverFindings(
   ];
   if (payload < leastPayload) {
     findings.push(
-      fault(`It accepts messages of at most ${payload} bytes.`, `Set max_payload to 1MB in its configuration.`),
+      fault(
+        `nats-server accepts messages of at most ${payload} bytes.`,
+        `Set max_payload to 1MB in its configuration.`,
+      ),
     );
   }
   if (roundTrip > slowRoundTripMs) {
     findings.push(
-      warning(`It is far: ${away}.`, 'Run services and bus in one region: each step of an export waits for the bus.'),
+      warning(
+        `nats-server is far from here: ${away}.`,
+        'Run services and bus in one region: each step of an export waits for the bus.',
+      ),
     );
   }
   return findings;

@@ -244,7 +244,7 @@ export const bucketRows: readonly BucketRow[] = [
     key: '<org>.<job>',
     writers: ['orchestrator'],
     readers: [],
-    // Every job removes its key here, and nobody watches.
+    // Every job leaves a tombstone here. The bucket has no watchers, so a minute is enough.
     removedKeptSeconds: 60,
     kept: 'until the job ends',
   },

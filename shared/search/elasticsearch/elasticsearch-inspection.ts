@@ -155,7 +155,12 @@ async function diskFindings(ask: Ask): Promise<Finding[]> {
   );
   return nodes.flatMap(({ node, 'disk.percent': percent }) =>
     Number(percent) >= fullDiskPercent
-      ? [warning(`The disk of its node ${node} is ${percent} % full.`, 'Make room: at 95 % nothing more is indexed.')]
+      ? [
+          warning(
+            `The disk of the search engine's node ${node} is ${percent} % full.`,
+            'Make room: at 95 % nothing more is indexed.',
+          ),
+        ]
       : [],
   );
 }

@@ -5,7 +5,7 @@ import type { QueryWord, SearchedQuery } from './query-words.ts';
 const signalWeights = {
   /** Match of the page's best passages, relative to the best page: BM25F × covered share of the question. */
   passages: 1,
-  /** The same for all its passages taken as one. */
+  /** Match of all passages of the page taken as one, relative to the best page. */
   page: 0.5,
   /** The best match of a link's words: share of the question × share of the words. */
   bestLink: 1.3,

@@ -187,7 +187,7 @@ async function makeEnded(bench: Bench, bus: TestBus, folder: string, jobs: numbe
     for (let at = 1; at < inLog; at += 1) {
       if (at % 50_000 === 0) bench.progress(`made ${shown(at)} of ${shown(inLog)} jobs in the log`);
       const [organization, jobId] = [organizationAt(at), jobIdAt(at)];
-      // In the order of time, the oldest first.
+      // Jobs are in chronological order, the oldest first.
       const day = dayAt(daysInLog - 1 - Math.floor((at * daysInLog) / inLog));
       const own = asJob(organization, jobId, day);
       for (const text of texts) await logs(exportLogSubject(organization, jobId), own(text));

@@ -87,7 +87,7 @@ function onlyByKey(ids: ReadonlySet<string>): Map<string, string | undefined> {
 }
 
 /**
- * Ids of response fields by their names without the status. Other sites name a field so, and mean the first status: `response-created-at` for
+ * Ids of response fields by their names without the status. Other sites use these names for the first status: `response-created-at` for
  * `response-200-createdAt`.
  */
 function fieldsOfAnswers(ids: ReadonlySet<string>): Map<string, string> {

@@ -1,7 +1,7 @@
 import type { Element, ElementContent, Nodes, Properties } from 'hast';
 import type { SafeHtml } from '../html.ts';
 
-/** Coloured code or a formula, as HTML. Such nodes are never made of an author's HTML. */
+/** Coloured code or a formula, as HTML. Such nodes are never made from an author's HTML. */
 export type Typeset = {
   type: 'typeset';
   of: 'code' | 'formula';

@@ -41,6 +41,6 @@ window.binderyReact = { React: require('react'), ReactDOM: require('react-dom'),
   const { code, errors } = minifySync('react.js', whole, {
     codegen: { removeWhitespace: true, legalComments: 'none' },
   });
-  if (errors.length > 0) throw new Error(`React cannot be made smaller: ${errors[0]?.message}`);
+  if (errors.length > 0) throw new Error(`React cannot be minified: ${errors[0]?.message}`);
   return `${notice}${code}\n`;
 }
