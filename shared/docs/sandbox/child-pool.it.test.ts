@@ -288,6 +288,24 @@ describe('the pool', () => {
     expect(await stuck).toBeInstanceOf(ChildTimedOut);
   });
 
+  it('lets no organization wait for another that always has a request', async () => {
+    const pool = poolOf({ warmSpares: 0, requestsPerChild: 1_000_000 });
+    const ask = (affinity: string) =>
+      pool.run({ do: 'echo', value: affinity }, { expects: anything, deadlineMs, affinity });
+    await ask('acme');
+    const most = 30_000;
+    let asked = 0;
+    const answered = new AbortController();
+    const keepAsking = async (): Promise<void> => {
+      for (; !answered.signal.aborted && asked < most; asked += 1) await ask('acme');
+    };
+    const other = Promise.all([keepAsking(), keepAsking()]);
+    expect(await ask('globex')).toBe('globex');
+    answered.abort();
+    await other;
+    expect(asked).toBeLessThan(most);
+  });
+
   it('gives up a running and a waiting request when asked', async () => {
     const pool = poolOf();
     const controller = new AbortController();

@@ -109,6 +109,8 @@ type Job = {
   reject: (error: unknown) => void;
   /** Removes the job from the queue and its listener from the signal, which may live as long as the service. */
   leaveQueue: () => void;
+  /** A later job went first, because a child of its organization was idle and there was none for this one. */
+  isOvertaken: boolean;
 };
 
 /**
@@ -255,11 +257,13 @@ export function childPool(options: ChildPoolOptions): ChildPool {
   /** The oldest job for which a child is idle that has served the same organization or none. */
   function nextMatch(): { job: Job; member: Member } | undefined {
     const idle = all(({ state, child }) => state === 'idle' && !child.isRefused());
-    for (const job of idle.length > 0 ? queue : []) {
+    for (const [at, job] of idle.length > 0 ? queue.entries() : []) {
       const member =
         idle.find(({ served, affinity }) => served > 0 && affinity === job.options.affinity) ??
         idle.find(({ served }) => served === 0);
-      if (member) return { job, member };
+      if (member === undefined) continue;
+      for (const before of queue.slice(0, at)) before.isOvertaken = true;
+      return { job, member };
     }
     return undefined;
   }
@@ -267,7 +271,9 @@ export function childPool(options: ChildPoolOptions): ChildPool {
   function refill(): void {
     // After a failed start, the entry is tried again with the next request instead of in a loop.
     if (mode === 'closed' || isUnused() || (failedStarts > 0 && queue.length === 0)) return;
-    const waiting = Math.min(queue.length, slots - busyCount());
+    // A child starts for a job that was overtaken while all slots are busy: an organization that always has a request would keep it waiting.
+    const overtaken = queue.some(({ isOvertaken }) => isOvertaken) ? 1 : 0;
+    const waiting = Math.max(overtaken, Math.min(queue.length, slots - busyCount()));
     const spares = isCalm() ? Math.max(warmSpares - parkedChildren().length, Math.min(warmSpares, 1)) : 0;
     const wanted = Math.max(spares, waiting);
     for (let fresh = all(isFresh).length; fresh < wanted; fresh += 1) {
@@ -412,7 +418,10 @@ export function childPool(options: ChildPoolOptions): ChildPool {
         signal?.removeEventListener('abort', giveUp);
       };
       const options = runOptions as RunOptions<unknown>;
-      const job: Job = { request, options, resolve: (response) => resolve(response as T), reject, leaveQueue };
+      const job: Job = {
+        ...{ request, options, reject, leaveQueue, isOvertaken: false },
+        resolve: (response) => resolve(response as T),
+      };
       const giveUp = (): void => {
         leaveQueue();
         reject(signal?.reason);
