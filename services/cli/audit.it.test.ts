@@ -182,6 +182,8 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
     if (server === undefined) throw new Error('There is no server.');
     const env = {
       ...process.env,
+      // The data folder of a start in this folder has an audit key.
+      BINDERY_DATA: join(folder, 'no-data'),
       BINDERY_NATS_URL: server.url,
       BINDERY_NATS_PASSWORD_AUDITOR: passwords['auditor'] ?? '',
       ...changes,

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { renderChild } from '#services/page-renderer/main.ts';
+import { renderPage } from '#services/page-renderer/render-pages.ts';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
 import type { ProjectFiles } from '#shared/docs/project/project-files.ts';
@@ -7,11 +8,9 @@ import type { DocsProject } from '#shared/docs/project/read-docs-project.ts';
 import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
 import { brokenLinkDiagnostic, brokenLinks } from '#shared/docs/render/export-report.ts';
 import { type PageSlice, pageSlice, type RenderOptions } from '#shared/docs/render/page-slice.ts';
-import { expectedResponse } from '#shared/docs/render/expected-response.ts';
 import type { RenderRequest } from '#shared/docs/render/render-request.ts';
 import { renderSite } from '#shared/docs/render/site/render-site.ts';
 import { filesOfSite, indexSite } from '#shared/docs/render/site-index.ts';
-import { ChildDied, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import { childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { requireNativeParser } from '#shared/docs/sandbox/native-code.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
@@ -24,6 +23,7 @@ const options: RenderOptions = {
 };
 const pageDeadlineMs = 30_000;
 const whole = Number.MAX_SAFE_INTEGER;
+const never = new AbortController().signal;
 
 /**
  * The findings of an export of the pages that everybody may read, in the order of the project. Each page is rendered in a child process, and the
@@ -40,6 +40,7 @@ export async function checkPages(
   const index = indexSite(model);
   const slots = Math.min(4, availableParallelism());
   const pool = childPool({ ...renderChild, slots, warmSpares: 0 });
+  const freshPool = () => childPool({ ...renderChild, slots: 1, warmSpares: 0 });
   const texts = new Map(made.map(({ sha256, text }) => [sha256, Promise.resolve(text)]));
   const textOf = ({ path, sha256 }: { path: string; sha256: string }): Promise<string> => {
     const text = texts.get(sha256) ?? read(path, whole).then((bytes) => Buffer.from(bytes).toString());
@@ -52,14 +53,13 @@ export async function checkPages(
     const { sha256, file } = slice;
     const source = texts.has(sha256) ? await textOf({ path: file, sha256 }) : await read(file, whole);
     const request = { kind: 'page', slice, source, dependencies, options } as const satisfies RenderRequest;
-    try {
-      const response = await pool.run(request, { expects: expectedResponse(request), deadlineMs: pageDeadlineMs });
-      return response.page;
-    } catch (error) {
-      if (!(error instanceof ChildDied || error instanceof ChildTimedOut || error instanceof ChildRequestFailed))
-        throw error;
-      return notRendered(slice, `${error.message}.`);
-    }
+    // As in an export: a page whose child dies or hangs has a second attempt in a new one.
+    const outcome = await renderPage({ pool, freshPool, pageDeadlineMs }, request, {
+      organization: 'checked',
+      alone: false,
+      signal: never,
+    });
+    return outcome.kind === 'failed' ? notRendered(slice, `${outcome.reason}.`) : outcome.page;
   };
   try {
     const slices = [...index.exported].map((path) => pageSlice(index, path, options));
