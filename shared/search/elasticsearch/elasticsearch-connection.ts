@@ -101,9 +101,9 @@ export function connectElasticsearch(settings: ElasticsearchSettings): Elasticse
 /** Limit of an answer. The largest have a thousand passages, or vectors of two hundred. */
 const mostAnswerBytes = 64_000_000;
 
-/** Answers are objects; those to questions whether something exists are true or false. */
+/** Answers are objects, or lists for the questions of `_cat`; those to questions whether something exists are true or false. */
 const isAnswer = (answer: unknown): boolean =>
-  typeof answer === 'boolean' || (typeof answer === 'object' && answer !== null && !Array.isArray(answer));
+  typeof answer === 'boolean' || (typeof answer === 'object' && answer !== null);
 
 export const unlikeElasticsearch = (): SearchUnavailable =>
   new SearchUnavailable('The server at the address of Elasticsearch does not answer like Elasticsearch.');
