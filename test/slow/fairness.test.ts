@@ -12,7 +12,7 @@ import {
 } from '../support/installation-exports.ts';
 import { exportPathOnly, startInstallation, type TestInstallation } from '../support/start-installation.ts';
 
-const largePages = 2_000;
+const largePages = 4_000;
 const smallPages = 20;
 const smallCount = 10;
 const minuteMs = 60_000;
