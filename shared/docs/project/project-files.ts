@@ -96,6 +96,12 @@ export function resolvePath(reference: string, from: string): string | undefined
   return path === '..' || path.startsWith('../') ? undefined : path;
 }
 
+/** The file that a path in docs.json names, which begins with a slash, with `./` or with a name. Undefined if it is not in the project. */
+export function fileOfSetting(path: string, isFile: (path: string) => boolean): string | undefined {
+  const file = resolvePath(path, '');
+  return file !== undefined && isFile(file) ? file : undefined;
+}
+
 /** Page path: `guides/x` for `guides/x.mdx`. */
 export const pagePathOf = (file: string): string => file.replace(/\.mdx?$/i, '');
 

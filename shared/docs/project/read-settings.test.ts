@@ -111,8 +111,8 @@ describe('settings of docs.json', () => {
   it('that name pictures that are not there are reported', () => {
     const { settings } = read({
       ...minimal,
-      logo: { light: '/images/light.svg', dark: './images/dark.svg' },
-      favicon: 'https://acme.com/favicon.ico',
+      logo: { light: './images/light.svg', dark: './images/dark.svg' },
+      favicon: { light: '/images/light.svg', dark: 'https://acme.com/favicon.ico' },
     });
     const found: Diagnostic[] = [];
     const isFile = (path: string) => path === 'images/light.svg';

@@ -15,6 +15,7 @@ import {
 import { readAnalytics } from './read-analytics.ts';
 import { iconOf } from './read-icons.ts';
 import { readPageMenu } from './read-page-menu.ts';
+import { fileOfSetting } from './project-files.ts';
 import { readThumbnails } from './read-thumbnails.ts';
 import { guessAmong } from '#shared/runtime/problem-text.ts';
 import { classifyUrl, isInlineImage, isSafeHref } from './url-policy.ts';
@@ -218,7 +219,7 @@ export function checkPictures(
   for (const [name, pictures] of Object.entries({ logo, favicon })) {
     for (const written of new Set([pictures?.light, pictures?.dark])) {
       const address = written === undefined || isInlineImage(written) ? undefined : classifyUrl(written);
-      if (address?.kind !== 'path' || isFile(address.path.replace(/^\/+/, ''))) continue;
+      if (address?.kind !== 'path' || fileOfSetting(address.path, isFile) !== undefined) continue;
       const message = `"${name}" names the file ${quoted(written ?? '')}, which is not in the project. Add it, or correct its path.`;
       report({ severity: 'warning', code: 'missing-file', message, file });
     }

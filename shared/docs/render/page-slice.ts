@@ -2,6 +2,7 @@ import type { ExportOptions } from '#shared/contracts/stored-objects.ts';
 import { isJsonObject, listOf, textOf, withoutUndefined } from '#shared/docs/project/json-values.ts';
 import { reachedDigests, reachedFiles, reachedTargets } from '#shared/docs/project/imported-files.ts';
 import type { PictureSize } from '#shared/docs/project/picture-size.ts';
+import { fileOfSetting } from '#shared/docs/project/project-files.ts';
 import { type PageMenu, readPageMenu } from '#shared/docs/project/read-page-menu.ts';
 import type { PageEntry, SiteSettings } from '#shared/docs/project/site-model.ts';
 import { type PageReferenceInput, pageReferenceInput } from '#shared/docs/reference/page-reference.ts';
@@ -383,6 +384,5 @@ function picture(index: SiteIndex, written: string | undefined): string | undefi
   if (isInlineImage(written)) return written;
   const url = classifyUrl(written);
   if (url.kind === 'external' && url.href.startsWith('https:')) return url.href;
-  const path = url.kind === 'path' ? url.path.replace(/^\/+/, '') : undefined;
-  return path !== undefined && index.files.has(path) ? path : undefined;
+  return url.kind === 'path' ? fileOfSetting(url.path, (path) => index.files.has(path)) : undefined;
 }

@@ -42,6 +42,17 @@ test('a page and its Markdown twin, with relative addresses', async () => {
   expect(deeper).toContain('rel="prev" href="../guides/one.html"');
 });
 
+test.each(['logo.png', '/logo.png', './logo.png'])(
+  'a logo that docs.json names as %s is on each page',
+  async (logo) => {
+    const settings = { ...(JSON.parse(files['docs.json']) as object), logo, favicon: logo };
+    const html = (await testProject({ ...files, 'docs.json': JSON.stringify(settings) })).render('guides/one').files[0]
+      ?.body;
+    expect(html).toContain('<img src="../logo.png" alt="Test &lt;site&gt;" height="28">');
+    expect(html).toContain('<link rel="icon" href="../logo.png"');
+  },
+);
+
 test('pictures of the project have their sizes; a changed size changes the key of the page', async () => {
   const gif = (width: number) => Buffer.from([...Buffer.from('GIF89a'), width, 0, 20, 0]);
   const project = (width: number) =>
