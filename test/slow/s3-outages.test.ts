@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createS3Bucket } from '#shared/storage/s3-client.ts';
 import { exportThrough } from '../support/chaos/export-through-outage.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { chaosProject } from '../support/docs-projects.ts';
 import { exportPathOnly, startInstallation } from '../support/start-installation.ts';
-import { startVersityGateway, type VersityGateway } from '../support/start-versitygw.ts';
+import { bucketOn, startVersityGateway, type VersityGateway } from '../support/start-versitygw.ts';
 
 const minuteMs = 60_000;
 /** A bundle names the public address, so all installations have the same one. */
@@ -29,30 +28,8 @@ describeWithServers(['nats-server', 'versitygw'], 'an export while S3 is gone fo
   ])(
     'S3 %s: the job completes, and each request is answered within its deadline',
     async (how, leave, comeBack) => {
-      const bucket = `bindery-${how.replace(' ', '-')}`;
-      const credentials = { accessKeyId: s3.accessKeyId, secretAccessKey: s3.secretAccessKey };
-      const { endpoint, region } = s3;
-      await createS3Bucket({
-        bucket,
-        endpoint,
-        region,
-        credentials,
-        forcePathStyle: true,
-        maxLinkLifetimeSeconds: 3_600,
-      });
-      const onS3 = await startInstallation({
-        copies: exportPathOnly,
-        environment: {
-          ...environment,
-          BINDERY_OBJECT_STORE: 's3',
-          BINDERY_S3_ENDPOINT: endpoint,
-          BINDERY_S3_REGION: region,
-          BINDERY_S3_BUCKET: bucket,
-          BINDERY_S3_ACCESS_KEY_ID: credentials.accessKeyId,
-          BINDERY_S3_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-          BINDERY_S3_FORCE_PATH_STYLE: '1',
-        },
-      });
+      const onBucket = await bucketOn(s3, `bindery-${how.replace(' ', '-')}`);
+      const onS3 = await startInstallation({ copies: exportPathOnly, environment: { ...environment, ...onBucket } });
       try {
         await onS3.publish(chaosProject.folder);
         const interrupted = await exportThrough(onS3, async () => {

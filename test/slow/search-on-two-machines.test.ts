@@ -9,13 +9,12 @@ import { processEnvironment, type ServiceName } from '#infra/supervisor/services
 import { type ApiClient, apiClient } from '#services/cli/api-client.ts';
 import { askQuestion } from '#services/cli/commands/ask.ts';
 import { whenSearched } from '#services/cli/publish-project.ts';
-import { createS3Bucket } from '#shared/storage/s3-client.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { acceptsConnections } from '../support/server-process.ts';
 import { type ElasticsearchServer, startElasticsearch } from '../support/start-elasticsearch.ts';
 import { startInstallation, type TestInstallation } from '../support/start-installation.ts';
-import { startVersityGateway, type VersityGateway } from '../support/start-versitygw.ts';
+import { bucketOn, startVersityGateway, type VersityGateway } from '../support/start-versitygw.ts';
 import { takeTurns, type TurnTaker } from '../support/take-turns.ts';
 
 const ownDocumentation = join(import.meta.dirname, '../../infra/docs');
@@ -38,16 +37,6 @@ describeWithServers(['nats-server', 'elasticsearch', 'versitygw'], 'indexers and
 
   beforeAll(async () => {
     [elasticsearch, s3] = await Promise.all([startElasticsearch(), startVersityGateway()]);
-    const { endpoint, region, accessKeyId, secretAccessKey } = s3;
-    const credentials = { accessKeyId, secretAccessKey };
-    await createS3Bucket({
-      bucket,
-      endpoint,
-      region,
-      credentials,
-      forcePathStyle: true,
-      maxLinkLifetimeSeconds: 3_600,
-    });
     const ports = await freePorts(4);
     balancer = await takeTurns([ports[0] ?? 0, ports[1] ?? 0]);
     environment = {
@@ -56,13 +45,7 @@ describeWithServers(['nats-server', 'elasticsearch', 'versitygw'], 'indexers and
       BINDERY_SEARCH_ENGINE: 'elasticsearch',
       BINDERY_ELASTICSEARCH_URL: elasticsearch.url,
       BINDERY_ELASTICSEARCH_REPLICAS: '0',
-      BINDERY_OBJECT_STORE: 's3',
-      BINDERY_S3_ENDPOINT: endpoint,
-      BINDERY_S3_REGION: region,
-      BINDERY_S3_BUCKET: bucket,
-      BINDERY_S3_ACCESS_KEY_ID: accessKeyId,
-      BINDERY_S3_SECRET_ACCESS_KEY: secretAccessKey,
-      BINDERY_S3_FORCE_PATH_STYLE: '1',
+      ...(await bucketOn(s3, bucket)),
     };
     const copies = { indexer: 0, assistant: 0, housekeeper: 0, 'page-renderer': 0, bundler: 0, orchestrator: 0 };
     harness = await startInstallation({ copies, environment });

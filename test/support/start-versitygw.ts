@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { requireServer } from '#infra/setup/find-server.ts';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
+import { createS3Bucket } from '#shared/storage/s3-client.ts';
 import { acceptsConnections, type RestartableServer, restartableServer, startServerProcess } from './server-process.ts';
 
 /** An S3 server whose objects survive `kill` and `restart`. */
@@ -37,4 +38,21 @@ export async function startVersityGateway(): Promise<VersityGateway> {
   const endpoint = `http://127.0.0.1:${port}`;
   const server = await restartableServer(folder, start);
   return Object.assign(server, { endpoint, accessKeyId, secretAccessKey, region: 'us-east-1' });
+}
+
+/** Creates a bucket, and returns the settings with which services use it. */
+export async function bucketOn(
+  { endpoint, region, ...credentials }: VersityGateway,
+  bucket: string,
+): Promise<Record<string, string>> {
+  await createS3Bucket({ bucket, endpoint, region, credentials, forcePathStyle: true, maxLinkLifetimeSeconds: 3_600 });
+  return {
+    BINDERY_OBJECT_STORE: 's3',
+    BINDERY_S3_ENDPOINT: endpoint,
+    BINDERY_S3_REGION: region,
+    BINDERY_S3_BUCKET: bucket,
+    BINDERY_S3_ACCESS_KEY_ID: credentials.accessKeyId,
+    BINDERY_S3_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    BINDERY_S3_FORCE_PATH_STYLE: '1',
+  };
 }
