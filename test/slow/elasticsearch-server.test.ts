@@ -31,6 +31,16 @@ describeWithServers(['elasticsearch'], 'an Elasticsearch for tests', () => {
     expect(await inspected()).toContainEqual(
       expect.objectContaining({ level: 'fault', text: expect.stringContaining('is blocked for writing') }),
     );
+    // The watermark of the cluster decides, so that the test does not depend on the disk of the machine.
+    const disks = 'cluster.routing.allocation.disk';
+    await fetch(`${server.url}/_cluster/settings`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ persistent: { [`${disks}.threshold_enabled`]: true, [`${disks}.watermark.low`]: '1%' } }),
+    });
+    expect(await inspected()).toContainEqual(
+      expect.objectContaining({ level: 'warning', advice: expect.stringContaining('from 1 % the cluster') }),
+    );
     await server.stop();
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   }, 90_000);

@@ -11,8 +11,8 @@ import {
 const oldest = { elasticsearch: [8, 14], opensearch: [2, 11] } as const;
 const names = { elasticsearch: 'Elasticsearch', opensearch: 'OpenSearch' } as const;
 const withinMs = 5_000;
-/** By the defaults of both products, no shard is allocated to a node whose disk is 85 % full, and nothing is written at 95 %. */
-const fullDiskPercent = 85;
+/** Low watermark of both products' defaults. */
+const defaultFullDiskPercent = 85;
 
 /** Findings about the cluster's ability to store the passages now and later. */
 export async function inspectElasticsearch(settings: ElasticsearchSettings): Promise<Finding[]> {
@@ -150,17 +150,35 @@ async function indexFindings(ask: Ask, alias: string): Promise<Finding[]> {
 }
 
 async function diskFindings(ask: Ask): Promise<Finding[]> {
+  const limit = await fullDiskPercent(ask);
+  if (limit === undefined) return [];
   const nodes = await ask('say how full its disks are', (client, within) =>
     client.cat.allocation({ format: 'json' }, within),
   );
   return nodes.flatMap(({ node, 'disk.percent': percent }) =>
-    Number(percent) >= fullDiskPercent
+    Number(percent) >= limit
       ? [
           warning(
             `The disk of the search engine's node ${node} is ${percent} % full.`,
-            'Make room: at 95 % nothing more is indexed.',
+            `Make room: from ${limit} % the cluster allocates no shard to a node, and at its flood stage nothing more is indexed.`,
           ),
         ]
       : [],
   );
+}
+
+/**
+ * Percentage from which the cluster allocates no shard to a node (its low watermark), or undefined where it does not look at its disks. A
+ * watermark that is given as bytes counts as the default of both products.
+ */
+async function fullDiskPercent(ask: Ask): Promise<number | undefined> {
+  const settings = await ask('send its settings', (client, within) =>
+    client.cluster.getSettings({ include_defaults: true, flat_settings: true }, within),
+  );
+  const valueOf = (name: string): unknown =>
+    [settings.transient, settings.persistent, settings.defaults].find((some) => some?.[name] !== undefined)?.[name];
+  if (String(valueOf('cluster.routing.allocation.disk.threshold_enabled')) === 'false') return undefined;
+  const watermark = String(valueOf('cluster.routing.allocation.disk.watermark.low'));
+  if (/^[\d.]+%$/.test(watermark)) return Number.parseFloat(watermark);
+  return /^0?\.\d+$/.test(watermark) ? Number(watermark) * 100 : defaultFullDiskPercent;
 }
