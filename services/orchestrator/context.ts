@@ -3,6 +3,7 @@ import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { ExportMeasures } from './measure-exports.ts';
+import type { PlanMaker } from './plan-maker.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
 /** Dependencies of the orchestrator, as leader or spare. */
@@ -20,6 +21,7 @@ export type OrchestratorContext = {
   renderers: WorkerPool;
   bundlers: WorkerPool;
   measures: ExportMeasures;
+  plans: PlanMaker;
   taskLostAfterMs: number;
   /** Time without a renderer of a version, while others are live, after which its jobs are planned again. */
   rendererGoneAfterMs: number;

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readArchive } from '#shared/export/bundle/read-archive.ts';
 import { verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
+import { chunksIn } from '#shared/aggregates/export-job/chunk-bitmap.ts';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
 import { segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
@@ -10,10 +11,14 @@ import { type ExportHarness, organization, startExportHarness } from '../../test
 
 const ended = ({ data }: ExportCommit) => ['completed', 'failed', 'cancelled'].includes(data.state.phase);
 const pages = (count: number) => Array.from({ length: count }, (_, at) => ({ path: `guides/page-${at}` }));
-const reusedIn = (commits: ExportCommit[]) =>
-  commits.flatMap(({ data }) =>
-    data.events.flatMap((event) => (event.type === 'ChunkRendered' ? event.data.reused : [])),
-  );
+/** Numbers of the chunks that a job took from earlier exports, and of those that were rendered for it. */
+const chunksOf = (commits: ExportCommit[]) => {
+  const events = commits.flatMap(({ data }) => data.events);
+  return {
+    reused: events.flatMap((event) => (event.type === 'ChunksReused' ? chunksIn(event.data.chunks) : [])),
+    rendered: events.flatMap((event) => (event.type === 'ChunkRendered' ? event.data.chunk : [])).sort((a, b) => a - b),
+  };
+};
 
 describeWithServers(['nats-server'], 'an export over a real bus', () => {
   let harness: ExportHarness;
@@ -46,13 +51,14 @@ describeWithServers(['nats-server'], 'an export over a real bus', () => {
     const same = await harness.until(await harness.request(contentVersion), ended);
     const { bundle: stored } = first.data.state;
     expect(same.data.state).toMatchObject({ phase: 'completed', bundle: stored, reusedBundle: true });
-    expect(new Set(reusedIn(await history(same.data.state.jobId)))).toEqual(new Set([true]));
+    const all = [...Array(first.data.state.chunkCount).keys()];
+    expect(chunksOf(await history(same.data.state.jobId))).toEqual({ reused: all, rendered: [] });
 
     const jobId = await harness.request(contentVersion, { replayOf: first.data.state.jobId });
     const replay = await harness.until(jobId, ended);
     expect(replay.data.state).toMatchObject({ phase: 'completed', bundle: stored, digestMatch: 'same' });
     expect(replay.data.state.reusedBundle).toBeUndefined();
-    expect(new Set(reusedIn(await history(jobId)))).toEqual(new Set([false]));
+    expect(chunksOf(await history(jobId))).toEqual({ reused: [], rendered: all });
   });
 
   test('a stored bundle whose bytes have changed is joined again', async () => {

@@ -6,6 +6,7 @@ import type { OrchestratorConfig } from './config.ts';
 import type { OrchestratorContext } from './context.ts';
 import { lead } from './lead.ts';
 import { measureExports } from './measure-exports.ts';
+import { planMaker } from './plan-maker.ts';
 import { workerPool } from './worker-pool.ts';
 
 export { orchestratorSettings as settings } from './config.ts';
@@ -26,6 +27,7 @@ export function start(config: OrchestratorConfig): Promise<Running> {
       renderers,
       bundlers,
       measures: measureExports(metrics, { 'page-renderer': renderers, bundler: bundlers }, clock),
+      plans: planMaker(),
       taskLostAfterMs: config.taskLostAfterSeconds * 1000,
       rendererGoneAfterMs,
       exportDeadlineMs: config.exportDeadlineMinutes * 60_000,
@@ -41,6 +43,7 @@ export function start(config: OrchestratorConfig): Promise<Running> {
       async drain() {
         await leading;
         for (const end of unwatch) end();
+        await context.plans.close();
       },
     };
   });

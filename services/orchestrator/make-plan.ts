@@ -3,7 +3,7 @@ import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts
 import type { ExportPlan, PlanChunk } from '#shared/contracts/stored-objects.ts';
 import type { FileEntry, SiteModel } from '#shared/docs/project/site-model.ts';
 import { leftOutOperations } from '#shared/docs/render/left-out-operations.ts';
-import { assetsKey, chunkKey, closingKey, pageKey, siteKey } from '#shared/docs/render/segment-keys.ts';
+import { assetsKey, chunkKey, closingKey, type PageKeys, pageKeys, siteKey } from '#shared/docs/render/segment-keys.ts';
 import { exportedPages, indexSite, type SiteIndex } from '#shared/docs/render/site-index.ts';
 import { assetChunkLimits, cutChunks, pageChunkLimits } from '#shared/export/bundle/cut-chunks.ts';
 import { canonicalJson, sha256Of } from '#shared/runtime/canonical-json.ts';
@@ -14,16 +14,18 @@ export type PlanInput = Pick<ExportJobState, 'organization' | 'domain' | 'conten
   /** Page paths that the request named; undefined: all. */
   selection?: readonly string[] | undefined;
   rendererVersion: string;
+  /** Page keys of an earlier plan of the same documentation with the same options. */
+  known?: PageKeys | undefined;
 };
 
-export type MadePlan = { plan: ExportPlan; planHash: string; text: string };
+export type MadePlan = { plan: ExportPlan; planHash: string; text: string; keys: PageKeys };
 
-/** A slice and its hash take a quarter of a millisecond, and the lease must be renewed meanwhile. */
+/** A slice and its hash take up to a quarter of a millisecond, and smaller plans are made meanwhile. */
 const pagesBetweenPauses = 50;
 
 /**
  * The export plan: pages and files with their segments and keys. `text` is its canonical JSON, and `planHash` the SHA-256 of that. The same input
- * gives the same plan. It yields to other work of the process.
+ * gives the same plan, whatever is known. It yields to other work of the thread.
  */
 export async function makePlan(input: PlanInput): Promise<MadePlan> {
   const { model, organization, domain, contentVersion, label, rendererVersion } = input;
@@ -31,10 +33,11 @@ export async function makePlan(input: PlanInput): Promise<MadePlan> {
   const options = { deployment, onPageError, allowTenantScripts, groups: [...input.options.groups].sort() };
   const exported = exportedPages(model, options.groups, input.selection);
   const index = indexSite(model, exported);
+  const keys = await pageKeys(rendererVersion, index, options, input.known, pauses());
   const chunks: PlanChunk[] = [
     { kind: 'site', key: siteKey(rendererVersion, model, { ...options, domain, site }, exported) },
     ...assetChunks(input, index),
-    ...(await pageChunks(input, options, index)),
+    ...pageChunks(domain, keys, options, index),
   ];
   const named = label === undefined ? {} : { label };
   const plan: ExportPlan = {
@@ -55,7 +58,7 @@ export async function makePlan(input: PlanInput): Promise<MadePlan> {
     ),
   };
   const text = canonicalJson(plan);
-  return { plan, planHash: sha256Of(text), text };
+  return { plan, planHash: sha256Of(text), text, keys };
 }
 
 function assetChunks({ domain, rendererVersion, options }: PlanInput, index: SiteIndex): PlanChunk[] {
@@ -67,23 +70,27 @@ function assetChunks({ domain, rendererVersion, options }: PlanInput, index: Sit
   }));
 }
 
-async function pageChunks(
-  { domain, rendererVersion }: PlanInput,
+function pageChunks(
+  domain: string,
+  keys: PageKeys,
   options: Parameters<typeof chunkKey>[2],
   index: SiteIndex,
-): Promise<PlanChunk[]> {
+): PlanChunk[] {
   const pages = [...index.exported].flatMap((path) => index.pages.get(path) ?? []);
-  const chunks: PlanChunk[] = [];
-  let sincePause = 0;
-  for (const chunk of cutChunks(pages, pageChunkLimits)) {
-    const keys = chunk.map(({ path }) => pageKey(rendererVersion, index, path, options));
-    chunks.push({ kind: 'pages', key: chunkKey(domain, keys, options), paths: chunk.map(({ path }) => path) });
-    sincePause += chunk.length;
-    if (sincePause < pagesBetweenPauses) continue;
-    sincePause = 0;
-    await setImmediate();
-  }
-  return chunks;
+  return cutChunks(pages, pageChunkLimits).map((chunk) => {
+    const paths = chunk.map(({ path }) => path);
+    const keysOfPages = paths.flatMap((path) => keys.pages.get(path)?.key ?? []);
+    return { kind: 'pages', key: chunkKey(domain, keysOfPages, options), paths };
+  });
+}
+
+/** A function to be called after each page, which sometimes returns a pause. */
+function pauses(): () => Promise<void> | undefined {
+  let count = 0;
+  return () => {
+    count += 1;
+    return count % pagesBetweenPauses === 0 ? setImmediate() : undefined;
+  };
 }
 
 /** Files of the project in the bundle: images and other assets, style sheets, API specifications, and scripts if they are allowed. Pure. */

@@ -1,8 +1,16 @@
 import { expect, test } from 'vitest';
+import type { ExportCommand } from '#shared/aggregates/export-job/decide.ts';
+import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
+import { planKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { orchestratorContext } from '../../test/support/leading-orchestrator.ts';
 import { exportCommit, exportState } from '../../test/support/make-commit.ts';
+import { siteModel } from '../../test/support/site-model.ts';
+import { testObjectStore } from '../../test/support/test-object-store.ts';
 import { type ActiveJob, activeJob, type JobRegistry } from './job-registry.ts';
+import type { PlanMaker } from './plan-maker.ts';
 import { jobPlanner } from './planner.ts';
 
 /** A planner over a store without contents, so that every plan fails its job at once, except for keys for which `isAway` returns true. */
@@ -26,6 +34,46 @@ function planning(isAway: (key: string) => boolean = () => false) {
   return { planner: jobPlanner(context, () => registry, stop.signal), planned, stop };
 }
 
+/** A planner whose jobs complete as soon as they are planned. It returns the plans of jobs, and counts how many were made from the site model. */
+async function completing(objectStore: ObjectStore) {
+  const stop = new AbortController();
+  const context = { ...orchestratorContext(), objectStore };
+  let made = 0;
+  const plans: PlanMaker = {
+    ...context.plans,
+    make: (question) => {
+      made += 1;
+      return context.plans.make(question);
+    },
+  };
+  const commands: ExportCommand[] = [];
+  const registry: JobRegistry = {
+    jobs: new Map(),
+    add: (stored) => activeJob(stored),
+    change: async (job, command) => {
+      commands.push(command);
+      if (command.type !== 'Plan') return [];
+      const { planHash, rendererVersion } = command;
+      const state = { ...job.stored.commit.data.state, phase: 'completed' as const, planHash, rendererVersion };
+      job.stored = { commit: exportCommit(state), sequence: 2 };
+      planner.ended(job);
+      return [];
+    },
+  };
+  const planner = jobPlanner({ ...context, plans }, () => registry, stop.signal);
+  return {
+    async plan(changes: Partial<ExportJobState>): Promise<ExportCommand | undefined> {
+      const state = exportState({ ...changes, jobId: `se_${String(commands.length).padStart(22, '0')}` });
+      planner.changed(activeJob({ commit: exportCommit(state), sequence: 1 }));
+      const before = commands.length;
+      await expect.poll(() => commands.length).toBe(before + 1);
+      return commands.at(-1);
+    },
+    timesMade: () => made,
+    close: () => plans.close(),
+  };
+}
+
 function requested(organization: string, number = 0): ActiveJob {
   const state = exportState({ jobId: `se_${String(number).padStart(22, '0')}`, organization });
   return activeJob({ commit: exportCommit(state), sequence: 1 });
@@ -36,8 +84,8 @@ test('an organization with a thousand requests does not delay the only one of an
   for (let at = 0; at < 1_000; at += 1) planner.changed(requested('many', at));
   planner.changed(requested('one', 1_000));
   await expect.poll(() => planned.length).toBe(1_001);
-  // Two plans were being made when it arrived, and the first organization has four turns in a row.
-  expect(planned.indexOf('one')).toBeLessThanOrEqual(6);
+  // Four plans were being made when it arrived, and the first organization has four turns in a row.
+  expect(planned.indexOf('one')).toBeLessThanOrEqual(8);
 });
 
 test('jobs that cannot be planned yet hold up no other', async () => {
@@ -57,4 +105,43 @@ test('a job that ended before its turn is not planned', async () => {
   await expect.poll(() => planned.length).toBe(4);
   await planner.settled();
   expect(planned).toHaveLength(4);
+});
+
+test('the plan of a completed export is taken again for the same content and options, unless it is gone or proves a replay', async () => {
+  const objectStore = testObjectStore();
+  const planner = await completing(objectStore);
+  try {
+    const publish = async (text: string) => {
+      const model = siteModel([{ path: 'a', text }, { path: 'b' }]);
+      const { contentVersion } = model;
+      await objectStore.put(
+        siteModelKey({ organization: 'acme', domain: 'docs', contentVersion }),
+        Buffer.from(JSON.stringify(model)),
+      );
+      return { organization: 'acme', domain: 'docs', contentVersion };
+    };
+    const before = await publish('one');
+    const first = await planner.plan(before);
+    expect(first).toMatchObject({ type: 'Plan', pageTotal: 2 });
+    const planHash = first?.type === 'Plan' ? first.planHash : '';
+    expect(await planner.plan(before)).toEqual(first);
+    expect(planner.timesMade()).toBe(1);
+
+    expect(await planner.plan({ ...before, replayOf: `se_${'9'.repeat(22)}` })).toEqual(first);
+    expect(planner.timesMade()).toBe(2);
+
+    await objectStore.put(planKey('acme', planHash), Buffer.from('{"cut":'));
+    expect(await planner.plan(before)).toEqual(first);
+    expect(planner.timesMade()).toBe(3);
+    expect(sha256Of((await objectStore.get(planKey('acme', planHash))) ?? '')).toBe(planHash);
+
+    const changed = await planner.plan(await publish('two'));
+    expect(changed).not.toEqual(first);
+    expect(await planner.plan({ ...before, label: 'v1' })).not.toEqual(first);
+    const { options } = exportState();
+    expect(await planner.plan({ ...before, options: { ...options, groups: ['staff'] } })).not.toEqual(first);
+    expect(planner.timesMade()).toBe(6);
+  } finally {
+    await planner.close();
+  }
 });

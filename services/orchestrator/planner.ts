@@ -1,18 +1,21 @@
 import type { ExportCommand } from '#shared/aggregates/export-job/decide.ts';
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
-import { exportSelectionSchema, planKey } from '#shared/contracts/stored-objects.ts';
-import { readSiteModel, type SiteModel } from '#shared/docs/project/site-model.ts';
+import { exportSelectionSchema, planKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { ownAttributes, tracingOf } from '#shared/runtime/tracing.ts';
 import { messageOf, Unavailable } from '#shared/runtime/failures.ts';
-import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
+import { DamagedObject, type ObjectStore, unlessDamaged } from '#shared/storage/object-store.ts';
+import { getJson } from '#shared/storage/stored-json.ts';
 import type { OrchestratorContext } from './context.ts';
 import { fairQueue } from './fair-queue.ts';
 import { type ActiveJob, type JobRegistry, stateOf } from './job-registry.ts';
-import { makePlan } from './make-plan.ts';
+import { type JoinedPlan, type JoinedPlans, joinedPlans } from './joined-plans.ts';
+import { type PlanAnswer, UnreadableModel } from './plan-maker.ts';
 import { presentChunks } from './present-chunks.ts';
 
-const atOnce = 2;
+/** They take turns in their thread, so a plan of ten pages is not behind two large ones. */
+const atOnce = 4;
 const againAfterMs = 1_000;
 
 export type JobPlanner = {
@@ -26,7 +29,7 @@ export type JobPlanner = {
 };
 
 /**
- * Plans requested jobs, two at a time, until `signal` aborts. Organizations take turns, so none waits for another's thousand requests, and a job that
+ * Plans requested jobs, four at a time, until `signal` aborts. Organizations take turns, so none waits for another's thousand requests, and a job that
  * cannot be planned yet waits outside of the queue.
  */
 export function jobPlanner(context: OrchestratorContext, registry: () => JobRegistry, signal: AbortSignal): JobPlanner {
@@ -34,6 +37,9 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
   /** Jobs that wait for their plan, in the queue or outside, or whose plan is being made. */
   const underWay = new Set<ActiveJob>();
   const running = new Set<Promise<void>>();
+  const joined = joinedPlans();
+  /** Plans of jobs under way, which this process made. */
+  const made = new WeakMap<ActiveJob, Omit<PlannedJob, 'command'>>();
 
   function begin(): void {
     while (running.size < atOnce && !signal.aborted) {
@@ -65,9 +71,12 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
     try {
       const { traceparent: parent, data } = job.stored.commit;
       const attributes = ownAttributes({ jobId, organization: data.state.organization });
-      const command = await tracing.inSpan('plan', { parent, attributes }, () => planJob(context, stateOf(job)));
+      const planned = await tracing.inSpan('plan', { parent, attributes }, () =>
+        planJob(context, stateOf(job), joined),
+      );
       signal.throwIfAborted();
-      if (command !== undefined) await registry().change(job, command, job.stored.commit.id);
+      if (planned !== undefined && 'plan' in planned) made.set(job, planned);
+      if (planned !== undefined) await registry().change(job, planned.command, job.stored.commit.id);
       underWay.delete(job);
       crashPoint('after-plan-commit', 'orchestrator');
     } catch (error) {
@@ -87,6 +96,10 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
     },
     replan: add,
     ended(job) {
+      const state = stateOf(job);
+      const planned = made.get(job);
+      if (planned !== undefined && state.phase === 'completed' && state.planHash === planned.plan.planHash)
+        joined.completed(state, planned.rendererVersion, planned.plan);
       underWay.delete(job);
       waiting.remove(job);
     },
@@ -98,57 +111,93 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
 
 const tracing = tracingOf('orchestrator');
 
-type PlanContext = Pick<OrchestratorContext, 'objectStore' | 'renderers' | 'rendererVersion' | 'logger'>;
+type PlanContext = Pick<OrchestratorContext, 'objectStore' | 'renderers' | 'rendererVersion' | 'logger' | 'plans'>;
+
+type PlannedJob = { command: ExportCommand; rendererVersion: string; plan: Omit<PlanAnswer, 'text'> };
 
 /**
- * Makes and stores the plan of a job. Returns the command `Plan` or, for a job with a plan, `Replan`; the command `Fail` with the reason; or nothing,
- * if the renderers of its plan have come back. Rejects with `Unavailable` if it should be retried.
+ * Makes and stores the plan of a job. Returns it with the command `Plan` or, for a job with a plan, `Replan`; or only the command `Fail` with the
+ * reason; or nothing, if the renderers of its plan have come back. Rejects with `Unavailable` if it should be retried.
  */
-async function planJob(context: PlanContext, state: ExportJobState): Promise<ExportCommand | undefined> {
-  const { rendererVersion: replacedVersion, jobId } = state;
+async function planJob(
+  context: PlanContext,
+  state: ExportJobState,
+  joined: JoinedPlans,
+): Promise<PlannedJob | { command: ExportCommand } | undefined> {
+  const { rendererVersion: replacedVersion, jobId, organization } = state;
   const rendererVersion = context.renderers.chooseVersion(context.rendererVersion);
   if (replacedVersion !== undefined) {
     const isGone = context.renderers.liveSlots(replacedVersion) === 0;
     if (!isGone || context.renderers.liveSlots(rendererVersion) === 0) return undefined;
   }
+  // A replay proves that the same bytes are made again, so it makes them, and its plan.
+  const known = state.replayOf === undefined ? joined.of(state, rendererVersion) : undefined;
   try {
-    const model = await readModel(context, state);
-    if (typeof model === 'string') return { type: 'Fail', error: model };
-    const selection = await readSelection(context, state.options.selectionKey);
-    if (typeof selection === 'string') return { type: 'Fail', error: selection };
-    const { plan, planHash, text } = await makePlan({ ...state, model, selection, rendererVersion });
-    // Stored again even if it exists, because garbage collection goes by the age of objects that the log does not name yet.
-    await context.objectStore.put(planKey(state.organization, planHash), Buffer.from(text), {
-      contentType: 'application/json',
-    });
+    const plan =
+      (known?.isOf(state) === true ? await keptPlan(context, organization, known.plan) : undefined) ??
+      (await newPlan(context, state, rendererVersion));
+    if (typeof plan === 'string') return { command: { type: 'Fail', error: plan } };
     crashPoint('after-plan-object', 'orchestrator');
-    // A replay proves that the same bytes are made again, so it makes them.
-    const present = state.replayOf === undefined ? await presentChunks(context.objectStore, plan) : [];
-    const made = { planHash, rendererVersion, chunkCount: plan.chunks.length, pageTotal: plan.pageTotal, present };
-    if (replacedVersion === undefined) return { type: 'Plan', ...made };
+    const { planHash, pageTotal, chunks } = plan;
+    const present =
+      state.replayOf === undefined ? await presentChunks(context.objectStore, organization, chunks, known?.keys) : [];
+    const made = { planHash, rendererVersion, chunkCount: chunks.length, pageTotal, present };
+    const planned = { rendererVersion, plan };
+    if (replacedVersion === undefined) return { ...planned, command: { type: 'Plan', ...made } };
     context.logger.warn(
       { jobId, replacedVersion, rendererVersion },
       'an export is planned again: its renderers are gone',
     );
-    return { type: 'Replan', replacedVersion, ...made };
+    return { ...planned, command: { type: 'Replan', replacedVersion, ...made } };
   } catch (error) {
     if (error instanceof Unavailable) throw error;
-    return { type: 'Fail', error: `The export could not be planned: ${messageOf(error).slice(0, 500)}.` };
+    return { command: { type: 'Fail', error: `The export could not be planned: ${messageOf(error).slice(0, 500)}.` } };
   }
 }
 
-/** The site model, or the error with which the job fails. */
-async function readModel({ objectStore }: PlanContext, state: ExportJobState): Promise<SiteModel | string> {
-  const { contentVersion } = state;
+/** The same plan, if its object is still there; undefined if not. */
+async function keptPlan(
+  { objectStore }: PlanContext,
+  organization: string,
+  plan: JoinedPlan['plan'],
+): Promise<JoinedPlan['plan'] | undefined> {
+  const text = await unlessDamaged(objectStore.get(planKey(organization, plan.planHash)));
+  if (text === undefined || sha256Of(text) !== plan.planHash) return undefined;
+  await storePlan(objectStore, organization, plan.planHash, text);
+  return plan;
+}
+
+/** A plan that is made from the site model, or the error with which the job fails. */
+async function newPlan(
+  context: PlanContext,
+  state: ExportJobState,
+  rendererVersion: string,
+): Promise<JoinedPlan['plan'] | string> {
+  const { contentVersion, organization } = state;
   const advice = 'Publish the documentation again and start a new export.';
+  const unreadable = `Content version ${contentVersion} was published in a form that this version cannot read. ${advice}`;
+  const { objectStore } = context;
   try {
-    const model = await readSiteModel(objectStore, state);
-    return model ?? `The files of content version ${contentVersion} are gone. ${advice}`;
+    const model = await objectStore.get(siteModelKey(state));
+    if (model === undefined) return `The files of content version ${contentVersion} are gone. ${advice}`;
+    const selection = await readSelection(context, state.options.selectionKey);
+    if (typeof selection === 'string') return selection;
+    const { domain, label, options } = state;
+    const { text, ...plan } = await context.plans.make({
+      ...{ organization, domain, contentVersion, label, options, rendererVersion, selection, model },
+      anew: state.replayOf !== undefined,
+    });
+    await storePlan(objectStore, organization, plan.planHash, Buffer.from(text));
+    return plan;
   } catch (error) {
-    if (!(error instanceof BrokenObject)) throw error;
-    return `Content version ${contentVersion} was published in a form that this version cannot read. ${advice}`;
+    if (error instanceof DamagedObject || error instanceof UnreadableModel) return unreadable;
+    throw error;
   }
 }
+
+/** Stores a plan again even if it exists, because garbage collection goes by the age of objects that the log does not name yet. */
+const storePlan = (objectStore: ObjectStore, organization: string, planHash: string, text: Uint8Array): Promise<void> =>
+  objectStore.put(planKey(organization, planHash), text, { contentType: 'application/json' });
 
 async function readSelection(
   { objectStore }: PlanContext,

@@ -1,8 +1,8 @@
-import { mostChunksAtOnce, type PresentChunk } from '#shared/aggregates/export-job/decide.ts';
-import type { ExportPlan } from '#shared/contracts/stored-objects.ts';
+import type { PresentChunk } from '#shared/aggregates/export-job/decide.ts';
 import { readSegmentDigest, storedSegment } from '#shared/export/export-objects.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
+import type { PlanAnswer } from './plan-maker.ts';
 
 /** Concurrent reads. An export without a change checks all chunks, and waits for the store. */
 const atOnce = 16;
@@ -11,29 +11,29 @@ const lookedForFirst = 8;
 
 /**
  * Chunks of a plan whose segments are stored already, by number. A task, a renderer and a fact for each of them would be the largest cost of an
- * export after a small change. Renderers check the chunks of a larger plan, and repeat the check for those that are handed out. Rejects with
- * `ObjectStoreUnavailable`.
+ * export after a small change. `joined`: keys of the segments of an earlier bundle, which the bundler has read whole. They are there unless they have
+ * been swept since, so a few of them are checked for all; the bundler finds any that is missing. Rejects with `ObjectStoreUnavailable`.
  */
 export async function presentChunks(
   objectStore: ObjectStore,
-  { organization, chunks }: Pick<ExportPlan, 'organization' | 'chunks'>,
+  organization: string,
+  chunks: PlanAnswer['chunks'],
+  joined: ReadonlySet<string> = new Set(),
 ): Promise<PresentChunk[]> {
-  const present = async (numbers: readonly number[]): Promise<PresentChunk[]> => {
-    const found = await inParallel(numbers, atOnce, async (number): Promise<PresentChunk[]> => {
-      const chunk = chunks[number];
-      if (chunk === undefined) return [];
-      const digest = await storedSegment(objectStore, organization, chunk.key, readSegmentDigest);
-      return digest === undefined
-        ? []
-        : [{ chunk: number, pageCount: chunk.kind === 'pages' ? chunk.paths.length : 0 }];
-    });
-    return found.flat();
+  const named = chunks.map(({ key, pageCount }, chunk) => ({ key, found: { chunk, pageCount } }));
+  const present = async (some: typeof named): Promise<typeof named> => {
+    const digests = await inParallel(some, atOnce, ({ key }) =>
+      storedSegment(objectStore, organization, key, readSegmentDigest),
+    );
+    return some.filter((_, at) => digests[at] !== undefined);
   };
-  const numbers = [...chunks.keys()].slice(0, mostChunksAtOnce);
-  const apart = Math.max(1, Math.floor(numbers.length / lookedForFirst));
-  const isFirst = (number: number): boolean => number % apart === 0;
-  const first = await present(numbers.filter(isFirst));
-  if (first.length === 0) return [];
-  const others = await present(numbers.filter((number) => !isFirst(number)));
-  return [...first, ...others].sort((a, b) => a.chunk - b.chunk);
+  const apart = Math.max(1, Math.floor(named.length / lookedForFirst));
+  const first = named.filter(({ found }) => found.chunk % apart === 0);
+  const others = named.filter(({ found }) => found.chunk % apart !== 0);
+  const there = await present(first);
+  if (there.length === 0) return [];
+  const isSwept = first.some((one) => joined.has(one.key) && !there.includes(one));
+  const trusted = others.filter(({ key }) => joined.has(key) && !isSwept);
+  there.push(...trusted, ...(await present(others.filter((one) => !trusted.includes(one)))));
+  return there.map(({ found }) => found).sort((a, b) => a.chunk - b.chunk);
 }

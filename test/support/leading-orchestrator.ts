@@ -2,6 +2,7 @@ import pino from 'pino';
 import type { OrchestratorContext } from '#services/orchestrator/context.ts';
 import { lead } from '#services/orchestrator/lead.ts';
 import { measureExports } from '#services/orchestrator/measure-exports.ts';
+import { planMaker } from '#services/orchestrator/plan-maker.ts';
 import { workerPool } from '#services/orchestrator/worker-pool.ts';
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
 import { logWithArchive } from '#shared/messaging/log/archived-jobs.ts';
@@ -49,10 +50,11 @@ export function orchestratorContext({
   };
 }
 
-function pools(clock: Clock): Pick<OrchestratorContext, 'renderers' | 'bundlers' | 'measures'> {
+function pools(clock: Clock): Pick<OrchestratorContext, 'renderers' | 'bundlers' | 'measures' | 'plans'> {
   const [renderers, bundlers] = [workerPool(clock), workerPool(clock)];
   const workers = { 'page-renderer': renderers, bundler: bundlers };
-  return { renderers, bundlers, measures: measureExports(serviceMetrics('orchestrator'), workers, clock) };
+  const measures = measureExports(serviceMetrics('orchestrator'), workers, clock);
+  return { renderers, bundlers, measures, plans: planMaker() };
 }
 
 const times = { taskLostAfterMs: 30_000, rendererGoneAfterMs: 30_000, exportDeadlineMs: 60_000 };
@@ -115,6 +117,7 @@ export async function leadingOrchestrator(
       stop.abort();
       await leading;
       for (const end of unwatch) end();
+      await context.plans.close();
       await bus.close();
     },
   };

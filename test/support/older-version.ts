@@ -14,10 +14,15 @@ import { folderOfVersion, git } from './version-folder.ts';
 const events = 'shared/aggregates/export-job/export-job.ts';
 /** Pattern of a line that declares an event. Other changes of the file do not count as a difference of the versions. */
 const declaration = "event\\('";
+/** The first version that reads every event that this one writes: a new event is declared one version before it is written. */
+const firstReader = 'e683fe02';
 
 export type OlderService = { url: string; pid: number; stop(): Promise<void> };
 
-/** The program before the last change of the events of an export: its own code, run from a folder of its own. */
+/**
+ * The program before the last change of the events of an export, or the first one that reads all events of today if that is later: its own code, run
+ * from a folder of its own.
+ */
 export type OlderVersion = {
   commit: string;
   rendererVersion: string;
@@ -30,7 +35,9 @@ export type OlderVersion = {
 export function olderCommit(): string | undefined {
   try {
     const changed = git('log', '-1', '--format=%H', `-G${declaration}`, '--', events);
-    return git('rev-parse', '--verify', `${changed}^{commit}~1`);
+    const before = git('rev-parse', '--verify', `${changed}^{commit}~1`);
+    const reader = git('rev-parse', '--verify', `${firstReader}^{commit}`);
+    return git('merge-base', before, reader) === before ? reader : before;
   } catch {
     return undefined;
   }

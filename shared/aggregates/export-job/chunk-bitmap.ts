@@ -3,6 +3,14 @@
  * characters.
  */
 
+/** The set of these numbers. */
+export function bitmapOf(chunks: readonly number[]): string {
+  const last = chunks.reduce((most, chunk) => Math.max(most, chunk), -1);
+  const bytes = Buffer.alloc((last >> 3) + 1);
+  for (const chunk of chunks) bytes[chunk >> 3] = (bytes[chunk >> 3] ?? 0) | (1 << (chunk & 7));
+  return bytes.toString('base64');
+}
+
 export function hasChunk(bitmap: string, chunk: number): boolean {
   return isSet(Buffer.from(bitmap, 'base64'), chunk);
 }

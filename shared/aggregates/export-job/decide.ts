@@ -1,6 +1,6 @@
 import type { EventMetadata } from '#shared/contracts/commit.ts';
 import type { Fact, FactOf } from '#shared/contracts/export-facts.ts';
-import { countChunks, hasChunk } from './chunk-bitmap.ts';
+import { bitmapOf, countChunks, hasChunk } from './chunk-bitmap.ts';
 import {
   attemptOf,
   bundleUnit,
@@ -114,13 +114,13 @@ function handle(
   }
 }
 
-/** The events of reused segments. Those beyond the limit of one commit are found by the renderers. */
-const reused = (present: readonly PresentChunk[] = []): ExportEvent[] =>
-  present.slice(0, mostChunksAtOnce).map((found) => ({
-    type: 'ChunkRendered',
-    version: 1,
-    data: { ...found, attempt: 1, renderer: 'orchestrator', reused: true, durationMs: 0 },
-  }));
+/** One event for all reused segments. */
+function reused(present: readonly PresentChunk[] = []): ExportEvent[] {
+  if (present.length === 0) return [];
+  const chunks = bitmapOf(present.map(({ chunk }) => chunk));
+  const pageCount = present.reduce((sum, found) => sum + found.pageCount, 0);
+  return [{ type: 'ChunksReused', version: 1, data: { chunks, pageCount } }];
+}
 
 /** A failed page does not stop the others: the job ends only when every other page has been rendered. */
 function whenAllChunksEnded(state: ExportJobState): ExportEvent[] {
@@ -223,7 +223,7 @@ function foldFact(state: ExportJobState, fact: Fact, known: Knowledge): ExportEv
  * Limit of chunks in one commit: a larger commit would exceed a message of the log, and the job could not continue. Further lost chunks are
  * found after these are rendered again.
  */
-export const mostChunksAtOnce = 1_000;
+const mostChunksAtOnce = 1_000;
 
 /** Only segments that exist in the state can be lost. */
 function segmentsLost(state: ExportJobState, { data }: FactOf<'SegmentsLost'>, known: Knowledge): ExportEvent[] {

@@ -5,6 +5,7 @@ import type { PictureSize } from '#shared/docs/project/picture-size.ts';
 import { fileOfSetting } from '#shared/docs/project/project-files.ts';
 import { type PageMenu, readPageMenu } from '#shared/docs/project/read-page-menu.ts';
 import type { PageEntry, SiteSettings } from '#shared/docs/project/site-model.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { type PageReferenceInput, pageReferenceInput } from '#shared/docs/reference/page-reference.ts';
 import { type PlaygroundSettings, playgroundSettings } from '#shared/docs/reference/playground-settings.ts';
 import { pageFile, siteAddress, siteBase, withoutBase } from './bundle-paths.ts';
@@ -73,14 +74,52 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
   return { ...ownSlice(index, page, reachedTargets(index.dependencies, page), options), dependencies };
 }
 
-/** Everything that decides a page's slice, with a digest in place of everything that the page shares with others that import the same files. */
+/** Everything that decides a page's slice, with digests in place of everything that the page shares with others. */
 export function sliceInputs(index: SiteIndex, path: string, options: RenderOptions): object {
   const page = pageAt(index, path);
-  const digestOf = importDigests.get(index) ?? importDigestsOf(index);
-  importDigests.set(index, digestOf);
-  return { slice: ownSlice(index, page, page.linkTargets, options), imported: digestOf(page.dependencies) };
+  const { settings: _, ...slice } = ownSlice(index, page, page.linkTargets, options);
+  const chrome = chromeDigests.get(index) ?? sha256Of(JSON.stringify(pageChrome(index)));
+  chromeDigests.set(index, chrome);
+  return { slice, chrome, imported: importedDigest(index, page) };
 }
 
+/**
+ * Everything of a model that decides slices, beside the entry of the page itself and the files that it imports. Two models for which it is equal have the
+ * same slices of all pages whose entries and imports are equal.
+ */
+export function sharedInputs(
+  index: SiteIndex,
+  { allowTenantScripts }: Pick<RenderOptions, 'allowTenantScripts'>,
+): object {
+  const { settings, navigation, redirects, pages, styles, scripts } = index.model;
+  return {
+    settings,
+    navigation,
+    redirects,
+    styles: styles.map(({ path }) => path),
+    scripts: allowTenantScripts ? scripts.map(({ path }) => path) : [],
+    pages: pages.map(({ path, title, sidebarTitle, icon, tag, hidden }) => [
+      path,
+      title,
+      sidebarTitle,
+      icon,
+      tag,
+      hidden,
+    ]),
+    exported: [...index.exported],
+    files: [...index.files.keys()],
+    pictures: [...index.pictures],
+  };
+}
+
+/** Digest of the files that a page imports, directly or indirectly, and of the places to which their links lead. */
+export function importedDigest(index: SiteIndex, { dependencies }: Pick<PageEntry, 'dependencies'>): string {
+  const digestOf = importDigests.get(index) ?? importDigestsOf(index);
+  importDigests.set(index, digestOf);
+  return digestOf(dependencies);
+}
+
+const chromeDigests = new WeakMap<SiteIndex, string>();
 const importDigests = new WeakMap<SiteIndex, ReturnType<typeof reachedDigests>>();
 
 const importDigestsOf = (index: SiteIndex): ReturnType<typeof reachedDigests> =>
@@ -197,14 +236,22 @@ const withoutLabel = ({ label: _, ...address }: ChromeLink = { label: '' }) => a
 
 /** The counterpart of a page in another option of a choice: the page with the same path in that option's folder. */
 function twinOf(index: SiteIndex, page: PageEntry, choice: DivisionChoice, position: number): string | undefined {
-  const [own = '', prefix] = [choice.current, position].map((at) =>
-    folderOf(choice.division, choice.options[at]?.page),
-  );
+  const folders = foldersOf(choice);
+  const [own = '', prefix] = [folders[choice.current], folders[position]];
   if (prefix === undefined || (own !== '' && !page.path.startsWith(`${own}/`))) return undefined;
   const rest = own === '' ? page.path : page.path.slice(own.length + 1);
   const twin = prefix === '' ? rest : `${prefix}/${rest}`;
   return index.exported.has(twin) && index.places.has(twin) ? twin : undefined;
 }
+
+/** Folders of the options of a choice. Thousands of pages have the same choice. */
+function foldersOf(choice: DivisionChoice): (string | undefined)[] {
+  const folders = choiceFolders.get(choice) ?? choice.options.map(({ page }) => folderOf(choice.division, page));
+  choiceFolders.set(choice, folders);
+  return folders;
+}
+
+const choiceFolders = new WeakMap<DivisionChoice, (string | undefined)[]>();
 
 /** The page in other languages, for crawlers. Empty unless the address of the site is known. */
 function translationsOf(index: SiteIndex, page: PageEntry, place: NavigationPlace): PageSlice['translations'] {

@@ -12,7 +12,11 @@ const chunk = (pageCount: number, reused: boolean) => ({ type: 'ChunkRendered', 
 test('rendered pages and the duration of each phase', () => {
   const commits = [
     commit(1, { type: 'ExportRequested', data: {} }),
-    commit(2, { type: 'PagesPlanned', data: { planHash: 'abc', pageTotal: 25 } }),
+    commit(
+      2,
+      { type: 'PagesPlanned', data: { planHash: 'abc', pageTotal: 45 } },
+      { type: 'ChunksReused', data: { chunks: 'Aw==', pageCount: 20 } },
+    ),
     commit(4, chunk(10, false), chunk(12, true)),
     commit(5, chunk(3, false), { type: 'RenderingFinished', data: {} }),
     commit(8, { type: 'ClosingRendered', data: {} }),
@@ -20,9 +24,9 @@ test('rendered pages and the duration of each phase', () => {
   ];
   expect(jobStory(commits)).toEqual({
     planHash: 'abc',
-    pages: 25,
+    pages: 45,
     pagesRendered: 13,
-    chunks: 3,
+    chunks: 5,
     chunksRendered: 2,
     phases: { planning: 1, rendering: 3, closing: 3, joining: 1 },
   });

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import type { ApiClient } from '#services/cli/api-client.ts';
 import { ExportFailed, followJob, signBundleLink, startExport } from '#services/cli/export-client.ts';
+import { countChunks } from '#shared/aggregates/export-job/chunk-bitmap.ts';
 import type { ExportCommit, ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
 import type { BundleLink, ExportJob } from '#shared/interfaces/http/exports.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
@@ -88,6 +89,7 @@ export function jobStory(commits: readonly ExportCommit[]): JobStory {
   const at = (type: ExportEvent['type']): number => happened.findLast(({ event }) => event.type === type)?.at ?? NaN;
   const chunks = happened.flatMap(({ event }) => (event.type === 'ChunkRendered' ? [event.data] : []));
   const made = chunks.filter(({ reused }) => !reused);
+  const reused = happened.flatMap(({ event }) => (event.type === 'ChunksReused' ? countChunks(event.data.chunks) : []));
   const planned = happened.flatMap(({ event }) => (event.type === 'PagesPlanned' ? [event.data] : []))[0];
   const moments = [
     at('ExportRequested'),
@@ -103,7 +105,7 @@ export function jobStory(commits: readonly ExportCommit[]): JobStory {
     planHash: planned?.planHash ?? '',
     pages: planned?.pageTotal ?? 0,
     pagesRendered: made.reduce((sum, { pageCount }) => sum + pageCount, 0),
-    chunks: chunks.length,
+    chunks: chunks.length + reused.reduce((sum, count) => sum + count, 0),
     chunksRendered: made.length,
     phases: { planning, rendering, closing, joining },
   };
