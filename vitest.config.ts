@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { cacheFolder } from './infra/setup/server-locations.mjs';
 
-// Tests start hundreds of processes that load the same modules: compiled once, a command takes a third of the time.
+// Tests load the same modules in hundreds of processes: compiled once, a command takes a third of the time.
 process.env.NODE_COMPILE_CACHE ??= join(cacheFolder(), 'compiled');
 
 const everywhere = '{services,shared,infra,test}/**';
@@ -19,6 +19,8 @@ class FlowsFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
+    // Node loads the code as in production, from the compile cache. Vite would transform and link it again for each file over servers.
+    experimental: { viteModuleRunner: false },
     sequence: { sequencer: FlowsFirst },
     // Processes, as in production: a suite that hangs can be killed, and its servers die with it.
     pool: 'forks',

@@ -1,6 +1,11 @@
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { cacheFolder } from '../infra/setup/server-locations.mjs';
+
+// As in `npm test`: compiled once, the same modules load faster in the next process.
+process.env.NODE_COMPILE_CACHE ??= join(cacheFolder(), 'compiled');
 
 const filesOf = (names: readonly string[]): string[] => names.map((name) => `test/slow/${name}.test.ts`);
 
@@ -33,6 +38,7 @@ class LongestFirst extends BaseSequencer {
 /** Tests that take minutes: chaos, load, browsers over whole sites. Most of them wait for processes, so three run side by side. */
 export default defineConfig({
   test: {
+    experimental: { viteModuleRunner: false },
     root: fileURLToPath(new URL('..', import.meta.url)),
     setupFiles: ['test/support/replace-fetch.ts', 'test/support/remove-folders.ts'],
     sequence: { sequencer: LongestFirst },
