@@ -73,7 +73,7 @@ const project: Record<string, string> = {
 describeWithServers(['nats-server'], 'content with groups', () => {
   let harness: TestInstallation;
   beforeAll(async () => {
-    harness = await startInstallation({ copies: exportPathOnly });
+    harness = await startInstallation({ processes: 'shared', copies: exportPathOnly });
     for (const [path, text] of Object.entries(project)) {
       const file = join(harness.folder, 'project', path);
       mkdirSync(dirname(file), { recursive: true });
