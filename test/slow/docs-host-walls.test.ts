@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { downloadVerified } from '#services/cli/export-client.ts';
 import { describeWithServers, skipSuite } from '../support/describe-with-servers.ts';
-import { corpusFolder } from '../support/docs-projects.ts';
+import { corpusFolder, largestProject, mediumProject } from '../support/docs-projects.ts';
 import { exportPathOnly, startInstallation, type TestInstallation } from '../support/start-installation.ts';
 
 /** Output of `visit-pages.ts`. */
@@ -22,7 +22,6 @@ export type VisitedSite = {
 
 const minuteMs = 60_000;
 const pagesToVisit = 30;
-const project = join(corpusFolder, 'mintlify-docs');
 const title = 'the bundle of a large project, served by a host in a network without a way out';
 
 /** Runs a command in a network without other machines; for users other than root, in a user namespace of its own. */
@@ -30,8 +29,8 @@ const walls = [['-n'], ['-rn']]
   .map((flags) => ['unshare', ...flags, 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'])
   .find(([program = '', ...args]) => spawnSync(program, [...args, 'true']).status === 0);
 
-const reason = !existsSync(project)
-  ? `${project} is not here`
+const reason = !existsSync(corpusFolder)
+  ? `${corpusFolder} is not here`
   : walls === undefined
     ? 'networks without a way out are not permitted here (unshare -n, ip)'
     : undefined;
@@ -41,14 +40,18 @@ function suite(): void {
 
   beforeAll(async () => {
     harness = await startInstallation({ copies: exportPathOnly });
-    await harness.publish(project);
   }, 5 * minuteMs);
   afterAll(() => harness?.stop());
 
-  test.each(['air-gapped', 'client-hosted', 'cloud'] as const)(
+  test.each([
+    ['air-gapped', largestProject],
+    ['client-hosted', mediumProject],
+    ['cloud', mediumProject],
+  ] as const)(
     `as %s: Chromium opens ${pagesToVisit} pages, and the host answers each request`,
     { timeout: 5 * minuteMs },
-    async (deployment) => {
+    async (deployment, project) => {
+      await harness.publish(project.folder);
       const { link } = await harness.exportSite({ deployment });
       const folder = join(harness.folder, deployment);
       await mkdir(folder);

@@ -64,11 +64,14 @@ function projectOf(name: string): { name: string; folder: string } {
   return existsSync(folder) ? { name, folder } : { name: 'our own documentation', folder: ownDocumentation };
 }
 
-/** Project of 444 pages, for tests of a few seconds. */
-export const largestProject = projectOf('fastmcp');
+/** Project of 442 pages, for tests of a few seconds. */
+export const mediumProject = projectOf('fastmcp');
 
-/** The largest project of the corpus, for long runs. */
-export const chaosProject = projectOf('mintlify-docs');
+/** Project of 557 pages. Its export takes long enough to be disturbed in its middle. */
+export const chaosProject = projectOf('meilisearch');
+
+/** The largest project of the corpus, for measurements. */
+export const largestProject = projectOf('mintlify-docs');
 
 export function isThere(path: string, what: string): boolean {
   if (existsSync(path)) return true;

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { chaosProject, generatedProject } from '../../support/docs-projects.ts';
+import { largestProject, generatedProject } from '../../support/docs-projects.ts';
 import { packTar } from '../../support/archives.ts';
 import { exportHistory, forgetSegments, publishArchive } from '../../support/installation-exports.ts';
 import type { TestInstallation } from '../../support/start-installation.ts';
@@ -22,7 +22,7 @@ type Row = { name: string; runs: Run[] };
 type Setting = { renderers: number; slots: number };
 type Project = { title: string; publish(harness: TestInstallation): Promise<unknown> };
 
-const fromCorpus = chaosProject.name === 'mintlify-docs';
+const fromCorpus = largestProject.name === 'mintlify-docs';
 const generatedPages = 1_000;
 const configuredSlots = availableParallelism();
 const settings = [
@@ -35,9 +35,9 @@ const settings = [
 );
 
 const corpusOrGenerated: Project = fromCorpus
-  ? { title: chaosProject.name, publish: (harness) => harness.publish(chaosProject.folder) }
+  ? { title: largestProject.name, publish: (harness) => harness.publish(largestProject.folder) }
   : {
-      title: `a generated project (${chaosProject.name} is not the corpus)`,
+      title: `a generated project (${largestProject.name} is not the corpus)`,
       publish: async (harness) => publishArchive(harness, await generatedProject('Generated', generatedPages)),
     };
 

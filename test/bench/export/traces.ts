@@ -1,4 +1,4 @@
-import { chaosProject, generatedProject } from '../../support/docs-projects.ts';
+import { largestProject, generatedProject } from '../../support/docs-projects.ts';
 import { forgetSegments, publishArchive } from '../../support/installation-exports.ts';
 import type { TestInstallation } from '../../support/start-installation.ts';
 import { startTraceCollector } from '../../support/start-trace-collector.ts';
@@ -7,7 +7,7 @@ import { type Bench, type Measurement, medianOf, ratio, shown, table } from './m
 
 type Run = { seconds: number; cpuMsPerPage: number | undefined };
 
-const fromCorpus = chaosProject.name === 'mintlify-docs';
+const fromCorpus = largestProject.name === 'mintlify-docs';
 const generatedPages = 1_000;
 
 /** Time and processor time of exports in two installations by turns: one sends its spans to a collector, the other has none. */
@@ -35,7 +35,7 @@ export const traces: Measurement = {
 async function prepared(bench: Bench, name: string, environment?: Record<string, string>): Promise<TestInstallation> {
   bench.progress(`an installation ${name}`);
   const harness = await startExportInstallation({ renderers: 1, ...(environment && { environment }) });
-  if (fromCorpus) await harness.publish(chaosProject.folder);
+  if (fromCorpus) await harness.publish(largestProject.folder);
   else await publishArchive(harness, await generatedProject('Generated', generatedPages));
   // The first export of fresh processes includes loading and compiling.
   await exportToLink(harness.admin, harness.domain);
