@@ -39,7 +39,7 @@ export function chunksIn(bitmap: string): number[] {
 
 export function withoutChunk(bitmap: string, chunk: number): string {
   const bytes = Buffer.from(bitmap, 'base64');
-  if (isSet(bytes, chunk)) bytes[chunk >> 3] = (bytes[chunk >> 3] ?? 0) & ~(1 << (chunk & 7));
+  bytes[chunk >> 3] = (bytes[chunk >> 3] ?? 0) & ~(1 << (chunk & 7));
   return bytes.toString('base64');
 }
 

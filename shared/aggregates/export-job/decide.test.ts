@@ -119,10 +119,11 @@ test('a plan with all segments stored already: the closing segment is next', () 
 });
 
 test('all chunks rendered, in any order and more than once: the closing segment is next', () => {
-  const { types, state } = given(requested(), planned(3)).when(
+  const { types, events, state } = given(requested(), planned(3)).when(
     facts(rendered(2), rendered(0), rendered(2, 2), rendered(1)),
   );
   expect(types).toEqual(['ChunkRendered', 'ChunkRendered', 'ChunkRendered', 'RenderingFinished']);
+  expect(events.at(-1)?.data).toEqual({ pageCount: 30 });
   expect(state).toMatchObject({ phase: 'closing', pageCount: 30, progress: 90 });
 });
 
@@ -167,6 +168,14 @@ test('a late success of an attempt that was given up counts', () => {
   expect(state).toMatchObject({ phase: 'closing', timedOutAttempts: {} });
 });
 
+test('pages that cannot be rendered have failed, whichever attempt reports them', () => {
+  const job = () => given(requested(), planned(2), { type: 'TimeOutChunk', chunk: 1, attempt: 1 });
+  expect(job().when(facts(pageFailed(1, 'guides/x'))).state).toMatchObject({
+    failedPageCount: 1,
+    timedOutAttempts: {},
+  });
+});
+
 test('after four attempts the pages of a chunk have failed', () => {
   const known = { pagesOf: () => ['a', 'b'] };
   const job = given(requested(), planned(2), facts(rendered(0)), facts(rendererFailed(1, 1)));
@@ -175,8 +184,9 @@ test('after four attempts the pages of a chunk have failed', () => {
   expect(job.when({ type: 'TimeOutChunk', chunk: 1, attempt: 3 }).types).toEqual(['ChunkTimedOut']);
   const last: ExportCommand = { type: 'TimeOutChunk', chunk: 1, attempt: 4 };
   expect(needsPlan(last)).toBe(true);
-  const { types, state } = job.when(last, known);
+  const { types, events, state } = job.when(last, known);
   expect(types).toEqual(['ChunkTimedOut', 'ChunkFailed', 'ExportFailed']);
+  expect(events[1]?.data).toMatchObject({ renderer: 'orchestrator', cause: 'pages' });
   expect(state.error).toBe(
     '2 pages could not be rendered: a (its renderer was lost in the last of 4 attempts), b (its renderer was lost in the last of 4 attempts).',
   );
@@ -213,6 +223,12 @@ test('the loss of all segments of a huge site is recorded in commits that the lo
   expect(JSON.stringify(events).length).toBeLessThan(200_000);
 });
 
+test('a segment that is lost while others are rendered is rendered again', () => {
+  const { types, state } = given(requested(), planned(2), facts(rendered(0))).when(facts(lost(0)));
+  expect(types).toEqual(['SegmentLost']);
+  expect(state).toMatchObject({ phase: 'rendering', lostSegments: 1 });
+});
+
 test('a lost closing segment is rendered again', () => {
   const job = given(requested(), planned(1), facts(rendered(0)), facts(closing));
   expect(job.when(facts(lost(-1))).state).toMatchObject({ phase: 'closing', pageCount: 10 });
@@ -226,7 +242,11 @@ test('closing segment and bundle have three attempts', () => {
   const { state } = job.when(facts(closingFailed(3)));
   expect(state.error).toBe('The files that need all pages could not be made in 3 attempts: a sidecar cannot be read.');
   const bundle = given(requested(), planned(1), facts(rendered(0)), facts(closing));
-  for (const attempt of [1, 2]) bundle.when(facts(fact('BundleFailed', { attempt, reason: 'disk full' })));
+  const bundleFailed = (attempt: number) => fact('BundleFailed', { attempt, reason: 'disk full' });
+  expect(bundle.when(facts(bundleFailed(1), bundleFailed(1), bundleFailed(3), bundleFailed(2))).types).toEqual([
+    'BundleFailed',
+    'BundleFailed',
+  ]);
   expect(bundle.when({ type: 'TimeOutBundle', attempt: 3 }).state.error).toBe(
     'The bundle could not be joined in 3 attempts: no worker reported it, and none works on it.',
   );
@@ -406,6 +426,11 @@ test('losing the closing segment is recorded only when no chunk is lost, and eac
   ]);
   expect(both.state).toMatchObject({ phase: 'rendering', lostSegments: 2, pageCount: 16 });
   expect(all().when(facts(lost(1))).events[0]?.data).toMatchObject({ pageCount: 0 });
+  expect(
+    all()
+      .when(facts(lost(-1, 0)))
+      .events.map(({ data }) => data),
+  ).toMatchObject([{ chunk: 0 }]);
 });
 
 test('a completed job has the bundle of the report', () => {

@@ -135,8 +135,7 @@ function whenAllChunksEnded(state: ExportJobState): ExportEvent[] {
 
 /** True if a chunk still has to be rendered. */
 function isOpen(state: ExportJobState, chunk: number): boolean {
-  const isPlanned = state.phase === 'rendering' && chunk < state.chunkCount;
-  return isPlanned && !hasChunk(state.doneChunks, chunk) && !hasChunk(state.failedChunks, chunk);
+  return chunk < state.chunkCount && !hasChunk(state.doneChunks, chunk) && !hasChunk(state.failedChunks, chunk);
 }
 
 /**
@@ -244,7 +243,7 @@ function bundleJoined(state: ExportJobState, { data }: FactOf<'BundleJoined'>, k
   const { manifestSha256 } = state;
   if (manifestSha256 === undefined) return [];
   const { attempt: _, reused, ...bundle } = data;
-  const digestMatch = state.replayOf === undefined ? undefined : matchOf(state, data.sha256, known.original);
+  const digestMatch = matchOf(state, data.sha256, known.original);
   return [
     {
       type: 'ExportCompleted',
@@ -259,7 +258,7 @@ function bundleJoined(state: ExportJobState, { data }: FactOf<'BundleJoined'>, k
   ];
 }
 
-/** Undefined when the original has no bundle to compare with. */
+/** Undefined for a job that replays no other, and when the original has no bundle to compare with. */
 function matchOf(state: ExportJobState, sha256: string, original: Knowledge['original']) {
   if (original?.sha256 === undefined) return undefined;
   if (original.sha256 === sha256) return 'same';
