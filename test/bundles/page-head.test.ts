@@ -8,14 +8,18 @@ import { memoryProject } from '../support/memory-project.ts';
 import { publishedProject } from '../support/published-project.ts';
 import { fullProject, fullSettings, plainProject } from './projects.ts';
 
-/* The complete heads of pages. A tag that is missing, new or in another place fails a test here. */
+/* The complete heads of pages, and the scripts of their bodies. A tag that is missing, new or in another place fails a test here. */
 
-/** The tags of a page's head, one per line of its source. Hashes, the policy and structured data are shortened. */
-async function headOf(project: ProjectFiles, path: string): Promise<string[]> {
+async function pageOf(project: ProjectFiles, path: string): Promise<string> {
   const { model, pageInput } = await publishedProject(project);
   const ofSite = renderSite(model, testOptions).find((file) => file.path === `${path}.html`);
   const file = ofSite ?? renderPage(await pageInput(indexSite(model), path, testOptions)).files[0];
-  const [, head = ''] = /<head>\n([^]*?)<\/head>/.exec(Buffer.from(file?.body ?? '').toString()) ?? [];
+  return Buffer.from(file?.body ?? '').toString();
+}
+
+/** The tags of a page's head, one per line of its source. Hashes, the policy and structured data are shortened. */
+async function headOf(project: ProjectFiles, path: string): Promise<string[]> {
+  const [, head = ''] = /<head>\n([^]*?)<\/head>/.exec(await pageOf(project, path)) ?? [];
   return head
     .split('\n')
     .filter((line) => line !== '')
@@ -168,4 +172,65 @@ test('the page of a redirect has these tags and no others', async () => {
     '<meta name="redirect" content="permanent">',
     '<link rel="stylesheet" href="./_bindery/theme.css">',
   ]);
+});
+
+/** Addresses of the scripts that a page loads, in their order, without hashes. */
+async function scriptsOf(project: ProjectFiles, path: string): Promise<string[]> {
+  const scripts = (await pageOf(project, path)).matchAll(/<script src="([^"]+)"/g);
+  return [...scripts].map(([, address = '']) => address.replace(/[0-9a-f]{16}/, '<hash>'));
+}
+
+test('a page loads the scripts of its parts, after those of every page', async () => {
+  const files = (top: string, ...names: string[]) => names.map((name) => `${top}_bindery/${name}`);
+  expect(await scriptsOf(plainProject, 'index')).toEqual(
+    files('./', 'config.js', 'start.js', 'navigation/main.js', 'sidebar.js', 'site.js'),
+  );
+  expect(await scriptsOf(fullProject, 'guides/rich')).toEqual([
+    ...files('../', 'config.js', 'start.js', 'navigation/en.js', 'sidebar.js', 'site.js', 'diagrams.js', 'islands.js'),
+    '../own.js',
+  ]);
+  expect(await scriptsOf(fullProject, 'ja/guides/plain')).toEqual([
+    ...files('../../', 'config.js', 'start.js', 'navigation/ja.js', 'sidebar.js', 'texts/ja.js', 'site.js'),
+    '../../own.js',
+  ]);
+});
+
+/** Directives of a page's content security policy. */
+async function policyOf(project: ProjectFiles, path: string): Promise<string[]> {
+  const [, policy = ''] = /"Content-Security-Policy" content="([^"]+)"/.exec(await pageOf(project, path)) ?? [];
+  return policy.replaceAll('&#39;', "'").split('; ');
+}
+
+test('the policy of a page allows its own files, and files of other sites only for the scripts and styles of its project', async () => {
+  const plain = {
+    'default-src': "'self' file:",
+    'script-src': "'self' file:",
+    'style-src': "'self' file:",
+    'style-src-attr': "'unsafe-inline'",
+    'img-src': "'self' file: https: data:",
+    'media-src': "'self' file: https:",
+    'font-src': "'self' file: https: data:",
+    'frame-src': 'https:',
+    'connect-src': "'self' https: http:",
+    'form-action': "'none'",
+    'object-src': "'none'",
+    'base-uri': "'none'",
+  };
+  const directives = (policy: object) => Object.entries(policy).map(([name, sources]) => `${name} ${sources}`);
+  expect(await policyOf(plainProject, 'index')).toEqual(directives(plain));
+  expect(await policyOf(fullProject, 'old')).toEqual(directives(plain));
+  expect(await policyOf(fullProject, 'guides/rich')).toEqual(
+    directives({
+      ...plain,
+      'script-src': "'self' file: https:",
+      'style-src': "'self' file: https: 'unsafe-inline'",
+      'img-src': "'self' file: https: data: blob:",
+      'media-src': "'self' file: https: blob:",
+      'frame-src': 'https: blob:',
+      'form-action': "'self' https:",
+    }),
+  );
+  const hash = expect.stringMatching(/^'self' file: 'sha256-[\w+/]{43}='$/) as unknown;
+  const ofMissing = (await policyOf(fullProject, '404')).map((directive) => directive.split(/ (.*)/).slice(0, 2));
+  expect(Object.fromEntries(ofMissing)).toEqual({ ...plain, 'script-src': hash, 'style-src': hash });
 });
