@@ -7,7 +7,8 @@
  *   npm run test:mutation -- shared/export/bundle    single files, or the files of a folder
  *   npm run test:mutation -- --force                 again from the start, without the results of earlier runs
  *
- *   BINDERY_CACHE    folder for the results of earlier runs    default ~/.cache/bindery
+ *   BINDERY_CACHE          folder for the results of earlier runs                                   default ~/.cache/bindery
+ *   MUTATION_TIMEOUT_MS    added to the usual time of a test; after that, it is in an endless loop  default 15000; longer on a busy machine
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -67,8 +68,7 @@ function mutate({ name, tests }: Area, files: string[]): Score | undefined {
     force: isForced,
     concurrency: 1,
     warnings: { slow: false },
-    // A test that takes 15 s longer than usual is in an endless loop, also on a busy machine.
-    timeoutMS: 15_000,
+    timeoutMS: Number(process.env.MUTATION_TIMEOUT_MS ?? 15_000),
     dryRunTimeoutMinutes: 15,
     // Stryker would read tsconfig.json with the API of TypeScript, which version 7 does not have, and add comments to files that nobody compiles.
     tsconfigFile: 'none.json',

@@ -84,6 +84,7 @@ test('a run ends at the limits of items and bytes, not before', () => {
       limits,
     ).map((chunk) => chunk.length);
   expect(sizes(25, 25, 25, 25)).toEqual([4]);
+  expect(sizes(100, 25, 25, 25, 25)).toEqual([1, 4]);
   expect(sizes(100)).toEqual([1]);
   expect(sizes(100, 1)).toEqual([1, 1]);
   expect(sizes(200, 200)).toEqual([1, 1]);
