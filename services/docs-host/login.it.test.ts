@@ -1,23 +1,35 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { cp, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { request } from 'undici';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findServer } from '#infra/setup/find-server.ts';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
 import { docsHosts, hostReadiness, isReady } from '../../test/support/docs-host.ts';
 import { exampleBundle } from '../../test/support/example-bundle.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
 import { startRedis } from '../../test/support/start-redis.ts';
 import { loginOf } from './login-settings.ts';
 
 const { folder, atEnd, host } = docsHosts();
 
+/** The folder of a host with its prepared site, which a login does not change. Made by the first test. */
+let prepared: string | undefined;
+
 async function served(env: Record<string, string>) {
   const file = join(folder(), 'site.tar.gz');
-  await writeFile(file, await exampleBundle('one'));
+  if (prepared === undefined) {
+    await writeFile(file, await exampleBundle('one'));
+    // A host knows the bundle by its time.
+    await utimes(file, 1e9, 1e9);
+  } else await cp(prepared, folder(), { recursive: true, preserveTimestamps: true, force: false });
   const running = await host({ BINDERY_BUNDLE_PATH: file, ...env });
   await hostReadiness(running, isReady);
+  if (prepared === undefined) {
+    prepared = newFolder();
+    await cp(folder(), prepared, { recursive: true, preserveTimestamps: true });
+  }
   return running;
 }
 
@@ -179,7 +191,7 @@ describe('an account at a provider', () => {
   let site: string;
   let env: Record<string, string>;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     const [port] = await freePorts(1);
     site = `http://127.0.0.1:${port}`;
     const clients = [
@@ -192,7 +204,6 @@ describe('an account at a provider', () => {
     provider = fork(join(import.meta.dirname, '../../test/support/oidc-provider.mjs'), [JSON.stringify({ clients })], {
       stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
     });
-    atEnd(async () => provider.kill());
     const [line] = (await once(provider.stdout ?? provider, 'data')) as [Buffer];
     const { issuer } = JSON.parse(String(line)) as { issuer: string };
     env = {
@@ -205,6 +216,7 @@ describe('an account at a provider', () => {
       BINDERY_DOCS_HOST_PORT: String(port),
     };
   });
+  afterAll(() => void provider?.kill());
 
   test('opens the page that was asked for, and every copy of the host knows the session', async () => {
     const first = await served(env);
