@@ -11,6 +11,7 @@ import { serviceNames } from '#infra/supervisor/services.ts';
 import { apiClient } from '#services/cli/api-client.ts';
 import { askQuestion } from '#services/cli/commands/ask.ts';
 import { whenSearched } from '#services/cli/publish-project.ts';
+import type { PublishedContent } from '#shared/interfaces/http/content.ts';
 import { verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
 import { callerHeader, callerText } from '#shared/interfaces/internal/caller.ts';
 import { internalCalls } from '#shared/interfaces/internal/internal-calls.ts';
@@ -32,6 +33,7 @@ describeWithServers(['nats-server', 'jq'], 'a real project, published, exported,
   let bundle: string;
   let announcedSha256: string;
   let secrets: string[];
+  let published: PublishedContent;
 
   beforeAll(async () => {
     const folder = newFolder();
@@ -44,7 +46,7 @@ describeWithServers(['nats-server', 'jq'], 'a real project, published, exported,
     harness = await startInstallation({ folder });
     const { natsPasswords, callTokens, ...others } = harness.installation.secrets;
     secrets = [natsPasswords, callTokens, others].flatMap((record) => Object.values(record));
-    const { contentVersion } = await harness.publish(ownDocumentation);
+    published = await harness.publish(ownDocumentation);
     bundle = join(newFolder(), 'bundle.tar.gz');
     // The specification's polling loop, with only base address and key changed (and a shorter wait).
     const { stdout } = await promisify(execFile)(join(import.meta.dirname, 'polling-loop.sh'), {
@@ -58,7 +60,7 @@ describeWithServers(['nats-server', 'jq'], 'a real project, published, exported,
       },
     });
     announcedSha256 = stdout.trim();
-    await whenSearched(harness.admin, harness.domain, contentVersion);
+    await whenSearched(harness.admin, harness.domain, published.contentVersion);
   }, 3 * minuteMs);
   afterAll(() => harness?.stop());
 
@@ -74,6 +76,13 @@ describeWithServers(['nats-server', 'jq'], 'a real project, published, exported,
 
   test('the loop downloads the bytes that the server announced', () => {
     expect(sha256Of(readFileSync(bundle))).toBe(announcedSha256);
+  });
+
+  test('our own documentation has no problems', async () => {
+    expect(published.diagnostics).toEqual([]);
+    const path = `${harness.domain}/_bindery/report.json`;
+    const { stdout } = await promisify(execFile)('tar', ['-xzOf', bundle, path]);
+    expect(JSON.parse(stdout)).toMatchObject({ brokenLinks: [], pages: {} });
   });
 
   test('it holds just what its manifest says', async () => {
