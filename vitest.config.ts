@@ -12,7 +12,8 @@ const notHere = ['**/node_modules/**', 'test/slow/**', 'infra/docs/**'];
 /** Whole installations first: they take longest, and at the end they would run alone. */
 class FlowsFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isFlow = ({ moduleId }: TestSpecification) => /\/test\/flows\/|\/cli\.it\./.test(moduleId);
+    const isFlow = ({ moduleId }: TestSpecification) =>
+      /\/test\/flows\/|\/cli\/(cli|doctor|start)\.it\./.test(moduleId);
     return (await super.sort(files)).sort((a, b) => Number(isFlow(b)) - Number(isFlow(a)));
   }
 }
@@ -24,8 +25,8 @@ export default defineConfig({
     sequence: { sequencer: FlowsFirst },
     // Processes, as in production: a suite that hangs can be killed, and its servers die with it.
     pool: 'forks',
-    // Tests over real servers wait half of their time: four keep two processors busy.
-    maxWorkers: 4,
+    // Tests over real servers wait most of their time: six keep two processors busy.
+    maxWorkers: 6,
     // What services log about their normal work would bury what tests say.
     env: { BINDERY_LOG_LEVEL: process.env.BINDERY_LOG_LEVEL ?? 'error' },
     // A machine may be busy with other things: only what hangs fails.

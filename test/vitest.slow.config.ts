@@ -39,6 +39,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     experimental: { viteModuleRunner: false },
+    env: { BINDERY_LOG_LEVEL: process.env.BINDERY_LOG_LEVEL ?? 'error' },
     root: fileURLToPath(new URL('..', import.meta.url)),
     setupFiles: ['test/support/replace-fetch.ts', 'test/support/remove-folders.ts'],
     sequence: { sequencer: LongestFirst },

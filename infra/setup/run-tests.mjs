@@ -1,6 +1,6 @@
 /*
- * `npm test` runs three steps: first types, lint, format and unused code in parallel, then the unit tests, then the tests over real servers. It stops
- * after the first step that fails, with advice.
+ * `npm test` runs two steps: first types, lint, format, unused code and the unit tests at the same time, then the tests over real servers. It stops
+ * after the first step if a part of it fails, with advice.
  *
  *   npm run check              for the loop of change: the first step, the tests of the structure, and the unit tests whose code differs from the
  *                              upstream branch, at the same time. A branch without one is compared with the main branch of `origin`; where there is
@@ -66,7 +66,7 @@ if (args[0] === 'check') {
 } else if (args.length > 0) await runSteps([[vitest('tests', args)]]);
 else {
   const overServers = vitest('tests over real servers', ['--project', 'it']);
-  await runSteps([checks(), [vitest('unit tests', unitTests)], [overServers]]);
+  await runSteps([[...checks(), vitest('unit tests', unitTests)], [overServers]]);
 }
 
 /**

@@ -10,11 +10,11 @@ import {
   streamRows,
 } from '#shared/messaging/subjects/subject-table.ts';
 import { mayAskForState } from '#shared/messaging/subjects/permissions.ts';
-import { describeWithServers } from '../../../test/support/describe-with-servers.ts';
-import { startTestBus, type TestBus } from '../../../test/support/start-bus.ts';
-import { openConnection } from './connection.ts';
-import { inspectBus } from './inspect-bus.ts';
-import { natsDocumentStore } from './nats-document-store.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { startTestBus, type TestBus } from '../support/start-bus.ts';
+import { openConnection } from '#shared/messaging/nats/connection.ts';
+import { inspectBus } from '#shared/messaging/nats/inspect-bus.ts';
+import { natsDocumentStore } from '#shared/messaging/nats/nats-document-store.ts';
 
 const version = 'r-000000000000';
 

@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ContentList } from '#shared/interfaces/http/content.ts';
-import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { newFolder } from '../../test/support/new-folder.ts';
-import { startInstallation, type TestInstallation } from '../../test/support/start-installation.ts';
-import { localInstallationSchema } from './connection.ts';
-import { showDemo } from './demo.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { newFolder } from '../support/new-folder.ts';
+import { startInstallation, type TestInstallation } from '../support/start-installation.ts';
+import { localInstallationSchema } from '#services/cli/connection.ts';
+import { showDemo } from '#services/cli/demo.ts';
 
 describeWithServers(['nats-server'], 'the demo of an installation', () => {
   let harness: TestInstallation;

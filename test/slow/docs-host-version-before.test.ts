@@ -4,8 +4,8 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { docsHosts, hostReadiness, isReady } from '../../test/support/docs-host.ts';
-import { exampleBundle } from '../../test/support/example-bundle.ts';
+import { docsHosts, hostReadiness, isReady } from '../support/docs-host.ts';
+import { exampleBundle } from '../support/example-bundle.ts';
 
 const { folder, host } = docsHosts();
 

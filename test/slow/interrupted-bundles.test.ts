@@ -5,10 +5,10 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import { docsHosts, expectKept, hostReadiness, isReady, whole, withMetrics } from '../../test/support/docs-host.ts';
-import { visit } from '../../test/support/docs-host-load.ts';
-import { exampleBundle } from '../../test/support/example-bundle.ts';
-import { describeWithSmallDisk, mountSmallDisk, type SmallDisk } from '../../test/support/small-disk.ts';
+import { docsHosts, expectKept, hostReadiness, isReady, whole, withMetrics } from '../support/docs-host.ts';
+import { visit } from '../support/docs-host-load.ts';
+import { exampleBundle } from '../support/example-bundle.ts';
+import { describeWithSmallDisk, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 
 const { folder, host, server } = docsHosts();
 const mounted = () => join(folder(), 'site.tar.gz');

@@ -6,10 +6,10 @@ import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import { provision } from '#shared/messaging/nats/provision.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { natsConfig, serverUsers } from '#shared/messaging/subjects/permissions.ts';
-import { exportCommit, exportState } from '../../test/support/make-commit.ts';
-import { describeWithSmallDisk, mountSmallDisk, type SmallDisk } from '../../test/support/small-disk.ts';
-import { freePorts } from './free-ports.ts';
-import { type EmbeddedNats, runNatsServer } from './nats-server.ts';
+import { exportCommit, exportState } from '../support/make-commit.ts';
+import { describeWithSmallDisk, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
+import { freePorts } from '#infra/supervisor/free-ports.ts';
+import { type EmbeddedNats, runNatsServer } from '#infra/supervisor/nats-server.ts';
 
 const poll = { timeout: 60_000, interval: 200 };
 

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { rebuildProjection } from '#services/cli/commands/projections.ts';
 import { jobStatusKey, type ProjectionName, projectionNames } from '#shared/interfaces/read-models.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
-import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { exportCommit, exportState } from '../../test/support/make-commit.ts';
-import { runProjections } from '../../test/support/run-projections.ts';
-import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { exportCommit, exportState } from '../support/make-commit.ts';
+import { runProjections } from '../support/run-projections.ts';
+import { startTestBus, type TestBus } from '../support/start-bus.ts';
 
 describeWithServers(['nats-server'], 'the bucket of a read model was deleted by hand', () => {
   let stand: TestBus;

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
 import { siteModelKey } from '#shared/contracts/stored-objects.ts';
-import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { domain, type ExportHarness, organization, startExportHarness } from '../../test/support/export-harness.ts';
-import { type LeadingOrchestrator, leadingOrchestrator } from '../../test/support/leading-orchestrator.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { domain, type ExportHarness, organization, startExportHarness } from '../support/export-harness.ts';
+import { type LeadingOrchestrator, leadingOrchestrator } from '../support/leading-orchestrator.ts';
 
 const ended = ({ data }: ExportCommit) => ['completed', 'failed', 'cancelled'].includes(data.state.phase);
 const pages = (count: number) => Array.from({ length: count }, (_, at) => ({ path: `guides/page-${at}` }));

@@ -13,11 +13,11 @@ import type { BusOf } from '#shared/messaging/bus.ts';
 import { nextCommit } from '#shared/messaging/log/commit-chain.ts';
 import type { StoredCommit } from '#shared/messaging/log/event-log.ts';
 import { directoryLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
-import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { exportState } from '../../test/support/make-commit.ts';
-import { newFolder } from '../../test/support/new-folder.ts';
-import { runProjections } from '../../test/support/run-projections.ts';
-import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { exportState } from '../support/make-commit.ts';
+import { newFolder } from '../support/new-folder.ts';
+import { runProjections } from '../support/run-projections.ts';
+import { startTestBus, type TestBus } from '../support/start-bus.ts';
 
 type Job = StoredCommit<ExportCommit>;
 type Directory = StoredCommit<DirectoryCommit>;

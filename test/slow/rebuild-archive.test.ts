@@ -5,11 +5,11 @@ import { jobStatusKey, listPartKey } from '#shared/interfaces/read-models.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
-import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { exportCommit, exportRequested, exportState } from '../../test/support/make-commit.ts';
-import { runProjections } from '../../test/support/run-projections.ts';
-import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
-import { testObjectStore } from '../../test/support/test-object-store.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { exportCommit, exportRequested, exportState } from '../support/make-commit.ts';
+import { runProjections } from '../support/run-projections.ts';
+import { startTestBus, type TestBus } from '../support/start-bus.ts';
+import { testObjectStore } from '../support/test-object-store.ts';
 
 const jobOf = (letter: string) => `se_${letter.repeat(22)}`;
 const keyOf = (letter: string) => archivedJobKey('acme', jobOf(letter));

@@ -7,12 +7,12 @@ import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { createS3Bucket } from '#shared/storage/s3-client.ts';
 import { s3ObjectStore } from '#shared/storage/s3-object-store.ts';
-import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { housekeeperContext } from '../../test/support/housekeeper-context.ts';
-import { contentCommit } from '../../test/support/make-commit.ts';
-import { memoryBus } from '../../test/support/memory-bus.ts';
-import { startVersityGateway, type VersityGateway } from '../../test/support/start-versitygw.ts';
-import { sweepObjects, sweepUploads } from './sweep-objects.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { housekeeperContext } from '../support/housekeeper-context.ts';
+import { contentCommit } from '../support/make-commit.ts';
+import { memoryBus } from '../support/memory-bus.ts';
+import { startVersityGateway, type VersityGateway } from '../support/start-versitygw.ts';
+import { sweepObjects, sweepUploads } from '#services/housekeeper/sweep-objects.ts';
 
 describeWithServers(['versitygw'], 'housekeeping on S3', () => {
   let gateway: VersityGateway;

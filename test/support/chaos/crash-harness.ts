@@ -36,8 +36,8 @@ export type CrashHarness = {
   stop(): Promise<void>;
 };
 
-/** Number of pages, which gives about eight chunks. */
-const pageCount = 150;
+/** Number of pages, which gives five chunks. */
+const pageCount = 100;
 /** Time to wait for places that are reached only after the job is completed. */
 const reachedWithinMs = 20_000;
 
