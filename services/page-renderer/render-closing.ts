@@ -91,7 +91,7 @@ async function makeSegment(
           const pages = new Set(exported);
           const answers = closingAnswers(
             { segmentCount: chunks.length, pages },
-            (sidecar) => sidecars.factsOf(sidecar),
+            (segment) => sidecars.factsOf(segment),
             noted,
           );
           const options = { deadlineMs: closingDeadlineMs, affinity: organization, signal, answers };
@@ -143,6 +143,7 @@ class TextsLost extends Error {
 /** The stored sidecars of a plan's segments. */
 function sidecarsOf(objectStore: ObjectStore, { organization, domain, chunks }: PlannedSite['plan']) {
   const segments: { sha256: string }[] = [];
+  const facts = new Map<number, SidecarFacts>();
   const topFolder = archivePath(domain, '');
   const kept = new Map<number, { sidecar: Pick<SegmentSidecar, 'texts'>; behind: Uint8Array }>();
   let room = keptBytes;
@@ -162,23 +163,26 @@ function sidecarsOf(objectStore: ObjectStore, { organization, domain, chunks }: 
   return {
     /** Segments whose sidecars were read. */
     segments,
-    /** The sidecar of a segment, or undefined if it is missing. */
-    async facts(segment: number): Promise<SegmentSidecar | undefined> {
+    /** The JSON of the sidecar of a segment, or undefined if it is missing. */
+    async facts(segment: number): Promise<Uint8Array | undefined> {
       const stored = await read(segment);
       if (stored === undefined) return undefined;
-      const { sidecar, behind } = stored;
-      segments[segment] = { sha256: sidecar.sha256 };
-      room -= behind.length;
-      if (room >= 0) kept.set(segment, { sidecar: { texts: sidecar.texts }, behind });
-      return sidecar;
-    },
-    factsOf(sidecar: unknown): SidecarFacts | undefined {
-      if (sidecar === undefined) return undefined;
-      const { files, texts } = sidecar as SegmentSidecar;
-      return {
+      const { sidecar, json, behind } = stored;
+      const { sha256, files, texts } = sidecar;
+      segments[segment] = { sha256 };
+      facts.set(segment, {
         files: files.map(({ path }) => (path.startsWith(topFolder) ? path.slice(topFolder.length) : path)),
         textBytes: texts === undefined ? 0 : texts.search.rawLength + texts.fullText.rawLength,
-      };
+      });
+      room -= behind.length;
+      if (room >= 0) kept.set(segment, { sidecar: { texts }, behind });
+      return json;
+    },
+    /** The facts of a sidecar that was just read, once. */
+    factsOf(segment: number): SidecarFacts | undefined {
+      const found = facts.get(segment);
+      facts.delete(segment);
+      return found;
     },
     /** The bytes of a text, with their deflate data if they are the segment's only text of this kind. Rejects with `TextsLost`. */
     async text({ segment, of, begin, end }: StoredText): Promise<Uint8Array | DeflatedBytes> {

@@ -76,23 +76,22 @@ function turns(): () => Promise<() => void> {
   };
 }
 
-/** A sidecar with the bytes of the texts after it, for `readTexts`. Undefined like `readSidecar`. */
+/** A sidecar, its JSON, and the bytes of the texts after it, for `readTexts`. Undefined like `readSidecar`. */
 export async function readWholeSidecar(
   objectStore: ObjectStore,
   organization: string,
   key: string,
-): Promise<{ sidecar: SegmentSidecar; behind: Uint8Array } | undefined> {
-  let behind: Uint8Array = new Uint8Array(0);
+): Promise<{ sidecar: SegmentSidecar; json: Uint8Array; behind: Uint8Array } | undefined> {
+  let parts: ReturnType<typeof sidecarParts> = { json: new Uint8Array(0), behind: new Uint8Array(0) };
   const get: ObjectStore['get'] = async (...asked) => {
     const stored = await objectStore.get(...asked);
     if (stored === undefined || !hasRightSum(key, stored)) return undefined;
-    const parts = sidecarParts(stored);
-    behind = parts.behind;
+    parts = sidecarParts(stored);
     return parts.json;
   };
   try {
     const sidecar = await getJson({ get }, sidecarKey(organization, key), segmentSidecarSchema);
-    return sidecar === undefined ? undefined : { sidecar, behind };
+    return sidecar && { sidecar, ...parts };
   } catch (error) {
     if (error instanceof BrokenObject) return undefined;
     throw error;

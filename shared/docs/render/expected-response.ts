@@ -146,13 +146,13 @@ export type SidecarFacts = { files: readonly string[]; textBytes: number };
 
 /**
  * Answers the questions of a child that renders the closing segment. Only one order is accepted: first all sidecars, then the files of the segment,
- * one by one, within the limits of number and size that follow from the sidecars. `pages`: the pages of the export. `factsOf`: reads a sidecar,
- * undefined if it is missing. `isInFile`: a file has begun and not ended. `missing`: the segments whose sidecars were asked for and are missing; the
+ * one by one, within the limits of number and size that follow from the sidecars. `pages`: the pages of the export. `factsOf`: the facts
+ * of a sidecar whose question was answered, undefined if it is missing. `isInFile`: a file has begun and not ended. `missing`: the segments whose sidecars were asked for and are missing; the
  * child's own word does not count, because these segments are rendered again.
  */
 export function closingAnswers(
   { segmentCount, pages }: { segmentCount: number; pages: ReadonlySet<string> },
-  factsOf: (sidecar: unknown) => SidecarFacts | undefined,
+  factsOf: (segment: number) => SidecarFacts | undefined,
   answer: (question: ClosingQuestion) => Promise<unknown>,
 ): Answerer & { isInFile: () => boolean; missing: () => number[] } {
   const asked = new Set<number>();
@@ -199,7 +199,7 @@ export function closingAnswers(
     check(question);
     const answered = await answer(question);
     if (question.kind === 'sidecar') {
-      const facts = factsOf(answered);
+      const facts = factsOf(question.segment);
       if (facts === undefined) missing.add(question.segment);
       for (const path of facts?.files ?? []) taken.add(path);
       room += mostTimesOfTexts * (facts?.textBytes ?? 0);

@@ -8,7 +8,7 @@ import { pageFile, namedPage, pagePathOfAddress } from './bundle-paths.ts';
 import { AnchorNames } from './content/anchor-names.ts';
 import { isOfProject, placeInDescription } from './described-place.ts';
 import { usedFiles } from './used-files.ts';
-import { type SiteRedirects, siteRedirects } from './redirects.ts';
+import { siteRedirects } from './redirects.ts';
 
 /** `linkLines`, `linkColumns`: the place of each link, 0 if it is unknown. */
 type LinkedPage = {
@@ -105,13 +105,13 @@ export function* brokenLinks(
   pages: readonly LinkedPage[],
   files: ReadonlySet<string>,
 ): Generator<BrokenLink> {
-  const anchors = new Map(pages.map((page) => [page.path, new AnchorNames(page.anchors)]));
+  const anchors = new Map(pages.map((page) => [page.path, page.anchors]));
   const described = new Map(model.pages.flatMap((page) => (isOfProject(page) ? [] : [[page.path, page] as const])));
   let nearestLeft = mostNearest;
-  const redirects = siteRedirects(model.redirects, (path) => anchors.has(path));
+  const problemOf = linkChecker(anchors, files, model.redirects);
   for (const page of pages) {
     for (const [at, target] of page.links.entries()) {
-      const problem = problemOf(target, anchors, files, redirects);
+      const problem = problemOf(target);
       if (problem === undefined) continue;
       const { reason, names, anchor, leadsTo } = problem;
       const nearest = names === undefined || nearestLeft === 0 ? undefined : names.nearest(anchor);
@@ -155,24 +155,46 @@ type Problem = { reason: BrokenLink['reason'] } & (
   | { names?: undefined; anchor?: undefined; leadsTo?: undefined }
 );
 
-function problemOf(
-  target: string,
-  anchors: ReadonlyMap<string, AnchorNames>,
+/** Returns the check of a link's target. Many pages link to the same places, so each place is found once. */
+function linkChecker(
+  anchors: ReadonlyMap<string, ReadonlySet<string>>,
   files: ReadonlySet<string>,
-  redirects: SiteRedirects,
-): Problem | undefined {
-  const [rooted, written] = cut(target);
-  const path = pagePathOfAddress(decoded(rooted));
-  const own = namedPage(path, anchors);
-  const [end, endHash] = own === undefined ? cut(redirects.endOf(`/${path}`) ?? '') : [own];
-  if (own === undefined && end === '') {
-    return files.has(path) || files.has(pageFile(path)) ? undefined : { reason: 'no such page or file' };
-  }
-  const anchor = written ?? endHash ?? '';
-  // The anchors of a page outside of this export are unknown.
-  const names = anchors.get(end);
-  if (names === undefined || isOfBrowser.test(anchor) || names.find(anchor) !== undefined) return undefined;
-  return { reason: 'no such anchor', names, anchor, leadsTo: `/${end}#${anchor}` };
+  redirects: SiteModel['redirects'],
+): (target: string) => Problem | undefined {
+  const ends = siteRedirects(redirects, (path) => anchors.has(path));
+  /** The place to which a path leads: a page or an address, and the anchor there, if a redirect names one; '' for a file, undefined for nothing. */
+  const placeAt = remembered((rooted: string): [end: string, anchor?: string] | undefined => {
+    const path = pagePathOfAddress(decoded(rooted));
+    const page = namedPage(path, anchors);
+    if (page !== undefined) return [page];
+    const redirected = ends.endOf(`/${path}`) ?? '';
+    if (redirected !== '') return cut(redirected);
+    return files.has(path) || files.has(pageFile(path)) ? [''] : undefined;
+  });
+  const namesOf = remembered((page: string): AnchorNames | undefined => {
+    const ids = anchors.get(page);
+    return ids && new AnchorNames(ids);
+  });
+  return (target) => {
+    const [rooted, written] = cut(target);
+    const place = placeAt(rooted);
+    if (place === undefined) return { reason: 'no such page or file' };
+    const [end, endHash = ''] = place;
+    const anchor = written ?? endHash;
+    if (isOfBrowser.test(anchor)) return undefined;
+    // The anchors of a page outside of this export are unknown.
+    const names = namesOf(end);
+    if (names === undefined || names.find(anchor) !== undefined) return undefined;
+    return { reason: 'no such anchor', names, anchor, leadsTo: `/${end}#${anchor}` };
+  };
+}
+
+function remembered<V>(make: (key: string) => V): (key: string) => V {
+  const known = new Map<string, V>();
+  return (key) => {
+    if (!known.has(key)) known.set(key, make(key));
+    return known.get(key) as V;
+  };
 }
 
 /** Splits a target into path and anchor. The anchor may contain a hash. */

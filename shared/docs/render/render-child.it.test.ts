@@ -79,7 +79,8 @@ test.each([
       { segmentCount: 1, pages: new Set(['page']) },
       () => ({ files: [], textBytes: 0 }),
       (question) => {
-        if (question.kind === 'sidecar') return Promise.resolve({ ...summary, files: [], pages: [page] });
+        if (question.kind === 'sidecar')
+          return Promise.resolve(Buffer.from(JSON.stringify({ ...summary, files: [], pages: [page] })));
         if (question.kind === 'texts') return Promise.resolve(Buffer.from(JSON.stringify(page)));
         if (question.kind === 'bytes') written.push(Buffer.from(question.bytes).toString());
         return Promise.resolve('0'.repeat(64));

@@ -56,7 +56,7 @@ export type RenderResponse =
  * and an `end`.
  */
 export type ClosingQuestion =
-  /** Answer: `SegmentSidecar`, or undefined if it is missing. */
+  /** Answer: the JSON of a `SegmentSidecar` as bytes, which costs less than its thousands of values in a message; undefined if it is missing. */
   | { kind: 'sidecar'; segment: number }
   /** Answer: the bytes of the text. */
   | ({ kind: 'text' } & StoredText)
@@ -124,7 +124,11 @@ async function renderChunk(asked: Extract<RenderRequest, { kind: 'chunk' }>): Pr
 function askingStore(ask: Ask): ClosingStore {
   const question = (content: ClosingQuestion): Promise<unknown> => ask(content);
   return {
-    sidecar: async (segment) => (await question({ kind: 'sidecar', segment })) as SegmentSidecar | undefined,
+    async sidecar(segment) {
+      const json = (await question({ kind: 'sidecar', segment })) as Uint8Array | undefined;
+      // The service has checked it.
+      return json && (JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.length).toString()) as SegmentSidecar);
+    },
     text: async (stored) => (await question({ kind: 'text', ...stored })) as Uint8Array,
     async write(path, size, body) {
       await question({ kind: 'begin', path, size });

@@ -5,7 +5,7 @@ import { inOrder } from '#shared/runtime/in-parallel.ts';
 import { bytesOf, type ClosingStore, joined, type StoredText } from './closing-store.ts';
 import { scriptJson } from './html.ts';
 import type { SearchIndex, SearchSections } from './site/page-globals.ts';
-import { indexSite } from './site-index.ts';
+import { shownNavigation } from './site-index.ts';
 
 /** Limit of the characters of a section in the search index. */
 export const maxSearchSection = 1200;
@@ -28,11 +28,9 @@ export async function writeSearchIndex(
   pages: readonly SearchedPage[],
   store: Pick<ClosingStore, 'text' | 'write'>,
 ): Promise<void> {
-  const places = indexSite(
-    model,
-    pages.map(({ path }) => path),
-  ).places;
-  const entries = new Map(model.pages.flatMap((page) => (page.searchable ? [[page.path, page]] : [])));
+  const known = new Map(model.pages.map((page) => [page.path, page]));
+  const { places } = shownNavigation(model, known, new Set(pages.map(({ path }) => path)));
+  const entries = new Map([...known].filter(([, { searchable }]) => searchable));
   const scopes = new Map<string, SearchedPage[]>();
   for (const page of pages) {
     const entry = entries.get(page.path);

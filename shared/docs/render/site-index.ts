@@ -39,8 +39,7 @@ export type SiteIndex = {
 export function indexSite(model: SiteModel, exported: Iterable<string> = exportedPages(model, [])): SiteIndex {
   const exportedPaths = new Set(exported);
   const pages = new Map(model.pages.map((page) => [page.path, page]));
-  const isShown = (path: string) => exportedPaths.has(path) && pages.get(path)?.hidden === false;
-  const navigation = navigationPlaces(model.navigation, pages, isShown);
+  const navigation = shownNavigation(model, pages, exportedPaths);
   const { files } = filesOfSite(model, exportedPaths);
   return {
     model,
@@ -54,6 +53,15 @@ export function indexSite(model: SiteModel, exported: Iterable<string> = exporte
     ...navigation,
     ...languagesOf(model.navigation),
   };
+}
+
+/** The places of the pages of an export in the navigation. */
+export function shownNavigation(
+  { navigation }: Pick<SiteModel, 'navigation'>,
+  pages: ReadonlyMap<string, PageEntry>,
+  exported: ReadonlySet<string>,
+): ReturnType<typeof navigationPlaces> {
+  return navigationPlaces(navigation, pages, (path) => exported.has(path) && pages.get(path)?.hidden === false);
 }
 
 function foldersOf(ordered: Iterable<string>, pages: ReadonlySet<string>): Map<string, string> {

@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { portableName } from './archive-names.ts';
 import { bundleNames, bundlePathProblem } from './bundle-names.ts';
 
 test.each([
@@ -29,6 +31,56 @@ test.each([
   ['what?', 'has the character ?, which Windows does not allow'],
   ['a/<b', 'has the character <, which Windows does not allow'],
 ])('%j is refused', (path, problem) => expect(bundlePathProblem(path)).toBe(problem));
+
+test('the fast check of plain paths finds what the check of each name finds', () => {
+  const piece = fc.constantFrom(
+    'a',
+    'B-1',
+    '_',
+    '.',
+    '..',
+    '/',
+    ' ',
+    'con',
+    'AUX',
+    'nul',
+    'com1',
+    'Lpt9',
+    'com',
+    'conin$',
+    'é',
+    '?',
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { minLength: 1, maxLength: 8 }), (pieces) => {
+      const path = pieces.join('');
+      // A name with an accent in front is not plain, so each name is checked; only the start of an absolute path is hidden by it.
+      fc.pre(!path.startsWith('/'));
+      expect(bundlePathProblem(path)).toBe(bundlePathProblem(`é/${path}`));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('names are taken as by a check of every folder of every name', () => {
+  const name = fc.constantFrom('a', 'A', 'b', 'c.html', 'ß', 'ss');
+  const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join('/'));
+  fc.assert(
+    fc.property(fc.array(path, { minLength: 1, maxLength: 12 }), (paths) => {
+      const names = bundleNames();
+      const taken: string[] = [];
+      for (const path of paths) {
+        const key = portableName(path);
+        const isFree = taken.every(
+          (other) => other !== key && !other.startsWith(`${key}/`) && !key.startsWith(`${other}/`),
+        );
+        expect(names.take(path) === undefined).toBe(isFree);
+        if (isFree) taken.push(key);
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+});
 
 test('a name is given once, in every spelling of it', () => {
   const names = bundleNames();

@@ -8,11 +8,19 @@ const maxPathBytes = 512;
 /** Names that Windows reserves for devices, whatever follows the first dot. */
 const deviceName = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])[ ]*(?:\..*)?$/i;
 
+/** Fast path: most paths are words with single dots and slashes between them, and need no further look unless a name may be that of a device. */
+const plainPath = /^[\w-]+(?:[./][\w-]+)*$/;
+const maybeDevice = /(?:^|\/)(?:con|prn|aux|nul|com\d|lpt\d)(?:[./]|$)/i;
+const maxPlainLength = 255;
+const isPlain = (path: string): boolean =>
+  path.length <= maxPlainLength && plainPath.test(path) && !maybeDevice.test(path);
+
 /**
  * Reason why a file of a bundle must not have this name, as the end of a sentence that starts with the path; undefined if every system can have such
  * a file. `path` is below the top folder.
  */
 export function bundlePathProblem(path: string): string | undefined {
+  if (isPlain(path)) return undefined;
   const problem = archivePathProblem(path);
   if (problem !== undefined) return problem;
   if (Buffer.byteLength(path) > maxPathBytes) return `is longer than ${maxPathBytes} bytes`;
@@ -39,8 +47,7 @@ export function bundleNames() {
   /** Folders by portable name, each with one file in it. */
   const folders = new Map<string, string>();
 
-  function conflict(path: string): string | undefined {
-    const key = portableName(path);
+  function conflict(path: string, key: string): string | undefined {
     const other = files.get(key);
     if (other === notFoundFile) return 'is the page that hosts show for unknown addresses, and Bindery generates it';
     if (other !== undefined)
@@ -49,6 +56,8 @@ export function bundleNames() {
       return `is in ${ownFolder}/, which is reserved for the files that pages need`;
     const inside = folders.get(key);
     if (inside !== undefined) return `has the name of the folder of ${JSON.stringify(inside)}`;
+    // A folder that has a file already is in no file.
+    if (folders.has(key.slice(0, Math.max(0, key.lastIndexOf('/'))))) return undefined;
     const parent = parentsOf(key).find((folder) => files.has(folder));
     return parent === undefined ? undefined : `is in ${JSON.stringify(files.get(parent))}, which is a file`;
   }
@@ -58,14 +67,19 @@ export function bundleNames() {
      * Takes all of the names or none. Returns the first name that cannot be taken and the reason, as the end of a sentence that starts with the name.
      */
     take(...paths: string[]): { path: string; problem: string } | undefined {
-      for (const path of paths) {
-        const problem = bundlePathProblem(path) ?? conflict(path);
+      const named = paths.map((path) => ({ path, key: portableName(path) }));
+      for (const { path, key } of named) {
+        const problem = bundlePathProblem(path) ?? conflict(path, key);
         if (problem !== undefined) return { path, problem };
       }
-      for (const path of paths) {
-        const key = portableName(path);
+      for (const { path, key } of named) {
         files.set(key, path);
-        for (const folder of parentsOf(key)) if (!folders.has(folder)) folders.set(folder, path);
+        // Up from the deepest folder: where one is known, those above it are known, too.
+        for (let slash = key.lastIndexOf('/'); slash > 0; slash = key.lastIndexOf('/', slash - 1)) {
+          const folder = key.slice(0, slash);
+          if (folders.has(folder)) break;
+          folders.set(folder, path);
+        }
       }
       return undefined;
     },

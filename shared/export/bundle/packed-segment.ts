@@ -133,7 +133,7 @@ export async function readTexts(
   try {
     // The deflated bytes are copied unchanged into another segment.
     const raw = await inflatePieces(deflated, rawLength);
-    return crc32(raw) === sum ? { raw, deflated } : undefined;
+    return crc32(raw) === sum ? { raw, deflated, crc32: sum } : undefined;
   } catch {
     return undefined;
   }

@@ -118,7 +118,7 @@ test('bytes that were deflated before are packed unchanged, wherever they come',
   const expected = await packSegment([{ path: 'acme/x', body: raw }]);
   for (const isDeflated of [(at: number) => at % 2 === 1, (at: number) => at % 2 === 0, () => true]) {
     const pieces = parts.map(async (part, at) =>
-      isDeflated(at) ? { raw: part, deflated: await deflateWhole(part) } : part,
+      isDeflated(at) ? { raw: part, deflated: await deflateWhole(part), crc32: crc32(part) } : part,
     );
     const writer = segmentWriter();
     const read = buffer(writer.output);

@@ -3,13 +3,14 @@ import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { crc32 } from 'node:zlib';
+import { crc32Combine } from './crc32-combine.ts';
 import { deflatePiece, deflateWhole, pieceBytes, windowBytes } from './deflated-bytes.ts';
 import { tarHeader, tarPadding } from './tar-header.ts';
 
 const piecesAtOnce = 4;
 
-/** Bytes that were deflated before (`deflateWhole`), which are packed unchanged. */
-export type DeflatedBytes = { raw: Uint8Array; deflated: Uint8Array };
+/** Bytes that were deflated before (`deflateWhole`), which are packed unchanged. `crc32`: of the raw bytes. */
+export type DeflatedBytes = { raw: Uint8Array; deflated: Uint8Array; crc32: number };
 
 export type SegmentWriter = {
   /** The packed bytes. They must be read meanwhile, because `add` and `finish` wait for the reader. */
@@ -55,11 +56,11 @@ export function segmentWriter(): SegmentWriter {
     const full = piece.subarray(0, filled);
     piece = Buffer.allocUnsafe(pieceBytes);
     filled = 0;
-    await append(full, deflatePiece(full, before));
+    await append(full, crc32(full), deflatePiece(full, before));
   }
 
-  async function append(raw: Uint8Array, deflated: Promise<Buffer> | Buffer): Promise<void> {
-    crc = crc32(raw, crc);
+  async function append(raw: Uint8Array, sum: number, deflated: Promise<Buffer> | Buffer): Promise<void> {
+    crc = crc32Combine(crc, sum, raw.length);
     rawLength += raw.length;
     // Copied, because a slice would keep the whole text in memory.
     before = Buffer.from(raw.subarray(-windowBytes));
@@ -70,9 +71,9 @@ export function segmentWriter(): SegmentWriter {
     while (deflating.length >= piecesAtOnce) await passOn();
   }
 
-  async function writeDeflated({ raw, deflated }: DeflatedBytes): Promise<void> {
+  async function writeDeflated({ raw, deflated, crc32: sum }: DeflatedBytes): Promise<void> {
     if (filled > 0) await writePiece();
-    await append(raw, Buffer.from(deflated.buffer, deflated.byteOffset, deflated.length));
+    await append(raw, sum, Buffer.from(deflated.buffer, deflated.byteOffset, deflated.length));
   }
 
   async function writeRaw(bytes: Uint8Array): Promise<void> {
