@@ -114,6 +114,7 @@ test.each([
   ['https://évil.example/ü', '`https://évil.example/ü`'],
   ['\\https://evil.example', '\\\\`https://evil.example`'],
   ['\\www.evil.example', '\\\\`www.evil.example`'],
+  ['\\HTTPS://EVIL.example', '\\\\`HTTPS://EVIL.example`'],
   ['https://evil.example\\', '`https://evil.example`\\'],
   ['https://evil.example/_a_*', '`https://evil.example/_a`_*'],
   ['https://evil.example<b', '`https://evil.example`\\<b'],
@@ -137,6 +138,7 @@ test.each([
   ['&x[y](//e)', '\\&xy'],
   ['&#[4](//e)7;', '\\&#47;'],
   ['& b &', '& b \\&'],
+  ['& b &#47; c', '& b \\&#47; c'],
   ['&amp', '\\&amp'],
   ['&colon https', '&colon https'],
   ['&;', '&;'],
@@ -145,6 +147,7 @@ test.each([
   ['&#x3[a](//e);', '\\&#x3a;'],
   ['help@ok.example, b', 'help@ok.example, b'],
   ['help@ok.example.', 'help@ok.example.'],
+  ['help@ok.example...', 'help@ok.example...'],
   ['mail help@ok.example-', 'mail help@ok.example-'],
   ['x.y+z@evil.example.', 'x.y+z@`evil.example`.'],
   ['x@evil', 'x@evil'],
@@ -177,6 +180,8 @@ test.each([
   ['`a\n\nb`', '\\`a\n\nb\\`'],
   ['`a\n# b`', '\\`a\n# b\\`'],
   ['`a\n1. b`', '\\`a\n1. b\\`'],
+  ['`a\n12. b`', '\\`a\n12. b\\`'],
+  ['`a\n  - b`', '\\`a\n  - b\\`'],
   ['`a\n    b`', '`a b`'],
   ['`a\n> b`', '`a b`'],
   ['|`a|b://c`|', '|\\`a|b://c\\`|'],
@@ -212,9 +217,12 @@ test.each([
   ['- a\n\n\t```\n\t[x](//e)\n\t```\n', '- a\n\n\t```\n\t[x](//e)\n\t```\n'],
   ['[a](/guides/x "t")', '[a](/guides/x)'],
   ["[a](/guides/x 't')", '[a](/guides/x)'],
+  ['[a](/guides/x  "a title")', '[a](/guides/x)'],
+  ["[a](/guides/x 'a title')", '[a](/guides/x)'],
   ['[a](/guides/x (t))', 'a/guides/x (t))'],
   ['[a](</guides/a b>)', '[a](/guides/a%20b)'],
   ['[a](/guides/(x))', '[a](/guides/%28x%29)'],
+  ['[a](/guides/(xy))', '[a](/guides/%28xy%29)'],
   ['[a](/guides/x', 'a/guides/x'],
   ['[a](/guides/x y)', 'a/guides/x y)'],
   ['[a]( /guides/x )', '[a](/guides/x)'],
@@ -257,9 +265,13 @@ test.each([
   ['[123](//e)', '\\[123\\]'],
   ['[1234567890.](//e)', '1234567890.'],
   ['> [- a](//e)', '> \\- a'],
+  ['-  [- a](//e)', '-  \\- a'],
+  ['12. [- a](//e)', '12. \\- a'],
+  ['12[.](//e) a', '12\\. a'],
   ['- [+](//e)', '- \\+'],
   ['a [- b](//e)', 'a - b'],
   ['[~~~](//e)', '\\~~~'],
+  ['~[~~](//e)\n[x](//e)', '~\\~~\nx'],
   ['a\n[* b](//e)', 'a\n\\* b'],
   ['[a](//e)\n[- b](//e)', 'a\n\\- b'],
   ['<', '\\<'],
@@ -308,6 +320,11 @@ test.each([
   ['a line of blanks', '- a\n\n  ```\n  b\n \n  c [x](//e)\n  ```\n'],
   ['a mark of another kind behind its mark', '~~~ a`b\n[x](//e)\n~~~\n'],
   ['a list behind code', '```\na\n```\n2. b\n      ```\n      [x](//e)\n'],
+  ['an item with a plus', '+ a\n     ~~~\n     [x](//e)\n'],
+  ['an item with a paragraph', '10. a\n\n    b\n\n    ```\n    [x](//e)\n    ```\n'],
+  ['an item in an item with a paragraph', '- a\n  - b\n\n    c\n\n    ```\n    [x](//e)\n    ```\n'],
+  ['an item behind one with two lines', '1. a\n   b\n2. c\n      ~~~\n      [x](//e)\n'],
+  ['nothing behind it', 'a\n\n~~~'],
 ])('a block of code stays code with %s', async (_what, text) => {
   expect(await filter(text)).toBe(text);
 });
@@ -325,6 +342,13 @@ test.each([
     '     - a\n\n        ```\n        [x](//e)\n',
     '     - a\n\n        \\`\\`\\`\n        x\n',
   ],
+  [
+    'a number in a paragraph of an item',
+    '- a\n  2. b\n       ~~~\n       [x](//e)',
+    '- a\n  2. b\n       \\~~~\n       x',
+  ],
+  ['a quotation behind a list, and a deeper indent', '- a\n>      ~~~\n> [x](//e)', '- a\n>      \\~~~\n> x'],
+  ['a mark of a list inside a line', 'p - a\n\n      ```\n      [x](//e)\n', 'p - a\n\n      \\`\\`\\`\n      x\n'],
   ['an indent of four', '    ~~~\n    [x](//e)\n', '    \\~~~\n    x\n'],
   ['an end with blanks behind it', '```\na\n   ```  \n[x](//e)\n', '```\na\n```\nx\n'],
 ])('a block of code does not begin, or ends, with %s', async (_what, text, shown) => {
@@ -364,6 +388,13 @@ test.each(['~~a~~ ~b~ ~~', '> > ~~~\n> > [x](//e)\n> > ~~~\n', '>~~~\n> [x](//e)
   },
 );
 
+test.each(['some words', 'a & b', '\\* a', '- a', '~~~\na b', '~'.repeat(2_100)])(
+  'text that cannot become a link is shown at once: %j',
+  async (text) => {
+    expect(await linkFilter(ours).push(text)).toBe(text);
+  },
+);
+
 test('a link that never ends holds nothing back for ever', async () => {
   const links = linkFilter(ours);
   expect((await links.push(`[${'a '.repeat(2_000)}`)).length).toBeGreaterThan(3_000);
@@ -374,4 +405,16 @@ test.each(['[a](b)', '![a]', '[a]', '[', '\\['])('brackets that never close are 
   const links = linkFilter(ours);
   await links.push(`[${unit.repeat(2_000)}`);
   expect(await links.end()).toBeDefined();
+});
+
+test.each([
+  ['an item with an indent of three', '   - a\n        ~~~\n        [x](//e)\n'],
+  ['a mark that is too far in to end it', '~~~\n\t~~~\n[x](//e)\n'],
+  ['a mark in a quotation that is too far in to end it', '> ~~~\n>      ~~~\n> [x](//e)\n'],
+])('a block of code goes on behind %s', async (_what, text) => {
+  expect(await filter(text)).toBe(text);
+});
+
+test('a line that opens a block of code is never the head of a table', async () => {
+  expect(await filter('~~~ a|\n|-|\n~~~\n')).toBe('~~~ a \n|-|\n~~~\n');
 });

@@ -57,6 +57,8 @@ type Fence = { before: string; marks: string; quotes: number; column: number };
  * whose end also ends the quotation, or may be the text of a paragraph.
  */
 const fenceLine = /^((?:> ?)*[ \t]*)(`{3,}|~{3,})([^\n]*)$/;
+/** The marks of quotations at the beginning of a line, and the indent behind them. */
+const lineIndent = /^(?:> ?)*[ \t]*/;
 /** Tildes at which the text of a line may begin. */
 const tildesBegun = /(?:^|[\s>])(~*)$/;
 /** A list item that is not empty. `* * *` is a thematic break, not an item. */
@@ -105,9 +107,9 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     if (fence !== undefined) return codeLine(fence, line, mayGrow);
     if (mayGrow && blockMayBegin.test(line)) return undefined;
     const [, before = '', marks = '', info = ''] = fenceLine.exec(line) ?? [];
-    const { quotes, column } = placeOf(before);
-    const isInList = listColumn > 0;
-    if (!isEmpty(line) && column < listColumn) listColumn = 0;
+    const { quotes, column } = placeOf(lineIndent.exec(line)?.[0] ?? '');
+    const endsItem = !isEmpty(line) && (quotes > 0 || column < listColumn);
+    if (endsItem) listColumn = 0;
     const isClear = column - listColumn <= mostIndent && !(quotes > 0 && before.includes('\t'));
     const isCode = marks !== '' && isClear && !(marks.startsWith('`') && info.includes('`'));
     if (isCode) {
@@ -116,8 +118,8 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
       return take(line.length + 1).replaceAll('|', ' ');
     }
     const [item = '', indent = '', number, gap = ''] = listItem.exec(line) ?? [];
-    // Numbers other than 1 continue a list or begin one after an empty line; inside a paragraph they are text.
-    const isItem = item !== '' && (number === undefined || number === '1' || afterEmptyLine || isInList);
+    // Numbers other than 1 continue a list or begin one after an empty line; inside a paragraph, also that of an item, they are text.
+    const isItem = item !== '' && (number === undefined || number === '1' || afterEmptyLine || endsItem);
     if (isItem && columnOf(indent) - listColumn <= mostIndent) {
       const [markEnd, textColumn] = [columnOf(item.slice(0, -gap.length)), columnOf(item)];
       listColumn = textColumn - markEnd > 4 ? markEnd + 1 : textColumn;
