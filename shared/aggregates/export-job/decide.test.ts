@@ -7,6 +7,7 @@ import {
   type ExportEvent,
   type ExportEventOf,
   type ExportJobState,
+  exportEventSchema,
   exportJobStateSchema,
   attemptOf,
   isActive,
@@ -237,16 +238,15 @@ test('a lost closing segment is rendered again', () => {
 test('closing segment and bundle have three attempts', () => {
   const closingFailed = (attempt: number) => fact('ClosingFailed', { attempt, reason: 'a sidecar cannot be read' });
   const job = given(requested(), planned(1), facts(rendered(0)));
-  expect(job.when(facts(closingFailed(1), closingFailed(1))).types).toEqual(['ClosingFailed']);
+  const first = job.when(facts(closingFailed(1), closingFailed(1)));
+  expect(first).toMatchObject({ types: ['ClosingFailed'], state: { timedOutAttempts: { closing: 1 } } });
   expect(job.when({ type: 'TimeOutClosing', attempt: 2 }).types).toEqual(['ClosingFailed']);
   const { state } = job.when(facts(closingFailed(3)));
   expect(state.error).toBe('The files that need all pages could not be made in 3 attempts: a sidecar cannot be read.');
   const bundle = given(requested(), planned(1), facts(rendered(0)), facts(closing));
   const bundleFailed = (attempt: number) => fact('BundleFailed', { attempt, reason: 'disk full' });
-  expect(bundle.when(facts(bundleFailed(1), bundleFailed(1), bundleFailed(3), bundleFailed(2))).types).toEqual([
-    'BundleFailed',
-    'BundleFailed',
-  ]);
+  const twice = bundle.when(facts(bundleFailed(1), bundleFailed(1), bundleFailed(3), bundleFailed(2)));
+  expect(twice).toMatchObject({ types: ['BundleFailed', 'BundleFailed'], state: { timedOutAttempts: { bundle: 2 } } });
   expect(bundle.when({ type: 'TimeOutBundle', attempt: 3 }).state.error).toBe(
     'The bundle could not be joined in 3 attempts: no worker reported it, and none works on it.',
   );
@@ -280,8 +280,10 @@ test('a job that waits for its closing segment is planned again, too; one in the
   expect(given(...all, facts(closing)).when(replan)).toMatchObject({ types: [], state: { phase: 'joining' } });
 });
 
-test('a job is planned again once, however often this is requested', () => {
+test('a job is planned again once for each version that is gone, however often this is requested', () => {
   expect(given(requested(), planned(2), replan).when(replan).types).toEqual([]);
+  const further: ExportCommand = { ...replan, replacedVersion: 'r-ba9876543210', rendererVersion: 'r-000000000000' };
+  expect(given(requested(), planned(2), replan).when(further).state).toMatchObject({ replans: 2, phase: 'rendering' });
 });
 
 test('reports about a replaced plan are not folded', () => {
@@ -448,17 +450,19 @@ test('a completed job says that the bundle of an earlier one was reused', () => 
   const closed = () => given(requested(), planned(1), facts(rendered(0)), facts(closing));
   const { events, state } = closed().when(facts(fact('BundleJoined', { attempt: 1, ...stored, reused: true })));
   expect(events[0]?.data).toMatchObject({ sizeBytes: 9, reusedBundle: true });
+  expect(exportEventSchema.parse(events[0])).toEqual(events[0]);
   expect(state.reusedBundle).toBe(true);
   const made = closed().when(facts(fact('BundleJoined', { attempt: 1, ...stored, reused: false })));
   expect(made.events[0]?.data).not.toHaveProperty('reusedBundle');
 });
 
+const together = (numbers: number[], pageCount: number): ExportEvent => ({
+  type: 'ChunksReused',
+  version: 1,
+  data: { chunks: numbers.reduce((bitmap, chunk) => withChunk(bitmap, chunk, 3), ''), pageCount },
+});
+
 test('chunks that are reused together count as rendered, each once', () => {
-  const together = (numbers: number[], pageCount: number) => ({
-    type: 'ChunksReused' as const,
-    version: 1 as const,
-    data: { chunks: numbers.reduce((bitmap, chunk) => withChunk(bitmap, chunk, 3), ''), pageCount },
-  });
   const reused = () => given(requested(), planned(3, 30), together([0, 2], 20));
   const last = reused().when(facts(rendered(0), rendered(1)));
   expect(last.types).toEqual(['ChunkRendered', 'RenderingFinished']);
@@ -479,6 +483,13 @@ test('the pages that a state counts are never more than those of the plan', () =
   expect(given(requested(), planned(2, 15)).when(facts(rendered(0), rendered(1))).state).toMatchObject({
     pageCount: 15,
   });
+  expect(given(requested(), planned(3, 15), together([0, 2], 20)).when(facts()).state).toMatchObject({ pageCount: 15 });
+});
+
+test('a chunk that a history names twice counts once', () => {
+  const { events } = given(requested(), planned(3)).when(facts(rendered(0), pageFailed(1, 'guides/x')));
+  const { state } = given(requested(), planned(3), ...events, ...events).when(facts());
+  expect(state).toMatchObject({ pageCount: 10, failedPageCount: 1, failedPages: [{ path: 'guides/x' }] });
 });
 
 test('a history begins with its request', () => {
