@@ -1,8 +1,18 @@
+import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { type RenderedPage, type SegmentSidecar, segmentSidecarSchema } from '#shared/contracts/stored-objects.ts';
-import { deflateWhole, inflatePieces, pieceBytes } from './deflated-bytes.ts';
-import { hasRightSum, packPages, readTexts, sidecarBytes, sidecarOf, sidecarParts, withSum } from './packed-segment.ts';
+import { deflateWhole, inflatePieces, pieceBytes, windowBytes } from './deflated-bytes.ts';
+import {
+  hasRightSum,
+  packPages,
+  readTexts,
+  sidecarBytes,
+  sidecarJson,
+  sidecarOf,
+  sidecarParts,
+  withSum,
+} from './packed-segment.ts';
 
 const page = (path: string, fullText: string, search: string): RenderedPage => ({
   path,
@@ -94,6 +104,31 @@ test('a sum shows a changed sidecar, and one of another segment', async () => {
   expect(hasRightSum('segments/acme/one', sidecar)).toBe(true);
 });
 
+async function* cut(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+test.each([1, 7, 100, 10_000])('a sidecar that is read in pieces of %i bytes is JSON without texts', async (size) => {
+  const { sidecar } = await packPages('docs', files, pages);
+  const stored = withSum('segments/acme/one', sidecar);
+  const kept: number[] = [];
+  const readJson = (key: string, bytes: Uint8Array) =>
+    sidecarJson(key, cut(bytes, size), async (count) => void kept.push(count));
+  const { json } = sidecarParts(stored);
+  expect(String(await readJson('segments/acme/one', stored))).toBe(String(json));
+  expect(kept).toEqual(kept.map((_, at) => Math.min(stored.length, (at + 1) * size)));
+  // The beginning of the texts may have come with the end of the JSON.
+  expect(kept.at(-1)).toBeLessThan(json.length + ',"texts":[\n'.length + size);
+  expect(await readJson('segments/acme/two', stored)).toBeUndefined();
+  for (const at of [10, 18, stored.length - 1]) {
+    const changed = Buffer.from(stored);
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    expect(await readJson('segments/acme/one', changed)).toBeUndefined();
+  }
+  // Other versions store sidecars without a sum.
+  expect(String(await readJson('segments/acme/one', sidecar))).toBe(String(sidecarParts(sidecar).json));
+});
+
 test('a sum has eight digits', () => {
   // The CRC-32 of this key and sidecar begins with a zero.
   const short = Array.from({ length: 200 }, (_, n) => withSum(String(n), Buffer.from('{}'))).map((stored) =>
@@ -115,5 +150,13 @@ test.each([1, pieceBytes, pieceBytes + 1, 9 * pieceBytes])(
     // A last block ends the data, so that a reader would ignore everything behind it.
     const ended = Buffer.concat([deflated, Buffer.from([1, 0, 0, 0xff, 0xff])]);
     await expect(inflatePieces(ended, length)).rejects.toThrow('not made of whole pieces');
+    // Nothing is inflated into memory for a length that the data cannot have.
+    await expect(inflatePieces(deflated, deflated.length * 2_000)).rejects.toThrow('too short for its length');
   },
 );
+
+test('a piece refers to the end of the piece before it', async () => {
+  const words = randomBytes(windowBytes / 2);
+  const pieces = Buffer.concat(Array.from({ length: (2 * pieceBytes) / words.length }, () => words));
+  expect((await deflateWhole(pieces)).length).toBeLessThan(1.5 * words.length);
+});
