@@ -10,7 +10,7 @@ import { exportPlan } from '../../test/support/make-commit.ts';
 import { newFolder } from '../../test/support/new-folder.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
-import { joinBundle, storedBundle } from './join-bundle.ts';
+import { joinBundle, type KnownDigests, storedBundle } from './join-bundle.ts';
 
 const organization = 'acme';
 const planHash = 'd'.repeat(64);
@@ -65,6 +65,36 @@ test('segments in plan order, the closing one last; size and digest are those of
   const archive = gunzipSync(bundle).toString('latin1');
   const places = ['docs/theme.css', 'docs/a.html', 'docs/_bindery/manifest.json'].map((path) => archive.indexOf(path));
   expect(places).toEqual([0, 1024, 2048]);
+});
+
+test('sidecars of a joined bundle are not read again, unless something in it is lost', async () => {
+  const known: KnownDigests = new Map();
+  const read: string[] = [];
+  const store = objectStore;
+  objectStore = {
+    ...store,
+    getStream: (name, ...options) => {
+      if (name.endsWith('.json')) read.push(name);
+      return store.getStream(name, ...options);
+    },
+  };
+  const again = () => joinBundle(objectStore, plan, planHash, { now: () => new Date() }, open, known);
+  const joined = await again();
+  expect(read.splice(0)).toHaveLength(3);
+  expect(await again()).toEqual(joined);
+  expect(read).toEqual([]);
+
+  // The page is rendered again, to other bytes, and the site is closed again.
+  const pages = await storeSegment('pages', 'docs/b.html');
+  const site = await storeSegment('site', 'docs/theme.css');
+  await storeSegment('closing', 'docs/_bindery/manifest.json', segmentsDigest([site, pages]));
+  const other = await again();
+  expect(other).toMatchObject({ kind: 'joined' });
+  expect(other).not.toEqual(joined);
+  expect(read.splice(0)).toHaveLength(3);
+
+  await objectStore.remove(segmentKey(organization, key('pages')));
+  expect(await again()).toMatchObject({ kind: 'lost', chunks: [1] });
 });
 
 test('the same bytes are not uploaded again', async () => {

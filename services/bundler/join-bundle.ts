@@ -1,5 +1,11 @@
 import { Readable } from 'node:stream';
-import { bundleKey, type ExportPlan, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
+import {
+  bundleKey,
+  type ExportPlan,
+  type SegmentDigest,
+  segmentKey,
+  sidecarKey,
+} from '#shared/contracts/stored-objects.ts';
 import { digestBundle, joinSegments, SegmentDamaged, type SegmentSource } from '#shared/export/bundle/join-segments.ts';
 import { segmentsDigest, readSegmentDigest } from '#shared/export/export-objects.ts';
 import { sha256OfStream } from '#shared/runtime/canonical-json.ts';
@@ -16,6 +22,16 @@ const wholeBytes = 1024 * 1024;
 /** Number of segments that are checked concurrently. */
 const segmentsAtOnce = 4;
 
+/**
+ * Digests of segments of bundles that this process joined, by organization and key: the segments of the next bundle are mostly the same, and a sidecar
+ * has a hundred times as many bytes as its digest.
+ */
+export type KnownDigests = {
+  get(name: string): SegmentDigest | undefined;
+  set(name: string, digest: SegmentDigest): unknown;
+  delete(name: string): unknown;
+};
+
 export type JoinOutcome =
   | { kind: 'joined'; bundleKey: string; sizeBytes: number; sha256: string }
   | { kind: 'lost'; chunks: number[]; reason: string };
@@ -24,6 +40,8 @@ export type JoinOutcome =
  * Checks every segment of a plan, then streams the bundle to the store, a large one a few blocks at a time. The upload is skipped if the same bytes
  * were stored recently and are still intact: the stored object is read to check that, because a disk may have changed it. Sidecars of damaged
  * segments are removed, so that these are rendered again. Rejects with `ObjectStoreUnavailable` when the task should be retried.
+ *
+ * Where a join with `known` digests finds something lost, it is repeated without them: a segment may have been rendered again since.
  */
 export async function joinBundle(
   objectStore: ObjectStore,
@@ -31,12 +49,38 @@ export async function joinBundle(
   planHash: string,
   clock: Clock,
   signal: AbortSignal,
+  known: KnownDigests = new Map(),
 ): Promise<JoinOutcome> {
-  const found = await segmentSources(objectStore, plan);
-  if (found.kind === 'lost') {
-    if (found.chunks.includes(closingNumber)) await forget(objectStore, plan, plan.closingKey);
-    return found;
+  const names = [...plan.chunks.map(({ key }) => key), plan.closingKey].map((key) => nameOf(plan, key));
+  const isKnown = names.some((name) => known.get(name) !== undefined);
+  let outcome = await join(objectStore, plan, planHash, clock, signal, known);
+  if (outcome.kind === 'lost' && isKnown) {
+    for (const name of names) known.delete(name);
+    outcome = await join(objectStore, plan, planHash, clock, signal, known);
   }
+  if (outcome.kind === 'joined') return outcome;
+  const { damaged, ...lost } = outcome;
+  for (const number of damaged) {
+    await objectStore.remove(sidecarKey(plan.organization, plan.chunks[number]?.key ?? plan.closingKey));
+  }
+  return lost;
+}
+
+const nameOf = ({ organization }: ExportPlan, key: string): string => `${organization}/${key}`;
+
+/** Joins once. `damaged`: those of the lost chunks that have a sidecar, which is wrong. */
+async function join(
+  objectStore: ObjectStore,
+  plan: ExportPlan,
+  planHash: string,
+  clock: Clock,
+  signal: AbortSignal,
+  known: KnownDigests,
+): Promise<
+  Extract<JoinOutcome, { kind: 'joined' }> | (Extract<JoinOutcome, { kind: 'lost' }> & { damaged: number[] })
+> {
+  const found = await segmentSources(objectStore, plan, known);
+  if (found.kind === 'lost') return { ...found, damaged: found.chunks.filter((chunk) => chunk === closingNumber) };
   try {
     const { sha256, sizeBytes, bytes } = await digestBundle(found.sources, keptBytes);
     const key = bundleKey(plan.organization, plan.domain, planHash);
@@ -50,13 +94,13 @@ export async function joinBundle(
       });
     }
     crashPoint('after-upload', 'bundler');
+    for (const { name, digest } of found.digests) known.set(name, digest);
     return { kind: 'joined', bundleKey: key, sizeBytes, sha256 };
   } catch (error) {
     if (!(error instanceof SegmentDamaged)) throw error;
     const behind = await damagedBehind(error.index, found.sources, signal);
     const chunks = [error.index, ...behind].map((index) => numberOf(plan, index));
-    for (const number of chunks) await forget(objectStore, plan, plan.chunks[number]?.key ?? plan.closingKey);
-    return { kind: 'lost', chunks, reason: error.message };
+    return { kind: 'lost', chunks, damaged: chunks, reason: error.message };
   }
 }
 
@@ -102,10 +146,6 @@ async function storedDigest(objectStore: ObjectStore, key: string, signal: Abort
   }
 }
 
-function forget(objectStore: ObjectStore, plan: ExportPlan, key: string): Promise<void> {
-  return objectStore.remove(sidecarKey(plan.organization, key));
-}
-
 async function* withCrashPoint(bytes: Readable | Iterable<Uint8Array>, after: number): AsyncGenerator<Uint8Array> {
   let passed = 0;
   for await (const chunk of bytes as AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
@@ -120,17 +160,23 @@ async function* withCrashPoint(bytes: Readable | Iterable<Uint8Array>, after: nu
 const closingNumber = -1;
 
 export type SegmentSources =
-  | { kind: 'complete'; sources: SegmentSource[] }
+  | { kind: 'complete'; sources: SegmentSource[]; digests: { name: string; digest: SegmentDigest }[] }
   /** Chunk numbers, or `closingNumber` for the closing segment. */
   | { kind: 'lost'; chunks: number[]; reason: string };
 
 const sidecarsAtOnce = 8;
 
 /** The segments of a plan in bundle order, as their sidecars describe them. A closing segment that was made from other segments counts as lost. */
-export async function segmentSources(objectStore: ObjectStore, plan: ExportPlan): Promise<SegmentSources> {
+export async function segmentSources(
+  objectStore: ObjectStore,
+  plan: ExportPlan,
+  known: KnownDigests = new Map(),
+): Promise<SegmentSources> {
   const keys = [...plan.chunks.map(({ key }) => key), plan.closingKey];
-  const digests = await inParallel(keys, sidecarsAtOnce, (key) =>
-    readSegmentDigest(objectStore, plan.organization, key),
+  const digests = await inParallel(
+    keys,
+    sidecarsAtOnce,
+    async (key) => known.get(nameOf(plan, key)) ?? (await readSegmentDigest(objectStore, plan.organization, key)),
   );
   const missing = [...keys.keys()].filter((index) => digests[index] === undefined);
   if (missing.length > 0) {
@@ -149,7 +195,8 @@ export async function segmentSources(objectStore: ObjectStore, plan: ExportPlan)
       );
     return { key, sha256, crc32, rawLength, sizeBytes, open };
   });
-  return { kind: 'complete', sources };
+  const named = found.map((digest, index) => ({ name: nameOf(plan, keys[index] ?? ''), digest }));
+  return { kind: 'complete', sources, digests: named };
 }
 
 /** The chunk number of the segment at this place in the bundle. */

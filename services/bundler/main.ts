@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+import type { SegmentDigest } from '#shared/contracts/stored-objects.ts';
 import { startWorker, workerRetry } from '#shared/messaging/queue/task-queue.ts';
 import { type Running, startService } from '#shared/service/start-service.ts';
 import type { BundlerConfig } from './config.ts';
@@ -5,10 +7,14 @@ import { workOnTask } from './work-on-task.ts';
 
 export { bundlerSettings as settings } from './config.ts';
 
+/** Remembered digests of segments, 500 bytes each. */
+const mostDigests = 20_000;
+
 /** Joins segments into bundles. */
 export function start(config: BundlerConfig): Promise<Running> {
   return startService('bundler', config, async (service) => {
-    const context = { ...service, facts: service.bus.facts, retry: workerRetry };
+    const known = new LRUCache<string, SegmentDigest>({ max: mostDigests });
+    const context = { ...service, facts: service.bus.facts, retry: workerRetry, known };
     const drain = startWorker(service, {
       reader: await service.bus.bundleTasks(),
       slots: config.slots,

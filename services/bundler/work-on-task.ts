@@ -11,10 +11,10 @@ import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { repeatReads } from '#shared/storage/repeat-reads.ts';
-import { joinBundle, storedBundle } from './join-bundle.ts';
+import { joinBundle, type KnownDigests, storedBundle } from './join-bundle.ts';
 
 /** Dependencies of a bundler. */
-export type BundlerContext = ReportContext & { objectStore: ObjectStore };
+export type BundlerContext = ReportContext & { objectStore: ObjectStore; known?: KnownDigests };
 
 /** Joins one bundle and reports the outcome as a fact. Rejects when the task must be redelivered. */
 export async function workOnTask(
@@ -31,7 +31,7 @@ export async function workOnTask(
 }
 
 async function join(
-  { objectStore, clock, retry }: BundlerContext,
+  { objectStore, clock, retry, known }: BundlerContext,
   { attempt, organization, domain, planHash, anew }: BundleTask,
   signal: AbortSignal,
 ): Promise<Report> {
@@ -40,9 +40,10 @@ async function join(
   const stored =
     anew === true ? undefined : await retryUnavailable(retry, signal, () => storedBundle(store, key, clock, signal));
   if (stored !== undefined) return { type: 'BundleJoined', data: { attempt, bundleKey: key, ...stored, reused: true } };
-  const outcome = await retryUnavailable(retry, signal, async () =>
-    joinBundle(store, await readPlan(store, organization, planHash, signal), planHash, clock, signal),
-  );
+  const outcome = await retryUnavailable(retry, signal, async () => {
+    const plan = await readPlan(store, organization, planHash, signal);
+    return joinBundle(store, plan, planHash, clock, signal, anew === true ? undefined : known);
+  });
   if (outcome.kind === 'lost') {
     const { chunks, reason } = outcome;
     return { type: 'SegmentsLost', data: { chunks, reason: reason.slice(0, mostReasonCharacters) } };
