@@ -11,9 +11,10 @@ import {
   segmentSidecarSchema,
   sidecarKey,
 } from '#shared/contracts/stored-objects.ts';
+import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { DamagedObject, type ObjectStore, unlessDamaged } from '#shared/storage/object-store.ts';
 import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
-import { hasRightSum, sidecarJson, sidecarParts } from './bundle/packed-segment.ts';
+import { hasRightSum, hasSum, sidecarJson, sidecarParts } from './bundle/packed-segment.ts';
 
 /** The export plan with this hash. Rejects if there is none, or with `ObjectStoreUnavailable`. */
 export async function readPlan(
@@ -76,26 +77,24 @@ function turns(): () => Promise<() => void> {
   };
 }
 
-/** A sidecar, its JSON, and the bytes of the texts after it, for `readTexts`. Undefined like `readSidecar`. */
+/** The facts of a sidecar that the service needs for a closing segment. Those of its pages were checked when it was stored, and go to a child unread. */
+const closedSidecarSchema = segmentDigestSchema.extend(segmentSidecarSchema.pick({ files: true, texts: true }).shape);
+
+export type ClosedSidecar = z.infer<typeof closedSidecarSchema>;
+
+/** These facts, the whole JSON, and the bytes of the texts after it, for `readTexts`. Undefined like `readSidecar`. */
 export async function readWholeSidecar(
   objectStore: ObjectStore,
   organization: string,
   key: string,
-): Promise<{ sidecar: SegmentSidecar; json: Uint8Array; behind: Uint8Array } | undefined> {
-  let parts: ReturnType<typeof sidecarParts> = { json: new Uint8Array(0), behind: new Uint8Array(0) };
-  const get: ObjectStore['get'] = async (...asked) => {
-    const stored = await objectStore.get(...asked);
-    if (stored === undefined || !hasRightSum(key, stored)) return undefined;
-    parts = sidecarParts(stored);
-    return parts.json;
-  };
-  try {
-    const sidecar = await getJson({ get }, sidecarKey(organization, key), segmentSidecarSchema);
-    return sidecar && { sidecar, ...parts };
-  } catch (error) {
-    if (error instanceof BrokenObject) return undefined;
-    throw error;
-  }
+): Promise<{ sidecar: ClosedSidecar; json: Uint8Array; behind: Uint8Array } | undefined> {
+  const stored = await unlessDamaged(objectStore.get(sidecarKey(organization, key)));
+  if (stored === undefined || !hasRightSum(key, stored)) return undefined;
+  const parts = sidecarParts(stored);
+  // Bytes without a sum may be others than those that were checked and stored.
+  const schema: z.ZodType<ClosedSidecar> = hasSum(stored) ? closedSidecarSchema : segmentSidecarSchema;
+  const sidecar = schema.safeParse(jsonIn(new TextDecoder().decode(parts.json)));
+  return sidecar.success ? { sidecar: sidecar.data, ...parts } : undefined;
 }
 
 /** The result of `read` for the sidecar of a stored segment, which then need not be rendered. Undefined if the segment is missing or incomplete. */

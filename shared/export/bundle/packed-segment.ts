@@ -61,11 +61,14 @@ export function withSum(key: string, sidecar: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(sumBegins + sumOf(key, rest) + sumEnds), rest]);
 }
 
-/** True for a sidecar with the right checksum, or one without, as stored by another version. */
+/** True for a sidecar with a checksum. Those of other versions may have none. */
+export const hasSum = (stored: Uint8Array): boolean =>
+  Buffer.from(stored.subarray(0, sumBegins.length)).toString('latin1') === sumBegins;
+
+/** True for a sidecar with the right checksum, or one without. */
 export function hasRightSum(key: string, stored: Uint8Array): boolean {
-  const [begin, end] = [sumBegins.length, sumBegins.length + sumDigits];
-  const head = Buffer.from(stored.subarray(0, end)).toString('latin1');
-  return !head.startsWith(sumBegins) || head.slice(begin) === sumOf(key, stored.subarray(summedFrom));
+  const sum = Buffer.from(stored.subarray(sumBegins.length, sumBegins.length + sumDigits)).toString('latin1');
+  return !hasSum(stored) || sum === sumOf(key, stored.subarray(summedFrom));
 }
 
 /**
