@@ -56,7 +56,7 @@ type Fence = { before: string; marks: string; quotes: number; column: number };
  * A mark of code in quotations whose marks stand side by side from the beginning of the line. A mark that stands further in may belong to a list item,
  * whose end also ends the quotation, or may be the text of a paragraph.
  */
-const fenceLine = /^((?:> ?)*[ \t]*)(`{3,}|~{3,})([^\n]*)$/;
+const fenceLine = /^((?:> ?)*[ \t]*)(`{3,}|~{3,})([^\n]*)/;
 /** The marks of quotations at the beginning of a line, and the indent behind them. */
 const lineIndent = /^(?:> ?)*[ \t]*/;
 /** Tildes at which the text of a line may begin. */
@@ -95,7 +95,7 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
   function take(length: number): string {
     const taken = rest.slice(0, length);
     rest = rest.slice(length);
-    if (taken !== '') atLineStart = taken.endsWith('\n');
+    atLineStart = taken.endsWith('\n');
     return taken;
   }
 
@@ -110,7 +110,7 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     const { quotes, column } = placeOf(lineIndent.exec(line)?.[0] ?? '');
     const endsItem = !isEmpty(line) && (quotes > 0 || column < listColumn);
     if (endsItem) listColumn = 0;
-    const isClear = column - listColumn <= mostIndent && !(quotes > 0 && before.includes('\t'));
+    const isClear = column - listColumn <= mostIndent;
     const isCode = marks !== '' && isClear && !(marks.startsWith('`') && info.includes('`'));
     if (isCode) {
       fence = { before, marks, quotes, column };
