@@ -56,6 +56,13 @@ test('the numbers of findings are those of the report for authors', async () => 
   expect({ findings, problems }).toEqual({ findings: { errors: 1, warnings: 32 }, problems: [] });
 });
 
+test.each(['no JSON', '[]'])('a report for authors that is none has no numbers: %s', async (written) => {
+  const report = file('_bindery/report.json', written);
+  const bytes = await bundle([...pages, report, manifestOf([...pages, report])]);
+  const { findings, problems } = await verifyBundle(Readable.from([bytes]));
+  expect({ findings, problems }).toEqual({ findings: undefined, problems: [] });
+});
+
 test('the settings may be edited after the export', async () => {
   expect(await problemsOf([...pages, file('_bindery/config.js', 'edited'), manifestOf(pages)])).toEqual([]);
 });
