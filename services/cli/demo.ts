@@ -46,7 +46,7 @@ export async function showDemo(local: LocalInstallation, dataFolder: string, say
     say(`· the domain "${local.domain}" has your own content, ${latest}, so the demo is not published over it`);
     return;
   }
-  const publication = await retryWhileAway(() => publishProject(admin, local.domain, demoProject));
+  const publication = await retryWhileAway(() => publishProject(admin, { domain: local.domain, folder: demoProject }));
   await mkdir(folder, { recursive: true });
   await writePrivateJson(record, { contentVersion: publication.contentVersion });
   say(`· published the demo: ${publication.pages} pages, content version ${publication.contentVersion}`);

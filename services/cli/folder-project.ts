@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createReadStream, readFileSync } from 'node:fs';
+import { open, readdir, realpath, stat } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
 import type { NamedFiles, ProjectFile, ProjectFiles } from '#shared/docs/project/project-files.ts';
-import { projectFilesIn } from './publish-project.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
 
 /** A docs project in a folder, read in place. Throws `NotAProject` when the folder has no `docs.json` or `mint.json`. */
 export async function folderProject(folder: string): Promise<ProjectFiles> {
@@ -20,10 +20,29 @@ export async function folderProject(folder: string): Promise<ProjectFiles> {
   return { files, read: (path, maxBytes) => readStart(join(folder, path), maxBytes) };
 }
 
-/** The same project by names alone: a file is read when it is asked for. */
-export async function namesInFolder(folder: string): Promise<NamedFiles> {
-  const paths = await projectFilesIn(folder);
-  return { files: paths.map((path) => ({ path })), read: (path, maxBytes) => readStart(join(folder, path), maxBytes) };
+/** A docs project in a folder, by names alone: a file is read when it is asked for. Whatever reads a file also finds its hash. */
+export type UnreadFolder = NamedFiles & {
+  /** The whole file, as it is now. */
+  bytesOf(path: string): Uint8Array;
+  /** The file by the hash and size that it had when it was read last. */
+  entryOf(path: string): ProjectFile;
+};
+
+/** Throws like `folderProject`. */
+export async function unreadFolder(folder: string): Promise<UnreadFolder> {
+  const entries = new Map<string, ProjectFile>();
+  // A site has tens of thousands of small files, which take three times as long one by one with promises.
+  const bytesOf = (path: string): Uint8Array => {
+    const bytes = readFileSync(join(folder, path));
+    entries.set(path, { path, sha256: sha256Of(bytes), sizeBytes: bytes.length });
+    return bytes;
+  };
+  const entryOf = (path: string): ProjectFile => {
+    if (!entries.has(path)) bytesOf(path);
+    return entries.get(path) as ProjectFile;
+  };
+  const files = (await projectFilesIn(folder)).map((path) => ({ path }));
+  return { files, bytesOf, entryOf, read: async (path, maxBytes) => bytesOf(path).subarray(0, maxBytes) };
 }
 
 async function readStart(file: string, maxBytes: number): Promise<Uint8Array> {
@@ -35,4 +54,64 @@ async function readStart(file: string, maxBytes: number): Promise<Uint8Array> {
   } finally {
     await handle.close();
   }
+}
+
+/** Folders that never belong to a docs project. The publisher also ignores files by `.mintignore`. */
+const neverPacked = new Set(['.git', 'node_modules', '.bindery', '.DS_Store', '.idea', '.vscode']);
+
+/** The project has a symbolic link to a file that does not belong to it; the message names both. */
+class LinkLeadsOut extends Error {
+  override name = 'LinkLeadsOut';
+}
+
+/** The folder is not a docs project; the message names it. */
+class NotAProject extends Error {
+  override name = 'NotAProject';
+}
+
+/**
+ * Sorted paths of all files of a docs project's folder. Throws `NotAProject` when it has no `docs.json` or `mint.json`, and `LinkLeadsOut` for a
+ * symbolic link to a file outside: a project of somebody else could publish the author's own files with it.
+ */
+export async function projectFilesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder).catch(() => undefined);
+  if (entries === undefined) throw new NotAProject(`${folder} is not a folder that can be read.`);
+  if (!entries.includes('docs.json') && !entries.includes('mint.json')) {
+    throw new NotAProject(`${folder} has no docs.json (or mint.json): name the folder that has it.`);
+  }
+  return await listFiles(folder, '', await repositoryOf(folder));
+}
+
+/** The folder with the repository of a project, to which its links may lead: the nearest one with `.git`, else the project itself. */
+async function repositoryOf(folder: string): Promise<string> {
+  const project = await realpath(folder);
+  for (let at = project; ; at = dirname(at)) {
+    if ((await stat(join(at, '.git')).catch(() => undefined)) !== undefined) return at;
+    if (at === dirname(at)) return project;
+  }
+}
+
+async function listFiles(folder: string, prefix: string, repository: string): Promise<string[]> {
+  const paths: string[] = [];
+  for (const entry of await readdir(join(folder, prefix), { withFileTypes: true })) {
+    if (neverPacked.has(entry.name)) continue;
+    const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
+    // A link to a file counts as the file. A link to a folder is left out, because it may be circular.
+    const isLink = entry.isSymbolicLink() && (await stat(join(folder, path)).catch(() => undefined))?.isFile() === true;
+    if (isLink) await checkLink(join(folder, path), repository);
+    const isFile = entry.isFile() || isLink;
+    if (entry.isDirectory()) paths.push(...(await listFiles(folder, path, repository)));
+    else if (isFile) paths.push(path);
+  }
+  return paths.sort();
+}
+
+/** A link must not lead out of the repository, nor to the parts of it that are never packed: `.git` may hold a password. */
+async function checkLink(link: string, repository: string): Promise<void> {
+  const target = await realpath(link);
+  const below = relative(repository, target).split(sep);
+  if (below[0] !== '..' && !below.some((name) => neverPacked.has(name))) return;
+  throw new LinkLeadsOut(
+    `${link} is a symbolic link to ${target}, which is not a file of this project or its repository. Replace the link by a copy of the file, or remove it.`,
+  );
 }

@@ -1,120 +1,152 @@
-import { readdir, readFile, realpath, stat } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
-import type { ContentList, PublishedContent } from '#shared/interfaces/http/content.ts';
+import type { ContentList, MissingContents, PublishedContent } from '#shared/interfaces/http/content.ts';
+import { fileListName, fileListText, type ListedFile } from '#shared/interfaces/http/listed-files.ts';
 import { isReplaced } from '#shared/docs/reference/remote-files.ts';
-import { type ApiClient, retryWhileAway } from './api-client.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { type ApiClient, ApiFailure, retryWhileAway } from './api-client.ts';
+import { type UnreadFolder, unreadFolder } from './folder-project.ts';
 
-/** Packs a docs project's folder and publishes it; resolves once its content version is in the log. `added`: files that are not in the folder. */
-export async function publishProject(
-  client: ApiClient,
-  domain: string,
-  folder: string,
-  label?: string,
-  added: ReadonlyMap<string, Uint8Array> = new Map(),
-): Promise<PublishedContent> {
-  const archive = await packProject(folder, added);
-  return client.json<PublishedContent>(`/v1/domains/${encodeURIComponent(domain)}/content`, {
-    method: 'PUT',
-    query: { version: label },
-    headers: { 'content-type': 'application/gzip' },
-    body: Readable.toWeb(archive) as ReadableStream<Uint8Array>,
-  });
-}
+export type Publication = {
+  domain: string;
+  folder: string;
+  label?: string | undefined;
+  /** The folder as it was opened before, which saves reading its files again. */
+  opened?: UnreadFolder;
+  /** Files that are not in the folder. */
+  added?: ReadonlyMap<string, Uint8Array>;
+};
 
-/** A docs project's folder as a `.tar.gz` stream, with its files in order of their paths. Throws `NotAProject` when there is no `docs.json` or `mint.json`. */
-async function packProject(folder: string, added: ReadonlyMap<string, Uint8Array>): Promise<Readable> {
-  const own = (await projectFilesIn(folder)).filter((path) => !isReplaced(path, added));
-  const paths = [...own, ...added.keys()].sort();
-  const read = async (path: string): Promise<Uint8Array> => added.get(path) ?? (await readFile(join(folder, path)));
-  const archive = pack();
-  const gzip = createGzip({ level: 6 });
-  void writeEntries(paths, read, archive).catch((error: unknown) =>
-    archive.destroy(error instanceof Error ? error : new Error(String(error))),
-  );
-  archive.on('error', (error: Error) => gzip.destroy(error));
-  return Readable.from(archive.pipe(gzip));
-}
-
-async function writeEntries(
-  paths: readonly string[],
-  read: (path: string) => Promise<Uint8Array>,
-  archive: ReturnType<typeof pack>,
-): Promise<void> {
-  for (const path of paths) {
-    const body = Buffer.from(await read(path));
-    const written = new Promise<void>((resolve, reject) => {
-      archive.entry({ name: path, size: body.length, mode: 0o644, mtime: new Date(0) }, body, (error) =>
-        error ? reject(error) : resolve(),
-      );
-    });
-    await written;
-  }
-  archive.finalize();
-}
-
-/** Folders that never belong to a docs project. The publisher also ignores files by `.mintignore`. */
-const neverPacked = new Set(['.git', 'node_modules', '.bindery', '.DS_Store', '.idea', '.vscode']);
-
-/** The project has a symbolic link to a file that does not belong to it; the message names both. */
-class LinkLeadsOut extends Error {
-  override name = 'LinkLeadsOut';
-}
-
-/** The folder is not a docs project; the message names it. */
-class NotAProject extends Error {
-  override name = 'NotAProject';
-}
+/** Publications with a list until the whole project is sent instead: a cut or a change of a file takes one more. */
+const mostAttempts = 3;
+const pauseMs = 1_000;
 
 /**
- * Sorted paths of all files of a docs project's folder. Throws `NotAProject` when it has no `docs.json` or `mint.json`, and `LinkLeadsOut` for a
- * symbolic link to a file outside: a project of somebody else could publish the author's own files with it.
+ * Publishes a docs project's folder, and resolves once its content version is in the log. Sends the list of its files first, and then those that the server
+ * lacks; after a cut it asks again, and what arrived is not sent again. An older server gets the whole project. Throws `NotAProject` when there
+ * is no `docs.json` or `mint.json`.
  */
-export async function projectFilesIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder).catch(() => undefined);
-  if (entries === undefined) throw new NotAProject(`${folder} is not a folder that can be read.`);
-  if (!entries.includes('docs.json') && !entries.includes('mint.json')) {
-    throw new NotAProject(`${folder} has no docs.json (or mint.json): name the folder that has it.`);
+export async function publishProject(client: ApiClient, publication: Publication): Promise<PublishedContent> {
+  let { opened } = publication;
+  for (let attempt = 1; ; attempt += 1) {
+    const project = withAdded(opened ?? (await unreadFolder(publication.folder)), publication.added ?? new Map());
+    const { listed } = project;
+    opened = undefined;
+    const missing = await missingIn(client, publication.domain, listed);
+    if (missing === undefined) return await send(client, publication, packed(project, listed));
+    const wanted = new Set(missing);
+    // One of several files with the same bytes is sent.
+    const some = packed(
+      project,
+      listed.filter(({ sha256 }) => wanted.delete(sha256)),
+      listed,
+    );
+    try {
+      return await send(client, publication, some);
+    } catch (error) {
+      const changed = some.problem();
+      const isCut = error instanceof ApiFailure && ['unreachable', 'request_timeout'].includes(error.code);
+      const isMissing = error instanceof ApiFailure && error.code === 'contents_missing';
+      if (attempt === mostAttempts && isMissing) return await send(client, publication, packed(project, listed));
+      if (attempt === mostAttempts || !(isCut || isMissing || changed instanceof FileChanged)) throw changed ?? error;
+      if (isCut) await delay(pauseMs);
+    }
   }
-  return await listFiles(folder, '', await repositoryOf(folder));
 }
 
-/** The folder with the repository of a project, to which its links may lead: the nearest one with `.git`, else the project itself. */
-async function repositoryOf(folder: string): Promise<string> {
-  const project = await realpath(folder);
-  for (let at = project; ; at = dirname(at)) {
-    if ((await stat(join(at, '.git')).catch(() => undefined)) !== undefined) return at;
-    if (at === dirname(at)) return project;
-  }
+type Project = { listed: readonly ListedFile[]; bytesOf: (path: string) => Uint8Array };
+
+function withAdded(folder: UnreadFolder, added: ReadonlyMap<string, Uint8Array>): Project {
+  const own = folder.files.filter(({ path }) => !isReplaced(path, added));
+  const listed = [
+    ...own.map(({ path }) => folder.entryOf(path)),
+    ...Array.from(added, ([path, bytes]) => ({ path, sha256: sha256Of(bytes), sizeBytes: bytes.length })),
+  ].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return { listed, bytesOf: (path) => added.get(path) ?? folder.bytesOf(path) };
 }
 
-async function listFiles(folder: string, prefix: string, repository: string): Promise<string[]> {
-  const paths: string[] = [];
-  for (const entry of await readdir(join(folder, prefix), { withFileTypes: true })) {
-    if (neverPacked.has(entry.name)) continue;
-    const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
-    // A link to a file counts as the file. A link to a folder is left out, because it may be circular.
-    const isLink = entry.isSymbolicLink() && (await stat(join(folder, path)).catch(() => undefined))?.isFile() === true;
-    if (isLink) await checkLink(join(folder, path), repository);
-    const isFile = entry.isFile() || isLink;
-    if (entry.isDirectory()) paths.push(...(await listFiles(folder, path, repository)));
-    else if (isFile) paths.push(path);
-  }
-  return paths.sort();
-}
+const contentPath = (domain: string): string => `/v1/domains/${encodeURIComponent(domain)}/content`;
+const asArchive = { 'content-type': 'application/gzip' };
 
-/** A link must not lead out of the repository, nor to the parts of it that are never packed: `.git` may hold a password. */
-async function checkLink(link: string, repository: string): Promise<void> {
-  const target = await realpath(link);
-  const below = relative(repository, target).split(sep);
-  if (below[0] !== '..' && !below.some((name) => neverPacked.has(name))) return;
-  throw new LinkLeadsOut(
-    `${link} is a symbolic link to ${target}, which is not a file of this project or its repository. Replace the link by a copy of the file, or remove it.`,
+/** Hashes of the files that the server lacks; undefined for a server that has no lists. */
+async function missingIn(
+  client: ApiClient,
+  domain: string,
+  listed: readonly ListedFile[],
+): Promise<readonly string[] | undefined> {
+  const call = {
+    method: 'POST',
+    headers: asArchive,
+    body: packed({ listed, bytesOf: noBytes }, [], listed).body,
+  } as const;
+  return await client.json<MissingContents>(`${contentPath(domain)}/missing`, call).then(
+    ({ missing }) => missing,
+    (error: unknown) => {
+      // Without the domain or the route. The publication then tells if it is the domain.
+      if (error instanceof ApiFailure && (error.status === 404 || error.status === 405)) return undefined;
+      throw error;
+    },
   );
 }
+
+const noBytes = (): never => {
+  throw new Error('a list has no files');
+};
+
+const send = (client: ApiClient, { domain, label }: Publication, { body }: Packed): Promise<PublishedContent> =>
+  client.json<PublishedContent>(contentPath(domain), {
+    method: 'PUT',
+    query: { version: label },
+    headers: asArchive,
+    body,
+  });
+
+/** A file was changed while it was published. The message names it. */
+class FileChanged extends Error {
+  override name = 'FileChanged';
+}
+
+type Packed = {
+  body: ReadableStream<Uint8Array>;
+  /** The reason why packing failed, if it did: the request only tells that its body ended. */
+  problem: () => Error | undefined;
+};
+
+/** Packs files of a project in their order, after the list if there is one. */
+function packed({ bytesOf }: Project, files: readonly ListedFile[], list?: readonly ListedFile[]): Packed {
+  let problem: Error | undefined;
+  const archive = pack();
+  const text = list && Buffer.from(fileListText(list));
+  const size = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  // Most of a list are hashes, which hardly get smaller.
+  const gzip = createGzip({ level: size < (text?.length ?? 0) ? 1 : 6 });
+  const writeAll = async (): Promise<void> => {
+    if (text !== undefined) await write(archive, fileListName, text);
+    for (const { path, sha256 } of files) {
+      const bytes = bytesOf(path);
+      if (list !== undefined && sha256Of(bytes) !== sha256) {
+        throw new FileChanged(`${path} was changed while it was published. Publish again when the project is at rest.`);
+      }
+      await write(archive, path, Buffer.from(bytes));
+    }
+    archive.finalize();
+  };
+  writeAll().catch((error: unknown) => {
+    problem = error instanceof Error ? error : new Error(String(error));
+    archive.destroy(problem);
+  });
+  archive.on('error', (error: Error) => gzip.destroy(error));
+  return { body: Readable.toWeb(archive.pipe(gzip)) as ReadableStream<Uint8Array>, problem: () => problem };
+}
+
+const write = (archive: ReturnType<typeof pack>, name: string, body: Buffer): Promise<void> =>
+  new Promise((resolve, reject) => {
+    archive.entry({ name, size: body.length, mode: 0o644, mtime: new Date(0) }, body, (error) =>
+      error ? reject(error) : resolve(),
+    );
+  });
 
 /** Indexing a large site on a busy machine takes minutes. */
 const deadlineMs = 300_000;

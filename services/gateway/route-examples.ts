@@ -146,6 +146,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
     query: { version: 'v2' },
     answer: { contentVersion, version: 'v2', pages: 42, diagnostics: [] },
   },
+  missingContents: { ...onDomain, answer: { missing: [hash('a')] } },
   promoteContent: { params: onContent, answer: content },
   deleteContent: { params: onContent },
   removeLabel: { params: { domain: 'docs', label: 'v2' } },

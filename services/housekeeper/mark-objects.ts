@@ -8,10 +8,12 @@ import {
   blobPrefix,
   contentPrefix,
   hashesIn,
+  versionFilesKey,
   segmentPrefix,
 } from '#shared/contracts/stored-objects.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { jsonIn } from '#shared/runtime/canonical-json.ts';
+import { unlessDamaged } from '#shared/storage/object-store.ts';
 import type { HousekeeperContext } from './context.ts';
 import type { KeptJob } from './kept-jobs.ts';
 
@@ -79,6 +81,9 @@ async function markContent(
   const text = Buffer.from(stored).toString();
   if (jsonIn(text) !== undefined) {
     markBlobs(marks, content.organization, text);
+    // Versions of earlier programs have no list. A file that it alone names is sent again if it is gone.
+    const files = await unlessDamaged(objectStore.get(versionFilesKey(content), { signal }));
+    if (files !== undefined) markBlobs(marks, content.organization, Buffer.from(files).toString());
   } else {
     logger.error(content, 'the site model is damaged: no files are removed');
     marks.allBlobs = true;
@@ -125,9 +130,9 @@ export function markSegments({ units }: Marks, organization: string, plan: strin
   for (const hash of hashesIn(plan)) units.add(segmentKey(organization, hash));
 }
 
-/** Marks the files of a content version, given as the text of its site model. */
-export function markBlobs({ units }: Marks, organization: string, siteModel: string): void {
-  for (const hash of hashesIn(siteModel)) units.add(blobKey(organization, hash));
+/** Marks the files of a content version, given as the text of its site model or of the list of its files. */
+export function markBlobs({ units }: Marks, organization: string, names: string): void {
+  for (const hash of hashesIn(names)) units.add(blobKey(organization, hash));
 }
 
 const contentUnit = (content: ContentId): string => unitOf(siteModelKey(content));

@@ -2,6 +2,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import type { ContentEvent } from '#shared/aggregates/content/content.ts';
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import {
+  arrivedFilesKey,
   blobKey,
   bundleKey,
   planKey,
@@ -9,6 +10,7 @@ import {
   selectionKey,
   sidecarKey,
   siteModelKey,
+  versionFilesKey,
 } from '#shared/contracts/stored-objects.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
@@ -158,6 +160,22 @@ test('contents that the log has stay; those that ended go when no kept job needs
   );
   const files = ['shared file', 'file of needed', 'file of current'].map((text) => blobKey('acme', sha256Of(text)));
   expect(left.filter((key) => key.startsWith('blobs/'))).toEqual(files.toSorted());
+});
+
+test('files that only the list of a content names stay, and what arrived and was never used goes', async () => {
+  const contentVersion = await publish('one');
+  const [read, arrived] = ['docs.json', 'half of an upload'].map((text) => sha256Of(text)) as [string, string];
+  const files = JSON.stringify({ version: 1, files: [['docs.json', read, 9, true]] });
+  await store.put(versionFilesKey({ organization: 'acme', domain: 'docs', contentVersion }), Buffer.from(files));
+  const record = arrivedFilesKey({ organization: 'acme', domain: 'docs' }, sha256Of('record'));
+  await store.put(record, Buffer.from(JSON.stringify({ version: 1, files: [[arrived, 17]] })));
+  await put(blobKey('acme', read), blobKey('acme', arrived));
+  await objects.age('', 91);
+  await sweep();
+  const left = await objects.keys();
+  expect(left).toContain(blobKey('acme', read));
+  expect(left).not.toContain(blobKey('acme', arrived));
+  expect(left).not.toContain(record);
 });
 
 test('young objects stay, needed or not: a publication in progress is not in the log yet', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { blobKey } from '#shared/contracts/stored-objects.ts';
+import { fileListName, type ListedFile, mostListBytes, readFileList } from '#shared/interfaces/http/listed-files.ts';
 import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
 import { ChildDied, type ChildProgram, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import { briefly, type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
@@ -21,7 +22,10 @@ import { uploadPlaces } from './upload-places.ts';
 
 /** A received docs project. Its files are concatenated in one file on disk, under a name of ours and never one from the archive. */
 export type ReceivedProject = {
+  /** The files that were sent, without the list. */
   files: readonly ReceivedFile[];
+  /** All files of the project, if the archive begins with their list (`listed-files.ts`). Those that were sent are as the list says. */
+  listed?: readonly ListedFile[] | undefined;
   /** The bytes of a file, or its first `maxBytes`. */
   read(file: ReceivedFile, maxBytes?: number): Promise<Uint8Array>;
   stream(file: ReceivedFile): Readable;
@@ -29,13 +33,21 @@ export type ReceivedProject = {
   remove(): Promise<void>;
 };
 
+export type StoredFiles = Pick<ReceivedProject, 'files' | 'read' | 'stream'>;
+
 /** Receives the uploads of docs projects. */
 export type Uploads = {
   /**
    * Unpacks and hashes an archive as it arrives, in a child process. The caller removes the project. Throws `ArchiveRefused`, `unavailable` when too
-   * many arrive at once, `Unavailable` when the disk is full, the error of `packed`, or the signal's reason; nothing is left on disk then.
+   * many arrive at once, `Unavailable` when the disk is full, the error of `packed`, or the signal's reason; nothing is left on disk then. Before that,
+   * `keepArrived` gets the files that were complete, if the archive began with a list.
    */
-  receive(organization: string, packed: Readable, signal: AbortSignal): Promise<ReceivedProject>;
+  receive(
+    organization: string,
+    packed: Readable,
+    signal: AbortSignal,
+    keepArrived?: (arrived: StoredFiles) => Promise<void>,
+  ): Promise<ReceivedProject>;
   close(): Promise<void>;
 };
 
@@ -60,7 +72,7 @@ export function openUploads(options: { folder: string; places: number; program?:
   const places = uploadPlaces(options.places);
   const pool = childPool({ ...program, ...briefly, slots: options.places, parked: 1 });
   return {
-    async receive(organization, packed, signal) {
+    async receive(organization, packed, signal, keepArrived) {
       const giveBack = places.take(organization);
       const undo: (() => Promise<void>)[] = [];
       const remove = async (): Promise<void> => {
@@ -74,14 +86,23 @@ export function openUploads(options: { folder: string; places: number; program?:
         undo.push(() => rm(folder, { recursive: true, force: true }));
         const bytes = await open(join(folder, 'bytes'), 'wx+', 0o600);
         undo.push(() => bytes.close());
-        const files = await unpackInChild(pool, { organization, packed, bytes, signal });
-        return {
-          files: withoutTopFolder(files),
+        const unpacked = unpackedFiles(projectBudgets);
+        const access: Pick<ReceivedProject, 'read' | 'stream'> = {
           read: (file, maxBytes = file.sizeBytes) => readAt(bytes, file.offset, Math.min(file.sizeBytes, maxBytes)),
           stream: ({ offset, sizeBytes }) =>
             bytes.createReadStream({ start: offset, end: offset + sizeBytes - 1, autoClose: false }),
-          remove,
         };
+        await unpackInChild(pool, { organization, packed, bytes, unpacked, signal }).catch(async (error: unknown) => {
+          const [list, ...arrived] = unpacked.complete();
+          // Files that cannot be kept are sent again.
+          if (list?.path === fileListName) await keepArrived?.({ files: arrived, ...access }).catch(() => undefined);
+          throw error;
+        });
+        const [list, ...others] = unpacked.all();
+        if (list?.path !== fileListName) return { files: withoutTopFolder(unpacked.all()), ...access, remove };
+        const listed = await readList(list, access);
+        checkSent(others, listed);
+        return { files: others, listed: withoutTopFolder(listed), ...access, remove };
       } catch (error) {
         await remove();
         throw diskProblem(error);
@@ -93,17 +114,43 @@ export function openUploads(options: { folder: string; places: number; program?:
   };
 }
 
+async function readList(file: ReceivedFile, { read }: Pick<ReceivedProject, 'read'>): Promise<ListedFile[]> {
+  if (file.sizeBytes > mostListBytes)
+    throw new ArchiveRefused(`the list of files is larger than ${mostListBytes} bytes`);
+  const text = Buffer.from(await read(file)).toString();
+  return readFileList(text, { files: projectBudgets.entries, bytes: projectBudgets.unpackedBytes });
+}
+
+/** Throws `ArchiveRefused` unless each file that was sent is in the list with its own hash and size. */
+function checkSent(files: readonly ReceivedFile[], listed: readonly ListedFile[]): void {
+  const listedAt = new Map(listed.map((file) => [file.path, file]));
+  for (const { path, sha256, sizeBytes } of files) {
+    const said = listedAt.get(path);
+    if (said === undefined)
+      throw new ArchiveRefused(`the archive has ${JSON.stringify(path)}, which its list of files does not name`);
+    if (said.sha256 === sha256 && said.sizeBytes === sizeBytes) continue;
+    throw new ArchiveRefused(
+      `${JSON.stringify(path)} has other bytes than the list of files says: make the list again, from the files as they are now`,
+    );
+  }
+}
+
 async function unpackInChild(
   pool: ChildPool,
   {
     organization,
     packed,
     bytes,
+    unpacked: files,
     signal,
-  }: { organization: string; packed: Readable; bytes: FileHandle; signal: AbortSignal },
-): Promise<ReceivedFile[]> {
-  const files = unpackedFiles(projectBudgets);
-  let written = 0;
+  }: {
+    organization: string;
+    packed: Readable;
+    bytes: FileHandle;
+    unpacked: ReturnType<typeof unpackedFiles>;
+    signal: AbortSignal;
+  },
+): Promise<void> {
   const parts = packed[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   /** Our error, or that of the client's connection; the child is only told that there was one. */
   let problem: { cause: unknown } | undefined;
@@ -111,8 +158,8 @@ async function unpackInChild(
     if (question.kind === 'keep') files.take(question.files, question.bytes);
     try {
       if (question.kind === 'keep') {
-        await writeAt(bytes, written, question.bytes);
-        written += question.bytes.length;
+        await writeAt(bytes, files.written(), question.bytes);
+        files.wrote(question.bytes);
         return null;
       }
       const part = await parts.next();
@@ -134,7 +181,6 @@ async function unpackInChild(
   });
   // The child's response does not matter: bytes that were not written are missing.
   if (problem !== undefined) throw problem.cause;
-  return files.all();
 }
 
 const diskTakesNothing = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO']);
@@ -200,7 +246,7 @@ export async function storeFiles(
   objectStore: ObjectStore,
   clock: Clock,
   organization: string,
-  project: ReceivedProject,
+  project: StoredFiles,
   signal: AbortSignal,
 ): Promise<void> {
   const different = [...new Map(project.files.map((file) => [file.sha256, file])).values()];
@@ -230,7 +276,7 @@ async function storeFile(
   objectStore: ObjectStore,
   clock: Clock,
   key: string,
-  project: ReceivedProject,
+  project: StoredFiles,
   file: ReceivedFile,
   signal: AbortSignal,
 ): Promise<void> {

@@ -2,12 +2,14 @@ import type { Readable } from 'node:stream';
 import { contentAggregate, type ContentEvent, type ContentState } from '#shared/aggregates/content/content.ts';
 import { isKnown, publishContent } from '#shared/aggregates/content/decide.ts';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
-import type { PublishedContent } from '#shared/interfaces/http/content.ts';
+import type { MissingContents, PublishedContent } from '#shared/interfaces/http/content.ts';
+import { fileListName, type ListedFile } from '#shared/interfaces/http/listed-files.ts';
 import type { Caller } from '#shared/interfaces/internal/caller.ts';
-import { hashesIn, siteModelKey } from '#shared/contracts/stored-objects.ts';
+import type { ContentId } from '#shared/contracts/identifiers.ts';
+import { readingsKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { analyzeProject } from '#shared/docs/project/analyze-project.ts';
 import { InvalidProject } from '#shared/docs/project/diagnostics.ts';
-import { type PageEntry, readSiteModel, type SiteModel, siteModelSchema } from '#shared/docs/project/site-model.ts';
+import { type PageEntry, readSiteModel, type SiteModel } from '#shared/docs/project/site-model.ts';
 import { remoteManifestPath } from '#shared/docs/reference/remote-files.ts';
 import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
 import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
@@ -18,9 +20,11 @@ import { handleCommand } from '#shared/messaging/log/handle-command.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
-import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { type ObjectStore, storeWithin, unlessDamaged } from '#shared/storage/object-store.ts';
 import { BrokenObject } from '#shared/storage/stored-json.ts';
-import { type ReceivedProject, storeFiles, storeMadeFiles, type Uploads } from './project-files.ts';
+import { heldFiles, type HeldFiles, missingOf, recordArrived, recordFiles } from './held-files.ts';
+import { type ArrivingProject, bytesOf, contentsMissing } from './project-bytes.ts';
+import { type ReceivedProject, type StoredFiles, storeFiles, storeMadeFiles, type Uploads } from './project-files.ts';
 
 export type PublisherContext = {
   bus: Pick<BusParts, 'content'>;
@@ -39,7 +43,10 @@ class ContentEnded extends Error {
   override name = 'ContentEnded';
 }
 
-/** Takes a packed docs project and makes it the latest content of the caller's domain. Throws the `ApiError` that the caller sees. */
+/**
+ * Takes a packed docs project, or a list of its files with those that are missing, and makes it the latest content of the caller's domain. Throws the
+ * `ApiError` that the caller sees.
+ */
 export async function publishProject(
   context: PublisherContext,
   caller: Caller,
@@ -47,28 +54,28 @@ export async function publishProject(
   label: string | undefined,
   signal: AbortSignal,
 ): Promise<{ answer: PublishedContent; revision: number }> {
-  const received = await context.uploads.receive(caller.organization, packed, signal).catch((error: unknown) => {
-    throw refusal(error);
-  });
+  const { organization, domain } = caller;
+  const received = await receive(context, caller, packed, signal);
   try {
-    const { files } = received;
+    const files = received.listed ?? received.files;
     const contentVersion = contentVersionOf(files, context.readerVersion);
-    const { organization, domain } = caller;
+    const content = { organization, domain, contentVersion };
+    const state = await contentState(context, caller);
+    const held = await heldFiles(context, caller, state, { signal });
     const append = (isStored: boolean, pageCount: number) =>
-      appendContent(context, caller, (state) => {
-        if (!isStored && !isKnown(state, contentVersion)) throw new ContentEnded();
-        return publishContent(state, {
-          organization,
-          domain,
-          contentVersion,
+      appendContent(context, caller, (newest) => {
+        if (!isStored && !isKnown(newest, contentVersion)) throw new ContentEnded();
+        if (isStored && received.listed !== undefined && !isStillKept(held, newest)) throw contentsMissing();
+        return publishContent(newest, {
+          ...content,
           ...(label === undefined ? {} : { label }),
           pageCount,
           fileCount: files.length,
           sizeBytes: files.reduce((sum, file) => sum + file.sizeBytes, 0),
         });
       });
-    const store = () => storeProject(context, caller, received, contentVersion, signal);
-    const known = await knownModel(context, caller, contentVersion, signal);
+    const store = () => storeProject(context, content, { files, received, held }, signal);
+    const known = isKnown(state, contentVersion) ? await knownModel(context, content, signal) : undefined;
     const model = known ?? (await store());
     const { revision } = await append(known === undefined, model.pages.length).catch(async (error: unknown) => {
       if (!(error instanceof ContentEnded)) throw error;
@@ -84,6 +91,51 @@ export async function publishProject(
     await received.remove();
   }
 }
+
+/** Tells which files of a list have to be sent to be published; none if their content version is known. */
+export async function missingContents(
+  context: PublisherContext,
+  caller: Caller,
+  packed: Readable,
+  signal: AbortSignal,
+): Promise<MissingContents> {
+  const received = await receive(context, caller, packed, signal);
+  await received.remove();
+  const { listed } = received;
+  if (listed === undefined) {
+    const sentence = `The archive does not begin with a list of files. Name its first entry ${fileListName}, with a line "<sha256> <size in bytes> <path>" for each file.`;
+    throw new ApiError('invalid_project', sentence);
+  }
+  const state = await contentState(context, caller);
+  if (isKnown(state, contentVersionOf(listed, context.readerVersion))) return { missing: [] };
+  return { missing: missingOf(listed, await heldFiles(context, caller, state, { signal })) };
+}
+
+/** Longest time for storing what arrived of an upload that was cut. */
+const keepWithinMs = 60_000;
+
+/** Receives an archive. If one that begins with a list is cut, the files that arrived are stored, and need not be sent again. */
+async function receive(
+  { uploads, objectStore, clock }: PublisherContext,
+  { organization, domain }: Caller,
+  packed: Readable,
+  signal: AbortSignal,
+): Promise<ReceivedProject> {
+  const keepArrived = async (arrived: StoredFiles): Promise<void> => {
+    if (arrived.files.length === 0) return;
+    // The signal of the upload has aborted.
+    const within = storeWithin(keepWithinMs);
+    await storeFiles(objectStore, clock, organization, arrived, within);
+    await recordArrived(objectStore, { organization, domain }, arrived.files, { signal: within });
+  };
+  return await uploads.receive(organization, packed, signal, keepArrived).catch((error: unknown) => {
+    throw refusal(error);
+  });
+}
+
+/** True while the content version whose files a publication relies on is in the log: then none of its files can have been removed. */
+const isStillKept = ({ contentVersion }: HeldFiles, state: ContentState | undefined): boolean =>
+  contentVersion === undefined || isKnown(state, contentVersion);
 
 /** Appends the decision of `decide` for the caller's domain to its content log, and returns the revision that contains it. */
 export async function appendContent(
@@ -106,16 +158,21 @@ export async function appendContent(
   return { revision: stored?.commit.revision ?? 0 };
 }
 
+async function contentState(
+  { bus }: Pick<PublisherContext, 'bus'>,
+  { organization, domain }: Caller,
+): Promise<ContentState | undefined> {
+  const last = await bus.content.last(contentLogSubject(organization, domain), { fromLeader: true });
+  return last?.commit.data.state;
+}
+
 /** The site model of content that was published before, which makes it unnecessary to read or store anything. */
 async function knownModel(
-  { bus, objectStore }: PublisherContext,
-  { organization, domain }: Caller,
-  contentVersion: string,
+  { objectStore }: PublisherContext,
+  content: ContentId,
   signal: AbortSignal,
 ): Promise<SiteModel | undefined> {
-  const last = await bus.content.last(contentLogSubject(organization, domain), { fromLeader: true });
-  if (!isKnown(last?.commit.data.state, contentVersion)) return undefined;
-  return readSiteModel(objectStore, { organization, domain, contentVersion }, { signal }).catch((error: unknown) => {
+  return readSiteModel(objectStore, content, { signal }).catch((error: unknown) => {
     if (error instanceof BrokenObject) return undefined;
     throw error;
   });
@@ -123,40 +180,65 @@ async function knownModel(
 
 /**
  * Reads the project in a child, and stores its files before its site model, so that a site model implies all of its files. Files that the model does
- * not name are not stored.
+ * not name, and that reading did not need, are not stored.
  */
 async function storeProject(
-  { objectStore, pool, clock }: PublisherContext,
-  { organization, domain }: Caller,
-  received: ReceivedProject,
-  contentVersion: string,
+  { objectStore, pool, clock, readerVersion }: PublisherContext,
+  content: ContentId,
+  project: ArrivingProject,
   signal: AbortSignal,
 ): Promise<SiteModel> {
-  const { files } = received;
+  const { organization, domain, contentVersion } = content;
+  const { files, received, held } = project;
+  const bytes = bytesOf(objectStore, organization, project, signal);
   const fileOf = new Map(files.map((file) => [file.path, file]));
   const made: MadeFile[] = [];
-  const project = await analyzeProject(
+  const read = new Set<string>();
+  const known =
+    held.contentVersion === undefined
+      ? undefined
+      : await unlessDamaged(
+          objectStore.get(readingsKey({ organization, domain, contentVersion: held.contentVersion }), { signal }),
+        );
+  const analysis = await analyzeProject(
     pool,
     {
       files: files.map(({ path, sha256, sizeBytes }) => ({ path, sha256, sizeBytes })),
       read: async (path, maxBytes) => {
         const file = fileOf.get(path);
-        return file === undefined ? new Uint8Array() : received.read(file, maxBytes);
+        if (file === undefined) return new Uint8Array();
+        read.add(file.sha256);
+        return bytes.read(file, maxBytes);
       },
     },
-    { organization, signal, keep: (file) => void made.push(file) },
-  );
-  const model = siteModelSchema.parse({ ...project, contentVersion });
-  const modelText = JSON.stringify(model);
-  const named = new Set(hashesIn(modelText));
-  const needed = { ...received, files: files.filter(({ sha256 }) => named.has(sha256)) };
-  await storeFiles(objectStore, clock, organization, needed, signal);
+    { organization, signal, keep: (file) => void made.push(file), readings: { known, readerVersion } },
+  ).catch((error: unknown) => {
+    bytes.check();
+    throw error;
+  });
+  const { formatVersion, ...rest } = analysis.project;
+  const model: SiteModel = { formatVersion, contentVersion, ...rest };
+  const named = namedBy(model);
+  // Files such as docs.json are not named, but the next publication reads them again.
+  const isNeeded = ({ sha256 }: ListedFile): boolean => named.has(sha256) || read.has(sha256);
+  const needed = files.filter(isNeeded);
+  const toStore = bytes.toStore(needed);
+  bytes.check();
+  await storeFiles(objectStore, clock, organization, { ...received, files: toStore }, signal);
   await storeMadeFiles(objectStore, clock, organization, made, signal);
-  await objectStore.put(siteModelKey({ organization, domain, contentVersion }), Buffer.from(modelText), {
+  await recordFiles(objectStore, content, files, isNeeded, { signal });
+  if (analysis.readings !== undefined) await objectStore.put(readingsKey(content), analysis.readings, { signal });
+  await objectStore.put(siteModelKey(content), Buffer.from(JSON.stringify(model)), {
     contentType: 'application/json',
     signal,
   });
   return model;
+}
+
+/** Hashes of all files that a model names. */
+function namedBy({ pages, snippets, specs, operations = [], assets, styles, scripts }: SiteModel): Set<string> {
+  const all = [pages, snippets, specs, operations, assets, styles, scripts];
+  return new Set(all.flatMap((entries) => entries.map(({ sha256 }) => sha256)));
 }
 
 function refusal(error: unknown): unknown {

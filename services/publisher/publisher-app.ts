@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { deleteContent, promoteContent, removeLabel } from '#shared/aggregates/content/decide.ts';
 import { publisher } from '#shared/interfaces/internal/publisher.ts';
 import { answerCall, internalApp, type InternalServerOptions } from '#shared/interfaces/internal/internal-server.ts';
-import { appendContent, type PublisherContext, publishProject } from './publish-project.ts';
+import { appendContent, missingContents, type PublisherContext, publishProject } from './publish-project.ts';
 
 /** The publisher's HTTP server, for changes to a domain's content. */
 export function publisherApp(context: PublisherContext, options: InternalServerOptions): FastifyInstance {
@@ -12,6 +12,10 @@ export function publisherApp(context: PublisherContext, options: InternalServerO
     const { answer, revision } = await publishProject(context, caller, body, query.label, signal);
     return { body: answer, headers: { 'x-bindery-content-revision': revision } };
   });
+
+  answerCall(app, publisher.missingContents, async ({ caller, body, signal }) => ({
+    body: await missingContents(context, caller, body, signal),
+  }));
 
   for (const [call, decide] of [
     [publisher.promoteContent, promoteContent],

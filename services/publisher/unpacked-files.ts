@@ -40,12 +40,13 @@ export function unpackedFiles(most: { unpackedBytes: number; entries: number }) 
   /** Bytes of the next file so far, and its start. */
   let begun = 0;
   let offset = 0;
+  let taken = 0;
   let written = 0;
 
   return {
     /** Adds unpacked files and their bytes. Throws `Misfit` if they break a limit or do not match. */
     take(unpacked: readonly UnpackedFile[], bytes: Uint8Array): void {
-      if (written + bytes.length > most.unpackedBytes || files.length + unpacked.length > most.entries) {
+      if (taken + bytes.length > most.unpackedBytes || files.length + unpacked.length > most.entries) {
         throw new Misfit('it keeps more than it may');
       }
       let at = 0;
@@ -53,7 +54,7 @@ export function unpackedFiles(most: { unpackedBytes: number; entries: number }) 
         hash.update(bytes.subarray(at, at + length));
         at += length;
         begun += length;
-        written += length;
+        taken += length;
       };
       for (const { path, sizeBytes } of unpacked) {
         if (archivePathProblem(path) !== undefined || paths.has(path))
@@ -69,9 +70,16 @@ export function unpackedFiles(most: { unpackedBytes: number; entries: number }) 
       }
       hashNext(bytes.length - at);
     },
+    /** Number of bytes that are on disk. */
+    written: () => written,
+    wrote(bytes: Uint8Array): void {
+      written += bytes.length;
+    },
+    /** Files whose bytes have all come and are on disk so far. */
+    complete: () => files.filter((file) => file.offset + file.sizeBytes <= written),
     /** All files, once the child has ended well. Throws if bytes belong to no file. */
     all(): ReceivedFile[] {
-      if (offset !== written) throw new Misfit('it gave bytes that belong to no file');
+      if (offset !== taken) throw new Misfit('it gave bytes that belong to no file');
       return files;
     },
   };

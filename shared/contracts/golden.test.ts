@@ -4,7 +4,13 @@ import { expect, test } from 'vitest';
 import { accessRecordSchema, factSchema } from './export-facts.ts';
 import { bundleTaskSchema, presenceReportSchema, renderTaskSchema } from './export-tasks.ts';
 import { type GoldenMembers, goldenContract, membersOf } from './golden.contract.ts';
-import { exportPlanSchema, exportSelectionSchema, segmentDigestSchema } from './stored-objects.ts';
+import {
+  arrivedFilesSchema,
+  exportPlanSchema,
+  exportSelectionSchema,
+  segmentDigestSchema,
+  versionFilesSchema,
+} from './stored-objects.ts';
 
 const golden = join(import.meta.dirname, 'golden');
 
@@ -15,6 +21,8 @@ const kinds: Record<string, GoldenMembers> = {
   'segment-sidecar': { 'sidecar.v1': segmentDigestSchema },
   'export-plan': { 'plan.v1': exportPlanSchema },
   'export-selection': { 'selection.v1': exportSelectionSchema },
+  'version-files': { 'files.v1': versionFilesSchema },
+  'arrived-files': { 'arrived.v1': arrivedFilesSchema },
   'presence-report': { 'presence.v1': presenceReportSchema },
   'access-record': { 'LinkSigned.v1': accessRecordSchema },
 };

@@ -13,7 +13,9 @@ import {
  * The objects in the object store, by key. Schemas have checked the parts of a key before.
  *
  *   blobs/<org>/<sha256>                             a file of a docs project, once for all domains and versions
- *   contents/<org>/<domain>/<version>/               site-model.json, and markdown/<page>.md for the assistant
+ *   contents/<org>/<domain>/<version>/               site-model.json, markdown/<page>.md for the assistant, and for the next publication files.json
+ *                                                    and readings.gz
+ *   contents/<org>/<domain>/arrived/<hash>.json      files that arrived before an upload was cut
  *   selections/<org>/<hash>.json                     the pages that a request named
  *   plans/<org>/<hash>.json                          the plan of one export
  *   segments/<org>/<key>, <key>.json                 rendered files of one chunk, and their sidecar
@@ -45,6 +47,28 @@ export function pageMarkdownKey(content: ContentId, path: string): string {
     Buffer.from(character).toString('hex').toUpperCase().replaceAll(/../g, '=$&');
   return `${pageMarkdownPrefix(content)}${path.replaceAll(/[^A-Za-z0-9._~/-]/gu, encoded)}.md`;
 }
+
+/** A path in the project, the SHA-256 and size of its bytes, and whether they are stored: files that no page needs are not. */
+const listedFileSchema = z.tuple([z.string(), sha256Hex, z.int().min(0), z.boolean()]);
+
+/** All files of a content version. The next publication of the domain need not send those that are stored. */
+export const versionFilesSchema = z.object({ version: z.literal(1), files: z.array(listedFileSchema) });
+export type VersionFiles = z.infer<typeof versionFilesSchema>;
+export const versionFilesKey = (content: ContentId): string => `${contentFolder(content)}files.json`;
+
+/** The packed readings of a content version's files, which only the code that made them can read. */
+export const readingsKey = (content: ContentId): string => `${contentFolder(content)}readings.gz`;
+
+/** SHA-256 and size of files that arrived before an upload was cut, and were stored. The record is as old as its youngest file. */
+export const arrivedFilesSchema = z.object({
+  version: z.literal(1),
+  files: z.array(z.tuple([sha256Hex, z.int().min(0)])).min(1),
+});
+export type ArrivedFiles = z.infer<typeof arrivedFilesSchema>;
+type Domain = Omit<ContentId, 'contentVersion'>;
+export const arrivedFilesPrefix = ({ organization, domain }: Domain): string =>
+  `${contentPrefix}${organization}/${domain}/arrived/`;
+export const arrivedFilesKey = (domain: Domain, hash: string): string => `${arrivedFilesPrefix(domain)}${hash}.json`;
 
 export const deploymentTypes = ['cloud', 'client-hosted', 'air-gapped'] as const;
 

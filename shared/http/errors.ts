@@ -44,6 +44,12 @@ export const errorTable = {
     retry: false,
     sentence: 'It is in use, its name is taken, or the maximum number is reached. The error message says which.',
   },
+  contents_missing: {
+    status: 409,
+    retry: true,
+    sentence:
+      'The server does not have the bytes of all listed files. Ask which are missing, then send the list with those.',
+  },
   too_many_labels: {
     status: 409,
     retry: false,

@@ -60,7 +60,7 @@ async function publishedSite(stack: Stack, { name, folder }: StackProject, say: 
   );
   const site = { organization, domain, admin: apiClient(baseUrl, adminKey), reader: apiClient(baseUrl, assistantKey) };
   const startedAt = performance.now();
-  const { pages, contentVersion } = await publishProject(site.admin, domain, folder);
+  const { pages, contentVersion } = await publishProject(site.admin, { domain, folder });
   say(`${name}: published ${pages} pages in ${secondsSince(startedAt)}`);
   await whenSearched(site.admin, domain, contentVersion);
   say(`  searched ${secondsSince(startedAt)} after the publication began`);

@@ -9,10 +9,13 @@ import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { type ServiceParts, serviceToken } from './gateway-harness.ts';
 
 /** The real publisher and link-signer, on sockets, with the bus and object store of a gateway harness. */
-export async function contentServices({ bus, objectStore, clock, logger, folder }: ServiceParts) {
+export async function contentServices(
+  { bus, objectStore, clock, logger, folder }: ServiceParts,
+  { places = 2 }: { places?: number } = {},
+) {
   const uploadFolder = join(folder, 'uploads-of-tests');
   await mkdir(uploadFolder);
-  const uploads = openUploads({ folder: uploadFolder, places: 2 });
+  const uploads = openUploads({ folder: uploadFolder, places });
   const pool = projectPool({ slots: 1 });
   const options = {
     callerTokens: { gateway: serviceToken },

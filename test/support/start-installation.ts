@@ -79,7 +79,7 @@ export async function startInstallation(
       },
       admin,
       ...first,
-      publish: (project, label) => publishProject(admin, first.domain, project, label),
+      publish: (project, label) => publishProject(admin, { domain: first.domain, folder: project, label }),
       async exportSite(request = {}) {
         const started = await startExport(admin, { domain: first.domain, ...request });
         const job = await waitForExport(admin, started.jobId, () => {});

@@ -81,7 +81,7 @@ async function checkProject(folder: string, options: CheckOptions): Promise<Proj
   try {
     const made: MadeFile[] = [];
     const keep = (file: MadeFile): void => void made.push(file);
-    const docs = await analyzeProject(pool, project, { organization: 'local', keep });
+    const { project: docs } = await analyzeProject(pool, project, { organization: 'local', keep });
     const ofPages = options.pages ? await (await import('../check-pages.ts')).checkPages(docs, project, made) : [];
     return {
       publishable: true,

@@ -5,7 +5,7 @@ import type { ApiClient } from '../api-client.ts';
 import { privateAddresses, type ServerCommandOptions, withConnection } from '../command-options.ts';
 import { connect, domainOrLocal } from '../connection.ts';
 import { counted, diagnosticLine, formatNumber, printable } from '../format.ts';
-import { namesInFolder } from '../folder-project.ts';
+import { unreadFolder } from '../folder-project.ts';
 import { publishProject } from '../publish-project.ts';
 import { createOutput, textTable } from '../terminal.ts';
 
@@ -29,11 +29,18 @@ export function publishCommand(program: Command): void {
       const domain = domainOrLocal(options.domain, options);
       const client = connect(options, 'admin');
       const { remoteDescriptions } = await import('../remote-descriptions.ts');
-      const remote = await remoteDescriptions(await namesInFolder(folder), {
+      const opened = await unreadFolder(folder);
+      const remote = await remoteDescriptions(opened, {
         fetch: options.remote,
         allowPrivate: options.privateAddresses,
       });
-      const published = await publishProject(client, domain, folder, options.label, remote.files);
+      const published = await publishProject(client, {
+        domain,
+        folder,
+        label: options.label,
+        opened,
+        added: remote.files,
+      });
       const publication = {
         ...published,
         diagnostics: [...remote.diagnostics, ...remote.withoutSaid(published.diagnostics)],

@@ -138,7 +138,7 @@ async function withPool<T>(pool: ChildPool, work: (pool: ChildPool) => Promise<T
 async function readProject(project: ProjectFiles): Promise<{ model: SiteModel; read: SiteContent['source'] }> {
   const made = new Map<string, string>();
   const keep = ({ sha256, text }: MadeFile): void => void made.set(sha256, text);
-  const docs = await withPool(projectPool({ slots: 1 }), (pool) =>
+  const { project: docs } = await withPool(projectPool({ slots: 1 }), (pool) =>
     analyzeProject(pool, project, { organization: 'local', keep }),
   );
   const read: SiteContent['source'] = async ({ path, sha256 }) => {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { DomainEntry } from '#shared/aggregates/directory/directory.ts';
 import {
   contentListSchema,
+  missingContentsSchema,
   publishedContentSchema,
   publishQuerySchema,
   toContentList,
@@ -61,6 +62,28 @@ export const contentRoutes = [
       const published = await answer.json();
       await contentWhenVisible(context, principal, domain, answer.headers);
       return published;
+    },
+  ),
+  publicRoute(
+    {
+      id: 'missingContents',
+      method: 'POST',
+      path: `${path}/missing`,
+      summary:
+        'Tells which files of a docs project have to be sent. The body is an archive with the list of files alone, under the name `_bindery/files`; publish the same list, followed by those files.',
+      key: 'admin',
+      params,
+      body: 'archive',
+      limits: [perHour('lists', 'publicationsPerHour')],
+      answer: missingContentsSchema,
+      errors: publisher.missingContents.errors,
+    },
+    async (_context, { domain, body, ask }) => {
+      const upload = limitedUpload(body);
+      const answer = await ask(publisher.missingContents, domain, { body: upload.stream }).catch((error: unknown) => {
+        throw upload.problem() ?? error;
+      });
+      return await answer.json();
     },
   ),
   publicRoute(

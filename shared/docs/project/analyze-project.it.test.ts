@@ -18,7 +18,8 @@ const project = memoryProject({
 });
 
 it('reads a project in a child with the same result as in this process', async () => {
-  expect(await analyzeProject(pool, project, { organization: 'acme' })).toEqual(await readDocsProject(project));
+  const { project: read } = await analyzeProject(pool, project, { organization: 'acme' });
+  expect(read).toEqual(await readDocsProject(project));
 });
 
 it('asks for files in batches, and reports a single file that cannot be read', async () => {
@@ -37,7 +38,7 @@ it('asks for files in batches, and reports a single file that cannot be read', a
     read: (path, maxBytes) =>
       path === 'page-7.mdx' ? Promise.reject(new Error('the disk is broken')) : large.read(path, maxBytes),
   };
-  const read = await analyzeProject(pool, broken, { organization: 'acme' });
+  const { project: read } = await analyzeProject(pool, broken, { organization: 'acme' });
   expect(read.pages).toHaveLength(39);
   expect(read.diagnostics).toContainEqual(
     expect.objectContaining({ code: 'file-not-read', file: 'page-7.mdx', message: expect.stringContaining('broken') }),

@@ -11,7 +11,11 @@ import type { DocsProject } from './read-docs-project.ts';
 import { type MadeFile, maxMadeBytes } from '#shared/docs/reference/site-reference.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 
-export type AnalyzeRequest = { files: readonly ProjectFile[] };
+export type AnalyzeRequest = {
+  files: readonly ProjectFile[];
+  /** Asks for the packed readings of the files. `known`: those of an earlier version of the project. */
+  readings?: { known?: Uint8Array | undefined; readerVersion: string } | undefined;
+};
 /** Question of the child: files and how many bytes of each it wants. */
 export type FileQuestion = { path: string; maxBytes: number }[];
 /** Answers in the order of the question. `failed` is the reason why a file cannot be read. */
@@ -26,6 +30,14 @@ export type AnalyzeOptions = {
   signal?: AbortSignal | undefined;
   /** Receives the files that are made for pages, each once; the model names them by their hashes. */
   keep?: (made: MadeFile) => void;
+  /** Readings of an earlier version of the project, and the version of the code that reads it; the outcome then has those of this one. */
+  readings?: AnalyzeRequest['readings'];
+};
+
+export type Analysis = {
+  project: DocsProject;
+  /** Packed readings (`readings.ts`); absent if they are too large or were not asked for. */
+  readings?: Uint8Array | undefined;
 };
 
 const defaultDeadlineMs = 60_000;
@@ -52,10 +64,10 @@ export function projectPool(
 export async function analyzeProject(
   pool: ChildPool,
   project: ProjectFiles,
-  { organization, deadlineMs = defaultDeadlineMs, signal, keep }: AnalyzeOptions,
-): Promise<DocsProject> {
+  { organization, deadlineMs = defaultDeadlineMs, signal, keep, readings }: AnalyzeOptions,
+): Promise<Analysis> {
   const sizeOf = new Map(project.files.map(({ path, sizeBytes }) => [path, sizeBytes]));
-  const request: AnalyzeRequest = { files: project.files };
+  const request: AnalyzeRequest = { files: project.files, readings };
   const read = async ({ path, maxBytes }: FileQuestion[number]): Promise<FileAnswer[number]> => {
     if (!sizeOf.has(path)) return { failed: 'there is no such file in the project' };
     try {
@@ -89,7 +101,7 @@ export async function analyzeProject(
   );
   const run = { expects: expectedAnalysis(project.files, kept), deadlineMs, signal, affinity: organization, answers };
   const response = await responseOf(() => pool.run(request, run));
-  if ('project' in response) return response.project;
+  if ('project' in response) return response;
   const { code, file, message } = response.invalid;
   throw new InvalidProject(code, file, message);
 }

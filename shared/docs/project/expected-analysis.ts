@@ -26,7 +26,10 @@ export const analysisQuestion = z.union([fileQuestion, fileMade]);
 const mostReason = 10_000;
 
 const analysisResponse = z.union([
-  z.strictObject({ project: siteModelSchema.omit({ contentVersion: true }) }),
+  z.strictObject({
+    project: siteModelSchema.omit({ contentVersion: true }),
+    readings: z.custom<Uint8Array>((value) => value instanceof Uint8Array).optional(),
+  }),
   z.strictObject({
     invalid: z.strictObject({ code: z.string().max(100), file: z.string(), message: z.string().max(mostReason) }),
   }),

@@ -13,18 +13,22 @@ const pictureTypes = new Set(['png', 'jpg', 'jpeg', 'gif', 'webp', 'avif', 'svg'
 const readAtOnce = 8;
 const mostPixels = 100_000;
 
-/** Sizes, by path, of the files that are pictures with a readable size. */
+/** Sizes, by path, of the files that are pictures with a readable size. `known` may return an earlier result instead of the one that it is given. */
 export async function pictureSizes(
   files: readonly ProjectFile[],
   project: Pick<ProjectFiles, 'read'>,
+  known: (file: ProjectFile, make: () => Promise<PictureSize | null>) => Promise<PictureSize | null>,
 ): Promise<Map<string, PictureSize>> {
   const sizes = new Map<string, PictureSize>();
   const pictures = files.filter(({ path }) => pictureTypes.has(extensionOf(path)));
-  await inParallel(pictures, readAtOnce, async ({ path, sizeBytes }) => {
-    const first = pictureSize(await project.read(path, firstBytes));
-    const size =
-      first === undefined && sizeBytes > firstBytes ? pictureSize(await project.read(path, mostBytes)) : first;
-    if (size !== undefined) sizes.set(path, size);
+  await inParallel(pictures, readAtOnce, async (file) => {
+    const { path, sizeBytes } = file;
+    const size = await known(file, async () => {
+      const first = pictureSize(await project.read(path, firstBytes));
+      const isShort = sizeBytes <= firstBytes;
+      return first ?? (isShort ? null : (pictureSize(await project.read(path, mostBytes)) ?? null));
+    });
+    if (size !== null) sizes.set(path, size);
   });
   return sizes;
 }

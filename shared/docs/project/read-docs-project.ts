@@ -28,6 +28,7 @@ import { readRedirects } from './read-redirects.ts';
 import { checkPictures, readSettings } from './read-settings.ts';
 import { readSynonyms } from './read-synonyms.ts';
 import { importCycles, isSource, type ReadSource, readSources } from './read-sources.ts';
+import { openReadings, type Readings } from './readings.ts';
 import type { NavigationNode, PageEntry, SiteModel } from './site-model.ts';
 import { maxSpecificationBytes } from '#shared/docs/reference/parse-specification.ts';
 import {
@@ -47,12 +48,14 @@ export type DocsProject = Omit<SiteModel, 'contentVersion'>;
 
 /**
  * Reads a docs project (`docs.json` or `mint.json` at its root, pages in MDX and Markdown) into its site model. The result does not depend on the
- * order of the files. `keep` gets the files that are made for pages: the model names them by their hashes. Throws `InvalidProject` if there is
- * nothing to publish; every other problem is in `diagnostics`.
+ * order of the files. `keep` gets the files that are made for pages: the model names them by their hashes. The result does not depend on `readings`
+ * either, which make it unnecessary to read files that an earlier version had. Throws `InvalidProject` if there is nothing to publish; every other
+ * problem is in `diagnostics`.
  */
 export async function readDocsProject(
   project: ProjectFiles,
   keep: (made: MadeFile) => Promise<void> = () => Promise.resolve(),
+  readings: Readings = openReadings(undefined, ''),
 ): Promise<DocsProject> {
   const { report, all } = diagnosticList();
   const files = usableFiles(project.files, report);
@@ -71,7 +74,7 @@ export async function readDocsProject(
   const carried = files.filter(({ path }) => !ignored(path) && !config.files.includes(path) && !isRemoteFile(path));
   const ofKind = (kind: 'style' | 'script' | 'asset'): ProjectFile[] =>
     carried.filter(({ path }) => fileKind(path) === kind);
-  const specs = await specsOf(usable, ofKind('asset'));
+  const specs = await specsOf(usable, ofKind('asset'), readings);
   const reference = await openSiteReference(
     usable,
     specs,
@@ -97,6 +100,7 @@ export async function readDocsProject(
     candidates.map(({ path }) => path),
     settings.variables,
     report,
+    readings,
   );
   refuseUndefinedVariables(sources, settings.variables);
   const importsOf = (path: string): readonly string[] => sources.get(path)?.imports ?? [];
@@ -176,7 +180,7 @@ export async function readDocsProject(
   const navigation = withTitles(nodes, pageOf, new Map([...links].filter(([path]) => !hiddenLinks.has(path))));
   const carriedPaths = new Set(carriedFiles.map(({ path }) => path));
   const assets = entriesOf(ofKind('asset'));
-  const pictures = await pictureSizes(assets, usable);
+  const pictures = await pictureSizes(assets, usable, (file, make) => readings.of('picture', file, make));
   for (const made of reference.files()) await keep(made);
   const fonts = await readFonts(config.value['fonts'], config.file, { ...usable, files: named }, report);
   checkPictures(settings, config.file, (path) => carriedPaths.has(path), report);
@@ -271,14 +275,21 @@ function reportCycles(
   }
 }
 
-async function specsOf(project: ProjectFiles, assets: readonly ProjectFile[]): Promise<ProjectFile[]> {
+async function specsOf(
+  project: ProjectFiles,
+  assets: readonly ProjectFile[],
+  readings: Readings,
+): Promise<ProjectFile[]> {
   const specs: ProjectFile[] = [];
   for (const entry of assets) {
-    if (!/\.(?:json|ya?ml)$/i.test(entry.path)) continue;
     const { path } = entry;
-    const start = (await project.read(path, sniffedBytes)).subarray(0, sniffedBytes);
-    if (isSpec(start, path)) specs.push(entry);
-    else if (mayBeSpec(start, path) && isSpec(await project.read(path, maxSpecificationBytes), path)) specs.push(entry);
+    if (!/\.(?:json|ya?ml)$/i.test(path)) continue;
+    const isDescription = await readings.of('description', entry, async () => {
+      const start = (await project.read(path, sniffedBytes)).subarray(0, sniffedBytes);
+      if (isSpec(start, path)) return true;
+      return mayBeSpec(start, path) && isSpec(await project.read(path, maxSpecificationBytes), path);
+    });
+    if (isDescription) specs.push(entry);
   }
   return specs;
 }

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { messageOf } from '#shared/runtime/failures.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { decodeSource } from './decode-source.ts';
@@ -11,6 +12,7 @@ import { leadingTitle } from './leading-title.ts';
 import { type Frontmatter, parseFrontmatter } from './parse-frontmatter.ts';
 import { fencedLines, prepareSource } from './prepare-source.ts';
 import { extensionOf, type ProjectFile, type ProjectFiles, resolvePath } from './project-files.ts';
+import { openReadings, type Reading, type Readings } from './readings.ts';
 import { maxSourceBytes, sourceTooLarge } from './source-limits.ts';
 
 export type ReadSource = {
@@ -32,21 +34,22 @@ const parallelReads = 32;
 const largeSourceBytes = 256 * 1024;
 
 /**
- * Reads pages, snippets and all their imports: frontmatter, imports, link targets. Each file is read once. A file that cannot be read is reported and
- * left out.
+ * Reads pages, snippets and all their imports: frontmatter, imports, link targets. Each file is read once, or not at all if its reading is known. A file
+ * that cannot be read is reported and left out.
  */
 export async function readSources(
   project: ProjectFiles,
   wanted: readonly string[],
   variables: Record<string, string>,
   report: Report,
+  readings: Readings = openReadings(undefined, ''),
 ): Promise<Map<string, ReadSource>> {
   const entries = new Map(project.files.map((entry) => [entry.path, entry]));
   const sources = new Map<string, ReadSource>();
   const asked = new Set(wanted);
   for (let open = [...asked]; open.length > 0; ) {
     const isLarge = (path: string): boolean => (entries.get(path)?.sizeBytes ?? 0) > largeSourceBytes;
-    const readOne = (path: string) => readSource(project, entries, path, variables);
+    const readOne = (path: string) => readSource({ project, entries, variables, readings }, path);
     const small = open.filter((path) => !isLarge(path));
     const read = await inParallel(small, parallelReads, readOne);
     for (const path of open.filter(isLarge)) read.push(await readOne(path));
@@ -69,47 +72,60 @@ export const isSource = (path: string): boolean => ['mdx', 'md', 'jsx', 'tsx', '
 
 type OneRead = { source?: ReadSource; diagnostics: Diagnostic[] };
 
-async function readSource(
-  project: ProjectFiles,
-  entries: ReadonlyMap<string, ProjectFile>,
-  path: string,
-  variables: Record<string, string>,
-): Promise<OneRead> {
+type Reader = {
+  project: ProjectFiles;
+  entries: ReadonlyMap<string, ProjectFile>;
+  variables: Record<string, string>;
+  readings: Readings;
+};
+
+async function readSource({ project, entries, variables, readings }: Reader, path: string): Promise<OneRead> {
   const entry = entries.get(path);
   if (!entry) return { diagnostics: [] };
-  let bytes: Uint8Array;
+  let reading: Reading<'source'>;
   try {
-    bytes = await project.read(path, maxSourceBytes + 1);
+    reading = await readings.of(
+      'source',
+      entry,
+      async () => readingOf(await project.read(path, maxSourceBytes + 1), entry, variables),
+      (known) => known.variables === undefined || known.variables === variablesHash(variables),
+    );
   } catch (error) {
     const message = `The file cannot be read: ${messageOf(error)}`;
     return { diagnostics: [{ severity: 'error', code: 'file-not-read', message, file: path }] };
   }
+  const { imports: specifiers, snippetFiles, diagnostics, variables: _used, ...own } = reading;
+  const has = (candidate: string): boolean => entries.has(candidate);
+  const imports = [
+    ...specifiers.map((specifier) => resolveImport(specifier, path, has)),
+    ...snippetFiles.map((named) => resolveSnippetFile(named, has)),
+  ].filter((found) => found !== undefined);
+  return { source: { ...own, entry, imports: [...new Set(imports)].sort() }, diagnostics };
+}
+
+/** Everything that the bytes, the path and the variables give; which files the imports mean depends on the others. */
+function readingOf(bytes: Uint8Array, entry: ProjectFile, variables: Record<string, string>): Reading<'source'> {
+  const { path } = entry;
   const isMarkdown = ['mdx', 'md'].includes(extensionOf(path));
   const isCut = bytes.byteLength > maxSourceBytes;
   const decoded = decodeSource(bytes.subarray(0, maxSourceBytes), path);
   const frontmatter = isMarkdown ? parseFrontmatter(decoded.text, path) : noFrontmatter(decoded.text);
   const { data, groupsUnreadable } = frontmatter;
   const body = withoutPictures(frontmatter.body);
-  const variablesLeft = isMarkdown && body.includes('{{') ? prepareSource(body, path, variables).diagnostics : [];
-  const scanned = scanSource(body, path);
-  const has = (candidate: string): boolean => entries.has(candidate);
-  const imports = [
-    ...scanned.imports.map((specifier) => resolveImport(specifier, path, has)),
-    ...scanned.snippetFiles.map((named) => resolveSnippetFile(named, has)),
-  ].filter((found) => found !== undefined);
+  const usesVariables = isMarkdown && body.includes('{{');
+  const variablesLeft = usesVariables ? prepareSource(body, path, variables).diagnostics : [];
   return {
-    source: {
-      entry,
-      groupsUnreadable,
-      imports: [...new Set(imports)].sort(),
-      leadingTitle: isMarkdown && data['title'] === undefined ? leadingTitle(body) : undefined,
-      undefinedVariables: variablesLeft.map(({ message }) => /\{\{(.+?)\}\}/.exec(message)?.[1] ?? ''),
-      ...jsonCopy({ frontmatter: data, linkTargets: scanned.linkTargets }),
-    },
+    ...jsonCopy({ frontmatter: data, ...scanSource(body, path) }),
+    leadingTitle: isMarkdown && data['title'] === undefined ? leadingTitle(body) : undefined,
+    groupsUnreadable,
+    undefinedVariables: variablesLeft.map(({ message }) => /\{\{(.+?)\}\}/.exec(message)?.[1] ?? ''),
+    variables: usesVariables ? variablesHash(variables) : undefined,
     // Invalid bytes at the cut are not the author's bad encoding.
     diagnostics: [...(isCut ? tooLarge(entry) : decoded.diagnostics), ...frontmatter.diagnostics, ...variablesLeft],
   };
 }
+
+const variablesHash = (variables: Record<string, string>): string => sha256Of(JSON.stringify(variables));
 
 /** Warns the author at publication that rendering the page will fail. */
 function tooLarge({ path, sizeBytes }: ProjectFile): Diagnostic[] {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ContentState } from '#shared/aggregates/content/content.ts';
 import { diagnosticSchema } from '#shared/contracts/diagnostic.ts';
-import { contentLabel, contentVersion, domainSlug, timestamp } from '#shared/contracts/identifiers.ts';
+import { contentLabel, contentVersion, domainSlug, sha256Hex, timestamp } from '#shared/contracts/identifiers.ts';
 
 /** Query of `PUT /v1/domains/{domain}/content`. */
 export const publishQuerySchema = z.strictObject({ version: contentLabel.optional() });
@@ -17,6 +17,11 @@ export const publishedContentSchema = z
   .meta({ title: 'PublishedContent' });
 
 export type PublishedContent = z.infer<typeof publishedContentSchema>;
+
+/** Answer of `POST /v1/domains/{domain}/content/missing`: hashes of listed files whose bytes have to be sent, each once, in the order of the list. */
+export const missingContentsSchema = z.object({ missing: z.array(sha256Hex) }).meta({ title: 'MissingContents' });
+
+export type MissingContents = z.infer<typeof missingContentsSchema>;
 
 /** Answer of `GET /v1/domains/{domain}/content`, newest version first. */
 export const contentListSchema = z

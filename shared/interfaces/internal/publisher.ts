@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { publishedContentSchema } from '#shared/interfaces/http/content.ts';
+import { missingContentsSchema, publishedContentSchema } from '#shared/interfaces/http/content.ts';
 import { contentLabel, contentVersion } from '#shared/contracts/identifiers.ts';
 import { internalCall } from './internal-call.ts';
 
@@ -28,11 +28,23 @@ export const publisher = {
     method: 'PUT',
     path: '/internal/content',
     query: z.object({ label: contentLabel.optional() }),
-    /** The docs project as a `.tar.gz`. */
+    /** The docs project as a `.tar.gz`, or the list of its files and those that are missing (`listed-files.ts`). */
     body: 'stream',
     answer: publishedContentSchema,
     answerHeaders: revisionHeader,
-    errors: ['invalid_project', 'too_many_labels'],
+    errors: ['invalid_project', 'contents_missing', 'too_many_labels'],
+    answerWithinMs: publishWithinMs,
+    idleMs: changeWithinMs,
+  }),
+  missingContents: internalCall({
+    service: 'publisher',
+    callers: ['gateway'],
+    method: 'POST',
+    path: '/internal/content/missing',
+    /** A `.tar.gz` with the list of files alone. */
+    body: 'stream',
+    answer: missingContentsSchema,
+    errors: ['invalid_project'],
     answerWithinMs: publishWithinMs,
     idleMs: changeWithinMs,
   }),

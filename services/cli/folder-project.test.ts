@@ -2,7 +2,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { newFolder } from '../../test/support/new-folder.ts';
-import { projectFilesIn } from './publish-project.ts';
+import { projectFilesIn } from './folder-project.ts';
 
 let top = '';
 let project = '';

@@ -1,0 +1,112 @@
+import type { ContentState } from '#shared/aggregates/content/content.ts';
+import { isKnown } from '#shared/aggregates/content/decide.ts';
+import type { ContentId } from '#shared/contracts/identifiers.ts';
+import {
+  type ArrivedFiles,
+  arrivedFilesKey,
+  arrivedFilesPrefix,
+  arrivedFilesSchema,
+  type VersionFiles,
+  versionFilesKey,
+  versionFilesSchema,
+} from '#shared/contracts/stored-objects.ts';
+import type { ListedFile } from '#shared/interfaces/http/listed-files.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import type { Clock } from '#shared/runtime/time-and-ids.ts';
+import {
+  isStoredRecently,
+  type ObjectEntry,
+  type ObjectStore,
+  type ReadOptions,
+} from '#shared/storage/object-store.ts';
+import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
+
+type Domain = Omit<ContentId, 'contentVersion'>;
+
+/**
+ * The files that a caller need not send again. Only those of the domain's latest content count, and those that arrived for this domain: nobody learns from
+ * an answer that another domain or organization has a file, or gets it by its hash.
+ */
+export type HeldFiles = {
+  /** The content version whose files they are. Its files are kept while it is in the log, so a publication that relies on them checks that it still is. */
+  contentVersion: string | undefined;
+  /** Sizes of stored files by hash. */
+  sizes: ReadonlyMap<string, number>;
+  /** True for a file that the content has, but that no page needed. Its bytes are not stored. */
+  isUnneeded: (file: ListedFile) => boolean;
+};
+
+/** Limit of records that are read, newest first. An upload that is cut again and again leaves more. */
+const mostRecords = 20;
+
+export async function heldFiles(
+  { objectStore, clock }: { objectStore: ObjectStore; clock: Clock },
+  domain: Domain,
+  state: ContentState | undefined,
+  options: ReadOptions,
+): Promise<HeldFiles> {
+  const sizes = new Map<string, number>();
+  const recent: ObjectEntry[] = [];
+  for await (const record of objectStore.list(arrivedFilesPrefix(domain), options))
+    if (isStoredRecently(record, clock)) recent.push(record);
+  recent.sort((a, b) => b.modifiedAt.getTime() - a.modifiedAt.getTime());
+  for (const { key } of recent.slice(0, mostRecords)) {
+    const arrived = await unlessBroken(getJson(objectStore, key, arrivedFilesSchema, options));
+    for (const [sha256, sizeBytes] of arrived?.files ?? []) sizes.set(sha256, sizeBytes);
+  }
+  const unneeded = new Map<string, string>();
+  const latest = state?.latest;
+  const contentVersion = latest !== undefined && isKnown(state, latest) ? latest : undefined;
+  if (contentVersion !== undefined) {
+    const key = versionFilesKey({ ...domain, contentVersion });
+    const files = await unlessBroken(getJson(objectStore, key, versionFilesSchema, options));
+    for (const [path, sha256, sizeBytes, isStored] of files?.files ?? []) {
+      if (isStored) sizes.set(sha256, sizeBytes);
+      else unneeded.set(path, sha256);
+    }
+  }
+  return { contentVersion, sizes, isUnneeded: ({ path, sha256 }) => unneeded.get(path) === sha256 };
+}
+
+/** Hashes of listed files whose bytes have to be sent, each once. Pure. */
+export function missingOf(listed: readonly ListedFile[], { sizes, isUnneeded }: HeldFiles): string[] {
+  const missing = listed.filter((file) => !sizes.has(file.sha256) && !isUnneeded(file));
+  return [...new Set(missing.map(({ sha256 }) => sha256))];
+}
+
+/** Records the files of a content version, for the next publication. `isStored`: their bytes are. */
+export async function recordFiles(
+  objectStore: ObjectStore,
+  content: ContentId,
+  files: readonly ListedFile[],
+  isStored: (file: ListedFile) => boolean,
+  options: ReadOptions,
+): Promise<void> {
+  const record: VersionFiles = {
+    version: 1,
+    files: files.map((file) => [file.path, file.sha256, file.sizeBytes, isStored(file)]),
+  };
+  await putJson(objectStore, versionFilesKey(content), record, options);
+}
+
+/** Records files that were stored before their upload was cut. */
+export async function recordArrived(
+  objectStore: ObjectStore,
+  domain: Domain,
+  files: readonly Pick<ListedFile, 'sha256' | 'sizeBytes'>[],
+  options: ReadOptions,
+): Promise<void> {
+  const record: ArrivedFiles = { version: 1, files: files.map(({ sha256, sizeBytes }) => [sha256, sizeBytes]) };
+  await putJson(objectStore, arrivedFilesKey(domain, sha256Of(JSON.stringify(record))), record, options);
+}
+
+const putJson = (objectStore: ObjectStore, key: string, value: unknown, options: ReadOptions): Promise<void> =>
+  objectStore.put(key, Buffer.from(JSON.stringify(value)), { contentType: 'application/json', ...options });
+
+/** A broken record is as good as none: its files are sent again. */
+async function unlessBroken<T>(reading: Promise<T | undefined>): Promise<T | undefined> {
+  return reading.catch((error: unknown) => {
+    if (error instanceof BrokenObject) return undefined;
+    throw error;
+  });
+}

@@ -1,0 +1,105 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { z } from 'zod';
+import { diagnosticSchema } from '#shared/contracts/diagnostic.ts';
+import { sha256Hex } from '#shared/contracts/identifiers.ts';
+import { jsonIn } from '#shared/runtime/canonical-json.ts';
+import { anyJson } from './any-json.ts';
+import { pictureSizeSchema } from './picture-size.ts';
+import type { ProjectFile } from './project-files.ts';
+
+const texts = z.array(z.string());
+
+/** The result of reading one file alone. It does not depend on other files, so it stays true while the bytes and the path of the file are the same. */
+const readingSchemas = {
+  source: z.object({
+    frontmatter: z.record(z.string(), anyJson),
+    leadingTitle: z.string().optional(),
+    groupsUnreadable: z.boolean(),
+    /** Specifiers as written. */
+    imports: texts,
+    snippetFiles: texts,
+    linkTargets: texts,
+    undefinedVariables: texts,
+    /** Hash of the variables of the project, if the file uses any. */
+    variables: sha256Hex.optional(),
+    diagnostics: z.array(diagnosticSchema),
+  }),
+  /** The size of a picture; null for a file without a readable one. */
+  picture: pictureSizeSchema.nullable(),
+  /** True for an API description. */
+  description: z.boolean(),
+};
+
+type ReadingKind = keyof typeof readingSchemas;
+export type Reading<K extends ReadingKind> = z.infer<(typeof readingSchemas)[K]>;
+
+/** The readings of the files of a project: those that are known from an earlier version of it, and those of this one. */
+export type Readings = {
+  /**
+   * The known reading of a file, or the one that `make` returns, which is kept for the next version. `isTrue` refuses a known one that depended on
+   * more than the file. A rejection of `make` is passed on, and nothing is kept.
+   */
+  of<K extends ReadingKind>(
+    kind: K,
+    file: ProjectFile,
+    make: () => Promise<Reading<K>>,
+    isTrue?: (reading: Reading<K>) => boolean,
+  ): Promise<Reading<K>>;
+  /** All readings of this version for the next one, packed; undefined if they are too large to be kept. */
+  packed(): Uint8Array | undefined;
+};
+
+/** Limit of the unpacked readings. A process that reads projects has 512 MB, and needs most of them for other data. */
+const mostBytes = 64 * 1024 * 1024;
+
+/**
+ * Opens packed readings. They count only if the same version of the reading code made them (`readerVersion`); others, and damaged ones, are as good as
+ * none. Format: gzip of lines. The first is `{format, reader}`; each of the others is `[kind, path, sha256]`, a tab, and the reading.
+ */
+export function openReadings(known: Uint8Array | undefined, readerVersion: string): Readings {
+  const head = JSON.stringify({ format: 1, reader: readerVersion });
+  const lines = known === undefined ? new Map<string, string>() : linesIn(known, head);
+  const kept = new Map<string, string>();
+  return {
+    async of(kind, file, make, isTrue = () => true) {
+      const key = JSON.stringify([kind, file.path, file.sha256]);
+      const line = lines.get(key);
+      const found = line === undefined ? undefined : readingIn(line, kind);
+      if (line !== undefined && found !== undefined && isTrue(found)) {
+        kept.set(key, line);
+        return found;
+      }
+      const made = await make();
+      kept.set(key, JSON.stringify(made));
+      return made;
+    },
+    packed() {
+      const text = [head, ...Array.from(kept, ([key, line]) => `${key}\t${line}`)].join('\n');
+      return Buffer.byteLength(text) > mostBytes ? undefined : gzipSync(text, { level: 1 });
+    },
+  };
+}
+
+/** The lines of packed readings by their keys; none if they are damaged, too large, or made by other code. */
+function linesIn(known: Uint8Array, head: string): Map<string, string> {
+  const lines = new Map<string, string>();
+  let text: string;
+  try {
+    text = gunzipSync(known, { maxOutputLength: mostBytes }).toString();
+  } catch {
+    return lines;
+  }
+  const [first, ...others] = text.split('\n');
+  if (first !== head) return lines;
+  for (const line of others) {
+    const tab = line.indexOf('\t');
+    if (tab > 0) lines.set(line.slice(0, tab), line.slice(tab + 1));
+  }
+  return lines;
+}
+
+/** Undefined for a line that is not such a reading. The value is returned as it was parsed, so that its properties stay in their order. */
+function readingIn<K extends ReadingKind>(line: string, kind: K): Reading<K> | undefined {
+  const value = jsonIn(line);
+  return readingSchemas[kind].safeParse(value).success ? (value as Reading<K>) : undefined;
+}

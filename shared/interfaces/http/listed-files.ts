@@ -1,0 +1,46 @@
+import { archiveNames, ArchiveRefused } from '#shared/export/bundle/archive-names.ts';
+
+/** A file of a docs project: its path there, and the SHA-256 and size of its bytes. */
+export type ListedFile = { path: string; sha256: string; sizeBytes: number };
+
+/**
+ * Name of the list of all files, as the first entry of an archive that has only some of them. Projects have no file of this name in their sites, because
+ * bundles keep `_bindery/` for themselves.
+ */
+export const fileListName = '_bindery/files';
+
+/** Maximum size of a list: the most files, with long paths. */
+export const mostListBytes = 96 * 1024 * 1024;
+
+/** A line for each file, `<sha256> <size> <path>`, in any order. */
+export const fileListText = (files: readonly ListedFile[]): string =>
+  files.map(({ path, sha256, sizeBytes }) => `${sha256} ${sizeBytes} ${path}\n`).join('');
+
+const line = /^([0-9a-f]{64}) (0|[1-9]\d{0,14}) (.+)$/;
+const mostQuoted = 300;
+
+/** Reads a list. Throws `ArchiveRefused` for a line that is none, for names that an archive may not have, and beyond the limits. */
+export function readFileList(text: string, limits: { files: number; bytes: number }): ListedFile[] {
+  const names = archiveNames({ portable: false, entries: limits.files });
+  const files: ListedFile[] = [];
+  let bytes = 0;
+  let start = 0;
+  while (start < text.length) {
+    const end = text.indexOf('\n', start);
+    const written = text.slice(start, end === -1 ? undefined : end);
+    const [, sha256 = '', size = '', path = ''] = line.exec(written) ?? [];
+    const file = { path, sha256, sizeBytes: Number(size) };
+    if (sha256 === '' || names.fileOf({ name: path, type: 'file', size: file.sizeBytes }) !== path) {
+      const shown = JSON.stringify(written.slice(0, mostQuoted));
+      throw new ArchiveRefused(
+        `line ${files.length + 1} of the list of files is ${shown}: write "<sha256> <size in bytes> <path>"`,
+      );
+    }
+    bytes += file.sizeBytes;
+    files.push(file);
+    if (files.length > limits.files) throw new ArchiveRefused(`the list of files has more than ${limits.files} files`);
+    if (bytes > limits.bytes) throw new ArchiveRefused(`the listed files have more than ${limits.bytes} bytes`);
+    start = end === -1 ? text.length : end + 1;
+  }
+  return files;
+}
