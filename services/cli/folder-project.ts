@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, readFileSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import type { NamedFiles, ProjectFile, ProjectFiles } from '#shared/docs/project/project-files.ts';
-import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import type { ProjectFile, ProjectFiles } from '#shared/docs/project/project-files.ts';
 
 /** A docs project in a folder, read in place. Throws `NotAProject` when the folder has no `docs.json` or `mint.json`. */
 export async function folderProject(folder: string): Promise<ProjectFiles> {
@@ -18,31 +17,6 @@ export async function folderProject(folder: string): Promise<ProjectFiles> {
     files.push({ path, sha256: hash.digest('hex'), sizeBytes });
   }
   return { files, read: (path, maxBytes) => readStart(join(folder, path), maxBytes) };
-}
-
-/** A docs project in a folder, by names alone: a file is read when it is asked for. Whatever reads a file also finds its hash. */
-export type UnreadFolder = NamedFiles & {
-  /** The whole file, as it is now. */
-  bytesOf(path: string): Uint8Array;
-  /** The file by the hash and size that it had when it was read last. */
-  entryOf(path: string): ProjectFile;
-};
-
-/** Throws like `folderProject`. */
-export async function unreadFolder(folder: string): Promise<UnreadFolder> {
-  const entries = new Map<string, ProjectFile>();
-  // A site has tens of thousands of small files, which take three times as long one by one with promises.
-  const bytesOf = (path: string): Uint8Array => {
-    const bytes = readFileSync(join(folder, path));
-    entries.set(path, { path, sha256: sha256Of(bytes), sizeBytes: bytes.length });
-    return bytes;
-  };
-  const entryOf = (path: string): ProjectFile => {
-    if (!entries.has(path)) bytesOf(path);
-    return entries.get(path) as ProjectFile;
-  };
-  const files = (await projectFilesIn(folder)).map((path) => ({ path }));
-  return { files, bytesOf, entryOf, read: async (path, maxBytes) => bytesOf(path).subarray(0, maxBytes) };
 }
 
 async function readStart(file: string, maxBytes: number): Promise<Uint8Array> {

@@ -7,7 +7,7 @@ import { fileListName, fileListText, type ListedFile } from '#shared/interfaces/
 import { isReplaced } from '#shared/docs/reference/remote-files.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { type ApiClient, ApiFailure, retryWhileAway } from './api-client.ts';
-import { type UnreadFolder, unreadFolder } from './folder-project.ts';
+import { type UnreadFolder, unreadFolder } from './unread-folder.ts';
 
 export type Publication = {
   domain: string;
@@ -31,9 +31,11 @@ const pauseMs = 1_000;
 export async function publishProject(client: ApiClient, publication: Publication): Promise<PublishedContent> {
   let { opened } = publication;
   for (let attempt = 1; ; attempt += 1) {
-    const project = withAdded(opened ?? (await unreadFolder(publication.folder)), publication.added ?? new Map());
-    const { listed } = project;
+    const folder = opened ?? (await unreadFolder(publication.folder));
     opened = undefined;
+    const project = withAdded(folder, publication.added ?? new Map());
+    await folder.remember();
+    const { listed } = project;
     const missing = await missingIn(client, publication.domain, listed);
     if (missing === undefined) return await send(client, publication, packed(project, listed));
     const wanted = new Set(missing);

@@ -5,9 +5,9 @@ import type { ApiClient } from '../api-client.ts';
 import { privateAddresses, type ServerCommandOptions, withConnection } from '../command-options.ts';
 import { connect, domainOrLocal } from '../connection.ts';
 import { counted, diagnosticLine, formatNumber, printable } from '../format.ts';
-import { unreadFolder } from '../folder-project.ts';
 import { publishProject } from '../publish-project.ts';
 import { createOutput, textTable } from '../terminal.ts';
+import { unreadFolder } from '../unread-folder.ts';
 
 type PublishOptions = ServerCommandOptions & {
   domain?: string;

@@ -13,7 +13,12 @@ export type ProjectFiles = {
 };
 
 /** Files without sizes and hashes, for code that reads only some of them. */
-export type NamedFiles = { files: readonly { path: string }[]; read: ProjectFiles['read'] };
+export type NamedFiles = {
+  files: readonly { path: string }[];
+  read: ProjectFiles['read'];
+  /** False for a page that is known to name no API description (`mayNameDescription`), so that it need not be read to find out. */
+  mayName?: (path: string) => boolean;
+};
 
 const maxAssetBytes = 20 * 1024 * 1024;
 const assetTypes = new Set(

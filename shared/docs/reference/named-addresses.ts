@@ -43,10 +43,10 @@ export async function addressesNamedIn(project: NamedFiles): Promise<Map<string,
   visitNode({ openapi: api['openapi'] ?? null, asyncapi: api['asyncapi'] ?? null });
   visit(value['navigation'] ?? null);
   for (const { path } of project.files) {
-    if (fileKind(path) !== 'page') continue;
+    if (fileKind(path) !== 'page' || project.mayName?.(path) === false) continue;
     const bytes = Buffer.from(await project.read(path, mostFrontmatterBytes));
     // Few pages name an address. These checks are faster than parsing, and the first one is faster than decoding.
-    if (!bytes.includes('openapi') && !bytes.includes('asyncapi')) continue;
+    if (!mayNameDescription(bytes)) continue;
     const start = bytes.toString();
     if (!/^(?:openapi|openapi-schema|asyncapi)["']?\s*:.*https?:/im.test(start)) continue;
     const { data } = parseFrontmatter(decodeSource(Buffer.from(start), path).text, path);
@@ -60,6 +60,12 @@ export async function addressesNamedIn(project: NamedFiles): Promise<Map<string,
 }
 
 const mostFrontmatterBytes = 68 * 1024;
+
+/** False if the frontmatter of a page cannot name an API description, by its bytes. */
+export function mayNameDescription(page: Uint8Array): boolean {
+  const start = Buffer.from(page.buffer, page.byteOffset, Math.min(page.length, mostFrontmatterBytes));
+  return start.includes('openapi') || start.includes('asyncapi');
+}
 
 /** The address at the start of `https://…/openapi.json GET /users`. */
 const firstWord = (text: string): string | undefined => /^https?:\S+/i.exec(text.trim())?.[0];

@@ -1,0 +1,118 @@
+import { readFileSync, statSync } from 'node:fs';
+import { mkdir, readFile, realpath, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { cacheFolder } from '#infra/setup/server-locations.mjs';
+import { sha256Hex } from '#shared/contracts/identifiers.ts';
+import type { NamedFiles, ProjectFile } from '#shared/docs/project/project-files.ts';
+import { mayNameDescription } from '#shared/docs/reference/named-addresses.ts';
+import { jsonIn, sha256Of } from '#shared/runtime/canonical-json.ts';
+import { projectFilesIn } from './folder-project.ts';
+
+/** A docs project in a folder, by names alone: a file is read when it is asked for, unless it is as it was when an earlier command read it. */
+export type UnreadFolder = NamedFiles & {
+  /** The whole file, as it is now. */
+  bytesOf(path: string): Uint8Array;
+  /** The hash and size of the file. */
+  entryOf(path: string): ProjectFile;
+  /** Keeps the hashes for the next command. */
+  remember(): Promise<void>;
+};
+
+/** The state of a file when its bytes were hashed, and whether they may name an API description. */
+const seenFileSchema = z.object({
+  sha256: sha256Hex,
+  sizeBytes: z.int(),
+  modifiedMs: z.number(),
+  changedMs: z.number(),
+  inode: z.number(),
+  mayName: z.boolean(),
+});
+type SeenFile = z.infer<typeof seenFileSchema>;
+const seenFilesSchema = z.object({ version: z.literal(1), files: z.record(z.string(), seenFileSchema) });
+
+/**
+ * A file that was written this shortly before it was hashed is hashed again: it may have been written once more within the same tick of the file system's
+ * clock. Some file systems have ticks of two seconds.
+ */
+const tickMs = 2_000;
+
+export type UnreadFolderOptions = {
+  /** Folder of the hashes that earlier commands found. */
+  cache?: string;
+  now?: () => number;
+};
+
+/** Opens a folder. Throws `NotAProject` when it has no `docs.json` or `mint.json`. */
+export async function unreadFolder(
+  folder: string,
+  { cache = join(cacheFolder(), 'hashes'), now = Date.now }: UnreadFolderOptions = {},
+): Promise<UnreadFolder> {
+  const files = (await projectFilesIn(folder)).map((path) => ({ path }));
+  const record = join(cache, `${sha256Of(await realpath(folder)).slice(0, 32)}.json`);
+  const before = await seenBefore(record);
+  const seen = new Map<string, SeenFile>();
+  let isNew = false;
+
+  // A site has tens of thousands of small files. With promises each takes three times as long.
+  const bytesOf = (path: string): Uint8Array => {
+    const hashedAt = now();
+    const state = stateOf(join(folder, path));
+    const bytes = readFileSync(join(folder, path));
+    const isSettled = Math.max(state.modifiedMs, state.changedMs) < hashedAt - tickMs;
+    const found = { ...state, sha256: sha256Of(bytes), sizeBytes: bytes.length, mayName: mayNameDescription(bytes) };
+    seen.set(path, isSettled ? found : { ...found, changedMs: -1 });
+    isNew = true;
+    return bytes;
+  };
+  const fileOf = (path: string): SeenFile => {
+    const known = seen.get(path) ?? unchanged(before.get(path), () => stateOf(join(folder, path)));
+    if (known === undefined) bytesOf(path);
+    else seen.set(path, known);
+    return seen.get(path) as SeenFile;
+  };
+  return {
+    files,
+    bytesOf,
+    read: async (path, maxBytes) => bytesOf(path).subarray(0, maxBytes),
+    mayName: (path) => fileOf(path).mayName,
+    entryOf(path) {
+      const { sha256, sizeBytes } = fileOf(path);
+      return { path, sha256, sizeBytes };
+    },
+    async remember() {
+      if (!isNew && seen.size === before.size) return;
+      const text = JSON.stringify({ version: 1, files: Object.fromEntries(seen) });
+      // Without the record, the next command reads all files again.
+      await writeWhole(record, text).catch(() => undefined);
+    },
+  };
+}
+
+type FileState = Pick<SeenFile, 'sizeBytes' | 'modifiedMs' | 'changedMs' | 'inode'>;
+
+function stateOf(file: string): FileState {
+  const { size, mtimeMs, ctimeMs, ino } = statSync(file);
+  return { sizeBytes: size, modifiedMs: mtimeMs, changedMs: ctimeMs, inode: ino };
+}
+
+/** The file as it was seen, if it is still in the same state. Every write changes `changedMs`, also one that restores the time of modification. */
+function unchanged(before: SeenFile | undefined, state: () => FileState): SeenFile | undefined {
+  if (before === undefined || before.changedMs < 0) return undefined;
+  const now = state();
+  const isSame = (['sizeBytes', 'modifiedMs', 'changedMs', 'inode'] as const).every((key) => now[key] === before[key]);
+  return isSame ? before : undefined;
+}
+
+async function seenBefore(record: string): Promise<ReadonlyMap<string, SeenFile>> {
+  const text = await readFile(record, 'utf8').catch(() => '');
+  const { success, data } = seenFilesSchema.safeParse(jsonIn(text));
+  return new Map(success ? Object.entries(data.files) : []);
+}
+
+async function writeWhole(file: string, text: string): Promise<void> {
+  await mkdir(join(file, '..'), { recursive: true });
+  const part = `${file}.${process.pid}`;
+  await writeFile(part, text);
+  await rename(part, file);
+}
