@@ -49,7 +49,7 @@ function suite(): void {
     ['cloud', mediumProject],
   ] as const)(
     `as %s: Chromium opens ${pagesToVisit} pages, and the host answers each request`,
-    { timeout: 5 * minuteMs },
+    { timeout: 8 * minuteMs },
     async (deployment, project) => {
       await harness.publish(project.folder);
       const { link } = await harness.exportSite({ deployment });
