@@ -53,7 +53,7 @@ describeWithServers(['nats-server'], 'streams, buckets and consumers that anothe
     const consumer = await js.consumers.get(row.stream, row.name);
     const bodies: string[] = [];
     for (let n = 0; n < count; n += 1) {
-      const message = await consumer.next({ expires: 1_000 });
+      const message = await consumer.next({ expires: 3_000 });
       if (message === null) break;
       bodies.push(message.string());
       if (isDone) await message.ackAck();
