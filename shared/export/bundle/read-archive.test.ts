@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -72,10 +73,20 @@ describe('an archive of a project or of a bundle', () => {
     expect(seen).toEqual(['a', 'b', 'c']);
   });
 
-  test('stopping early closes the source', async () => {
-    const source = Readable.from(cut(await archive({ name: 'a', body: 'a' }, { name: 'b', body: 'b' }), 20));
+  test('stopping early closes the source, which has more', async () => {
+    const packed = await archive({ name: 'a', body: 'a' }, { name: 'b', body: randomBytes(100_000) });
+    const source = new Readable({ read() {} });
+    source.push(packed.subarray(0, -60));
     for await (const { path } of readArchive(source, budgets)) if (path === 'a') break;
     expect(source.destroyed).toBe(true);
+  });
+
+  test('may have several gzip members, unless only one is allowed', async () => {
+    const packed = await archive({ name: 'a', body: 'a'.repeat(1_000) }, { name: 'b', body: 'b' });
+    const tar = gunzipSync(packed);
+    const members = Buffer.concat([gzipSync(tar.subarray(0, 700)), gzipSync(tar.subarray(700))]);
+    expect(await read(members)).toEqual(await read(packed));
+    expect(await refused(members, { oneMember: true })).toContain('more than one gzip member');
   });
 });
 
