@@ -20,7 +20,7 @@ class FlowsFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    // Node loads the code as in production, from the compile cache. Vite would transform and link it again for each file over servers.
+    // Node loads the code as in production. No file waits for Vite's transforms, and the unit tests fill the compile cache for processes of later tests.
     experimental: { viteModuleRunner: false },
     sequence: { sequencer: FlowsFirst },
     // Processes, as in production: a suite that hangs can be killed, and its servers die with it.
