@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { apiClient } from '#services/cli/api-client.ts';
 import { whenSearched } from '#services/cli/publish-project.ts';
 import type { OpenApiDocument } from '#services/gateway/openapi.ts';
+import { fileListName, fileListText } from '#shared/interfaces/http/listed-files.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { packTar } from '../support/archives.ts';
 import { type Description, readDescription } from '../support/described-answers.ts';
@@ -114,6 +115,11 @@ describeWithServers(['nats-server'], 'the description of a running installation'
       const { contentVersion } = (
         await send('publishContent', key, { body: await project('Run `npm install` to install it.') })
       ).json();
+      const files = [{ path: 'docs.json', sha256: sha256Of('not published'), sizeBytes: 13 }];
+      const missing = await send('missingContents', key, {
+        body: await packTar({ [fileListName]: fileListText(files) }),
+      });
+      expect(missing.json()).toEqual({ missing: [sha256Of('not published')] });
       await send('listContent', key);
       await send('promoteContent', key, { ids: { contentVersion } });
 
