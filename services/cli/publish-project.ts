@@ -37,7 +37,7 @@ export async function publishProject(client: ApiClient, publication: Publication
     await folder.remember();
     const { listed } = project;
     const missing = await missingIn(client, publication.domain, listed);
-    if (missing === undefined) return await send(client, publication, packed(project, listed));
+    if (missing === undefined) return await send(client, publication, 'PUT', packed(project, listed));
     const wanted = new Set(missing);
     // One of several files with the same bytes is sent.
     const some = packed(
@@ -46,12 +46,13 @@ export async function publishProject(client: ApiClient, publication: Publication
       listed,
     );
     try {
-      return await send(client, publication, some);
+      return await send(client, publication, 'PATCH', some);
     } catch (error) {
       const changed = some.problem();
+      if (isUnknownThere(error)) return await send(client, publication, 'PUT', packed(project, listed));
       const isCut = error instanceof ApiFailure && ['unreachable', 'request_timeout'].includes(error.code);
       const isMissing = error instanceof ApiFailure && error.code === 'contents_missing';
-      if (attempt === mostAttempts && isMissing) return await send(client, publication, packed(project, listed));
+      if (attempt === mostAttempts && isMissing) return await send(client, publication, 'PUT', packed(project, listed));
       if (attempt === mostAttempts || !(isCut || isMissing || changed instanceof FileChanged)) throw changed ?? error;
       if (isCut) await delay(pauseMs);
     }
@@ -86,20 +87,31 @@ async function missingIn(
   return await client.json<MissingContents>(`${contentPath(domain)}/missing`, call).then(
     ({ missing }) => missing,
     (error: unknown) => {
-      // Without the domain or the route. The publication then tells if it is the domain.
-      if (error instanceof ApiFailure && (error.status === 404 || error.status === 405)) return undefined;
+      if (isUnknownThere(error)) return undefined;
       throw error;
     },
   );
 }
 
+/**
+ * True for the answers of a gateway, or of a publisher behind it, that has no lists. Without the domain the answer is the same; the whole project then
+ * gets the answer about the domain.
+ */
+const isUnknownThere = (error: unknown): boolean =>
+  error instanceof ApiFailure && [404, 405, 500].includes(error.status);
+
 const noBytes = (): never => {
   throw new Error('a list has no files');
 };
 
-const send = (client: ApiClient, { domain, label }: Publication, { body }: Packed): Promise<PublishedContent> =>
+const send = (
+  client: ApiClient,
+  { domain, label }: Publication,
+  method: 'PUT' | 'PATCH',
+  { body }: Packed,
+): Promise<PublishedContent> =>
   client.json<PublishedContent>(contentPath(domain), {
-    method: 'PUT',
+    method,
     query: { version: label },
     headers: asArchive,
     body,

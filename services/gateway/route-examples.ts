@@ -146,6 +146,11 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
     query: { version: 'v2' },
     answer: { contentVersion, version: 'v2', pages: 42, diagnostics: [] },
   },
+  publishChanges: {
+    ...onDomain,
+    query: { version: 'v2' },
+    answer: { contentVersion, version: 'v2', pages: 42, diagnostics: [] },
+  },
   missingContents: { ...onDomain, answer: { missing: [hash('a')] } },
   promoteContent: { params: onContent, answer: content },
   deleteContent: { params: onContent },

@@ -1,4 +1,4 @@
-import { blobKey } from '#shared/contracts/stored-objects.ts';
+import { readBlob } from '#shared/export/read-blob.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import type { ListedFile } from '#shared/interfaces/http/listed-files.ts';
 import { type ObjectStore, unlessDamaged } from '#shared/storage/object-store.ts';
@@ -37,8 +37,9 @@ export function bytesOf(
     async read({ sha256 }, maxBytes) {
       const here = sent.get(sha256);
       if (here !== undefined) return received.read(here, maxBytes);
-      const key = blobKey(organization, sha256);
-      const stored = sizes.has(sha256) ? await unlessDamaged(objectStore.get(key, { signal })) : undefined;
+      const stored = sizes.has(sha256)
+        ? await unlessDamaged(readBlob(objectStore, organization, sha256, { signal }))
+        : undefined;
       if (stored !== undefined) return stored.subarray(0, maxBytes);
       isLacking = true;
       throw new Error('its bytes were not sent');

@@ -39,7 +39,7 @@ const publish = async (objectStore: ObjectStore, files: Record<string, string> =
     { bus, objectStore, pool, clock, random: randomBase62, uploads, readerVersion },
     caller,
     Readable.from([await packTar(files)]),
-    undefined,
+    { sends: 'all files' },
     new AbortController().signal,
   );
 

@@ -43,20 +43,25 @@ class ContentEnded extends Error {
   override name = 'ContentEnded';
 }
 
-/**
- * Takes a packed docs project, or a list of its files with those that are missing, and makes it the latest content of the caller's domain. Throws the
- * `ApiError` that the caller sees.
- */
+/** `sends`: all files of the project, or a list of them and those that are missing. */
+export type PublishOptions = { label?: string | undefined; sends: 'all files' | 'changed files' };
+
+/** Takes a packed docs project and makes it the latest content of the caller's domain. Throws the `ApiError` that the caller sees. */
 export async function publishProject(
   context: PublisherContext,
   caller: Caller,
   packed: Readable,
-  label: string | undefined,
+  { label, sends }: PublishOptions,
   signal: AbortSignal,
 ): Promise<{ answer: PublishedContent; revision: number }> {
   const { organization, domain } = caller;
   const received = await receive(context, caller, packed, signal);
   try {
+    if (sends === 'changed files') requireList(received);
+    else if (received.listed !== undefined) {
+      const sentence = `The archive begins with a list of files (${fileListName}), so it may have only some of them. Send it with PATCH instead of PUT, or without the list.`;
+      throw new ApiError('invalid_project', sentence);
+    }
     const files = received.listed ?? received.files;
     const contentVersion = contentVersionOf(files, context.readerVersion);
     const content = { organization, domain, contentVersion };
@@ -101,14 +106,16 @@ export async function missingContents(
 ): Promise<MissingContents> {
   const received = await receive(context, caller, packed, signal);
   await received.remove();
-  const { listed } = received;
-  if (listed === undefined) {
-    const sentence = `The archive does not begin with a list of files. Name its first entry ${fileListName}, with a line "<sha256> <size in bytes> <path>" for each file.`;
-    throw new ApiError('invalid_project', sentence);
-  }
+  const listed = requireList(received);
   const state = await contentState(context, caller);
   if (isKnown(state, contentVersionOf(listed, context.readerVersion))) return { missing: [] };
   return { missing: missingOf(listed, await heldFiles(context, caller, state, { signal })) };
+}
+
+function requireList({ listed }: ReceivedProject): readonly ListedFile[] {
+  if (listed !== undefined) return listed;
+  const sentence = `The archive does not begin with a list of files. Name its first entry ${fileListName}, with a line "<sha256> <size in bytes> <path>" for each file.`;
+  throw new ApiError('invalid_project', sentence);
 }
 
 /** Longest time for storing what arrived of an upload that was cut. */

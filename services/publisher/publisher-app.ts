@@ -8,10 +8,15 @@ import { appendContent, missingContents, type PublisherContext, publishProject }
 export function publisherApp(context: PublisherContext, options: InternalServerOptions): FastifyInstance {
   const app = internalApp('publisher', options);
 
-  answerCall(app, publisher.publishContent, async ({ caller, body, query, signal }) => {
-    const { answer, revision } = await publishProject(context, caller, body, query.label, signal);
-    return { body: answer, headers: { 'x-bindery-content-revision': revision } };
-  });
+  for (const [call, sends] of [
+    [publisher.publishContent, 'all files'],
+    [publisher.publishChanges, 'changed files'],
+  ] as const) {
+    answerCall(app, call, async ({ caller, body, query, signal }) => {
+      const { answer, revision } = await publishProject(context, caller, body, { label: query.label, sends }, signal);
+      return { body: answer, headers: { 'x-bindery-content-revision': revision } };
+    });
+  }
 
   answerCall(app, publisher.missingContents, async ({ caller, body, signal }) => ({
     body: await missingContents(context, caller, body, signal),

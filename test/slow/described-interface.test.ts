@@ -18,16 +18,16 @@ const minuteMs = 60_000;
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-const project = (text: string) =>
-  packTar({
-    'docs.json': JSON.stringify({
-      theme: 'mint',
-      name: 'Acme',
-      colors: { primary: '#000000' },
-      navigation: { pages: ['quickstart'] },
-    }),
-    'quickstart.mdx': `---\ntitle: Quickstart\n---\n\n## Install\n\n${text}\n`,
-  });
+const files = (text: string): Record<string, string> => ({
+  'docs.json': JSON.stringify({
+    theme: 'mint',
+    name: 'Acme',
+    colors: { primary: '#000000' },
+    navigation: { pages: ['quickstart'] },
+  }),
+  'quickstart.mdx': `---\ntitle: Quickstart\n---\n\n## Install\n\n${text}\n`,
+});
+const project = (text: string) => packTar(files(text));
 
 describeWithServers(['nats-server'], 'the description of a running installation', () => {
   let harness: TestInstallation;
@@ -112,14 +112,18 @@ describeWithServers(['nats-server'], 'the description of a running installation'
       const older = (
         await send('publishContent', key, { ids: { version: 'v1' }, body: await project('Unpack it.') })
       ).json();
-      const { contentVersion } = (
-        await send('publishContent', key, { body: await project('Run `npm install` to install it.') })
-      ).json();
-      const files = [{ path: 'docs.json', sha256: sha256Of('not published'), sizeBytes: 13 }];
-      const missing = await send('missingContents', key, {
-        body: await packTar({ [fileListName]: fileListText(files) }),
-      });
-      expect(missing.json()).toEqual({ missing: [sha256Of('not published')] });
+      const changed = files('Run `npm install` to install it.');
+      const list = fileListText(
+        Object.entries(changed).map(([path, text]) => ({
+          path,
+          sha256: sha256Of(text),
+          sizeBytes: Buffer.byteLength(text),
+        })),
+      );
+      const lacking = await send('missingContents', key, { body: await packTar({ [fileListName]: list }) });
+      expect(lacking.json()).toEqual({ missing: [sha256Of(changed['quickstart.mdx'] ?? '')] });
+      const archive = await packTar({ [fileListName]: list, 'quickstart.mdx': changed['quickstart.mdx'] ?? '' });
+      const { contentVersion } = (await send('publishChanges', key, { body: archive })).json();
       await send('listContent', key);
       await send('promoteContent', key, { ids: { contentVersion } });
 

@@ -66,6 +66,32 @@ export const contentRoutes = [
   ),
   publicRoute(
     {
+      id: 'publishChanges',
+      method: 'PATCH',
+      path,
+      summary:
+        'Publishes a docs project of which only some files are sent. The body is an archive that begins with the list of all files, under the name `_bindery/files`; the others are those that are missing.',
+      key: 'admin',
+      params,
+      query: publishQuerySchema,
+      body: 'archive',
+      limits: [perHour('publications', 'publicationsPerHour')],
+      answer: publishedContentSchema,
+      errors: publisher.publishChanges.errors,
+    },
+    async (context, { principal, domain, query, body, ask }) => {
+      const upload = limitedUpload(body);
+      const parts = { query: { label: query.version }, body: upload.stream };
+      const answer = await ask(publisher.publishChanges, domain, parts).catch((error: unknown) => {
+        throw upload.problem() ?? error;
+      });
+      const published = await answer.json();
+      await contentWhenVisible(context, principal, domain, answer.headers);
+      return published;
+    },
+  ),
+  publicRoute(
+    {
       id: 'missingContents',
       method: 'POST',
       path: `${path}/missing`,

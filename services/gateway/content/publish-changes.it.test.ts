@@ -139,7 +139,7 @@ const askMissing = async (files: Files, domain = 'docs'): Promise<string[]> => {
 /** Publishes a list, true or not, and these entries. */
 const publishListed = async (list: string, sent: Files, domain = 'docs'): Promise<PublishedContent> =>
   client.json(`/v1/domains/${domain}/content`, {
-    method: 'PUT',
+    method: 'PATCH',
     body: streamOf(await packTar({ [fileListName]: list, ...sent })),
   });
 
@@ -181,7 +181,7 @@ test('after a cut, files that had arrived are not sent again', async () => {
   const cutting: ApiClient = {
     ...client,
     async json<T>(path: string, call: Parameters<ApiClient['json']>[1] = {}) {
-      if (call.method !== 'PUT' || cuts > 0) return await client.json<T>(path, call);
+      if (call.method !== 'PATCH' || cuts > 0) return await client.json<T>(path, call);
       cuts += 1;
       const bytes = await buffer(Readable.fromWeb(call.body as never));
       const arriving = new Readable({ read() {} });
@@ -245,6 +245,18 @@ test('an older server gets the plain archive', async () => {
   expect(calls.at(-1)).toEqual({ what: 'content', names: Object.keys(project).toSorted() });
 });
 
+test('an older publisher behind the same gateway gets the plain archive, and never changed files as a whole project', async () => {
+  await publish(project);
+  const { over, calls } = watched((_call, number) => {
+    if (number === 2) throw new ApiFailure('The server has a fault.', 'internal_error', 500);
+  });
+  await publish(changed, over);
+  expect(calls.map(({ names }) => names)).toEqual([[], ['index.mdx'], Object.keys(project).toSorted()]);
+  const body = async () => streamOf(await packTar({ [fileListName]: listOf(changed), ...changed }));
+  const put = client.json('/v1/domains/docs/content', { method: 'PUT', body: await body() });
+  await expect(put).rejects.toMatchObject({ code: 'invalid_project', message: expect.stringContaining('PATCH') });
+});
+
 test('what another domain or organization has is missing, and its hash does not publish it', async () => {
   const secret = { 'secret.mdx': 'For members only.\n' };
   await publishWhole({ ...project, ...secret }, 'site');
@@ -290,12 +302,15 @@ test.each<[string, string, Files, string]>([
   expect(await client.json('/v1/domains/docs/content')).toMatchObject({ versions: [{ pages: 2 }] });
 });
 
-test('an archive without a list has no missing files', async () => {
-  const call = { method: 'POST', body: streamOf(await packTar(project)) } as const;
-  await expect(client.json('/v1/domains/docs/content/missing', call)).rejects.toMatchObject({
-    code: 'invalid_project',
-    message: expect.stringContaining(fileListName),
-  });
+test('an archive without a list has no missing files, and is no change', async () => {
+  const refused = { code: 'invalid_project', message: expect.stringContaining(fileListName) };
+  for (const [path, method] of [
+    ['content/missing', 'POST'],
+    ['content', 'PATCH'],
+  ] as const) {
+    const call = { method, body: streamOf(await packTar(project)) };
+    await expect(client.json(`/v1/domains/docs/${path}`, call)).rejects.toMatchObject(refused);
+  }
 });
 
 test('two publications at once both succeed', async () => {

@@ -28,7 +28,22 @@ export const publisher = {
     method: 'PUT',
     path: '/internal/content',
     query: z.object({ label: contentLabel.optional() }),
-    /** The docs project as a `.tar.gz`, or the list of its files and those that are missing (`listed-files.ts`). */
+    /** The docs project as a `.tar.gz`. */
+    body: 'stream',
+    answer: publishedContentSchema,
+    answerHeaders: revisionHeader,
+    errors: ['invalid_project', 'too_many_labels'],
+    answerWithinMs: publishWithinMs,
+    idleMs: changeWithinMs,
+  }),
+  /** A call of its own, because a publisher of an earlier version would take the files that changed for the whole project. */
+  publishChanges: internalCall({
+    service: 'publisher',
+    callers: ['gateway'],
+    method: 'PUT',
+    path: '/internal/content/changes',
+    query: z.object({ label: contentLabel.optional() }),
+    /** A `.tar.gz` with the list of the project's files and those that are missing (`listed-files.ts`). */
     body: 'stream',
     answer: publishedContentSchema,
     answerHeaders: revisionHeader,
