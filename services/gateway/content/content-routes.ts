@@ -70,7 +70,7 @@ export const contentRoutes = [
       method: 'PATCH',
       path,
       summary:
-        'Publishes a docs project of which only some files are sent. The body is an archive that begins with the list of all files, under the name `_bindery/files`; the others are those that are missing.',
+        'Publishes a docs project by its changed files. The body is an archive whose first entry is the list of all files, under the name `_bindery/files`; the other entries are the missing files.',
       key: 'admin',
       params,
       query: publishQuerySchema,
