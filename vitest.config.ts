@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { cacheFolder } from './infra/setup/server-locations.mjs';
 
-// Tests load the same modules in hundreds of processes: compiled once, a command takes a third of the time.
+// Tests start hundreds of processes that load the same modules: compiled once, a command takes a third of the time.
 process.env.NODE_COMPILE_CACHE ??= join(cacheFolder(), 'compiled');
 
 const everywhere = '{services,shared,infra,test}/**';
@@ -20,13 +20,11 @@ class FlowsFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    // Node loads the code as in production. No file waits for Vite's transforms, and the unit tests fill the compile cache for processes of later tests.
-    experimental: { viteModuleRunner: false },
     sequence: { sequencer: FlowsFirst },
     // Processes, as in production: a suite that hangs can be killed, and its servers die with it.
     pool: 'forks',
-    // Tests over real servers wait most of their time: six keep two processors busy.
-    maxWorkers: 6,
+    // Tests over real servers wait half of their time: four keep two processors busy.
+    maxWorkers: 4,
     // What services log about their normal work would bury what tests say.
     env: { BINDERY_LOG_LEVEL: process.env.BINDERY_LOG_LEVEL ?? 'error' },
     // A machine may be busy with other things: only what hangs fails.

@@ -20,8 +20,6 @@ try {
   const coverage = ['--coverage.enabled', '--coverage.reportOnFailure', `--coverage.reportsDirectory=${folder}`];
   const { status } = spawnSync(process.execPath, [program, 'run', '--project', 'unit', ...coverage], {
     cwd: root,
-    // V8 does not count all branches of functions that it takes from the compile cache.
-    env: { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' },
     stdio: 'inherit',
   });
   const { total: _, ...files } = JSON.parse(readFileSync(join(folder, 'coverage-summary.json'), 'utf8')) as Record<

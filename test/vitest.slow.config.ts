@@ -38,7 +38,6 @@ class LongestFirst extends BaseSequencer {
 /** Tests that take minutes: chaos, load, browsers over whole sites. Most of them wait for processes, so three run side by side. */
 export default defineConfig({
   test: {
-    experimental: { viteModuleRunner: false },
     env: { BINDERY_LOG_LEVEL: process.env.BINDERY_LOG_LEVEL ?? 'error' },
     root: fileURLToPath(new URL('..', import.meta.url)),
     setupFiles: ['test/support/replace-fetch.ts', 'test/support/remove-folders.ts'],

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import pino from 'pino';
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
+import { leadByTurns } from '#shared/messaging/leases.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import { bucketRows, type BusUser } from '#shared/messaging/subjects/subject-table.ts';
 
@@ -20,12 +23,26 @@ export async function standInServices(
     connected('housekeeper'),
   ]);
   const rolesOf = (user: BusUser) => bucketRows.find(({ name }) => name === 'leases')?.keysOf?.[user] ?? [];
-  const held = await Promise.all(
+  const logger = pino({ level: 'silent' });
+  const leading = await Promise.all(
     [
       ...rolesOf('orchestrator').map((role) => ({ role, leases: orchestrator.leases })),
       ...rolesOf('projector').map((role) => ({ role, leases: projector.leases })),
       ...rolesOf('housekeeper').map((role) => ({ role, leases: housekeeper.leases })),
-    ].map(({ role, leases }) => leases.acquire(role, 'stand-in', signal)),
+    ].map(async (held) => {
+      const { promise: leads, resolve } = Promise.withResolvers<void>();
+      // A lease that is lost on a busy machine is taken again, as the services do.
+      const ended = leadByTurns(
+        { ...held, holder: 'stand-in', logger },
+        async (lost) => {
+          resolve();
+          if (!lost.aborted) await once(lost, 'abort');
+        },
+        signal,
+      );
+      await leads;
+      return { ended };
+    }),
   );
   const [indexer, renderer, bundler] = await Promise.all([
     connected('indexer'),
@@ -41,9 +58,8 @@ export async function standInServices(
     while (!signal.aborted) await reader.next({ signal });
   });
   return async () => {
-    await Promise.all(held.map((lease) => lease.release()));
     stop.abort();
-    await Promise.all(waiting);
+    await Promise.all([...waiting, ...leading.map(({ ended }) => ended)]);
     await Promise.all([orchestrator, projector, housekeeper, indexer, renderer, bundler].map((bus) => bus.close()));
   };
 }
