@@ -12,10 +12,10 @@ import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { natsConfig, serverUsers } from '#shared/messaging/subjects/permissions.ts';
 import { type DurableRow, durableRows, renderDurable } from '#shared/messaging/subjects/subject-table.ts';
-import { describeWithServers } from '../../../test/support/describe-with-servers.ts';
-import { type NatsServer, startNatsServer } from '../../../test/support/start-bus.ts';
-import { leftToProvision, provision } from './provision.ts';
-import { beginAt, durableSettings } from './wanted-settings.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { type NatsServer, startNatsServer } from '../support/start-bus.ts';
+import { leftToProvision, provision } from '#shared/messaging/nats/provision.ts';
+import { beginAt, durableSettings } from '#shared/messaging/nats/wanted-settings.ts';
 
 const version = 'r-0123456789ab';
 const passwords = Object.fromEntries(serverUsers.map((user) => [user, `${user} password`]));

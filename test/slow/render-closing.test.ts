@@ -9,12 +9,12 @@ import { fitting } from '#shared/docs/sandbox/child-messages.ts';
 import { readSidecar, storedSegment } from '#shared/export/export-objects.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { type ObjectStore, ObjectStoreUnavailable } from '#shared/storage/object-store.ts';
-import { siteModel } from '../../test/support/site-model.ts';
-import { testObjectStore } from '../../test/support/test-object-store.ts';
-import { renderClosing, storedManifest } from './render-closing.ts';
-import { renderChild } from './main.ts';
+import { siteModel } from '../support/site-model.ts';
+import { testObjectStore } from '../support/test-object-store.ts';
+import { renderClosing, storedManifest } from '#services/page-renderer/render-closing.ts';
+import { renderChild } from '#services/page-renderer/main.ts';
 import { packPages, sidecarParts } from '#shared/export/bundle/packed-segment.ts';
-import { storeSegment } from './store-segment.ts';
+import { storeSegment } from '#services/page-renderer/store-segment.ts';
 
 const organization = 'acme';
 const domain = 'docs';

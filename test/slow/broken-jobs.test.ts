@@ -6,9 +6,9 @@ import { planKey } from '#shared/contracts/stored-objects.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { ObjectStoreUnavailable } from '#shared/storage/object-store.ts';
-import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { type ExportHarness, organization, startExportHarness } from '../../test/support/export-harness.ts';
-import { type LeadingOrchestrator, leadingOrchestrator } from '../../test/support/leading-orchestrator.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { type ExportHarness, organization, startExportHarness } from '../support/export-harness.ts';
+import { type LeadingOrchestrator, leadingOrchestrator } from '../support/leading-orchestrator.ts';
 
 const ended = ({ data }: ExportCommit) => ['completed', 'failed', 'cancelled'].includes(data.state.phase);
 const isRendering = ({ data }: ExportCommit) => data.state.phase === 'rendering';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import { packTar } from '../../test/support/archives.ts';
+import { packTar } from '../support/archives.ts';
 import {
   type Answer,
   docsHosts,
@@ -13,8 +13,8 @@ import {
   isReady,
   whole,
   withMetrics,
-} from '../../test/support/docs-host.ts';
-import { exampleBundle } from '../../test/support/example-bundle.ts';
+} from '../support/docs-host.ts';
+import { exampleBundle } from '../support/example-bundle.ts';
 
 const { folder, host, server } = docsHosts();
 const versions = () => join(folder(), 'docs-host/versions');

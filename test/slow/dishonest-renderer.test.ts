@@ -7,12 +7,12 @@ import { childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { withSnapshot } from '#shared/docs/sandbox/child-snapshot.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
-import { testObjectStore } from '../../test/support/test-object-store.ts';
-import type { RendererContext } from './context.ts';
-import { type PlannedSite, projectTexts } from './planned-sites.ts';
-import { type ChunkOutcome, renderChunk } from './render-segment.ts';
+import { testObjectStore } from '../support/test-object-store.ts';
+import type { RendererContext } from '#services/page-renderer/context.ts';
+import { type PlannedSite, projectTexts } from '#services/page-renderer/planned-sites.ts';
+import { type ChunkOutcome, renderChunk } from '#services/page-renderer/render-segment.ts';
 
-const entry = new URL('./test-children/dishonest-renderer.ts', import.meta.url);
+const entry = new URL('../../services/page-renderer/test-children/dishonest-renderer.ts', import.meta.url);
 const mustWork = {
   info: () => undefined,
   warn(line: string) {

@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { ChildDied, ChildMisbehaved, ChildTimedOut } from './child.ts';
-import { type ChildPool, childPool } from './child-pool.ts';
-import { answerer } from './child-request.ts';
-import { probeConfinement } from './confinement.ts';
-import { withSnapshot } from './child-snapshot.ts';
-import { Misfit } from './frames.ts';
-import { afterwards, breaks, dishonesties } from './test-children/dishonesty.ts';
+import { ChildDied, ChildMisbehaved, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
+import { type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
+import { answerer } from '#shared/docs/sandbox/child-request.ts';
+import { probeConfinement } from '#shared/docs/sandbox/confinement.ts';
+import { withSnapshot } from '#shared/docs/sandbox/child-snapshot.ts';
+import { Misfit } from '#shared/docs/sandbox/frames.ts';
+import { afterwards, breaks, dishonesties } from '#shared/docs/sandbox/test-children/dishonesty.ts';
 
 /** The confinement on a machine without any kernel mechanism. */
 const bare = probeConfinement('');
-const entry = new URL('./test-children/dishonest-child.ts', import.meta.url);
+const entry = new URL('../../shared/docs/sandbox/test-children/dishonest-child.ts', import.meta.url);
 const mustWork = {
   info: () => undefined,
   warn(line: string) {
