@@ -106,7 +106,7 @@ function planThread(program: URL): PlanThread {
       const message: ThreadQuestion = { number: last, question };
       return new Promise((resolve, reject) => {
         waiting.set(message.number, { resolve, reject });
-        // Only a plan that is being made keeps the process alive.
+        // The process stays alive while a plan is being made.
         worker.ref();
         worker.postMessage(message, []);
       });

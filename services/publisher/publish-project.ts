@@ -186,8 +186,8 @@ async function knownModel(
 }
 
 /**
- * Reads the project in a child, and stores its files before its site model, so that a site model implies all of its files. Files that the model does
- * not name, and that reading did not need, are not stored.
+ * Reads the project in a child, and stores its files before its site model, so that a site model implies all of its files. It stores the files that
+ * the model names and those that were read.
  */
 async function storeProject(
   { objectStore, pool, clock, readerVersion }: PublisherContext,

@@ -21,6 +21,35 @@ const path = '/v1/domains/:domain/content';
 const params = z.object({ domain: domainName });
 const versionParams = params.extend({ contentVersion: contentVersion.meta({ title: 'content version' }) });
 
+/** A route that publishes the archive in its body by this call, and answers once the content is listed. */
+const publication = (
+  call: typeof publisher.publishContent | typeof publisher.publishChanges,
+  named: { id: string; method: 'PUT' | 'PATCH'; summary: string },
+) =>
+  publicRoute(
+    {
+      ...named,
+      path,
+      key: 'admin',
+      params,
+      query: publishQuerySchema,
+      body: 'archive',
+      limits: [perHour('publications', 'publicationsPerHour')],
+      answer: publishedContentSchema,
+      errors: call.errors,
+    },
+    async (context, { principal, domain, query, body, ask }) => {
+      const upload = limitedUpload(body);
+      const parts = { query: { label: query.version }, body: upload.stream };
+      const answer = await ask(call, domain, parts).catch((error: unknown) => {
+        throw upload.problem() ?? error;
+      });
+      const published = await answer.json();
+      await contentWhenVisible(context, principal, domain, answer.headers);
+      return published;
+    },
+  );
+
 /** Publication of docs projects, and the published content versions. */
 export const contentRoutes = [
   publicRoute(
@@ -38,58 +67,18 @@ export const contentRoutes = [
       return toContentList(slug, stored?.document.state);
     },
   ),
-  publicRoute(
-    {
-      id: 'publishContent',
-      method: 'PUT',
-      path,
-      summary:
-        'Publishes a docs project. The same files give the same content version until an upgrade of the platform reads them in another way.',
-      key: 'admin',
-      params,
-      query: publishQuerySchema,
-      body: 'archive',
-      limits: [perHour('publications', 'publicationsPerHour')],
-      answer: publishedContentSchema,
-      errors: publisher.publishContent.errors,
-    },
-    async (context, { principal, domain, query, body, ask }) => {
-      const upload = limitedUpload(body);
-      const parts = { query: { label: query.version }, body: upload.stream };
-      const answer = await ask(publisher.publishContent, domain, parts).catch((error: unknown) => {
-        throw upload.problem() ?? error;
-      });
-      const published = await answer.json();
-      await contentWhenVisible(context, principal, domain, answer.headers);
-      return published;
-    },
-  ),
-  publicRoute(
-    {
-      id: 'publishChanges',
-      method: 'PATCH',
-      path,
-      summary:
-        'Publishes a docs project by its changed files. The body is an archive whose first entry is the list of all files, under the name `_bindery/files`; the other entries are the missing files.',
-      key: 'admin',
-      params,
-      query: publishQuerySchema,
-      body: 'archive',
-      limits: [perHour('publications', 'publicationsPerHour')],
-      answer: publishedContentSchema,
-      errors: publisher.publishChanges.errors,
-    },
-    async (context, { principal, domain, query, body, ask }) => {
-      const upload = limitedUpload(body);
-      const parts = { query: { label: query.version }, body: upload.stream };
-      const answer = await ask(publisher.publishChanges, domain, parts).catch((error: unknown) => {
-        throw upload.problem() ?? error;
-      });
-      const published = await answer.json();
-      await contentWhenVisible(context, principal, domain, answer.headers);
-      return published;
-    },
-  ),
+  publication(publisher.publishContent, {
+    id: 'publishContent',
+    method: 'PUT',
+    summary:
+      'Publishes a docs project. The same files give the same content version until an upgrade of the platform reads them in another way.',
+  }),
+  publication(publisher.publishChanges, {
+    id: 'publishChanges',
+    method: 'PATCH',
+    summary:
+      'Publishes a docs project by its changed files. The body is an archive whose first entry is the list of all files, under the name `_bindery/files`; the other entries are the missing files.',
+  }),
   publicRoute(
     {
       id: 'missingContents',
