@@ -75,8 +75,17 @@ async function handleCommit(context: IndexerContext, commit: ContentCommit, sign
 }
 
 function endedBy(event: ContentEvent): string[] {
-  if (event.type === 'ContentDeleted') return [event.data.contentVersion];
-  return event.type === 'ContentsEnded' ? event.data.contentVersions : [];
+  switch (event.type) {
+    case 'ContentDeleted':
+      return [event.data.contentVersion];
+    case 'ContentsEnded':
+      return event.data.contentVersions;
+    case 'ContentPublished':
+    case 'ContentIndexed':
+    case 'ContentPromoted':
+    case 'LabelRemoved':
+      return [];
+  }
 }
 
 async function appendIndexed(

@@ -79,8 +79,10 @@ export function shortened(text: string): string {
   return text.length <= longestText ? text : `${text.slice(0, longestText - 1).toWellFormed()}…`;
 }
 
-/** Figures that one entry adds; actions without a function add nothing. */
-const countedOf: Partial<Record<AuditAction, (entry: AuditEntry) => SomeUsageFigures>> = {
+const nothing = (): SomeUsageFigures => ({});
+
+/** Figures that one entry adds. */
+const countedOf: Record<AuditAction, (entry: AuditEntry) => SomeUsageFigures> = {
   'export.requested': () => ({ exportsStarted: 1 }),
   'export.replayed': () => ({ exportsStarted: 1, exportsReplayed: 1 }),
   'export.completed': ({ pageCount = 0, sizeBytes = 0 }) => ({
@@ -95,6 +97,17 @@ const countedOf: Partial<Record<AuditAction, (entry: AuditEntry) => SomeUsageFig
     pagesPublished: pageCount,
     publishedBytes: sizeBytes,
   }),
+  'content.labelled': nothing,
+  'content.unlabelled': nothing,
+  'content.promoted': nothing,
+  'content.deleted': nothing,
+  'content.ended': nothing,
+  'organization.created': nothing,
+  'organization.changed': nothing,
+  'domain.added': nothing,
+  'key.created': nothing,
+  'key.rotated': nothing,
+  'key.revoked': nothing,
   'link.signed': () => ({ linksSigned: 1 }),
 };
 
@@ -102,7 +115,7 @@ const countedOf: Partial<Record<AuditAction, (entry: AuditEntry) => SomeUsageFig
 export function usageOfEntries(entries: readonly AuditEntry[]): SomeUsageFigures {
   const sums = new Map<UsageFigureName, number>();
   for (const entry of entries) {
-    const counted = countedOf[entry.action]?.(entry) ?? {};
+    const counted = countedOf[entry.action](entry);
     for (const name of usageFigureNames) sums.set(name, (sums.get(name) ?? 0) + (counted[name] ?? 0));
   }
   return Object.fromEntries([...sums].filter(([, sum]) => sum > 0));

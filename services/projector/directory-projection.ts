@@ -37,10 +37,20 @@ export const directoryProjection: ProjectionSource<DirectoryCommit> = {
 function touchedKeys({ data: { events, state } }: DirectoryCommit): ApiKey[] {
   const ids = new Set<string>();
   for (const event of events) {
-    if (event.type === 'ApiKeyCreated') ids.add(event.data.key.id);
-    else if (event.type === 'ApiKeyRevoked') ids.add(event.data.keyId);
-    else if (event.type === 'ApiKeyRotated') ids.add(event.data.oldKeyId).add(event.data.key.id);
-    else return state.keys;
+    switch (event.type) {
+      case 'OrganizationCreated':
+      case 'OrganizationChanged':
+      case 'DomainAdded':
+        return state.keys;
+      case 'ApiKeyCreated':
+        ids.add(event.data.key.id);
+        break;
+      case 'ApiKeyRevoked':
+        ids.add(event.data.keyId);
+        break;
+      case 'ApiKeyRotated':
+        ids.add(event.data.oldKeyId).add(event.data.key.id);
+    }
   }
   return state.keys.filter((key) => ids.has(key.id));
 }

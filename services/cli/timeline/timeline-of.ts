@@ -77,11 +77,28 @@ function phasesOf(events: readonly TimedEvent[], endMs: number): Phase[] {
 }
 
 function phaseAfter(event: TimedEvent['event'], phase: Phase['name']): Phase['name'] {
-  if (isPlan(event)) return 'rendering';
-  if (event.type === 'RenderingFinished') return 'closing';
-  if (event.type === 'ClosingRendered') return 'joining';
-  if (event.type === 'SegmentLost') return event.data.chunk < 0 ? 'closing' : 'rendering';
-  return phase;
+  switch (event.type) {
+    case 'PagesPlanned':
+    case 'PagesReplanned':
+      return 'rendering';
+    case 'RenderingFinished':
+      return 'closing';
+    case 'ClosingRendered':
+      return 'joining';
+    case 'SegmentLost':
+      return event.data.chunk < 0 ? 'closing' : 'rendering';
+    case 'ExportRequested':
+    case 'ChunkRendered':
+    case 'ChunksReused':
+    case 'ChunkFailed':
+    case 'ChunkTimedOut':
+    case 'ClosingFailed':
+    case 'BundleFailed':
+    case 'ExportCompleted':
+    case 'ExportFailed':
+    case 'ExportCancelled':
+      return phase;
+  }
 }
 
 const isPlan = (event: ShownEvent) => event.type === 'PagesPlanned' || event.type === 'PagesReplanned';
@@ -93,27 +110,26 @@ const bundle = 'bundle';
 function troublesOf(events: readonly TimedEvent[]): Trouble[] {
   const troubles: Trouble[] = [];
   for (const { event, atMs } of events) {
-    const done = doneBy(event);
-    if (done !== undefined) {
+    const result = resultOf(event);
+    if (typeof result === 'string') {
       for (const trouble of troubles)
-        if (trouble.what === done && trouble.kind !== 'pages-failed') trouble.madeGoodMs ??= atMs;
-    }
-    const trouble = troubleOf(event);
-    if (trouble !== undefined) troubles.push({ pages: [], ...trouble, atMs });
+        if (trouble.what === result && trouble.kind !== 'pages-failed') trouble.madeGoodMs ??= atMs;
+    } else if (result !== undefined) troubles.push({ pages: [], ...result, atMs });
   }
   return troubles;
 }
 
 const chunkName = (chunk: number): string => (chunk < 0 ? closing : `chunk ${chunk}`);
 
-function doneBy(event: ShownEvent): string | undefined {
-  if (event.type === 'ChunkRendered') return chunkName(event.data.chunk);
-  if (event.type === 'ClosingRendered') return closing;
-  return event.type === 'ExportCompleted' ? bundle : undefined;
-}
-
-function troubleOf(event: ShownEvent): (Omit<Trouble, 'atMs' | 'pages'> & { pages?: string[] }) | undefined {
+/** The name of the work that an event completes, or the trouble that it reports. */
+function resultOf(event: ShownEvent): string | (Omit<Trouble, 'atMs' | 'pages'> & { pages?: string[] }) | undefined {
   switch (event.type) {
+    case 'ChunkRendered':
+      return chunkName(event.data.chunk);
+    case 'ClosingRendered':
+      return closing;
+    case 'ExportCompleted':
+      return bundle;
     case 'ChunkFailed': {
       const { chunk, attempt, renderer, cause, reason, failedPages } = event.data;
       // The orchestrator reports for a renderer that is gone.
@@ -143,11 +159,8 @@ function troubleOf(event: ShownEvent): (Omit<Trouble, 'atMs' | 'pages'> & { page
     case 'ExportRequested':
     case 'PagesPlanned':
     case 'PagesReplanned':
-    case 'ChunkRendered':
     case 'ChunksReused':
     case 'RenderingFinished':
-    case 'ClosingRendered':
-    case 'ExportCompleted':
     case 'ExportFailed':
     case 'ExportCancelled':
       return undefined;

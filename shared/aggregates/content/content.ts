@@ -109,8 +109,6 @@ function evolve(state: ContentState | undefined, event: ContentEvent, { time }: 
       const { ended = [], ...rest } = withoutVersions(before, contentVersions);
       return { ...rest, ended: [...ended, ...contentVersions].slice(-mostEnded) };
     }
-    default:
-      return event satisfies never;
   }
 }
 

@@ -139,8 +139,6 @@ function evolve(state: DirectoryState | undefined, event: DirectoryEvent, { time
     }
     case 'ApiKeyRevoked':
       return { ...state, keys: changeKey(state.keys, event.data.keyId, { revokedAt: time }) };
-    default:
-      return event satisfies never;
   }
 }
 

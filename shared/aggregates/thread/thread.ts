@@ -99,9 +99,14 @@ function evolve(state: ThreadState | undefined, { type, data }: ThreadEvent, { t
     return { organization, domain, threadId, ...owner, createdAt: time, turnCount: 0, lastTurns: [] };
   }
   if (state === undefined) throw new Error(`${type} comes before the start of the thread ${data.threadId}.`);
-  if (type === 'AnswerRated') return { ...state, ratingCount: (state.ratingCount ?? 0) + 1, lastTurns: [] };
-  if (type === 'QuestionAsked') return { ...state, lastTurns: [] };
-  return { ...state, turnCount: state.turnCount + 1, lastTurns: [] };
+  switch (type) {
+    case 'QuestionAsked':
+      return { ...state, lastTurns: [] };
+    case 'QuestionAnswered':
+      return { ...state, turnCount: state.turnCount + 1, lastTurns: [] };
+    case 'AnswerRated':
+      return { ...state, ratingCount: (state.ratingCount ?? 0) + 1, lastTurns: [] };
+  }
 }
 
 /** Limits of a thread's text that its next answer may need. */
@@ -133,15 +138,23 @@ const noAnswer = '(This question got no answer.)';
 
 /** The turns of an event. `answered`: the messages that later commits answer. */
 function turnsIn({ type, data }: ThreadEvent, answered: ReadonlySet<string>): Turn[] {
-  if (type === 'ThreadStarted') return data.turns;
-  if (type === 'AnswerRated' || type === 'ThreadErased') return [];
-  if (type === 'QuestionAsked' && answered.has(data.messageId)) return [];
-  const answer = type === 'QuestionAnswered' && data.answer !== '' ? data.answer : noAnswer;
-  return [
-    { role: 'user', text: data.question },
-    { role: 'assistant', text: answer },
-  ];
+  switch (type) {
+    case 'ThreadStarted':
+      return data.turns;
+    case 'QuestionAsked':
+      return answered.has(data.messageId) ? [] : turnsOf(data.question, noAnswer);
+    case 'QuestionAnswered':
+      return turnsOf(data.question, data.answer === '' ? noAnswer : data.answer);
+    case 'AnswerRated':
+    case 'ThreadErased':
+      return [];
+  }
 }
+
+const turnsOf = (question: string, answer: string): Turn[] => [
+  { role: 'user', text: question },
+  { role: 'assistant', text: answer },
+];
 
 /** Appends a turn. If the same side spoke last, the text is added to that turn. */
 export function withTurn(turns: Turn[], turn: Turn): Turn[] {
