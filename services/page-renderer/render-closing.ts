@@ -109,6 +109,7 @@ async function makeSegment(
         }
         if (lost.length > 0) throw new Error('sidecars are missing, so there is nothing to store');
       },
+      { withPieces: true },
     );
     return { kind: 'made', details: { ...summary, madeFrom: segmentsDigest(sidecars.segments) } };
   } catch (error) {

@@ -234,6 +234,11 @@ export const segmentSidecarSchema = z.object({
   diagnostics: z.array(diagnosticSchema),
   /** Present in a closing segment: SHA-256 over the SHA-256s of the segments whose files its manifest lists (`segmentsDigest`). */
   madeFrom: sha256Hex.optional(),
+  /**
+   * Present in a closing segment: size and SHA-256 of each of the pieces that its packed bytes consist of, in their order. The copied texts of a chunk
+   * are a piece of their own, so most pieces are also those of the closing segment of an earlier content version.
+   */
+  pieces: z.array(z.tuple([z.int().min(1), sha256Hex])).optional(),
 });
 
 export type SegmentSidecar = z.infer<typeof segmentSidecarSchema>;

@@ -94,6 +94,9 @@ test('a site whose text is many times the memory of its child is closed', { time
   expect(sizes.get('docs/llms-full.txt')).toBeGreaterThan(3_000 * 20_000);
   const segment = await objectStore.head(segmentKey(organization, site.plan.closingKey));
   expect(segment?.sizeBytes).toBe(sidecar?.sizeBytes);
+  expect(sidecar?.pieces?.reduce((sum, [sizeBytes]) => sum + sizeBytes, 0)).toBe(segment?.sizeBytes);
+  // Both texts of each chunk are copied as they are stored.
+  expect(sidecar?.pieces?.length).toBeGreaterThan((2 * 3_000) / 16);
   expect(await storedManifest(context(), site.plan, signal)).toBe(
     outcome.kind === 'rendered' && outcome.manifestSha256,
   );

@@ -57,13 +57,14 @@ export async function packStored(
 
 /**
  * Packs the files that `fill` adds, while `upload` receives the bytes of the segment, with the memory of a few blocks. Rejects with the error of
- * `fill`, or with the reason of `upload` if that failed first.
+ * `fill`, or with the reason of `upload` if that failed first. `options`: those of the writer.
  */
 export async function packTo(
   upload: (segment: Readable) => Promise<void>,
   fill: (writer: SegmentWriter) => Promise<void>,
+  options?: Parameters<typeof segmentWriter>[0],
 ): Promise<SegmentSummary> {
-  const writer = segmentWriter();
+  const writer = segmentWriter(options);
   let uploadError: unknown;
   const uploaded = upload(writer.output).catch((error: unknown) => {
     uploadError = error;

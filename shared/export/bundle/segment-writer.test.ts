@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { crc32, constants, inflateRawSync } from 'node:zlib';
@@ -42,6 +42,31 @@ test.each([
   expect(await writer.finish()).toEqual(summary);
   await slowly;
   expect(Buffer.concat(chunks).equals(bytes)).toBe(true);
+});
+
+test('a writer lists the pieces of its segment, and a changed text is a changed piece', async () => {
+  const text = async (words: string) => {
+    const raw = Buffer.from(words.repeat(9_000));
+    return { raw, deflated: await deflateWhole(raw), crc32: crc32(raw) };
+  };
+  const packed = async (words: readonly string[]) => {
+    const writer = segmentWriter({ withPieces: true });
+    const bytes = buffer(writer.output);
+    const texts = await Promise.all(words.map(text));
+    const size = texts.reduce((sum, { raw }) => sum + raw.length, 0);
+    await writer.addStream('acme/llms-full.txt', size, Readable.from(texts));
+    const { pieces = [] } = await writer.finish();
+    return { pieces, bytes: await bytes };
+  };
+  const { pieces, bytes } = await packed(['one ', 'two ', 'six ']);
+  let at = 0;
+  for (const [sizeBytes, sha256] of pieces) {
+    expect(hash('sha256', bytes.subarray(at, at + sizeBytes), 'hex')).toBe(sha256);
+    at += sizeBytes;
+  }
+  expect(at).toBe(bytes.length);
+  const changed = (await packed(['one ', 'ten ', 'six '])).pieces;
+  expect(changed.map((piece, number) => piece[1] === pieces[number]?.[1])).toEqual([true, true, false, true, true]);
 });
 
 test('paths that are not allowed in an archive are refused, and so are duplicate paths', async () => {

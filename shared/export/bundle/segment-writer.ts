@@ -26,8 +26,9 @@ export type SegmentWriter = {
 /**
  * Packs files into a segment: tar entries as raw deflate data, ended by a full flush on a byte boundary and without a last block, so that segments
  * can be concatenated. The same files in the same order give the same bytes. Compresses off the event loop, with the memory of a few pieces.
+ * `withPieces`: the summary lists the pieces.
  */
-export function segmentWriter(): SegmentWriter {
+export function segmentWriter({ withPieces = false }: { withPieces?: boolean } = {}): SegmentWriter {
   const contents = segmentContents();
   const packed = createHash('sha256');
   let sizeBytes = 0;
@@ -38,6 +39,7 @@ export function segmentWriter(): SegmentWriter {
   let before: Uint8Array = new Uint8Array(0);
   /** Pieces that are being deflated, in their order. */
   const deflating: Promise<Buffer>[] = [];
+  const pieces: SegmentPiece[] = [];
   const output = new PassThrough({ highWaterMark: windowBytes });
   const closed = finished(output);
   closed.catch(() => {}); // Thrown by the next `add` or `finish`.
@@ -48,6 +50,7 @@ export function segmentWriter(): SegmentWriter {
     void deflating.shift();
     if (bytes === undefined) return;
     packed.update(bytes);
+    if (withPieces) pieces.push([bytes.length, hash('sha256', bytes, 'hex')]);
     sizeBytes += bytes.length;
     if (!output.write(bytes)) await Promise.race([once(output, 'drain'), closed]);
   }
@@ -114,7 +117,8 @@ export function segmentWriter(): SegmentWriter {
       while (deflating.length > 0) await passOn();
       if (output.destroyed) await closed;
       output.end();
-      return { sha256: packed.digest('hex'), crc32: crc, rawLength, sizeBytes, files: contents.files };
+      const summary = { sha256: packed.digest('hex'), crc32: crc, rawLength, sizeBytes, files: contents.files };
+      return withPieces ? { ...summary, pieces } : summary;
     },
   };
 }
@@ -181,6 +185,9 @@ export async function packSegment(files: readonly FileToPack[]): Promise<Segment
 /** One file inside a segment: its path in the archive, size in bytes, SHA-256 of its bytes as 64 hex digits. */
 type SegmentFile = { path: string; size: number; sha256: string };
 
+/** One of the consecutive pieces of a segment's packed bytes: its size in bytes and their SHA-256. Copied deflate data is a piece of its own. */
+type SegmentPiece = [sizeBytes: number, sha256: string];
+
 /** Description of a packed segment, the base of its sidecar. */
 export type SegmentSummary = {
   /** SHA-256 of the packed bytes, 64 hex digits. */
@@ -193,4 +200,6 @@ export type SegmentSummary = {
   sizeBytes: number;
   /** Files in the order in which they were added. */
   files: SegmentFile[];
+  /** The pieces in their order, if the writer was asked for them. */
+  pieces?: SegmentPiece[];
 };
