@@ -1,6 +1,6 @@
 import { type FileHandle, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { addAbortSignal, type Readable } from 'node:stream';
+import { addAbortSignal, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import { type Clock, systemClock } from '#shared/runtime/time-and-ids.ts';
@@ -12,7 +12,9 @@ import {
   checkObjectPrefix,
   DamagedObject,
   objectDescription,
+  type ObjectDescription,
   type ObjectEntry,
+  type ObjectPart,
   type ObjectStore,
   ObjectStoreUnavailable,
   type PutOptions,
@@ -83,21 +85,31 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
     return new ObjectStoreUnavailable(`the folder ${settings.folder} cannot be used: ${reason}`, { cause: error });
   }
 
-  async function write(
-    key: string,
-    options: PutOptions,
-    replace: boolean,
-    body: Uint8Array | Readable,
-  ): Promise<boolean> {
+  async function write(key: string, options: PutOptions, replace: boolean, body: Uint8Array): Promise<boolean> {
     const path = pathOf(key);
     const end = objectFileEnd(objectDescription(options));
     const writeAll = async (file: FileHandle): Promise<void> => {
-      if (body instanceof Uint8Array) await file.writeFile(body, options);
-      else await pipeline(body, (source) => file.writeFile(source), options);
+      await file.writeFile(body, options);
       await file.writeFile(end);
     };
-    const isSmall = body instanceof Uint8Array && body.length <= waitedBytes;
+    const isSmall = body.length <= waitedBytes;
     return onDisk(options.signal, () => uploads.store(path, replace, isSmall ? Buffer.concat([body, end]) : writeAll));
+  }
+
+  /** `described` is called after the last byte. */
+  async function writeStream(
+    key: string,
+    body: Readable,
+    signal: AbortSignal | undefined,
+    described: () => Promise<ObjectDescription>,
+  ): Promise<void> {
+    const path = pathOf(key);
+    await onDisk(signal, () =>
+      uploads.store(path, true, async (file) => {
+        await pipeline(body, (source) => file.writeFile(source), signal === undefined ? {} : { signal });
+        await file.writeFile(objectFileEnd(await described()));
+      }),
+    );
   }
 
   /** The result of `read` on the object's file; undefined when there is none. */
@@ -133,7 +145,15 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
     },
 
     async putStream(key, body, options = {}) {
-      await write(key, options, true, body);
+      const description = objectDescription(options);
+      await writeStream(key, body, options.signal, async () => description);
+    },
+
+    async putParts(key, parts, { metadata, ...options }) {
+      const body = Readable.from(bytesOf(parts), { objectMode: false });
+      await writeStream(key, body, options.signal, async () =>
+        objectDescription({ ...options, metadata: await metadata() }),
+      );
     },
 
     get: (key, options = {}) => ofFile(key, options.signal, readObjectFile),
@@ -191,4 +211,8 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
     close: async () => {},
   };
   return store;
+}
+
+async function* bytesOf(parts: readonly ObjectPart[]): AsyncGenerator<Uint8Array> {
+  for (const { read } of parts) yield* read();
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
-import type { ObjectStore } from './object-store.ts';
+import type { ObjectPart, ObjectStore } from './object-store.ts';
 import { dateErrorMs } from './s3-clock.ts';
 
 export type StoreUnderTest = { store: ObjectStore; stop(): Promise<void> };
@@ -242,6 +242,63 @@ export function objectStoreContract(
         for await (const chunk of half ?? []) if (Buffer.from(chunk).length > 0) break;
         (await store.getStream(key))?.destroy();
         expect((await store.get(key))?.length).toBe(5 * MiB);
+      });
+    });
+
+    describe('an object of parts', () => {
+      const whole = randomBytes(24 * MiB);
+      const part = (bytes: Uint8Array): ObjectPart => ({
+        async *read() {
+          yield bytes;
+        },
+      });
+      /** A part that the other object has. Stores that copy do not read it. */
+      const same = (at: number, sizeBytes: number): ObjectPart => ({
+        ...part(whole.subarray(at, at + sizeBytes)),
+        same: { at, sizeBytes },
+      });
+
+      test.each<[string, (string | [at: number, sizeBytes: number])[]]>([
+        ['a change in the middle', [[0, 12 * MiB], 'changed', [12 * MiB + 7, 12 * MiB - 7]]],
+        ['changes at both ends', ['before', [0, 20 * MiB], 'after']],
+        ['runs that are too short to be copied', [[0, 100], 'x', [200, 4 * MiB], 'y', [5 * MiB, MiB], 'z']],
+        [
+          'parts in another order, next to each other',
+          [
+            [12 * MiB, 6 * MiB],
+            [18 * MiB, 6 * MiB],
+            [0, 12 * MiB],
+          ],
+        ],
+        ['nothing in common', ['all', 'of', 'it']],
+        ['the same object', [[0, 24 * MiB]]],
+      ])('has the bytes of its parts: %s', async (_, parts) => {
+        const [other, key] = [nextKey(), nextKey()];
+        await store.putStream(other, Readable.from([whole], { objectMode: false }));
+        const version = (await store.head(other))?.version;
+        const objects = parts.map((one) => (typeof one === 'string' ? part(text(one)) : same(...one)));
+        const expected = Buffer.concat(
+          parts.map((one) => (typeof one === 'string' ? text(one) : whole.subarray(one[0], one[0] + one[1]))),
+        );
+        const metadata = async () => ({ sha256: 'abc' });
+        await store.putParts(key, objects, { metadata, other: { key: other, version }, contentType: 'text/plain' });
+        expect((await bytesOf(store.getStream(key)))?.equals(expected)).toBe(true);
+        expect(await store.head(key)).toMatchObject({ sizeBytes: expected.length, metadata: { sha256: 'abc' } });
+      });
+
+      test('is not stored if a part fails', async () => {
+        const key = nextKey();
+        await store.put(key, text('before'));
+        const failing: ObjectPart = {
+          async *read() {
+            yield Buffer.alloc(9 * MiB);
+            throw new Error('the source broke');
+          },
+        };
+        const metadata = async () => ({});
+        await expect(store.putParts(key, [part(text('x')), failing], { metadata })).rejects.toThrow('the source broke');
+        expect((await store.get(key))?.toString()).toBe('before');
+        expect(await store.sweepUnfinishedUploads(new Date(Date.now() + 60_000))).toBe(0);
       });
     });
 

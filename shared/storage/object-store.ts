@@ -20,6 +20,11 @@ export type ObjectStore = {
   putIfAbsent(key: string, body: Uint8Array, options?: PutOptions): Promise<boolean>;
   /** Uploads without holding the body in memory. If the stream fails or `signal` aborts, the key is unchanged. */
   putStream(key: string, body: Readable, options?: PutOptions): Promise<void>;
+  /**
+   * Stores an object that is mostly the same as another one: stores that can copy bytes themselves copy those parts, and the others are read and sent.
+   * Like `putStream` in all else. Rejects with `NotCopied` if the other object cannot be copied; nothing is stored then.
+   */
+  putParts(key: string, parts: readonly ObjectPart[], options: PartsOptions): Promise<void>;
   /** Undefined when there is no such object. */
   get(key: string, options?: ReadOptions): Promise<Uint8Array | undefined>;
   /** Undefined when there is no such object. The stream fails when the object is cut while it is read. */
@@ -50,6 +55,21 @@ export type PutOptions = {
   signal?: AbortSignal;
 };
 
+/** A part of an object. `same`: the place in the other object that has the same bytes, if it has them. */
+export type ObjectPart = { read: () => AsyncIterable<Uint8Array>; same?: { at: number; sizeBytes: number } };
+
+type PartsOptions = Omit<PutOptions, 'metadata'> & {
+  /** The object that has parts with `same`; `version` as `head` told it. */
+  other?: { key: string; version: string | undefined };
+  /** Called once: before the parts are read or after it, as the store needs. */
+  metadata: () => Promise<NonNullable<PutOptions['metadata']>>;
+};
+
+/** The object whose parts should have been copied is gone, was replaced, or cannot be copied by this store. */
+export class NotCopied extends Error {
+  override name = 'NotCopied';
+}
+
 export type ReadOptions = { signal?: AbortSignal };
 
 /** The stored bytes under a key are not a whole object: it was cut, or another program wrote it. The message names the place. */
@@ -70,7 +90,13 @@ export async function unlessDamaged<T>(reading: Promise<T>): Promise<T | undefin
 /** Bytes `start` to `end`, both included, from 0; without `end` to the last one. A start behind the last byte is a `RangeError`. */
 export type StreamOptions = ReadOptions & { range?: { start: number; end?: number } };
 
-export type ObjectHead = { sizeBytes: number; modifiedAt: Date; metadata: Readonly<Record<string, string>> };
+/** `version` (S3: ETag) changes when the object is replaced; undefined for stores without versions. */
+export type ObjectHead = {
+  sizeBytes: number;
+  modifiedAt: Date;
+  metadata: Readonly<Record<string, string>>;
+  version?: string;
+};
 
 export type ObjectEntry = { key: string; sizeBytes: number; modifiedAt: Date };
 

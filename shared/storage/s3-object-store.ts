@@ -32,7 +32,7 @@ import {
   s3Refusal,
 } from './s3-client.ts';
 import { misread, pageCheck, requireStored } from './s3-answers.ts';
-import { objectToStore, s3StreamUpload, s3SweepUploads } from './s3-uploads.ts';
+import { notCopied, objectToStore, s3SweepUploads, s3Upload } from './s3-uploads.ts';
 
 /** Tries when another conditional write to the same key is in flight (status 409): S3 recommends to repeat the request. */
 const conflictAttempts = 5;
@@ -61,10 +61,14 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
     requireStored(stored, what);
   }
 
-  async function open(key: string, { signal, range }: StreamOptions = {}): Promise<Readable | undefined> {
+  async function open(
+    key: string,
+    { signal, range, ifMatch }: StreamOptions & { ifMatch?: string | undefined } = {},
+  ): Promise<Readable | undefined> {
     const command = new GetObjectCommand({
       ...target(key),
       ...(range === undefined ? {} : { Range: `bytes=${range.start}-${range.end ?? ''}` }),
+      IfMatch: ifMatch,
     });
     const found = await call({ what: `send ${key}`, signal }, (http) => client.send(command, http)).catch(
       (error: unknown) => {
@@ -101,7 +105,27 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
 
     async putStream(key, body, options = {}) {
       checkObjectKey(key);
-      await s3StreamUpload(s3, key, body, options);
+      await s3Upload(s3, key, [{ read: () => body }], options);
+    },
+
+    async putParts(key, parts, { other, metadata, ...options }) {
+      checkObjectKey(key);
+      const source = other && {
+        ...other,
+        async read(start: number, end: number) {
+          const { version: ifMatch } = other;
+          const found = await open(other.key, { ...options, range: { start, end: end - 1 }, ifMatch }).catch(
+            (error: unknown) => {
+              throw s3Refusal(error)?.status === 412 || error instanceof RangeError
+                ? notCopied(other.key, error)
+                : error;
+            },
+          );
+          if (found === undefined) throw notCopied(other.key, undefined);
+          return found;
+        },
+      };
+      await s3Upload(s3, key, parts, { ...options, metadata: await metadata() }, source);
     },
 
     async get(key, options) {
@@ -115,9 +139,10 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
       const command = new HeadObjectCommand(target(key));
       const found = await call({ what: `describe ${key}`, signal }, (http) => client.send(command, http)).catch(absent);
       if (found === undefined) return undefined;
-      const { ContentLength, LastModified = new Date(0), Metadata = {} } = found;
+      const { ContentLength, LastModified = new Date(0), Metadata = {}, ETag } = found;
       if (ContentLength === undefined) throw misread(`describe ${key}`, 'it told no size');
-      return { sizeBytes: ContentLength, modifiedAt: LastModified, metadata: Metadata };
+      const head = { sizeBytes: ContentLength, modifiedAt: LastModified, metadata: Metadata };
+      return ETag === undefined ? head : { ...head, version: ETag };
     },
 
     async *list(prefix, { signal } = {}) {

@@ -1,87 +1,222 @@
-import { addAbortSignal, type Readable } from 'node:stream';
+import { hash } from 'node:crypto';
+import { addAbortSignal, Readable } from 'node:stream';
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
+  type CompletedPart,
+  CreateMultipartUploadCommand,
   ListMultipartUploadsCommand,
   PutObjectCommand,
   type S3Client,
   UploadPartCommand,
+  UploadPartCopyCommand,
 } from '@aws-sdk/client-s3';
-import { Upload } from '@aws-sdk/lib-storage';
-import { asError } from '#shared/runtime/failures.ts';
-import { objectDescription, type PutOptions } from './object-store.ts';
-import { pageCheck, requireStored } from './s3-answers.ts';
+import {
+  NotCopied,
+  objectDescription,
+  type ObjectPart,
+  ObjectStoreUnavailable,
+  type PutOptions,
+} from './object-store.ts';
+import { misread, pageCheck, requireStored } from './s3-answers.ts';
 import { type S3Call, s3Refusal } from './s3-client.ts';
 
 /** One bucket, with the client and function for its calls. */
 export type S3Bucket = { client: S3Client; bucket: string; call: S3Call };
 
-/** S3 accepts parts of 5 MiB to 5 GiB, and 10,000 of them: enough for 80 GB. */
+/** The object from which parts are copied. `read` returns its bytes from `start` up to `end` (not included). */
+export type S3Source = {
+  key: string;
+  version: string | undefined;
+  read(start: number, end: number): Promise<Readable>;
+};
+
+/** S3 accepts parts of 5 MiB (except for the last) to 5 GiB, and 10,000 of them: enough for 80 GB. */
+const leastPartBytes = 5 * 1024 * 1024;
 const partBytes = 8 * 1024 * 1024;
+/** A store copies that many bytes within the time limit of a call. */
+const copiedBytes = 128 * 1024 * 1024;
 /** Number of parts in flight. With the part that is being filled, some 24 MiB are in memory. */
 const partsInFlight = 2;
 
 /**
- * Stores a stream of any length in bounded memory. When anything fails, the stream is destroyed, the parts are removed before this rejects,
- * and the key is unchanged.
+ * Stores an object of any length in bounded memory. Runs of parts that are in `source` are copied by the store from 5 MiB on; a run beside a short
+ * part lends it bytes, which are read from the source. When anything fails, the parts are removed before this rejects, and the key is unchanged.
  */
-export async function s3StreamUpload(s3: S3Bucket, key: string, body: Readable, options: PutOptions): Promise<void> {
-  const { signal } = options;
-  if (signal !== undefined) addAbortSignal(signal, body);
-  const upload = new Upload({
-    client: uploadClient(s3, key, body, signal),
-    params: { Bucket: s3.bucket, Key: key, Body: body, ...objectToStore(options) },
-    partSize: partBytes,
-    queueSize: partsInFlight,
-  });
+export async function s3Upload(
+  s3: S3Bucket,
+  key: string,
+  parts: readonly ObjectPart[],
+  options: PutOptions,
+  source?: S3Source,
+): Promise<void> {
+  const upload = openUpload(s3, key, options, source !== undefined);
+  let waiting: Uint8Array[] = [];
+  let waitingBytes = 0;
+  let run: { start: number; end: number } | undefined;
+
+  const sendWaiting = async (): Promise<void> => {
+    const body = Buffer.concat(waiting, waitingBytes);
+    [waiting, waitingBytes] = [[], 0];
+    await upload.send(body);
+  };
+  const add = async (bytes: AsyncIterable<Uint8Array>): Promise<void> => {
+    for await (const piece of upload.whileItWorks(bytes)) {
+      for (let at = 0; at < piece.length; ) {
+        const taken = piece.subarray(at, at + partBytes - waitingBytes);
+        at += taken.length;
+        waiting.push(taken);
+        waitingBytes += taken.length;
+        if (waitingBytes === partBytes) await sendWaiting();
+      }
+    }
+  };
+  const endRun = async (): Promise<void> => {
+    if (run === undefined) return;
+    if (source === undefined) throw new Error(`parts of ${key} are the same as those of no object`);
+    const { start, end } = run;
+    run = undefined;
+    const missing = waitingBytes === 0 ? 0 : Math.max(0, leastPartBytes - waitingBytes);
+    const from = end - start - missing < leastPartBytes ? end : start + missing;
+    if (from > start) await add(await source.read(start, from));
+    if (from === end) return;
+    if (waitingBytes > 0) await sendWaiting();
+    // Equal pieces, so that none is too short.
+    const pieces = Math.ceil((end - from) / copiedBytes);
+    const place = (piece: number): number => from + Math.floor(((end - from) * piece) / pieces);
+    for (let piece = 0; piece < pieces; piece++) await upload.copy(source, place(piece), place(piece + 1));
+  };
+
   try {
-    await upload.done();
+    for (const { same, read } of parts) {
+      if (same !== undefined && run?.end === same.at) {
+        run.end += same.sizeBytes;
+        continue;
+      }
+      await endRun();
+      if (same !== undefined) run = { start: same.at, end: same.at + same.sizeBytes };
+      else await add(read());
+    }
+    await endRun();
+    await upload.finish(Buffer.concat(waiting, waitingBytes));
   } catch (error) {
-    body.destroy();
-    if (signal?.aborted) throw signal.reason;
-    throw error;
+    throw await upload.giveUp(error);
   }
 }
 
-/** Commands whose answers name the stored bytes. */
-const storing = [PutObjectCommand, UploadPartCommand];
-
 /**
- * A client for `Upload` that keeps the guarantees of the port:
- * - Every call ends, because it goes through `call`.
- * - The first call that fails ends the stream, so that no part follows it and no caller waits for further bytes.
- * - An upload that cannot be finished is aborted, which `Upload` leaves to its caller.
+ * One upload: a single call if all bytes come with `finish`, otherwise one of several parts. The first call that fails ends it: no part follows, and
+ * nobody waits for further bytes.
+ *
+ * `withCopies`: stores give copied parts the checksum of their source, or none (versitygw 1.8), so the parts have no checksums, and those that are
+ * sent have an MD5 instead.
  */
-function uploadClient(
-  { client, call }: S3Bucket,
-  key: string,
-  body: Readable,
-  signal: AbortSignal | undefined,
-): S3Client {
-  const abort = (command: AbortMultipartUploadCommand) =>
-    // Parts that cannot be removed now are left to the sweep.
-    call({ what: `abort the upload of ${key}` }, (http) => client.send(command, http)).catch(() => {});
-  const send = async (command: PutObjectCommand): Promise<unknown> => {
-    if (command instanceof AbortMultipartUploadCommand) return abort(command);
-    const { Body } = command.input;
-    const bytes = Body instanceof Uint8Array ? Body.length : 0;
-    try {
-      const what = `store ${key}`;
-      const answer = await call({ what, signal, bytes }, (http) => client.send(command, http));
-      if (storing.some((kind) => command instanceof kind)) requireStored(answer, what);
-      return answer;
-    } catch (error) {
-      body.destroy(asError(error));
-      if (command instanceof CompleteMultipartUploadCommand) {
-        const { Bucket, Key, UploadId } = command.input;
-        await abort(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
+function openUpload({ client, bucket, call }: S3Bucket, key: string, options: PutOptions, withCopies: boolean) {
+  const what = `store ${key}`;
+  const target = { Bucket: bucket, Key: key };
+  const { signal } = options;
+  /** Parts in flight are not aborted by it: the store might still take one that it has received, after the upload was given up. */
+  const failed = new AbortController();
+  const ends = signal === undefined ? failed.signal : AbortSignal.any([signal, failed.signal]);
+  const inFlight = new Set<Promise<void>>();
+  const stored: CompletedPart[] = [];
+  let uploadId: string | undefined;
+
+  async function begin(): Promise<string> {
+    const { ChecksumAlgorithm, ...described } = objectToStore(options);
+    const command = new CreateMultipartUploadCommand({
+      ...target,
+      ...described,
+      ...(!withCopies && { ChecksumAlgorithm }),
+    });
+    const begun = await call({ what, signal }, (http) => client.send(command, http));
+    if (!begun.UploadId) throw misread(what, 'it named no upload');
+    return begun.UploadId;
+  }
+
+  /** Resolves when the call has begun. */
+  async function part(store: (of: Part) => Promise<CompletedPart>): Promise<void> {
+    uploadId ??= await begin();
+    const of = { ...target, UploadId: uploadId, PartNumber: stored.push({}) };
+    while (inFlight.size >= partsInFlight) await Promise.race(inFlight);
+    ends.throwIfAborted();
+    const running = store(of)
+      .then((done) => void (stored[of.PartNumber - 1] = { ...done, PartNumber: of.PartNumber }))
+      .catch((error: unknown) => failed.abort(error))
+      .finally(() => inFlight.delete(running));
+    inFlight.add(running);
+  }
+
+  return {
+    /** The bytes, until the upload fails or its caller's signal aborts. */
+    whileItWorks: (bytes: AsyncIterable<Uint8Array>): Readable =>
+      addAbortSignal(ends, bytes instanceof Readable ? bytes : Readable.from(bytes, { objectMode: false })),
+
+    send: (body: Uint8Array): Promise<void> =>
+      part(async (of) => {
+        const checked = withCopies
+          ? { ContentMD5: hash('md5', body, 'base64') }
+          : { ChecksumAlgorithm: 'CRC32' as const };
+        const command = new UploadPartCommand({ ...of, ...checked, Body: body });
+        const sent = await call({ what, signal, bytes: body.length }, (http) => client.send(command, http));
+        requireStored(sent, what);
+        return { ETag: sent.ETag, ...(sent.ChecksumCRC32 && { ChecksumCRC32: sent.ChecksumCRC32 }) };
+      }),
+
+    copy: (source: S3Source, start: number, end: number): Promise<void> =>
+      part(async (of) => {
+        const command = new UploadPartCopyCommand({
+          ...of,
+          CopySource: `${bucket}/${source.key.split('/').map(encodeURIComponent).join('/')}`,
+          CopySourceRange: `bytes=${start}-${end - 1}`,
+          CopySourceIfMatch: source.version,
+        });
+        const copying = call({ what, signal, bytes: end - start }, (http) => client.send(command, http));
+        const { CopyPartResult: copied = {} } = await copying.catch((error: unknown) => {
+          throw error instanceof ObjectStoreUnavailable && s3Refusal(error)?.status !== 501
+            ? error
+            : notCopied(source.key, error);
+        });
+        requireStored(copied, what);
+        return { ETag: copied.ETag };
+      }),
+
+    async finish(body: Uint8Array): Promise<void> {
+      if (uploadId === undefined) {
+        const command = new PutObjectCommand({ ...target, ...objectToStore(options), Body: body });
+        const { length: bytes } = body;
+        requireStored(await call({ what, signal, bytes }, (http) => client.send(command, http)), what);
+        return;
       }
-      throw error;
-    }
+      if (body.length > 0) await this.send(body);
+      await Promise.all(inFlight);
+      ends.throwIfAborted();
+      const command = new CompleteMultipartUploadCommand({
+        ...target,
+        UploadId: uploadId,
+        MultipartUpload: { Parts: stored },
+      });
+      await call({ what, signal }, (http) => client.send(command, http));
+    },
+
+    /** Ends an upload that cannot be finished, and returns the error that ended it. Parts that cannot be removed now are left to the sweep. */
+    async giveUp(cause: unknown): Promise<unknown> {
+      const reason = ends.aborted ? ends.reason : cause;
+      failed.abort(reason);
+      await Promise.all(inFlight);
+      if (uploadId !== undefined) {
+        const command = new AbortMultipartUploadCommand({ ...target, UploadId: uploadId });
+        await call({ what: `abort the upload of ${key}` }, (http) => client.send(command, http)).catch(() => {});
+      }
+      return reason;
+    },
   };
-  return Object.create(client, { send: { value: send } }) as S3Client;
 }
 
+type Part = { Bucket: string; Key: string; UploadId: string; PartNumber: number };
+
+export const notCopied = (key: string, cause: unknown): NotCopied =>
+  new NotCopied(`parts of ${key} could not be copied`, { cause });
 /** Parameters of the calls that create an object. The SDK adds the CRC-32 of each body. */
 export function objectToStore(options: PutOptions) {
   const { contentType, metadata } = objectDescription(options);
