@@ -1,10 +1,10 @@
 import { truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { packSegment } from '#shared/export/bundle/segment-writer.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import { segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
+import { bundleKey, planKey, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import { segmentsDigest } from '#shared/export/export-objects.ts';
 import { exportPlan } from '../../test/support/make-commit.ts';
 import { newFolder } from '../../test/support/new-folder.ts';
@@ -35,9 +35,9 @@ beforeEach(async () => {
   uploads = 0;
   objectStore = {
     ...store,
-    putStream: (...call) => {
+    putParts: async (...call) => {
+      await store.putParts(...call);
       uploads += 1;
-      return store.putStream(...call);
     },
   };
   const site = await storeSegment('site', 'docs/theme.css');
@@ -52,7 +52,7 @@ async function storeSegment(name: string, path: string, from?: string) {
   await objectStore.put(sidecarKey(organization, key(name)), Buffer.from(JSON.stringify(sidecar)));
   return summary;
 }
-const run = (now = new Date()) => joinBundle(objectStore, plan, planHash, { now: () => now }, open);
+const run = (now = new Date()) => joinBundle(objectStore, plan, planHash, { clock: { now: () => now }, signal: open });
 const hasSidecar = async (name: string) => (await objectStore.head(sidecarKey(organization, key(name)))) !== undefined;
 
 test('segments in plan order, the closing one last; size and digest are those of what is stored', async () => {
@@ -78,7 +78,8 @@ test('sidecars of a joined bundle are not read again, unless something in it is 
       return store.getStream(name, ...options);
     },
   };
-  const again = () => joinBundle(objectStore, plan, planHash, { now: () => new Date() }, open, known);
+  const again = () =>
+    joinBundle(objectStore, plan, planHash, { clock: { now: () => new Date() }, signal: open, known });
   const joined = await again();
   expect(read.splice(0)).toHaveLength(3);
   expect(await again()).toEqual(joined);
@@ -95,6 +96,78 @@ test('sidecars of a joined bundle are not read again, unless something in it is 
 
   await objectStore.remove(segmentKey(organization, key('pages')));
   expect(await again()).toMatchObject({ kind: 'lost', chunks: [1] });
+});
+
+describe('after another plan', () => {
+  const laterHash = 'e'.repeat(64);
+  const later = {
+    ...plan,
+    chunks: plan.chunks.map((chunk) => (chunk.kind === 'pages' ? { ...chunk, key: key('new') } : chunk)),
+    closingKey: key('later'),
+  };
+  let whole: Awaited<ReturnType<typeof joinBundle>>;
+  let read: string[];
+
+  /** Joins the later plan and records which segments and bundles are read for it. */
+  async function joinLater(after?: string) {
+    const store = objectStore;
+    read = [];
+    const reading =
+      <A extends unknown[], R>(get: (name: string, ...rest: A) => R) =>
+      (name: string, ...rest: A): R => {
+        if (!name.endsWith('.json')) read.push(name);
+        return get(name, ...rest);
+      };
+    const get = reading((...call: Parameters<ObjectStore['get']>) => store.get(...call));
+    const getStream = reading((...call: Parameters<ObjectStore['getStream']>) => store.getStream(...call));
+    const counted = { ...store, get, getStream };
+    const options = { clock: { now: () => new Date() }, signal: open, after };
+    return joinBundle(counted, later, laterHash, options);
+  }
+
+  beforeEach(async () => {
+    const text = JSON.stringify(plan);
+    await objectStore.put(planKey(organization, planHash), Buffer.from(text));
+    await run();
+    const site = await storeSegment('site', 'docs/theme.css');
+    const pages = await storeSegment('new', 'docs/new.html');
+    await storeSegment('later', 'docs/_bindery/manifest.json', segmentsDigest([site, pages]));
+    whole = await joinLater();
+    await objectStore.remove(bundleKey(organization, 'docs', laterHash));
+  });
+
+  const bundle = bundleKey(organization, 'docs', planHash);
+  const site = segmentKey(organization, key('site'));
+
+  test('what is the same is read from its bundle, and the bytes are the same', async () => {
+    expect(await joinLater(planHash)).toEqual(whole);
+    expect(read).toContain(bundle);
+    expect(read).not.toContain(site);
+  });
+
+  test.each<[string, () => Promise<void>]>([
+    ['is gone', () => objectStore.remove(bundle)],
+    ['has no plan any more', () => objectStore.remove(planKey(organization, planHash))],
+    ['was cut', () => cut(bundle)],
+    [
+      'has other bytes',
+      async () => {
+        const bytes = Buffer.from((await objectStore.get(bundle)) ?? '');
+        bytes[20] = (bytes[20] ?? 0) ^ 1;
+        await objectStore.put(bundle, bytes, { metadata: { sha256: sha256Of(bytes) } });
+      },
+    ],
+  ])('whose bundle %s, all segments are read', async (_, change) => {
+    await change();
+    expect(await joinLater(planHash)).toEqual(whole);
+    expect(read).toContain(site);
+  });
+
+  test('damage to a new segment is still found', async () => {
+    await cut(segmentKey(organization, key('new')));
+    expect(await joinLater(planHash)).toMatchObject({ kind: 'lost', chunks: [1] });
+    expect([await hasSidecar('new'), await hasSidecar('site')]).toEqual([false, true]);
+  });
 });
 
 test('the same bytes are not uploaded again', async () => {

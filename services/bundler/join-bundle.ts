@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import {
   bundleKey,
   type ExportPlan,
@@ -6,14 +6,25 @@ import {
   segmentKey,
   sidecarKey,
 } from '#shared/contracts/stored-objects.ts';
-import { digestBundle, joinSegments, SegmentDamaged, type SegmentSource } from '#shared/export/bundle/join-segments.ts';
-import { segmentsDigest, readSegmentDigest } from '#shared/export/export-objects.ts';
+import {
+  joinedBundle,
+  SegmentDamaged,
+  type SegmentSource,
+  type StoredBundle,
+} from '#shared/export/bundle/join-segments.ts';
+import { readPlan, readSegmentDigest, segmentsDigest } from '#shared/export/export-objects.ts';
 import { sha256OfStream } from '#shared/runtime/canonical-json.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
-import { isStoredRecently, type ObjectStore, unlessDamaged } from '#shared/storage/object-store.ts';
+import {
+  isStoredRecently,
+  NotCopied,
+  type ObjectPart,
+  type ObjectStore,
+  unlessDamaged,
+} from '#shared/storage/object-store.ts';
 
 /** A bundle up to this size stays in memory between its digest and its upload, so its segments are read once. */
 const keptBytes = 32 * 1024 * 1024;
@@ -36,8 +47,17 @@ export type JoinOutcome =
   | { kind: 'joined'; bundleKey: string; sizeBytes: number; sha256: string }
   | { kind: 'lost'; chunks: number[]; reason: string };
 
+export type JoinOptions = {
+  clock: Clock;
+  signal: AbortSignal;
+  known?: KnownDigests | undefined;
+  /** Hash of a plan whose bundle may have parts of the new one. */
+  after?: string | undefined;
+};
+
 /**
- * Checks every segment of a plan, then streams the bundle to the store, a large one a few blocks at a time. The upload is skipped if the same bytes
+ * Checks every segment of a plan while it streams the bundle to the store, a large one a few blocks at a time. Parts that the bundle of the plan
+ * `after` has are taken from there: they are fewer reads, and stores that can copy need not get them again. The upload is skipped if the same bytes
  * were stored recently and are still intact: the stored object is read to check that, because a disk may have changed it. Sidecars of damaged
  * segments are removed, so that these are rendered again. Rejects with `ObjectStoreUnavailable` when the task should be retried.
  *
@@ -47,16 +67,15 @@ export async function joinBundle(
   objectStore: ObjectStore,
   plan: ExportPlan,
   planHash: string,
-  clock: Clock,
-  signal: AbortSignal,
-  known: KnownDigests = new Map(),
+  { known = new Map(), ...options }: JoinOptions,
 ): Promise<JoinOutcome> {
   const names = [...plan.chunks.map(({ key }) => key), plan.closingKey].map((key) => nameOf(plan, key));
   const isKnown = names.some((name) => known.get(name) !== undefined);
-  let outcome = await join(objectStore, plan, planHash, clock, signal, known);
+  const joined = () => join(objectStore, plan, planHash, { ...options, known });
+  let outcome = await joined();
   if (outcome.kind === 'lost' && isKnown) {
     for (const name of names) known.delete(name);
-    outcome = await join(objectStore, plan, planHash, clock, signal, known);
+    outcome = await joined();
   }
   if (outcome.kind === 'joined') return outcome;
   const { damaged, ...lost } = outcome;
@@ -73,30 +92,34 @@ async function join(
   objectStore: ObjectStore,
   plan: ExportPlan,
   planHash: string,
-  clock: Clock,
-  signal: AbortSignal,
-  known: KnownDigests,
+  options: JoinOptions & { known: KnownDigests },
 ): Promise<
   Extract<JoinOutcome, { kind: 'joined' }> | (Extract<JoinOutcome, { kind: 'lost' }> & { damaged: number[] })
 > {
+  const { clock, signal, known, after } = options;
   const found = await segmentSources(objectStore, plan, known);
   if (found.kind === 'lost') return { ...found, damaged: found.chunks.filter((chunk) => chunk === closingNumber) };
+  const key = bundleKey(plan.organization, plan.domain, planHash);
+  const last = after === undefined ? undefined : await lastBundle(objectStore, plan, after, options);
   try {
-    const { sha256, sizeBytes, bytes } = await digestBundle(found.sources, keptBytes);
-    const key = bundleKey(plan.organization, plan.domain, planHash);
+    const bundle = joinedBundle(found.sources, { last, keptBytes });
     const stored = await storedBundle(objectStore, key, clock, signal);
-    if (stored?.sha256 !== sha256) {
-      const bundle = withCrashPoint(bytes ?? joinSegments(found.sources), sizeBytes / 2);
-      await objectStore.putStream(key, Readable.from(bundle, { objectMode: false }), {
+    if (stored === undefined || stored.sha256 !== (await bundle.sha256())) {
+      await objectStore.putParts(key, withCrashPoint(bundle.parts), {
         contentType: 'application/gzip',
-        metadata: { sha256 },
+        metadata: async () => ({ sha256: await bundle.sha256() }),
         signal,
+        ...(last && { other: last }),
       });
     }
     crashPoint('after-upload', 'bundler');
     for (const { name, digest } of found.digests) known.set(name, digest);
-    return { kind: 'joined', bundleKey: key, sizeBytes, sha256 };
+    return { kind: 'joined', bundleKey: key, sizeBytes: bundle.sizeBytes, sha256: await bundle.sha256() };
   } catch (error) {
+    // Whatever is wrong with the last bundle, the segments themselves may be right.
+    if (last !== undefined && (error instanceof NotCopied || error instanceof SegmentDamaged)) {
+      return join(objectStore, plan, planHash, { ...options, after: undefined });
+    }
     if (!(error instanceof SegmentDamaged)) throw error;
     const behind = await damagedBehind(error.index, found.sources, signal);
     const chunks = [error.index, ...behind].map((index) => numberOf(plan, index));
@@ -104,17 +127,39 @@ async function join(
   }
 }
 
+/** The bundle of the plan `after`, if it is there with the size of its segments. */
+async function lastBundle(
+  objectStore: ObjectStore,
+  { organization, domain }: ExportPlan,
+  after: string,
+  { known, signal }: JoinOptions,
+): Promise<(StoredBundle & { version: string | undefined }) | undefined> {
+  const key = bundleKey(organization, domain, after);
+  try {
+    const head = await objectStore.head(key, { signal });
+    const plan = head && (await readPlan(objectStore, organization, after, signal));
+    const found = plan && (await segmentSources(objectStore, plan, known));
+    if (found?.kind !== 'complete' || joinedBundle(found.sources).sizeBytes !== head?.sizeBytes) return undefined;
+    return { key, version: head.version, segments: found.sources, openRange: rangesOf(objectStore, key) };
+  } catch (error) {
+    if (error instanceof Unavailable || signal.aborted) throw error;
+    return undefined;
+  }
+}
+
 /** Places of other damaged segments. All are reported together, because each report costs a new closing segment and a new join. */
 async function damagedBehind(first: number, sources: readonly SegmentSource[], signal: AbortSignal): Promise<number[]> {
   const damaged = await inParallel(sources.slice(first + 1), segmentsAtOnce, async (source, at) => {
     signal.throwIfAborted();
-    return digestBundle([source]).then(
-      () => [],
-      (error: unknown) => {
-        if (error instanceof SegmentDamaged) return [first + 1 + at];
-        throw error;
-      },
-    );
+    return joinedBundle([source])
+      .sha256()
+      .then(
+        () => [],
+        (error: unknown) => {
+          if (error instanceof SegmentDamaged) return [first + 1 + at];
+          throw error;
+        },
+      );
   });
   return damaged.flat();
 }
@@ -146,14 +191,21 @@ async function storedDigest(objectStore: ObjectStore, key: string, signal: Abort
   }
 }
 
-async function* withCrashPoint(bytes: Readable | Iterable<Uint8Array>, after: number): AsyncGenerator<Uint8Array> {
-  let passed = 0;
-  for await (const chunk of bytes as AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
-    const before = passed;
-    passed += chunk.length;
-    yield chunk;
-    if (before <= after && passed > after) crashPoint('mid-upload', 'bundler');
+const rangesOf =
+  (objectStore: ObjectStore, key: string) =>
+  (start: number, end: number): Promise<Readable | undefined> =>
+    unlessDamaged(objectStore.getStream(key, { range: { start, end: end - 1 } }));
+
+/** The same parts; reading the middle one is a crash point. */
+function withCrashPoint(parts: readonly ObjectPart[]): ObjectPart[] {
+  const middle = Math.floor(parts.length / 2);
+  async function* read(part: ObjectPart): AsyncGenerator<Uint8Array> {
+    for await (const chunk of part.read()) {
+      yield chunk;
+      crashPoint('mid-upload', 'bundler');
+    }
   }
+  return parts.map((part, number) => (number === middle ? { ...part, read: () => read(part) } : part));
 }
 
 /** Stands for the closing segment among chunk numbers. */
@@ -187,13 +239,15 @@ export async function segmentSources(
   if (found.at(-1)?.madeFrom !== segmentsDigest(found.slice(0, -1))) {
     return { kind: 'lost', chunks: [closingNumber], reason: 'its manifest lists files of other segments' };
   }
-  const sources = found.map(({ sha256, crc32, rawLength, sizeBytes }, index) => {
+  const sources = found.map(({ sha256, crc32, rawLength, sizeBytes, pieces }, index): SegmentSource => {
     const key = segmentKey(plan.organization, keys[index] ?? '');
     const open = () =>
       unlessDamaged<Uint8Array | Readable | undefined>(
         sizeBytes <= wholeBytes ? objectStore.get(key) : objectStore.getStream(key),
       );
-    return { key, sha256, crc32, rawLength, sizeBytes, open };
+    const source = { key, sha256, crc32, rawLength, sizeBytes, open };
+    if (pieces === undefined || pieces.reduce((sum, [size]) => sum + size, 0) !== sizeBytes) return source;
+    return { ...source, pieces, openRange: rangesOf(objectStore, key) };
   });
   const named = found.map((digest, index) => ({ name: nameOf(plan, keys[index] ?? ''), digest }));
   return { kind: 'complete', sources, digests: named };

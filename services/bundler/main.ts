@@ -7,13 +7,16 @@ import { workOnTask } from './work-on-task.ts';
 
 export { bundlerSettings as settings } from './config.ts';
 
-/** Remembered digests of segments, 500 bytes each. */
-const mostDigests = 20_000;
+/** Remembered digests of segments and of pieces, at most 500 bytes each. */
+const mostDigests = 40_000;
 
 /** Joins segments into bundles. */
 export function start(config: BundlerConfig): Promise<Running> {
   return startService('bundler', config, async (service) => {
-    const known = new LRUCache<string, SegmentDigest>({ max: mostDigests });
+    const known = new LRUCache<string, SegmentDigest>({
+      maxSize: mostDigests,
+      sizeCalculation: ({ pieces = [] }) => 1 + pieces.length,
+    });
     const context = { ...service, facts: service.bus.facts, retry: workerRetry, known };
     const drain = startWorker(service, {
       reader: await service.bus.bundleTasks(),

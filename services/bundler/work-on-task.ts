@@ -32,7 +32,7 @@ export async function workOnTask(
 
 async function join(
   { objectStore, clock, retry, known }: BundlerContext,
-  { attempt, organization, domain, planHash, anew }: BundleTask,
+  { attempt, organization, domain, planHash, anew, after }: BundleTask,
   signal: AbortSignal,
 ): Promise<Report> {
   const store = repeatReads(objectStore, retry, signal);
@@ -42,7 +42,7 @@ async function join(
   if (stored !== undefined) return { type: 'BundleJoined', data: { attempt, bundleKey: key, ...stored, reused: true } };
   const outcome = await retryUnavailable(retry, signal, async () => {
     const plan = await readPlan(store, organization, planHash, signal);
-    return joinBundle(store, plan, planHash, clock, signal, anew === true ? undefined : known);
+    return joinBundle(store, plan, planHash, { clock, signal, ...(anew !== true && { known, after }) });
   });
   if (outcome.kind === 'lost') {
     const { chunks, reason } = outcome;

@@ -33,7 +33,12 @@ export type RenderTask = z.infer<typeof renderTaskSchema>;
 export const storedRenderTask = storedMessage(renderTaskSchema, {});
 
 /** A task to join all segments of a plan into the bundle (`tasks.bundle`). */
-export const bundleTaskSchema = z.object({ ...common, kind: z.literal('bundle') });
+export const bundleTaskSchema = z.object({
+  ...common,
+  kind: z.literal('bundle'),
+  /** Hash of the documentation's last plan, whose bundle probably has most parts of this one. */
+  after: sha256Hex.optional(),
+});
 
 export type BundleTask = z.infer<typeof bundleTaskSchema>;
 export const storedBundleTask = storedMessage(bundleTaskSchema, {});

@@ -255,6 +255,7 @@ export const segmentDigestSchema = z.looseObject(
     rawLength: true,
     sizeBytes: true,
     madeFrom: true,
+    pieces: true,
   }).shape,
 );
 

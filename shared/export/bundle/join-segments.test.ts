@@ -4,7 +4,8 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { digestBundle, joinSegments, SegmentDamaged, type SegmentSource } from './join-segments.ts';
+import { NotCopied, type ObjectPart } from '#shared/storage/object-store.ts';
+import { joinedBundle, joinSegments, SegmentDamaged, type SegmentSource, type StoredBundle } from './join-segments.ts';
 import { type FileToPack, packSegment } from './segment-writer.ts';
 import { tarHeader, tarPadding, tarTrailer } from './tar-header.ts';
 
@@ -37,7 +38,9 @@ test('the same segments give the same bytes, and the digest is known before the 
   const first = await buffer(joinSegments(segments));
   const second = await buffer(joinSegments(segments));
   expect(first.equals(second)).toBe(true);
-  expect(await digestBundle(segments)).toEqual({ sha256: hash('sha256', first), sizeBytes: first.length });
+  const bundle = joinedBundle(segments);
+  expect(await bundle.sha256()).toBe(hash('sha256', first));
+  expect(bundle.sizeBytes).toBe(first.length);
 });
 
 test('the header of the gzip member has no time and no system', async () => {
@@ -45,13 +48,124 @@ test('the header of the gzip member has no time and no system', async () => {
   expect([...bundle.subarray(0, 10)]).toEqual([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 });
 
-test('a bundle that is small enough is kept when its digest is made', async () => {
+async function bytesOf(parts: readonly ObjectPart[]): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for (const { read } of parts) for await (const piece of read()) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+test('a bundle that is small enough is read once, and so is one whose digest is needed after its parts', async () => {
   const segments = await threeSegments();
-  const packedBytes = segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  const { bytes, sizeBytes } = await digestBundle(segments, packedBytes);
-  expect(Buffer.concat(bytes ?? []).equals(await buffer(joinSegments(segments)))).toBe(true);
-  expect(sizeBytes).toBe(Buffer.concat(bytes ?? []).length);
-  expect(await digestBundle(segments, packedBytes - 1)).not.toHaveProperty('bytes');
+  let opened = 0;
+  for (const segment of segments) {
+    const { open } = segment;
+    segment.open = () => {
+      opened += 1;
+      return open();
+    };
+  }
+  const whole = await buffer(joinSegments(segments));
+  const opens = async (work: () => Promise<unknown>) => {
+    opened = 0;
+    await work();
+    return opened;
+  };
+  const sha256 = hash('sha256', whole);
+  const small = joinedBundle(segments, { keptBytes: whole.length });
+  expect(await opens(async () => expect(await small.sha256()).toBe(sha256))).toBe(3);
+  expect(await opens(async () => expect((await bytesOf(small.parts)).equals(whole)).toBe(true))).toBe(0);
+
+  const large = joinedBundle(segments, { keptBytes: whole.length - 1 });
+  expect(await opens(async () => expect((await bytesOf(large.parts)).equals(whole)).toBe(true))).toBe(3);
+  expect(await opens(async () => expect(await large.sha256()).toBe(sha256))).toBe(0);
+  const digestFirst = joinedBundle(segments, { keptBytes: whole.length - 1 });
+  expect(await opens(async () => expect(await digestFirst.sha256()).toBe(sha256))).toBe(3);
+  expect(await opens(() => bytesOf(digestFirst.parts))).toBe(3);
+  expect(await digestFirst.sha256()).toBe(sha256);
+});
+
+test('the digest is right also if a reader stopped before the end', async () => {
+  const segments = await threeSegments();
+  const bundle = joinedBundle(segments);
+  for await (const _ of bundle.parts[1]?.read() ?? []) break;
+  for await (const _ of bundle.parts[0]?.read() ?? []) break;
+  expect(await bundle.sha256()).toBe(hash('sha256', await buffer(joinSegments(segments))));
+});
+
+/** A stored bundle of these segments. `bytes` may be changed. */
+async function storedBundle(segments: readonly SegmentSource[]): Promise<StoredBundle & { bytes: Buffer }> {
+  const bytes = await buffer(joinSegments(segments));
+  return {
+    key: 'last',
+    bytes,
+    segments,
+    openRange: async (start, end) => Readable.from([bytes.subarray(start, end)]),
+  };
+}
+
+/** A segment of pieces of these lengths, which change with their letters. */
+async function inPieces(key: string, text: string): Promise<TestSegment> {
+  const whole = await source(key, [file(`acme/${key}`, 'x')]);
+  const bytes = Buffer.concat(text.split('').map((letter) => Buffer.alloc(100, letter)));
+  return {
+    ...whole,
+    sizeBytes: bytes.length,
+    sha256: hash('sha256', bytes),
+    pieces: text.split('').map((letter) => [100, hash('sha256', Buffer.alloc(100, letter))]),
+    open: async () => Readable.from([bytes]),
+    openRange: async (start, end) => Readable.from([bytes.subarray(start, end)]),
+  };
+}
+
+test('segments and pieces that the last bundle has are read from it, in runs', async () => {
+  const [one, two, three] = await threeSegments();
+  const before = [one, two, three, await inPieces('closing', 'abcdef')];
+  const last = await storedBundle(before);
+  const added = await source('added', [file('acme/added.html', 'new')]);
+  const after = [one, added, two, three, await inPieces('closing', 'abXYef')];
+  const whole = await buffer(joinSegments(after));
+  const unread = (): Promise<never> => Promise.reject(new Error('this segment is in the last bundle'));
+  const known = [{ ...one, open: unread }, added, { ...two, open: unread }, { ...three, open: unread }, after[4]];
+  const bundle = joinedBundle(known as SegmentSource[], { last });
+  expect((await bytesOf(bundle.parts)).equals(whole)).toBe(true);
+  expect(await bundle.sha256()).toBe(hash('sha256', whole));
+  expect(bundle.sizeBytes).toBe(whole.length);
+  const closing = 10 + one.sizeBytes + two.sizeBytes + three.sizeBytes;
+  expect(bundle.parts.map(({ same }) => same)).toEqual([
+    { at: 0, sizeBytes: 10 },
+    { at: 10, sizeBytes: one.sizeBytes },
+    undefined,
+    { at: 10 + one.sizeBytes, sizeBytes: two.sizeBytes + three.sizeBytes + 200 },
+    undefined,
+    { at: closing + 400, sizeBytes: 200 },
+    undefined,
+  ]);
+  for (const part of bundle.parts) {
+    const { at, sizeBytes } = part.same ?? { at: 0, sizeBytes: 0 };
+    const stored = last.bytes.subarray(at, at + sizeBytes);
+    if (part.same !== undefined) expect((await bytesOf([part])).equals(stored)).toBe(true);
+  }
+});
+
+test('what is wrong with the last bundle is told apart from damage to a segment', async () => {
+  const [one, two, three] = await threeSegments();
+  const last = await storedBundle([one, two, three]);
+  const joining = (changed: Partial<StoredBundle>) =>
+    joinedBundle([one, two, three], { last: { ...last, ...changed } });
+  await expect(joining({ openRange: async () => undefined }).sha256()).rejects.toThrow(NotCopied);
+  const cut: StoredBundle['openRange'] = async (start, end) => Readable.from([last.bytes.subarray(start, end - 1)]);
+  await expect(joining({ openRange: cut }).sha256()).rejects.toThrow(NotCopied);
+  for (const place of [10, 10 + one.sizeBytes, 9 + one.sizeBytes + two.sizeBytes + three.sizeBytes]) {
+    const bytes = Buffer.from(last.bytes);
+    bytes[place] = (bytes[place] ?? 0) ^ 1;
+    const openRange: StoredBundle['openRange'] = async (start, end) => Readable.from([bytes.subarray(start, end)]);
+    await expect(joining({ openRange }).sha256()).rejects.toThrow(NotCopied);
+  }
+  const closing = await inPieces('closing', 'abc');
+  const damaged = { ...closing, openRange: async () => Readable.from([Buffer.alloc(300)]) };
+  await expect(joinedBundle([one, damaged], { last }).sha256()).rejects.toThrow(
+    'segment closing (number 2 of the bundle) has other bytes than those that were stored',
+  );
 });
 
 test('four segments are opened before the first of them is there, and bytes may come whole', async () => {
@@ -68,11 +182,11 @@ test('four segments are opened before the first of them is there, and bytes may 
       return { key, ...summary, open };
     }),
   );
-  const joining = digestBundle(segments);
+  const joining = joinedBundle(segments).sha256();
   await new Promise(setImmediate);
   expect(opened).toEqual(['1', '2', '3', '4']);
   isThere.resolve();
-  expect((await joining).sizeBytes).toBeGreaterThan(1_024);
+  expect(await joining).toMatch(/^[0-9a-f]{64}$/);
   expect(opened).toEqual(['1', '2', '3', '4', '5', '6']);
 });
 
@@ -93,7 +207,7 @@ test('at most four segments are open at a time', async () => {
       return { key: String(number), ...summary, open };
     }),
   );
-  await digestBundle(segments);
+  await joinedBundle(segments).sha256();
   expect(readBeforeOpened).toEqual([0, 0, 0, 0, 1, 2, 3]);
 });
 
@@ -126,7 +240,7 @@ test.each([
   ['has more of', async () => Readable.from(endless())],
 ])('a segment that %s is named', async (reason, open) => {
   const [one, two, three] = await threeSegments();
-  await expect(digestBundle([one, two, { ...three, open }])).rejects.toThrow(
+  await expect(joinedBundle([one, two, { ...three, open }]).sha256()).rejects.toThrow(
     `segment three (number 3 of the bundle) ${reason}`,
   );
 });
@@ -144,7 +258,7 @@ test('an error of the store is passed on unchanged, even from a segment that was
     while (!(await joined.next()).done);
   };
   await expect(rest()).rejects.toBe(gone);
-  await expect(digestBundle([one, { ...two, open: () => Promise.reject(gone) }])).rejects.toBe(gone);
+  await expect(joinedBundle([one, { ...two, open: () => Promise.reject(gone) }]).sha256()).rejects.toBe(gone);
 });
 
 test('what was opened ahead does not hide the damage', async () => {
@@ -153,7 +267,7 @@ test('what was opened ahead does not hide the damage', async () => {
   const whole = { ...two, open: async () => Buffer.from('all at once') };
   const gone = { ...three, open: () => Promise.reject(new Error('the store is gone')) };
   const missing = { ...three, open: async () => undefined };
-  await expect(digestBundle([damaged, whole, gone, missing])).rejects.toThrow(SegmentDamaged);
+  await expect(joinedBundle([damaged, whole, gone, missing]).sha256()).rejects.toThrow(SegmentDamaged);
 });
 
 test('streams opened ahead are closed when the reader gives up', async () => {

@@ -1,16 +1,22 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
+import { NotCopied, type ObjectPart } from '#shared/storage/object-store.ts';
 import { crc32Combine } from './crc32-combine.ts';
-import type { SegmentSummary } from './segment-writer.ts';
+import { commonRuns, ConcurrentSum, type OpenRange, readPieces } from './common-pieces.ts';
+import type { SegmentPiece, SegmentSummary } from './segment-writer.ts';
 import { tarTrailer } from './tar-header.ts';
 
 /** A stored segment, with the values of its sidecar. */
 export type SegmentSource = Pick<SegmentSummary, 'sha256' | 'crc32' | 'rawLength' | 'sizeBytes'> & {
   /** Key of the segment, for errors. */
   key: string;
+  /** The pieces that its bytes consist of, if they are known: some may be those of a segment that has other pieces, too. */
+  pieces?: readonly SegmentPiece[] | undefined;
   /** Returns its bytes, whole or as a stream; undefined if there is no such segment. */
   open(): Promise<Readable | Uint8Array | undefined>;
+  /** Returns the bytes from `start` up to `end` (not included). Needed only with `pieces`. */
+  openRange?: OpenRange;
 };
 
 /** Header of gzip: magic, deflate, no flags, no time, no hint, operating system unknown (RFC 1952). It is the same in every run. */
@@ -32,34 +38,160 @@ const lastBlock = Buffer.concat([
 ]);
 
 const gzipTrailerBytes = 8;
+/** Bytes of a bundle that are not those of segments. */
+const framingBytes = gzipHeader.length + lastBlock.length + gzipTrailerBytes;
 /** Number of segments that are opened while one is read, because segments are small and each costs a round trip to the store. */
 const openAhead = 4;
 
+/** A stored bundle whose parts may be the same as those of a new one. */
+export type StoredBundle = {
+  key: string;
+  segments: readonly Pick<SegmentSource, 'sha256' | 'sizeBytes' | 'pieces'>[];
+  openRange: OpenRange;
+};
+
+export type JoinedBundle = {
+  sizeBytes: number;
+  parts: readonly ObjectPart[];
+  /** SHA-256 (64 hex digits): of the bytes of the parts if all have been read once in their order, otherwise they are read for it. */
+  sha256(): Promise<string>;
+};
+
 /**
- * Joins segments, in their order and with the end of the tar archive, to a bundle of one gzip member, without decompressing them. The stream fails
- * with `SegmentDamaged` if a segment is missing or does not match its sidecar, and with the store's own errors. The output before a failure is not a
- * bundle: store only a complete one.
+ * Joins segments, in their order and with the end of the tar archive, to a bundle of one gzip member, without decompressing them. Reading fails with
+ * `SegmentDamaged` if a segment is missing or does not match its sidecar, with `NotCopied` if that happens to one in the `last` bundle, and with the
+ * store's own errors. The output before a failure is not a bundle: store only a complete one. A bundle of at most `keptBytes` stays in memory once it
+ * is read.
  */
-export function joinSegments(segments: readonly SegmentSource[]): Readable {
-  return Readable.from(bundleBytes(segments), { objectMode: false, highWaterMark: 256 * 1024 });
+export function joinedBundle(
+  segments: readonly SegmentSource[],
+  { last, keptBytes = 0 }: { last?: StoredBundle | undefined; keptBytes?: number } = {},
+): JoinedBundle {
+  const sizeBytes = segments.reduce((sum, segment) => sum + segment.sizeBytes, framingBytes);
+  const isKept = sizeBytes <= keptBytes;
+  const plain = partsOf(segments, last);
+  let digest = createHash('sha256');
+  /** Number of the part whose bytes the digest needs next; NaN while a part is read. */
+  let next = 0;
+  let sum: string | undefined;
+  const parts = plain.map(({ read, same }, number): ObjectPart => {
+    let kept: Uint8Array[] | undefined;
+    async function* readOnce(): AsyncGenerator<Uint8Array> {
+      if (kept !== undefined) return yield* kept;
+      if (number === 0) [digest, next] = [createHash('sha256'), 0];
+      const isDigested = number === next;
+      if (isDigested) next = Number.NaN;
+      const pieces: Uint8Array[] = [];
+      for await (const piece of read()) {
+        if (isDigested) digest.update(piece);
+        if (isKept) pieces.push(piece);
+        yield piece;
+      }
+      if (isDigested) next = number + 1;
+      if (isKept) kept = pieces;
+    }
+    return { read: readOnce, ...(same && { same }) };
+  });
+  return {
+    sizeBytes,
+    parts,
+    async sha256() {
+      if (sum === undefined && next !== parts.length) for (const { read } of parts) for await (const _ of read());
+      return (sum ??= digest.digest('hex'));
+    },
+  };
 }
 
-async function* bundleBytes(segments: readonly SegmentSource[]): AsyncGenerator<Uint8Array> {
-  yield gzipHeader;
+/** The bytes of a bundle as one stream. */
+export const joinSegments = (segments: readonly SegmentSource[]): Readable =>
+  Readable.from(bytesOf(partsOf(segments)), { objectMode: false, highWaterMark: 256 * 1024 });
+
+async function* bytesOf(parts: readonly ObjectPart[]): AsyncGenerator<Uint8Array> {
+  for (const { read } of parts) yield* read();
+}
+
+/** Parts of a bundle in order: its header, runs of segments and pieces that the `last` bundle has one after the other or not at all, and its trailer. */
+function partsOf(segments: readonly SegmentSource[], last?: StoredBundle): ObjectPart[] {
+  const runs = last === undefined ? [{ read: () => readSegments(segments, 0) }] : partsBeside(segments, last);
+  const isHeaderSame = runs[0]?.same?.at === gzipHeader.length;
+  return [
+    { read: () => inPieces([gzipHeader]), ...(isHeaderSame && { same: { at: 0, sizeBytes: gzipHeader.length } }) },
+    ...runs,
+    { read: () => inPieces([lastBlock, gzipTrailer(segments)]) },
+  ];
+}
+
+async function* inPieces(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* pieces;
+}
+
+/** A piece of a segment, from `start` on, or a whole segment. `index`: the place of the segment in the bundle. */
+type Unit = { piece: SegmentPiece; segment: SegmentSource; index: number; start: number; isWhole: boolean };
+
+function partsBeside(segments: readonly SegmentSource[], last: StoredBundle): ObjectPart[] {
+  const lastPieces = last.segments.flatMap(piecesOf);
+  const places = startsOf(lastPieces, gzipHeader.length);
+  const units = segments.flatMap((segment, index): Unit[] => {
+    const pieces = piecesOf(segment);
+    const starts = startsOf(pieces, 0);
+    const isWhole = segment.pieces === undefined;
+    return pieces.map((piece, number) => ({ piece, segment, index, start: starts[number] ?? 0, isWhole }));
+  });
+  const sums = (pieces: readonly SegmentPiece[]) => pieces.map(([, sha256]) => sha256);
+  return commonRuns(sums(units.map(({ piece }) => piece)), sums(lastPieces)).map(({ begin, end, at }) => {
+    const run = units.slice(begin, end);
+    const place = at === undefined ? undefined : places[at];
+    if (place === undefined) return { read: () => readUnits(run) };
+    const pieces = run.map(({ piece }) => piece);
+    const damaged = (reason: string) => new NotCopied(`the bundle ${last.key} ${reason}`);
+    const sizeBytes = pieces.reduce((sum, [size]) => sum + size, 0);
+    return { read: () => readPieces(last.openRange, place, pieces, damaged), same: { at: place, sizeBytes } };
+  });
+}
+
+/** The pieces of a segment, or the segment as one piece. */
+const piecesOf = ({ pieces, sizeBytes, sha256 }: StoredBundle['segments'][number]): readonly SegmentPiece[] =>
+  pieces ?? [[sizeBytes, sha256]];
+
+function startsOf(pieces: readonly SegmentPiece[], first: number): number[] {
+  let start = first;
+  return pieces.map(([sizeBytes]) => (start += sizeBytes) - sizeBytes);
+}
+
+async function* readUnits(units: readonly Unit[]): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < units.length; ) {
+    const { segment, index, start, isWhole } = units[at] as Unit;
+    const isLike = (unit: Unit) => (isWhole ? unit.isWhole : unit.segment === segment);
+    const behind = units.findIndex((unit, number) => number > at && !isLike(unit));
+    const alike = units.slice(at, behind < 0 ? undefined : behind);
+    at += alike.length;
+    if (isWhole) {
+      yield* readSegments(
+        alike.map((unit) => unit.segment),
+        index,
+      );
+      continue;
+    }
+    const pieces = alike.map(({ piece }) => piece);
+    const damaged = (reason: string) => new SegmentDamaged(segment.key, index, reason);
+    yield* readPieces(segment.openRange ?? (async () => undefined), start, pieces, damaged);
+  }
+}
+
+/** Segments one after the other; `first` is the place of the first one in the bundle. */
+async function* readSegments(segments: readonly SegmentSource[], first: number): AsyncGenerator<Uint8Array> {
   const waiting = [...segments];
   const opened: ReturnType<SegmentSource['open']>[] = [];
   try {
     for (const [index, segment] of segments.entries()) {
       opened.push(...waiting.splice(0, openAhead - opened.length).map(open));
-      yield* checked(segment, index, await opened.shift());
+      yield* checked(segment, first + index, await opened.shift());
     }
   } finally {
     for (const ended of await Promise.allSettled(opened)) {
       if (ended.status === 'fulfilled' && ended.value instanceof Readable) ended.value.destroy();
     }
   }
-  yield lastBlock;
-  yield gzipTrailer(segments);
 }
 
 function open(segment: SegmentSource): ReturnType<SegmentSource['open']> {
@@ -78,19 +210,21 @@ async function* checked(
   body: Readable | Uint8Array | undefined,
 ): AsyncGenerator<Uint8Array> {
   if (body === undefined) throw new SegmentDamaged(segment.key, index, 'is missing');
-  const digest = createHash('sha256');
-  let read = 0;
+  const sum = new ConcurrentSum();
+  let isRight: Promise<boolean> | undefined;
   for await (const chunk of body instanceof Readable ? (body as AsyncIterable<Uint8Array>) : [body]) {
-    read += chunk.length;
-    if (read > segment.sizeBytes) break;
-    digest.update(chunk);
+    if (sum.sizeBytes + chunk.length > segment.sizeBytes) {
+      throw new SegmentDamaged(segment.key, index, `has more of ${segment.sizeBytes} bytes`);
+    }
+    sum.add(chunk);
+    // The sum is computed while the last bytes are used.
+    if (sum.sizeBytes === segment.sizeBytes) isRight ??= sum.is(segment.sha256);
     yield chunk;
   }
-  if (read !== segment.sizeBytes) {
-    const found = read > segment.sizeBytes ? 'more' : `only ${read}`;
-    throw new SegmentDamaged(segment.key, index, `has ${found} of ${segment.sizeBytes} bytes`);
+  if (sum.sizeBytes !== segment.sizeBytes) {
+    throw new SegmentDamaged(segment.key, index, `has only ${sum.sizeBytes} of ${segment.sizeBytes} bytes`);
   }
-  if (digest.digest('hex') !== segment.sha256) {
+  if (!(await (isRight ?? sum.is(segment.sha256)))) {
     throw new SegmentDamaged(segment.key, index, `does not have the SHA-256 ${segment.sha256}`);
   }
 }
@@ -107,26 +241,6 @@ function gzipTrailer(segments: readonly SegmentSource[]): Buffer {
   trailer.writeUInt32LE(crc, 0);
   trailer.writeUInt32LE((length + tarTrailer.length) % 2 ** 32, 4);
   return trailer;
-}
-
-/**
- * SHA-256 (64 hex digits) and size of the bundle of these segments, which are metadata needed before the upload. Reads every segment once, and fails
- * like `joinSegments`. A bundle of at most `keptBytes` is held in memory and returned, so that it need not be read again.
- */
-export async function digestBundle(
-  segments: readonly SegmentSource[],
-  keptBytes = 0,
-): Promise<{ sha256: string; sizeBytes: number; bytes?: Uint8Array[] }> {
-  const isKept = segments.reduce((sum, segment) => sum + segment.sizeBytes, 0) <= keptBytes;
-  const digest = createHash('sha256');
-  const bytes: Uint8Array[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of bundleBytes(segments)) {
-    digest.update(chunk);
-    sizeBytes += chunk.length;
-    if (isKept) bytes.push(chunk);
-  }
-  return { sha256: digest.digest('hex'), sizeBytes, ...(isKept && { bytes }) };
 }
 
 /** A segment is missing or does not match its sidecar. It must be rendered again; the bundle was not made. */

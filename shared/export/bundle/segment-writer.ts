@@ -186,7 +186,7 @@ export async function packSegment(files: readonly FileToPack[]): Promise<Segment
 type SegmentFile = { path: string; size: number; sha256: string };
 
 /** One of the consecutive pieces of a segment's packed bytes: its size in bytes and their SHA-256. Copied deflate data is a piece of its own. */
-type SegmentPiece = [sizeBytes: number, sha256: string];
+export type SegmentPiece = [sizeBytes: number, sha256: string];
 
 /** Description of a packed segment, the base of its sidecar. */
 export type SegmentSummary = {

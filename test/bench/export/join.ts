@@ -53,7 +53,10 @@ async function measured(
     '`cat` of the segments': () => written(target, (file) => cat(files, file)),
     'join alone, to a file': () => written(target, (file) => file.writeFile(joinSegments(found.sources))),
     'bundler: check, join, store': async () => {
-      const outcome = await joinBundle(store, plan, planHash, systemClock, new AbortController().signal);
+      const outcome = await joinBundle(store, plan, planHash, {
+        clock: systemClock,
+        signal: new AbortController().signal,
+      });
       if (outcome.kind === 'lost') throw new Error(`The segments of the benchmark are damaged: ${outcome.reason}.`);
       bundleKey = outcome.bundleKey;
     },

@@ -1,0 +1,88 @@
+import { createHash, type Hash, subtle } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import type { SegmentPiece } from './segment-writer.ts';
+
+/** Values from `begin` up to `end` (not included) that another list has in the same order from `at` on, or that it does not have (without `at`). */
+export type CommonRun = { begin: number; end: number; at?: number };
+
+/** Splits a list into the longest runs that follow one another in the other list, and runs of values that it does not have. Pure. */
+export function commonRuns(values: readonly string[], others: readonly string[]): CommonRun[] {
+  const known = new Map(others.map((value, number) => [value, number]));
+  const runs: CommonRun[] = [];
+  for (const [number, value] of values.entries()) {
+    const run = runs.at(-1);
+    const next = run?.at === undefined ? undefined : run.at + run.end - run.begin;
+    const at = next !== undefined && others[next] === value ? next : known.get(value);
+    if (run !== undefined && at === next) run.end = number + 1;
+    else runs.push({ begin: number, end: number + 1, ...(at !== undefined && { at }) });
+  }
+  return runs;
+}
+
+/** Reads an object's bytes from `start` up to `end` (not included); undefined if there is no such object. */
+export type OpenRange = (start: number, end: number) => Promise<Readable | undefined>;
+
+/**
+ * The bytes of pieces that follow one another in an object from `start` on. Each is checked while the next one is read; fails with an error of
+ * `damaged` at the latest after the last one.
+ */
+export async function* readPieces(
+  openRange: OpenRange,
+  start: number,
+  pieces: readonly SegmentPiece[],
+  damaged: (reason: string) => Error,
+): AsyncGenerator<Uint8Array> {
+  const end = pieces.reduce((sum, [sizeBytes]) => sum + sizeBytes, start);
+  if (end === start) return;
+  const body = await openRange(start, end);
+  if (body === undefined) throw damaged('is missing');
+  const rest = pieces.values();
+  let piece = rest.next().value;
+  let sum = new ConcurrentSum();
+  let isRight = Promise.resolve(true);
+  const requireRight = async (): Promise<void> => {
+    if (!(await isRight)) throw damaged('has other bytes than those that were stored');
+  };
+  let read = 0;
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    read += chunk.length;
+    for (let at = 0; at < chunk.length && piece !== undefined; ) {
+      const [sizeBytes, sha256] = piece;
+      const part = chunk.subarray(at, at + sizeBytes - sum.sizeBytes);
+      at += part.length;
+      sum.add(part);
+      if (sum.sizeBytes < sizeBytes) continue;
+      await requireRight();
+      isRight = sum.is(sha256);
+      piece = rest.next().value;
+      sum = new ConcurrentSum();
+    }
+    yield chunk;
+  }
+  await requireRight();
+  if (read !== end - start) throw damaged(`has ${read} bytes where it should have ${end - start}`);
+}
+
+/** Bytes that are summed in another thread; more are summed as they come, because they would have to be kept for it. */
+const mostKeptBytes = 4 * 1024 * 1024;
+
+/** A SHA-256 that is computed in another thread, while the caller goes on, unless there are many bytes. */
+export class ConcurrentSum {
+  sizeBytes = 0;
+  readonly #kept: Uint8Array[] = [];
+  #long: Hash | undefined;
+
+  add(bytes: Uint8Array): void {
+    this.sizeBytes += bytes.length;
+    this.#kept.push(bytes);
+    if (this.#long === undefined && this.sizeBytes <= mostKeptBytes) return;
+    this.#long ??= createHash('sha256');
+    for (const piece of this.#kept.splice(0)) this.#long.update(piece);
+  }
+
+  /** True if the bytes have this sum. To be called once, after the last of them. */
+  async is(sha256: string): Promise<boolean> {
+    if (this.#long !== undefined) return this.#long.digest('hex') === sha256;
+    return Buffer.from(await subtle.digest('SHA-256', Buffer.concat(this.#kept))).toString('hex') === sha256;
+  }
+}
