@@ -100,7 +100,7 @@ export function taskDispatcher(context: DispatchContext): TaskDispatcher {
 
   async function submit(job: ActiveJob, unit: WorkUnit, group: WorkerGroup): Promise<void> {
     const state = stateOf(job);
-    const task = taskOf(state, unit, job.stored.commit.traceparent);
+    const task = taskOf(state, unit, { traceparent: job.stored.commit.traceparent, after: job.after });
     const { taskId, jobId, attempt } = task;
     const { organization, organizationPlan } = state;
     handedOut.add({ taskId, jobId, unit, attempt, group, organization, organizationPlan });

@@ -37,6 +37,8 @@ export type ActiveJob = {
   servedAt: number;
   /** Serializes the decisions on one job. */
   lastDecision: Promise<unknown>;
+  /** Hash of an earlier plan of the documentation whose bundle probably has most parts of this job's. */
+  after?: string;
 };
 
 export const stateOf = (job: ActiveJob): ExportJobState => job.stored.commit.data.state;

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { type HandedOut, handedOutTasks } from './outstanding-tasks.ts';
+import { bundleUnit, type ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
+import { exportState } from '../../test/support/make-commit.ts';
+import { type HandedOut, handedOutTasks, taskOf } from './outstanding-tasks.ts';
 
 const group = { service: 'page-renderer', rendererVersion: 'r-0123456789ab' } as const;
 const task = (unit: number, attempt = 1): HandedOut => ({
@@ -76,4 +78,14 @@ test('a task that was reported is not named any more', () => {
   expect(tasks.countHeld(9_000, 2_000, always)).toEqual([]);
   tasks.keepOnly('j', () => false);
   expect(tasks.countHeld(9_000, 2_000, always)).toEqual([]);
+});
+
+test('the first task of a bundle names the plan after which it is joined, and no other does', () => {
+  const state = exportState({ phase: 'joining', planHash: 'a'.repeat(64), rendererVersion: 'r-0123456789ab' });
+  const after = 'b'.repeat(64);
+  const named = (changes: Partial<ExportJobState>) => taskOf({ ...state, ...changes }, bundleUnit, { after });
+  expect(named({})).toMatchObject({ kind: 'bundle', after });
+  expect(named({ lostSegments: 1 })).not.toHaveProperty('after');
+  expect(named({ timedOutAttempts: { [bundleUnit]: 1 } })).not.toHaveProperty('after');
+  expect(taskOf(state, bundleUnit)).not.toHaveProperty('after');
 });

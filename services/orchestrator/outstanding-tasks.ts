@@ -182,7 +182,7 @@ export function groupOf(state: ExportJobState): WorkerGroup | undefined {
 export function taskOf(
   state: ExportJobState,
   unit: WorkUnit,
-  traceparent: string | undefined,
+  { traceparent, after }: { traceparent?: string | undefined; after?: string | undefined } = {},
 ): RenderTask | BundleTask {
   const { planHash, rendererVersion, organization, jobId, domain } = state;
   if (planHash === undefined || rendererVersion === undefined) throw new Error(`The job ${jobId} has no plan yet.`);
@@ -198,7 +198,9 @@ export function taskOf(
     ...(state.replayOf === undefined ? {} : { anew: true as const }),
     ...(traceparent === undefined ? {} : { traceparent }),
   };
-  if (unit === bundleUnit) return { ...common, kind: 'bundle' };
+  // A copy of a damaged part would be lost again.
+  const isCopied = after !== undefined && attempt === 1 && state.lostSegments === undefined;
+  if (unit === bundleUnit) return { ...common, kind: 'bundle', ...(isCopied && { after }) };
   if (unit === closingUnit) return { ...common, kind: 'closing', rendererVersion };
   return {
     ...common,

@@ -47,11 +47,13 @@ async function completing(objectStore: ObjectStore) {
     },
   };
   const commands: ExportCommand[] = [];
+  const afters: (string | undefined)[] = [];
   const registry: JobRegistry = {
     jobs: new Map(),
     add: (stored) => activeJob(stored),
     change: async (job, command) => {
       commands.push(command);
+      afters.push(job.after);
       if (command.type !== 'Plan') return [];
       const { planHash, rendererVersion } = command;
       const state = { ...job.stored.commit.data.state, phase: 'completed' as const, planHash, rendererVersion };
@@ -70,6 +72,8 @@ async function completing(objectStore: ObjectStore) {
       return commands.at(-1);
     },
     timesMade: () => made,
+    /** The plan whose bundle the bundler of the last job is told. */
+    after: () => afters.at(-1),
     close: () => plans.close(),
   };
 }
@@ -124,11 +128,13 @@ test('the plan of a completed export is taken again for the same content and opt
     const first = await planner.plan(before);
     expect(first).toMatchObject({ type: 'Plan', pageTotal: 2 });
     const planHash = first?.type === 'Plan' ? first.planHash : '';
+    expect(planner.after()).toBeUndefined();
     expect(await planner.plan(before)).toEqual(first);
     expect(planner.timesMade()).toBe(1);
 
     expect(await planner.plan({ ...before, replayOf: `se_${'9'.repeat(22)}` })).toEqual(first);
     expect(planner.timesMade()).toBe(2);
+    expect(planner.after()).toBeUndefined();
 
     await objectStore.put(planKey('acme', planHash), Buffer.from('{"cut":'));
     expect(await planner.plan(before)).toEqual(first);
@@ -137,6 +143,7 @@ test('the plan of a completed export is taken again for the same content and opt
 
     const changed = await planner.plan(await publish('two'));
     expect(changed).not.toEqual(first);
+    expect(planner.after()).toBe(planHash);
     expect(await planner.plan({ ...before, label: 'v1' })).not.toEqual(first);
     const { options } = exportState();
     expect(await planner.plan({ ...before, options: { ...options, groups: ['staff'] } })).not.toEqual(first);

@@ -75,7 +75,10 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
         planJob(context, stateOf(job), joined),
       );
       signal.throwIfAborted();
-      if (planned !== undefined && 'plan' in planned) made.set(job, planned);
+      if (planned !== undefined && 'plan' in planned) {
+        made.set(job, planned);
+        if (planned.after !== undefined) job.after = planned.after;
+      }
       if (planned !== undefined) await registry().change(job, planned.command, job.stored.commit.id);
       underWay.delete(job);
       crashPoint('after-plan-commit', 'orchestrator');
@@ -113,7 +116,12 @@ const tracing = tracingOf('orchestrator');
 
 type PlanContext = Pick<OrchestratorContext, 'objectStore' | 'renderers' | 'rendererVersion' | 'logger' | 'plans'>;
 
-type PlannedJob = { command: ExportCommand; rendererVersion: string; plan: Omit<PlanAnswer, 'text'> };
+type PlannedJob = {
+  command: ExportCommand;
+  rendererVersion: string;
+  plan: Omit<PlanAnswer, 'text'>;
+  after: string | undefined;
+};
 
 /**
  * Makes and stores the plan of a job. Returns it with the command `Plan` or, for a job with a plan, `Replan`; or only the command `Fail` with the
@@ -142,7 +150,7 @@ async function planJob(
     const present =
       state.replayOf === undefined ? await presentChunks(context.objectStore, organization, chunks, known?.keys) : [];
     const made = { planHash, rendererVersion, chunkCount: chunks.length, pageTotal, present };
-    const planned = { rendererVersion, plan };
+    const planned = { rendererVersion, plan, after: known?.plan.planHash };
     if (replacedVersion === undefined) return { ...planned, command: { type: 'Plan', ...made } };
     context.logger.warn(
       { jobId, replacedVersion, rendererVersion },
