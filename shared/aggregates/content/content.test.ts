@@ -49,10 +49,11 @@ test('a promoted version is the latest without becoming searched', () => {
   });
 });
 
-test('a deleted version is no longer searched', () => {
+test('a deleted version is no longer searched, and another one still is', () => {
   const state = after(published(one), indexed(one), published(two), event('ContentDeleted', one));
   expect(state?.versions).toHaveLength(1);
   expect(state?.searched).toBeUndefined();
+  expect(after(published(one), indexed(one), published(two), event('ContentDeleted', two))?.searched).toBe(one);
 });
 
 test('a removed label and ended versions are gone, and the ended ones are remembered up to 500', () => {

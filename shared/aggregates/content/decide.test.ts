@@ -98,9 +98,10 @@ describe('publishing', () => {
     expect(ended({ ...state('cv_499'), versions, labels: {} }, 'cv_new')).toEqual(end('cv_0'));
   });
 
-  test('under the last free label is possible', () => {
+  test('under the last free label is possible, and without a label also beyond it', () => {
     const labels = Object.fromEntries(Array.from({ length: 250 }, (_, n) => [`v${n}`, 'cv_1']));
     expect(publish({ ...withTwo, labels: { ...labels, v0: 'cv_2' } }, 'cv_1', 'v0')).toHaveLength(1);
+    expect(publish({ ...withTwo, labels }, 'cv_1')).toHaveLength(1);
     const { v0: _, ...room } = labels;
     expect(publish({ ...withTwo, labels: room }, 'cv_1', 'new')).toHaveLength(1);
     expect(() => publish({ ...withTwo, labels }, 'cv_1', 'new')).toThrow(
@@ -161,9 +162,17 @@ test('a version is known, has ended, or neither', () => {
     isKnown(before, contentVersion),
     hasEnded(before, contentVersion),
   ];
-  expect([of('cv_1', withTwo), of('cv_0', withTwo), of('cv_9', withTwo), of('cv_1')]).toEqual([
+  const versions = [
+    of('cv_1', withTwo),
+    of('cv_0', withTwo),
+    of('cv_9', withTwo),
+    of('cv_1', state('cv_1')),
+    of('cv_1'),
+  ];
+  expect(versions).toEqual([
     [true, false],
     [false, true],
+    [false, false],
     [false, false],
     [false, false],
   ]);

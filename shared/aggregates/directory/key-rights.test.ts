@@ -54,6 +54,7 @@ describe('a new key', () => {
       '"allowedAddresses" has "198.51.100.1", from where key_office may not be used.',
     );
     expect(from('203.0.112.0/23')).toContain('has "203.0.112.0/23"');
+    expect(from('no address')).toContain('has "no address"');
     expect(newKey(key('free'), key('new', { allowedAddresses: ['198.51.100.1'] }))).toBe('allowed');
   });
 

@@ -53,11 +53,13 @@ export function checkNewKey(maker: ApiKey, key: ApiKey): void {
 export function checkRotation(maker: ApiKey, old: ApiKey, key: ApiKey): void {
   checkRights(maker, old);
   if (mayOutlive(maker, old.kind) || endOf(key) <= endOf(maker)) return;
-  const end = maker.expiresAt ?? 'never';
   if (key.expiresAt === old.expiresAt)
-    throw exceeds('expiresAt', `of ${old.id}, which the new key keeps, is after the end of ${maker.id} (${end})`);
+    throw exceeds(
+      'expiresAt',
+      `of ${old.id}, which the new key keeps, is after the end of ${maker.id} (${maker.expiresAt})`,
+    );
   const who = maker.id === old.id ? 'a key cannot give itself a later end; another admin key can' : 'give fewer days';
-  throw exceeds('expiresInDays', `reaches beyond the end of ${maker.id} (${end}): ${who}`);
+  throw exceeds('expiresInDays', `reaches beyond the end of ${maker.id} (${maker.expiresAt}): ${who}`);
 }
 
 function checkRights(maker: ApiKey, key: ApiKey): void {
@@ -67,9 +69,7 @@ function checkRights(maker: ApiKey, key: ApiKey): void {
     if (key.allowedAddresses.length === 0)
       throw exceeds('allowedAddresses', `is empty, and ${maker.id} may not be used from everywhere`);
     const allowed = addressRanges(maker.allowedAddresses);
-    const outside = key.allowedAddresses.find(
-      (each) => !addressRanges([each]).every((range) => covers(allowed, range)),
-    );
+    const outside = key.allowedAddresses.find((each) => !addressRanges([each]).some((range) => covers(allowed, range)));
     if (outside !== undefined)
       throw exceeds('allowedAddresses', `has "${outside}", from where ${maker.id} may not be used`);
   }
