@@ -15,15 +15,17 @@ import { withoutInlineCode } from './source-limits.ts';
  * reads everything that satteri does not support in the required way: math, pages that are not MDX, and pages that either of the two refuses, so that
  * an author gets micromark's error message. A panic ends the process: parse in a child, and again with micromark in another one.
  */
-const satteriTree: ToTree = (text, format, math, repairs) => {
-  const isForSatteri =
-    format === 'mdx' && !repairs && !(math && mathBlocks(text).size > 0) && unclosedTags(text) <= mostUnclosed;
-  const tree = isForSatteri ? mdxTree(text, math) : undefined;
-  return tree ?? micromarkTree(text, format, math, repairs);
-};
+export const satteriParser = (micromark: ToTree): PageParser =>
+  pageParser((text, format, math, repairs) => {
+    const isForSatteri =
+      format === 'mdx' && !repairs && !(math && mathBlocks(text).size > 0) && unclosedTags(text) <= mostUnclosed;
+    const readLine = (line: string): Root => micromark(line, 'mdx', math);
+    const tree = isForSatteri ? mdxTree(text, math, readLine) : undefined;
+    return tree ?? micromark(text, format, math, repairs);
+  });
 
 /** `PageParser` on satteri. */
-export const satteriPageParser: PageParser = pageParser(satteriTree);
+export const satteriPageParser: PageParser = satteriParser(micromarkTree);
 
 /** Limit of unclosed tags. For each of them satteri searches the rest of the page, which is not valid MDX anyway. */
 const mostUnclosed = 50;
@@ -49,10 +51,13 @@ function unclosedTags(text: string): number {
   return open.values().reduce((sum, count) => sum + count, 0);
 }
 
-function mdxTree(text: string, math: boolean): Root | undefined {
+/** micromark's reading of one line. */
+type ReadLine = (line: string) => Root;
+
+function mdxTree(text: string, math: boolean, readLine: ReadLine): Root | undefined {
   try {
     const tree = mdxToMdast(text, { features: { frontmatter: false } }) as Root;
-    return finish(tree, text, math) ? tree : undefined;
+    return finish(tree, text, math, readLine) ? tree : undefined;
   } catch (error) {
     // A page that is too deep for one parser is too deep for the other.
     if (error instanceof RangeError) throw error;
@@ -64,10 +69,10 @@ function mdxTree(text: string, math: boolean): Root | undefined {
  * Adds to nodes the parts that satteri leaves out. False if micromark must read the page, because there may be math in it. Throws for an expression
  * that is not JavaScript, and a RangeError for a tree that is too deep.
  */
-function finish(tree: Root, text: string, math: boolean): boolean {
+function finish(tree: Root, text: string, math: boolean, readLine: ReadLine): boolean {
   const pending: { node: Nodes; block: Nodes; depth: number }[] = [{ node: tree, block: tree, depth: 0 }];
   const withMath = new Set<Nodes>();
-  const withCjk = cjkEmphasis.test(text);
+  const withCjk = cjkCharacter.test(text) && cjkEmphasis.test(text);
   let definitions: boolean | undefined;
   /** True if a definition in the page may make `[words]` elsewhere a link. */
   const hasDefinitions = (): boolean => (definitions ??= text.includes(']:'));
@@ -79,13 +84,13 @@ function finish(tree: Root, text: string, math: boolean): boolean {
       case 'paragraph':
       case 'heading':
       case 'tableCell':
-        if (!withCjk || !cjkEmphasis.test(sourceOf(node, text))) break;
-        if (!readAgain(node, text, math, hasDefinitions)) return false;
+        if (!withCjk || !cjkEmphasis.test(sourceOf(node, text)) || hasSimpleStars(node, text)) break;
+        if (!readAgain(node, text, readLine, hasDefinitions)) return false;
         withMath.add(node);
         break;
       case 'text':
         if (!math || withMath.has(block) || !node.value.includes('$') || !mayHaveMath(text, block)) break;
-        if (!readAgain(block, text, math, hasDefinitions)) return false;
+        if (!readAgain(block, text, readLine, hasDefinitions)) return false;
         withMath.add(block);
         break;
       case 'mdxjsEsm':
@@ -165,11 +170,42 @@ const maxDepth = 500;
 const phrasing = new Set(['text', 'emphasis', 'strong', 'delete', 'link', 'linkReference', 'mdxJsxTextElement']);
 
 /**
- * Matches stars or underscores between a character of these languages and punctuation. satteri has no rule for them; elsewhere the rule makes no
- * difference.
+ * Matches stars or underscores beside a character of these languages where CommonMark and the rule for these languages may differ: between one and
+ * punctuation, and beside punctuation of these languages. satteri does not have that rule.
  */
 const cjk = String.raw`[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\u3000-\u303f\u30fb\u30fc\uff00-\uffef]`;
-const cjkEmphasis = new RegExp(String.raw`${cjk}[*_]+[\p{P}\p{S}]|[\p{P}\p{S}][*_]+${cjk}`, 'u');
+const besideCjk = (marker: '*' | '_'): string => {
+  const run = `[${marker}]+`;
+  const punctuation = String.raw`[[\p{P}\p{S}]--[${marker}]]`;
+  const cjkPunctuation = String.raw`[${cjk}&&[\p{P}\p{S}]]`;
+  return [cjk + run + punctuation, punctuation + run + cjk, run + cjkPunctuation, cjkPunctuation + run].join('|');
+};
+const cjkEmphasis = new RegExp(`${besideCjk('*')}|${besideCjk('_')}`, 'v');
+const cjkUnderscores = new RegExp(besideCjk('_'), 'v');
+/** Finds out quickly that a page has none of these characters. */
+const cjkCharacter = /[\u1100-\uffff]/;
+
+/**
+ * True if the stars of a block are those of its emphasis, which is not nested and has the same number of stars everywhere. Then each run of stars opens
+ * or closes emphasis in turn. The rule for Chinese, Japanese and Korean lets more runs open and close, so it makes the same pairs.
+ */
+function hasSimpleStars(block: Nodes, text: string): boolean {
+  const source = sourceOf(block, text);
+  if (cjkUnderscores.test(source) || variationSelector.test(source)) return false;
+  let kind: string | undefined;
+  const isSimple = (node: Nodes, isInStars: boolean): boolean => {
+    if (opaque.has(node.type)) return !sourceOf(node, text).includes('*');
+    const isStars = (node.type === 'emphasis' || node.type === 'strong') && sourceOf(node, text).startsWith('*');
+    if (isStars && (isInStars || node.type !== (kind ??= node.type))) return false;
+    return !('children' in node) || node.children.every((child) => isSimple(child, isInStars || isStars));
+  };
+  return isSimple(block, false);
+}
+
+/** The rule ignores these characters, so it may find punctuation where satteri finds none. */
+const variationSelector = /[\ufe00-\ufe0f]/;
+/** Nodes that show their stars, or whose stars may belong to a label that is not in the tree. */
+const opaque = new Set<string>(['text', 'image', 'imageReference', 'linkReference', 'footnoteReference']);
 
 const sourceOf = ({ position }: Pick<Nodes, 'position'>, text: string): string =>
   text.slice(position?.start.offset, position?.end.offset);
@@ -187,12 +223,12 @@ function mayHaveMath(text: string, { position }: Nodes): boolean {
  * takes a hundred times as long for the whole page. False if the page must be read as a whole, because text around the paragraph may decide its
  * meaning.
  */
-function readAgain(block: Nodes, text: string, math: boolean, hasDefinitions: () => boolean): boolean {
+function readAgain(block: Nodes, text: string, readLine: ReadLine, hasDefinitions: () => boolean): boolean {
   const { start, end } = block.position ?? {};
   if (block.type !== 'paragraph' || start?.offset === undefined || start.line !== end?.line) return false;
   const line = text.slice(start.offset, end.offset);
   if (/^[ \t[]|[{<]/.test(line) || (line.includes(']') && hasDefinitions())) return false;
-  const [paragraph, other] = micromarkTree(line, 'mdx', math).children;
+  const [paragraph, other] = readLine(line).children;
   if (paragraph?.type !== 'paragraph' || other !== undefined) return false;
   move(paragraph, start);
   block.children = paragraph.children;
