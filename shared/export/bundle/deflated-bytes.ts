@@ -64,20 +64,28 @@ const mostRatio = 1_100;
  */
 export async function inflatePieces(deflated: Uint8Array, rawLength: number): Promise<Buffer> {
   if (rawLength > deflated.length * mostRatio) throw new Error('the deflate data is too short for its length');
-  // Appends a last block whose bytes the author of the data cannot predict.
+  // Appends bytes that the author of the data cannot predict.
   const probe = hash('sha256', deflated, 'buffer');
-  const length = Buffer.alloc(4);
-  length.writeUInt16LE(probe.length, 0);
-  length.writeUInt16LE(0xffff - probe.length, 2);
-  const input = Buffer.concat([deflated, Buffer.from([1]), length, probe]);
+  const end = lastBlock(probe);
+  const input = Buffer.concat([deflated, end]);
   const whole = rawLength + probe.length;
-  const options = { maxOutputLength: whole, chunkSize: Math.max(constants.Z_MIN_CHUNK, whole + 1), info: true };
-  // With `info`, which is missing in the types, the result also has the number of bytes read.
-  const { buffer, engine } = (rawLength <= waitedBytes
-    ? inflateRawSync(input, options)
-    : await inflate(input, options)) as unknown as { buffer: Buffer; engine: { bytesWritten: number } };
-  if (engine.bytesWritten !== input.length || buffer.length !== whole || !buffer.subarray(rawLength).equals(probe)) {
+  const options = { maxOutputLength: whole, chunkSize: Math.max(constants.Z_MIN_CHUNK, whole + 1) };
+  const bytes = rawLength <= waitedBytes ? inflateRawSync(input, options) : await inflate(input, options);
+  // A stored block that is still open takes the last block, with its header, for its own bytes.
+  const isOpen = bytes.subarray(-end.length).equals(end);
+  if (isOpen || !bytes.subarray(rawLength).equals(probe)) {
     throw new Error('the deflate data is not made of whole pieces');
   }
-  return buffer.subarray(0, rawLength);
+  return bytes.subarray(0, rawLength);
+}
+
+/**
+ * The last block of deflate data, with these bytes (65,535 at most) stored. It begins at a byte boundary, so its three header bits are the low bits of
+ * a byte of their own: final, stored; then length and its complement (RFC 1951, 3.2.4).
+ */
+export function lastBlock(bytes: Uint8Array): Buffer {
+  const header = Buffer.from([1, 0, 0, 0, 0]);
+  header.writeUInt16LE(bytes.length, 1);
+  header.writeUInt16LE(0xffff - bytes.length, 3);
+  return Buffer.concat([header, bytes]);
 }

@@ -4,6 +4,7 @@ import { crc32 } from 'node:zlib';
 import { NotCopied, type ObjectPart } from '#shared/storage/object-store.ts';
 import { crc32Combine } from './crc32-combine.ts';
 import { commonRuns, ConcurrentSum, type OpenRange, readPieces } from './common-pieces.ts';
+import { lastBlock } from './deflated-bytes.ts';
 import type { SegmentPiece, SegmentSummary } from './segment-writer.ts';
 import { tarTrailer } from './tar-header.ts';
 
@@ -22,24 +23,12 @@ export type SegmentSource = Pick<SegmentSummary, 'sha256' | 'crc32' | 'rawLength
 /** Header of gzip: magic, deflate, no flags, no time, no hint, operating system unknown (RFC 1952). It is the same in every run. */
 const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 
-/**
- * Last block of the deflate data: the end of the tar archive, stored. Segments end on a byte boundary (full flush), so its three header bits are the
- * low bits of a byte of their own: final, stored; then length and its complement (RFC 1951, 3.2.4).
- */
-const lastBlock = Buffer.concat([
-  Buffer.from([
-    1,
-    tarTrailer.length & 255,
-    tarTrailer.length >> 8,
-    ~tarTrailer.length & 255,
-    (~tarTrailer.length >> 8) & 255,
-  ]),
-  tarTrailer,
-]);
+/** The end of the tar archive. Segments end at a byte boundary (full flush), so it can follow them. */
+const archiveEnd = lastBlock(tarTrailer);
 
 const gzipTrailerBytes = 8;
 /** Bytes of a bundle that are not those of segments. */
-const framingBytes = gzipHeader.length + lastBlock.length + gzipTrailerBytes;
+const framingBytes = gzipHeader.length + archiveEnd.length + gzipTrailerBytes;
 /** Number of segments that are opened while one is read, because segments are small and each costs a round trip to the store. */
 const openAhead = 4;
 
@@ -117,7 +106,7 @@ function partsOf(segments: readonly SegmentSource[], last?: StoredBundle): Objec
   return [
     { read: () => inPieces([gzipHeader]), ...(isHeaderSame && { same: { at: 0, sizeBytes: gzipHeader.length } }) },
     ...runs,
-    { read: () => inPieces([lastBlock, gzipTrailer(segments)]) },
+    { read: () => inPieces([archiveEnd, gzipTrailer(segments)]) },
   ];
 }
 

@@ -150,6 +150,9 @@ test.each([1, pieceBytes, pieceBytes + 1, 9 * pieceBytes])(
     // A last block ends the data, so that a reader would ignore everything behind it.
     const ended = Buffer.concat([deflated, Buffer.from([1, 0, 0, 0xff, 0xff])]);
     await expect(inflatePieces(ended, length)).rejects.toThrow('not made of whole pieces');
+    // A stored block of 37 bytes would take the first bytes of the next segment for its own, and end the bundle behind them.
+    const open = Buffer.concat([deflated, Buffer.from([1, 37, 0, 0xda, 0xff])]);
+    await expect(inflatePieces(open, length + 5)).rejects.toThrow('not made of whole pieces');
     // Nothing is inflated into memory for a length that the data cannot have.
     await expect(inflatePieces(deflated, deflated.length * 2_000)).rejects.toThrow('too short for its length');
   },

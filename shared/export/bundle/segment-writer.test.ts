@@ -154,3 +154,16 @@ test('bytes that were deflated before are packed unchanged, wherever they come',
     expect(summary).toMatchObject({ crc32: expected.crc32, rawLength: expected.rawLength, files: expected.files });
   }
 });
+
+test('deflated bytes stand side by side, and those behind them may refer to them', async () => {
+  const words = randomBytes(20_000);
+  const deflated = await deflateWhole(words);
+  const one = { raw: words, deflated, crc32: crc32(words) };
+  const writer = segmentWriter();
+  const read = buffer(writer.output);
+  await writer.addStream('acme/x', 3 * words.length, Readable.from([one, one, words]));
+  await writer.finish();
+  const packed = await read;
+  expect(packed.includes(Buffer.concat([deflated, deflated]))).toBe(true);
+  expect(packed.length).toBeLessThan(2.5 * words.length);
+});
