@@ -77,24 +77,28 @@ function turns(): () => Promise<() => void> {
   };
 }
 
-/** The facts of a sidecar that the service needs for a closing segment. Those of its pages were checked when it was stored, and go to a child unread. */
-const closedSidecarSchema = segmentDigestSchema.extend(segmentSidecarSchema.pick({ files: true, texts: true }).shape);
+/** The parts of a sidecar that are checked whenever it is read. The facts of its pages were checked when it was stored. */
+const knownSidecarSchema = z.looseObject(
+  segmentDigestSchema.extend(segmentSidecarSchema.pick({ files: true, texts: true }).shape).shape,
+) as unknown as z.ZodType<SegmentSidecar>;
 
-export type ClosedSidecar = z.infer<typeof closedSidecarSchema>;
-
-/** These facts, the whole JSON, and the bytes of the texts after it, for `readTexts`. Undefined like `readSidecar`. */
+/**
+ * The sidecar, the size of its JSON, the bytes of the texts after it, for `readTexts`, and the place where these begin in the object. Undefined like
+ * `readSidecar`.
+ */
 export async function readWholeSidecar(
   objectStore: ObjectStore,
   organization: string,
   key: string,
-): Promise<{ sidecar: ClosedSidecar; json: Uint8Array; behind: Uint8Array } | undefined> {
+): Promise<{ sidecar: SegmentSidecar; jsonBytes: number; behind: Uint8Array; behindAt: number } | undefined> {
   const stored = await unlessDamaged(objectStore.get(sidecarKey(organization, key)));
   if (stored === undefined || !hasRightSum(key, stored)) return undefined;
-  const parts = sidecarParts(stored);
+  const { json, behind } = sidecarParts(stored);
   // Bytes without a sum may be others than those that were checked and stored.
-  const schema: z.ZodType<ClosedSidecar> = hasSum(stored) ? closedSidecarSchema : segmentSidecarSchema;
-  const sidecar = schema.safeParse(jsonIn(new TextDecoder().decode(parts.json)));
-  return sidecar.success ? { sidecar: sidecar.data, ...parts } : undefined;
+  const schema = hasSum(stored) ? knownSidecarSchema : segmentSidecarSchema;
+  const sidecar = schema.safeParse(jsonIn(new TextDecoder().decode(json)));
+  if (!sidecar.success) return undefined;
+  return { sidecar: sidecar.data, jsonBytes: json.length, behind, behindAt: stored.length - behind.length };
 }
 
 /** The result of `read` for the sidecar of a stored segment, which then need not be rendered. Undefined if the segment is missing or incomplete. */

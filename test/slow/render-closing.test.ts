@@ -121,7 +121,7 @@ test.each([
   ],
   ['makes no manifest', [], /it made no manifest/],
 ])('nothing is stored when a child %s', async (_what, questions, why) => {
-  pool = deafChild([{ kind: 'sidecar', segment: 0 }, ...questions]);
+  pool = deafChild([{ kind: 'part', run: 0 }, ...questions]);
   const site = await storedSite(2, 2, 100);
   await expect(renderClosing(context(), site, signal)).rejects.toThrow(why);
   expect(await readSidecar(objectStore, organization, site.plan.closingKey)).toBeUndefined();
@@ -132,7 +132,7 @@ test('a child cannot have the same texts inflated for ever, which costs it nothi
   let answered = 0;
   pool = {
     async run(_request, { answers }) {
-      for (const segment of [0, 1, 2]) await answers?.answer({ kind: 'sidecar', segment });
+      await answers?.answer({ kind: 'part', run: 0 });
       // Two segments are kept, so each question needs another one.
       for (let asked = 0; asked < 90; asked += 1) {
         const question = { kind: 'text', segment: asked % 3, of: 'search', begin: 0, end: 0 };
@@ -154,11 +154,11 @@ test('a child cannot have the same texts inflated for ever, which costs it nothi
 
 test('a segment is lost if its sidecar is missing, not because a child says so', async () => {
   const site = await storedSite(6, 2, 100);
-  const all = [0, 1, 2].map((segment) => ({ kind: 'sidecar', segment }));
-  pool = deafChild(all, [1]);
+  const all = [{ kind: 'part', run: 0 }];
+  pool = deafChild(all, [0]);
   await expect(renderClosing(context(), site, signal)).rejects.toThrow(/it reported other segments as lost/);
   await objectStore.remove(sidecarKey(organization, site.plan.chunks[2]?.key ?? ''));
-  for (const told of [[], [1]]) {
+  for (const told of [[], [0]]) {
     pool = deafChild(all, told);
     expect(await renderClosing(context(), site, signal)).toEqual({ kind: 'lost', chunks: [2] });
   }

@@ -1,10 +1,13 @@
-import type { SegmentSidecar } from '#shared/contracts/stored-objects.ts';
 import type { TextKind } from '#shared/export/bundle/packed-segment.ts';
+import type { ClosingPart } from './closing-part.ts';
 
 /** Source and destination of the closing segment. Data moves piece by piece, because a large site has more text than a process can hold. */
 export type ClosingStore = {
-  /** The sidecar of a segment; undefined if it is missing. File paths in it start with the top folder, the domain's slug. */
-  sidecar(segment: number): Promise<SegmentSidecar | undefined>;
+  /**
+   * The next of the parts into which the facts of a run of segments are folded: one, or several where they are large. `segmentCount` is the number of
+   * its segments. Undefined if a sidecar of the run is missing, which ends the run.
+   */
+  part(run: number): Promise<{ part: ClosingPart; segmentCount: number; isLast: boolean } | undefined>;
   /** Bytes of a text that is stored after a sidecar. */
   text(stored: StoredText): Promise<Uint8Array>;
   /**

@@ -28,7 +28,7 @@ const closing: Extract<RenderRequest, { kind: 'closing' }> = {
   kind: 'closing',
   model,
   plan: { ...plan, deployment: 'cloud', groups: [] },
-  segmentCount: 2,
+  runCount: 2,
 };
 
 /** The response that the service accepts when its child returns the honest response changed by `lie`. */
@@ -156,8 +156,8 @@ describe('a rendering child', () => {
 });
 
 describe('a child that renders the closing segment', () => {
-  const sidecar = (segment: number) => ({ kind: 'sidecar', segment });
-  const both = [sidecar(0), sidecar(1)];
+  const part = (run: number) => ({ kind: 'part', run });
+  const both = [part(0), part(1), part(1)];
   const begin = (path: string) => ({ kind: 'begin', path, size: 1 });
   const [piece, end] = [{ kind: 'bytes', bytes }, { kind: 'end' }];
   const parts = (count: number) => Array.from({ length: count }, (_, at) => begin(`_bindery/search/x${at}.js`));
@@ -166,16 +166,17 @@ describe('a child that renders the closing segment', () => {
   /** Sends the questions one after the other, and returns those that the service answered. */
   async function asked(questions: readonly unknown[]): Promise<ClosingQuestion[]> {
     const heard: ClosingQuestion[] = [];
+    let given = 0;
     const { answer } = closingAnswers(
-      { segmentCount: 2, pages: new Set(['blog']) },
-      () => ({ files: ['a.html', '_bindery/search/7.js'], textBytes: 100 }),
+      { segmentCount: 2, runCount: 2, pages: new Set(['blog']) },
+      (run) => ({ claimed: ['_bindery/search/7.js'], textBytes: 100, isLast: run === 0 || (given += 1) > 1 }),
       (question) => Promise.resolve(heard.push(question)),
     );
     for (const question of questions) await answer(question);
     return heard;
   }
 
-  it('may read all sidecars and write its files', async () => {
+  it('may read all parts and write its files', async () => {
     const questions = [...both, text, begin('llms-full.txt'), piece, end, begin('blog/rss.xml'), piece, piece, end];
     expect(await asked(questions)).toEqual(questions);
   });
@@ -183,12 +184,13 @@ describe('a child that renders the closing segment', () => {
   it.each<[string, unknown[]]>([
     ['ask for null', [null]],
     ['ask for something else', [{ kind: 'file', path: '/etc/passwd' }]],
-    ['ask for a sidecar that does not exist', [sidecar(2)]],
-    ['ask for a sidecar before the first', [sidecar(-1)]],
-    ['ask for a sidecar again and again', [sidecar(0), sidecar(0)]],
+    ['ask for a part that does not exist', [part(2)]],
+    ['ask for a part before the first', [part(-1)]],
+    ['ask for a part again and again', [part(0), part(0)]],
     ['ask for the text of a segment that does not exist', [...both, { ...text, segment: 2 }]],
     ['ask for a text that ends before it begins', [...both, { ...text, begin: 2 }]],
-    ['write before it has read', [sidecar(0), begin('llms-full.txt')]],
+    ['write before it has read', [part(0), begin('llms-full.txt')]],
+    ['write before it has read all parts of a run', [part(0), part(1), begin('llms-full.txt')]],
     ['write without a file', [...both, piece]],
     ['end no file', [...both, end]],
     ['write two files at once', [...both, begin('llms-full.txt'), begin('blog/rss.xml')]],

@@ -72,7 +72,7 @@ function expected(request: RenderRequest) {
       });
     case 'closing':
       return of(closedResponse, ({ lost }) => {
-        if (lost.some((segment) => segment >= request.segmentCount))
+        if (lost.some((run) => run >= request.runCount))
           throw new Misfit('it reported a segment as lost that does not exist');
       });
   }
@@ -123,7 +123,7 @@ const mostPieceBytes = 64 * 1024 * 1024;
 const mostTexts = 1_000_000;
 
 const closingQuestion: z.ZodType<ClosingQuestion> = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('sidecar'), segment: count }),
+  z.strictObject({ kind: z.literal('part'), run: count }),
   z.strictObject({ kind: z.literal('text'), ...storedTextFields }),
   z.strictObject({ kind: z.literal('begin'), path: z.string(), size: count }),
   z.strictObject({ kind: z.literal('bytes'), bytes: bytes.refine(({ length }) => length <= mostPieceBytes) }),
@@ -141,21 +141,22 @@ const mostTimesOfTexts = 3;
 /** Limit of answers in memory at once, because the texts of one segment may have 60 MB. */
 const closingAnswersAtOnce = 4;
 
-/** The facts of a sidecar that the answers need: the files that it names, by their paths in the bundle, and the size of its texts. */
-export type SidecarFacts = { files: readonly string[]; textBytes: number };
+/** The facts of a part that the answers need: the files in it that a child might make, and the size of its texts. */
+export type PartFacts = { claimed: readonly string[]; textBytes: number; isLast: boolean };
 
 /**
- * Answers the questions of a child that renders the closing segment. Only one order is accepted: first all sidecars, then the files of the segment,
- * one by one, within the limits of number and size that follow from the sidecars. `pages`: the pages of the export. `factsOf`: the facts
- * of a sidecar whose question was answered, undefined if it is missing. `isInFile`: a file has begun and not ended. `missing`: the segments whose sidecars were asked for and are missing; the
- * child's own word does not count, because these segments are rendered again.
+ * Answers the questions of a child that renders the closing segment. Only one order is accepted: first all parts of all runs of segments, then the
+ * files of the segment, one by one, within the limits of number and size that follow from the parts. `pages`: the pages of the export. `factsOf`: the
+ * facts of the part that was just given to the child, undefined if its run is lost. `isInFile`: a file has begun and not ended. `missing`: the runs
+ * that are lost; the child's own word does not count, because their segments are rendered again.
  */
 export function closingAnswers(
-  { segmentCount, pages }: { segmentCount: number; pages: ReadonlySet<string> },
-  factsOf: (segment: number) => SidecarFacts | undefined,
+  { segmentCount, runCount, pages }: { segmentCount: number; runCount: number; pages: ReadonlySet<string> },
+  factsOf: (run: number) => PartFacts | undefined,
   answer: (question: ClosingQuestion) => Promise<unknown>,
 ): Answerer & { isInFile: () => boolean; missing: () => number[] } {
-  const asked = new Set<number>();
+  /** Runs that are asked for now, or that were given to the end. */
+  const closed = new Set<number>();
   const taken = new Set<string>();
   const missing = new Set<number>();
   let given = 0;
@@ -164,11 +165,11 @@ export function closingAnswers(
   let room = mostClosingBytes;
   const check = (question: ClosingQuestion): void => {
     switch (question.kind) {
-      case 'sidecar':
-        if (question.segment >= segmentCount || asked.has(question.segment)) {
-          throw new Misfit('it asked for a sidecar that does not exist, or for one twice');
+      case 'part':
+        if (question.run >= runCount || closed.has(question.run)) {
+          throw new Misfit('it asked for a part that does not exist, or for one twice');
         }
-        asked.add(question.segment);
+        closed.add(question.run);
         return;
       case 'text':
         checkText(question, segmentCount);
@@ -178,7 +179,7 @@ export function closingAnswers(
         for (const text of question.texts) checkText(text, segmentCount);
         return;
       case 'begin':
-        if (isOpen || given < segmentCount) throw new Misfit('it began a file too early');
+        if (isOpen || given < runCount) throw new Misfit('it began a file too early');
         if (!isClosingFile(question.path, pages) || taken.has(question.path)) {
           throw new Misfit('it made a file that is not one of its own');
         }
@@ -198,12 +199,13 @@ export function closingAnswers(
   const checked = async (question: ClosingQuestion): Promise<unknown> => {
     check(question);
     const answered = await answer(question);
-    if (question.kind === 'sidecar') {
-      const facts = factsOf(question.segment);
-      if (facts === undefined) missing.add(question.segment);
-      for (const path of facts?.files ?? []) taken.add(path);
+    if (question.kind === 'part') {
+      const facts = factsOf(question.run);
+      if (facts === undefined) missing.add(question.run);
+      for (const path of facts?.claimed ?? []) taken.add(path);
       room += mostTimesOfTexts * (facts?.textBytes ?? 0);
-      given += 1;
+      if (facts?.isLast === false) closed.delete(question.run);
+      else given += 1;
     }
     return answered;
   };
@@ -221,8 +223,13 @@ function checkText(
   if (segment >= segmentCount || begin > end) throw new Misfit('it asked for a text that does not exist');
 }
 
+const feedEnd = '/rss.xml';
+
+/** True for paths that a closing segment may have, if there is such a page. */
+export const isLikeClosingFile = (path: string): boolean =>
+  closingFile.test(path) || path === fullTextFile || path.endsWith(feedEnd);
+
 function isClosingFile(path: string, pages: ReadonlySet<string>): boolean {
-  if (bundlePathProblem(path) !== undefined) return false;
-  if (closingFile.test(path) || path === fullTextFile) return true;
-  return path.endsWith('/rss.xml') && pages.has(path.slice(0, -'/rss.xml'.length));
+  if (!isLikeClosingFile(path) || bundlePathProblem(path) !== undefined) return false;
+  return !path.endsWith(feedEnd) || pages.has(path.slice(0, -feedEnd.length));
 }

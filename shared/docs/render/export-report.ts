@@ -19,9 +19,18 @@ type LinkedPage = {
   anchors: ReadonlySet<string>;
 };
 
+/** Anchors by the path of a page of the export. */
+type Anchors = { has(path: string): boolean; get(path: string): ReadonlySet<string> | undefined };
+
+/** Some pages of an export, in order. `targets`: all targets of their links. `linked` is called only if one of these does not exist. */
+type LinkedPages = { targets: readonly string[]; linked: () => Iterable<Omit<LinkedPage, 'anchors'>> };
+
 /** Input of a report. */
 type ReportedSite = {
-  pages: readonly LinkedPage[];
+  /** Paths of all pages. */
+  exported: ReadonlySet<string>;
+  anchors: Anchors;
+  links: readonly LinkedPages[];
   failed: readonly { path: string; reason: string }[];
   diagnostics: readonly (readonly [path: string, found: readonly Diagnostic[]])[];
   /** Counts of all diagnostics of pages, without broken links. */
@@ -59,18 +68,18 @@ export function exportReport(model: SiteModel, site: ReportedSite, files: Readon
   const listed: BrokenLink[] = [];
   let brokenCount = 0;
   const fileOf = new Map(model.pages.map(({ path, file }) => [path, file]));
-  for (const link of brokenLinks(model, site.pages, files)) {
+  for (const link of brokenLinksOf(model, site.anchors, site.links, files)) {
     brokenCount += 1;
     site.tally.add([brokenLinkDiagnostic(link, fileOf.get(link.page) ?? link.page)]);
     if (listed.length < mostBrokenLinks) listed.push(link);
   }
-  const ofSite = shownDiagnostics(model, new Set(site.pages.map(({ path }) => path)));
+  const ofSite = shownDiagnostics(model, site.exported);
   const tally = site.tally.add(ofSite);
   const notListed = site.notListed + brokenCount - listed.length;
   const report = {
     formatVersion: 1,
     summary: {
-      pages: site.pages.length,
+      pages: site.exported.size,
       failedPages: site.failed.length,
       errors: tally.count('error'),
       warnings: tally.count('warning'),
@@ -100,24 +109,43 @@ function shownDiagnostics(model: SiteModel, exported: ReadonlySet<string>): Diag
 }
 
 /** Links to missing pages, files and anchors, in the order of the pages. `files`: paths of all files of the bundle. */
-export function* brokenLinks(
+export function brokenLinks(
   model: Pick<SiteModel, 'pages' | 'redirects'>,
   pages: readonly LinkedPage[],
   files: ReadonlySet<string>,
 ): Generator<BrokenLink> {
   const anchors = new Map(pages.map((page) => [page.path, page.anchors]));
+  const links = pages.map((page) => ({ targets: page.links, linked: () => [page] }));
+  return brokenLinksOf(model, anchors, links, files);
+}
+
+/** The same for pages whose targets are known together, because most pages have no broken link. */
+function* brokenLinksOf(
+  model: Pick<SiteModel, 'pages' | 'redirects'>,
+  anchors: Anchors,
+  links: readonly LinkedPages[],
+  files: ReadonlySet<string>,
+): Generator<BrokenLink> {
   const described = new Map(model.pages.flatMap((page) => (isOfProject(page) ? [] : [[page.path, page] as const])));
   let nearestLeft = mostNearest;
   const problemOf = linkChecker(anchors, files, model.redirects);
-  for (const page of pages) {
-    for (const [at, target] of page.links.entries()) {
+  for (const { targets, linked } of links) {
+    const problems = new Map<string, Problem>();
+    for (const target of targets) {
       const problem = problemOf(target);
-      if (problem === undefined) continue;
-      const { reason, names, anchor, leadsTo } = problem;
-      const nearest = names === undefined || nearestLeft === 0 ? undefined : names.nearest(anchor);
-      if (names !== undefined && nearestLeft > 0) nearestLeft -= 1;
-      const place = placeOf(described.get(page.path), page.linkLines?.[at] ?? 0, page.linkColumns?.[at] ?? 0);
-      yield { page: page.path, ...place, target, reason, ...withoutUndefined({ leadsTo, nearest }) };
+      if (problem !== undefined) problems.set(target, problem);
+    }
+    if (problems.size === 0) continue;
+    for (const page of linked()) {
+      for (const [at, target] of page.links.entries()) {
+        const problem = problems.get(target);
+        if (problem === undefined) continue;
+        const { reason, names, anchor, leadsTo } = problem;
+        const nearest = names === undefined || nearestLeft === 0 ? undefined : names.nearest(anchor);
+        if (names !== undefined && nearestLeft > 0) nearestLeft -= 1;
+        const place = placeOf(described.get(page.path), page.linkLines?.[at] ?? 0, page.linkColumns?.[at] ?? 0);
+        yield { page: page.path, ...place, target, reason, ...withoutUndefined({ leadsTo, nearest }) };
+      }
     }
   }
 }
@@ -157,7 +185,7 @@ type Problem = { reason: BrokenLink['reason'] } & (
 
 /** Returns the check of a link's target. Many pages link to the same places, so each place is found once. */
 function linkChecker(
-  anchors: ReadonlyMap<string, ReadonlySet<string>>,
+  anchors: Anchors,
   files: ReadonlySet<string>,
   redirects: SiteModel['redirects'],
 ): (target: string) => Problem | undefined {

@@ -65,8 +65,8 @@ describe.each(Object.entries(forms))('a model with %s', (_name, formOf) => {
     const isUsed = usedFiles({ ...model, namedFiles: [] }, exported);
     expect(['images/open.png', 'images/deep.png'].map((path) => isUsed({ path }))).toEqual([true, false]);
     const findings = (shown: string[]): number => {
-      const pages = shown.map((path) => ({ path, links: [], anchors: new Set<string>() }));
-      const site = { pages, failed: [], diagnostics: [], tally: new DiagnosticTally(), notListed: 0 };
+      const links = { exported: new Set(shown), anchors: new Map<string, Set<string>>(), links: [] };
+      const site = { ...links, failed: [], diagnostics: [], tally: new DiagnosticTally(), notListed: 0 };
       return (JSON.parse(exportReport(model, site, new Set())) as { site: unknown[] }).site.length;
     };
     expect([findings(['open', 'other']), findings(['open', 'other', 'staff'])]).toEqual([0, 1]);

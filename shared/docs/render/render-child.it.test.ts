@@ -3,6 +3,7 @@ import { hostilePages } from '../../../test/hostile/pages.ts';
 import { childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { withSnapshot } from '#shared/docs/sandbox/child-snapshot.ts';
 import { drawCard } from './card/draw-card.ts';
+import { closingPart } from './closing-part.ts';
 import { pageSlice } from './page-slice.ts';
 import { indexSite } from './site-index.ts';
 import { closingAnswers, expectedResponse } from './expected-response.ts';
@@ -68,19 +69,29 @@ test.each([
       deployment: 'cloud',
       groups: [],
     },
-    segmentCount: 1,
+    runCount: 1,
   };
-  const summary = { version: 1, sha256: '0'.repeat(64), crc32: 0, rawLength: 0, sizeBytes: 0, diagnostics: [] };
+  const summary = {
+    version: 1 as const,
+    sha256: '0'.repeat(64),
+    crc32: 0,
+    rawLength: 0,
+    sizeBytes: 0,
+    diagnostics: [],
+  };
   const closed = await asked.run(request, {
     deadlineMs: 15_000,
     affinity: 'acme',
     expects: expectedResponse(request),
     answers: closingAnswers(
-      { segmentCount: 1, pages: new Set(['page']) },
-      () => ({ files: [], textBytes: 0 }),
+      { segmentCount: 1, runCount: 1, pages: new Set(['page']) },
+      () => ({ claimed: [], textBytes: 0, isLast: true }),
       (question) => {
-        if (question.kind === 'sidecar')
-          return Promise.resolve(Buffer.from(JSON.stringify({ ...summary, files: [], pages: [page] })));
+        if (question.kind === 'part') {
+          const { part, add } = closingPart('acme/');
+          add({ ...summary, files: [], pages: [page] });
+          return Promise.resolve({ json: Buffer.from(JSON.stringify(part)), segmentCount: 1, isLast: true });
+        }
         if (question.kind === 'texts') return Promise.resolve(Buffer.from(JSON.stringify(page)));
         if (question.kind === 'bytes') written.push(Buffer.from(question.bytes).toString());
         return Promise.resolve('0'.repeat(64));

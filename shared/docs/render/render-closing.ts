@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { DiagnosticTally } from '#shared/contracts/diagnostic-tally.ts';
-import type { ExportPlan, PageFacts } from '#shared/contracts/stored-objects.ts';
+import type { ExportPlan } from '#shared/contracts/stored-objects.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { bundleNames } from '#shared/export/bundle/bundle-names.ts';
 import { writeSearchIndex } from './search-index-files.ts';
+import { type ClosingPart, listOf, type PageFeed, type PartPage } from './closing-part.ts';
 import { bytesOf, type ClosingStore, joined, type StoredText } from './closing-store.ts';
 import { textEnds } from '#shared/export/bundle/packed-segment.ts';
 import { inOrder } from '#shared/runtime/in-parallel.ts';
@@ -22,24 +23,24 @@ import { classCss, mostUtilityClasses } from './site/utility-classes.ts';
 export type ClosingInput = {
   model: SiteModel;
   plan: Pick<ExportPlan, 'domain' | 'label' | 'contentVersion' | 'rendererVersion' | 'deployment' | 'groups'>;
-  /** Number of segments of the bundle beside this one. They are numbered in plan order. */
-  segmentCount: number;
+  /** Number of runs of consecutive segments into which the segments of the bundle beside this one are divided, in plan order. */
+  runCount: number;
 };
 
-/** Sidecars that are read ahead, and so in memory at once. */
-const readAhead = 4;
+/** Runs of segments whose parts are read ahead, and so in memory at once. */
+const readAhead = 2;
 const unlisted = new Set(['_bindery/config.js', '_bindery/manifest.json']);
 
 /**
  * Writes the closing segment: the files that need all pages, the manifest last. It lists every file of the bundle except itself and
  * `_bindery/config.js`. The same sidecars give the same bytes. Memory grows with the number of pages, by a few kilobytes each, but not with their
- * text. `lost`: segments without a sidecar; if there are any, the closing segment is incomplete.
+ * text. `lost`: runs with a segment without a sidecar; if there are any, the closing segment is incomplete.
  */
 export async function renderClosing(
-  { model, plan, segmentCount }: ClosingInput,
+  { model, plan, runCount }: ClosingInput,
   store: ClosingStore,
 ): Promise<{ lost: number[] }> {
-  const site = await readSite(plan.domain, segmentCount, store);
+  const site = await readSite(runCount, store);
   if (site.lost.length > 0) return { lost: site.lost };
   const { listed, pages } = site;
   const write: ClosingStore['write'] = async (path, size, body) => {
@@ -69,12 +70,12 @@ export async function renderClosing(
   const names = bundleNames();
   for (const path of listed.keys()) names.take(path);
   if (names.take('llms-full.txt') === undefined) await writeFullText(model, pages, write);
-  for (const page of pages) {
+  for (const page of site.feeds) {
     const path = `${page.path}/rss.xml`;
-    if (page.feed !== undefined && names.take(path) === undefined) await put(path, pageFeed(model, page.feed));
+    if (names.take(path) === undefined) await put(path, pageFeed(model, page));
   }
   // Links may lead to any of the files, so the report comes after them.
-  await put('_bindery/report.json', exportReport(model, site, new Set(listed.keys())));
+  await put('_bindery/report.json', exportReport(model, { ...site, ...linksOf(site) }, new Set(listed.keys())));
   const manifest = {
     formatVersion: 1,
     generator: 'Bindery',
@@ -94,22 +95,19 @@ export async function renderClosing(
 }
 
 /** Facts of a page that are kept until the end. */
-type KnownPage = Pick<PageFacts, 'path' | 'title' | 'description' | 'searchCharacters'> & {
+type KnownPage = Pick<PartPage, 'path' | 'title' | 'description' | 'searchCharacters' | 'anchors'> & {
   search: StoredText;
   fullText: StoredText;
-  links: readonly string[];
-  linkLines?: readonly number[];
-  linkColumns?: readonly number[];
-  anchors: ReadonlySet<string>;
-  feed?: PageFacts;
 };
 
-/** Facts that are collected from all sidecars. */
+/** Facts that are collected from all parts. */
 type KnownSite = {
   lost: number[];
   /** Files of the bundle by path. */
   listed: Map<string, { size: number; sha256: string }>;
   pages: KnownPage[];
+  /** The pages of each part, with their links. */
+  linked: Pick<ClosingPart, 'targets' | 'pages'>[];
   classes: Set<string>;
   /** Names of the font files that formulas use. */
   mathFonts: Set<string>;
@@ -117,6 +115,7 @@ type KnownSite = {
   /** Names of the texts that playgrounds use. */
   playgrounds: Set<string>;
   hasIslands: boolean;
+  feeds: PageFeed[];
   failed: { path: string; reason: string }[];
   diagnostics: [path: string, found: readonly Diagnostic[]][];
   /** Counts of all diagnostics of pages, listed or not. */
@@ -128,64 +127,103 @@ type KnownSite = {
 /** Limit of listed diagnostics. The report is held in memory, and a longer list does not help its reader. */
 const mostDiagnostics = 20_000;
 
-async function readSite(domain: string, segmentCount: number, store: ClosingStore): Promise<KnownSite> {
+async function readSite(runCount: number, store: ClosingStore): Promise<KnownSite> {
   const site: KnownSite = {
     lost: [],
     listed: new Map(),
     pages: [],
+    linked: [],
     classes: new Set(),
     mathFonts: new Set(),
     hasDiagrams: false,
     playgrounds: new Set(),
     hasIslands: false,
+    feeds: [],
     failed: [],
     diagnostics: [],
     tally: new DiagnosticTally(),
     notListed: 0,
   };
-  const topFolder = `${domain}/`;
-  let room = mostDiagnostics;
-  const segments = Array.from({ length: segmentCount }, (_, segment) => segment);
-  for await (const [segment, sidecar] of inOrder(segments, readAhead, (asked) => store.sidecar(asked))) {
-    if (sidecar === undefined) site.lost.push(segment);
-    for (const { path, size, sha256 } of sidecar?.files ?? []) {
-      site.listed.set(path.startsWith(topFolder) ? path.slice(topFolder.length) : path, { size, sha256 });
-    }
-    const sidecarPages = sidecar?.pages ?? [];
-    let searchAt = 0;
-    let fullTextAt = 0;
-    for (const page of sidecarPages) {
-      const { path, title, description, searchCharacters, links, linkLines, linkColumns } = page;
-      const searchEnd = searchAt + page.searchBytes + textEnds.search.length;
-      const fullTextEnd = fullTextAt + page.fullTextBytes + textEnds.fullText.length;
-      const search: StoredText = { segment, of: 'search', begin: searchAt, end: searchEnd };
-      const fullText: StoredText = { segment, of: 'fullText', begin: fullTextAt, end: fullTextEnd };
-      searchAt = searchEnd;
-      fullTextAt = fullTextEnd;
-      const hadRoom = site.classes.size <= mostUtilityClasses;
-      for (const name of page.classes) if (site.classes.size <= mostUtilityClasses) site.classes.add(name);
-      const isFull = hadRoom && site.classes.size > mostUtilityClasses;
-      const diagnostics = isFull ? [...page.diagnostics, tooManyClasses] : page.diagnostics;
-      site.pages.push({
-        ...{ path, title, searchCharacters, search, fullText, links },
-        anchors: new Set(page.anchors),
-        ...(description !== undefined && { description }),
-        ...(linkLines && { linkLines }),
-        ...(linkColumns && { linkColumns }),
-        ...(page.feedItems.length > 0 && { feed: page }),
-      });
-      if (page.hasDiagrams === true) site.hasDiagrams = true;
-      if (page.playground !== undefined) site.playgrounds.add(page.playground);
-      if (page.hasIslands === true) site.hasIslands = true;
-      for (const name of page.mathFonts ?? []) site.mathFonts.add(name);
-      if (page.failure !== undefined) site.failed.push({ path, reason: page.failure });
-      site.tally.add(diagnostics);
-      if (diagnostics.length > room) site.notListed += diagnostics.length;
-      else if (diagnostics.length > 0) site.diagnostics.push([path, diagnostics]);
-      room -= Math.min(room, diagnostics.length);
+  const addDiagnostics = diagnosticsOf(site);
+  let firstSegment = 0;
+  const runs = Array.from({ length: runCount }, (_, run) => run);
+  for await (const [run, first] of inOrder(runs, readAhead, (asked) => store.part(asked))) {
+    for (let next = first; ; next = await store.part(run)) {
+      if (next === undefined) {
+        site.lost.push(run);
+        break;
+      }
+      addPart(site, next.part, firstSegment, addDiagnostics);
+      firstSegment += next.segmentCount;
+      if (next.isLast) break;
     }
   }
   return site;
+}
+
+function addPart(
+  site: KnownSite,
+  part: ClosingPart,
+  firstSegment: number,
+  addDiagnostics: (path: string, found: readonly Diagnostic[]) => void,
+): void {
+  for (const [path, size, sha256] of part.files) site.listed.set(path, { size, sha256 });
+  let segment = -1;
+  let searchAt = 0;
+  let fullTextAt = 0;
+  for (const page of part.pages) {
+    if (page.segment !== segment) [segment, searchAt, fullTextAt] = [page.segment, 0, 0];
+    const searchEnd = searchAt + page.searchBytes + textEnds.search.length;
+    const fullTextEnd = fullTextAt + page.fullTextBytes + textEnds.fullText.length;
+    const { path, title, description, searchCharacters, anchors } = page;
+    site.pages.push({
+      ...{ path, title, searchCharacters, anchors },
+      search: { segment: firstSegment + segment, of: 'search', begin: searchAt, end: searchEnd },
+      fullText: { segment: firstSegment + segment, of: 'fullText', begin: fullTextAt, end: fullTextEnd },
+      ...(description !== undefined && { description }),
+    });
+    searchAt = searchEnd;
+    fullTextAt = fullTextEnd;
+  }
+  site.linked.push({ targets: part.targets, pages: part.pages });
+  const crowded = addClasses(site.classes, part);
+  const found = new Map(part.diagnostics);
+  if (crowded !== undefined) found.set(crowded, [...(found.get(crowded) ?? []), tooManyClasses]);
+  for (const [at, diagnostics] of [...found].sort(([a], [b]) => a - b))
+    addDiagnostics(part.pages[at]?.path ?? '', diagnostics);
+  for (const name of part.mathFonts) site.mathFonts.add(name);
+  for (const name of part.playgrounds) site.playgrounds.add(name);
+  site.hasDiagrams ||= part.hasDiagrams;
+  site.hasIslands ||= part.hasIslands;
+  for (const feed of part.feeds) site.feeds.push(feed);
+  for (const failed of part.failed) site.failed.push(failed);
+}
+
+/** Adds the class names of a part, up to one more than the limit. Returns the place of the page with which they exceeded it, if they did. */
+function addClasses(classes: Set<string>, { classes: added, pages }: ClosingPart): number | undefined {
+  if (classes.size > mostUtilityClasses) return undefined;
+  if (classes.size + added.length <= mostUtilityClasses) {
+    for (const name of added) classes.add(name);
+    return undefined;
+  }
+  for (const [at, page] of pages.entries()) {
+    for (const name of listOf<string>(page.classes)) {
+      classes.add(name);
+      if (classes.size > mostUtilityClasses) return at;
+    }
+  }
+  return undefined;
+}
+
+/** Returns a function that adds the diagnostics of the next page. */
+function diagnosticsOf(site: KnownSite): (path: string, found: readonly Diagnostic[]) => void {
+  let room = mostDiagnostics;
+  return (path, found) => {
+    site.tally.add(found);
+    if (found.length > room) site.notListed += found.length;
+    else site.diagnostics.push([path, found]);
+    room -= Math.min(room, found.length);
+  };
 }
 
 const tooManyClasses: Diagnostic = {
@@ -194,6 +232,34 @@ const tooManyClasses: Diagnostic = {
   message: `The pages have more than ${mostUtilityClasses} different class names; from this page on, new ones have no utilities. Use fewer class names.`,
   file: '',
 };
+
+/** Links and anchors of the pages for the report, which reads most of them never. */
+function linksOf({
+  pages,
+  linked,
+}: KnownSite): Pick<Parameters<typeof exportReport>[1], 'exported' | 'anchors' | 'links'> {
+  const anchors = new Map(pages.map((page) => [page.path, page.anchors]));
+  return {
+    exported: new Set(anchors.keys()),
+    anchors: {
+      has: (path) => anchors.has(path),
+      get(path) {
+        const text = anchors.get(path);
+        return text === undefined ? undefined : new Set(listOf<string>(text));
+      },
+    },
+    links: linked.map(({ targets, pages: linking }) => ({
+      targets,
+      linked: () =>
+        linking.map(({ path, links, linkLines, linkColumns }) => ({
+          path,
+          links: listOf<number>(links).map((place) => targets[place] ?? ''),
+          ...(linkLines !== undefined && { linkLines: listOf<number>(linkLines) }),
+          ...(linkColumns !== undefined && { linkColumns: listOf<number>(linkColumns) }),
+        })),
+    })),
+  };
+}
 
 /** Writes `llms-full.txt`: every listed page with its address and Markdown, in the order of the bundle. */
 async function writeFullText(
@@ -216,7 +282,7 @@ const maxFeedItems = 100;
  * RSS of a page's updates, in their order. It has no dates, only the labels as titles. Feed readers parse the descriptions of items as HTML, so text
  * is first escaped for HTML.
  */
-function pageFeed(model: SiteModel, page: PageFacts): string {
+function pageFeed(model: SiteModel, page: PageFeed): string {
   const base = siteBase(model.settings) ?? '';
   const address = base + pageAddress(page.path);
   const tag = (name: string, text: string) => `<${name}>${escapeHtml(text)}</${name}>`;

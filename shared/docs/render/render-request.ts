@@ -1,4 +1,3 @@
-import type { SegmentSidecar } from '#shared/contracts/stored-objects.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { type PackedSegment, packPages } from '#shared/export/bundle/packed-segment.ts';
 import { isolateFile } from './isolate/isolate-file.ts';
@@ -10,6 +9,7 @@ import {
 import type { Ask } from '#shared/docs/sandbox/child-server.ts';
 import { drawCard } from './card/draw-card.ts';
 import { PageFailed } from './evaluate/evaluation.ts';
+import type { ClosingPart } from './closing-part.ts';
 import type { ClosingStore, StoredText } from './closing-store.ts';
 import { type ClosingInput, renderClosing } from './render-closing.ts';
 import { type PageInput, renderFailedPage, renderPage, type RenderedPageFiles } from './render-page.ts';
@@ -40,7 +40,7 @@ export type RenderRequest =
    * placeholder for a file that cannot be read.
    */
   | { kind: 'description'; path: string; source: Uint8Array | undefined; readers: DescriptionReaders }
-  /** The child requests sidecars and delivers the files by `ClosingQuestion`. */
+  /** The child requests parts and delivers the files by `ClosingQuestion`. */
   | ({ kind: 'closing' } & ClosingInput);
 
 /** The response. A page that exceeds a limit is its plain source, with a finding for its author. */
@@ -48,7 +48,7 @@ export type RenderResponse =
   | ({ kind: 'page' } & RenderedPageFiles)
   | ({ kind: 'packed' } & PackedSegment)
   | { kind: 'files'; files: RenderedFile[] }
-  /** `lost`: segments without a sidecar; if there are any, the files are incomplete. */
+  /** `lost`: runs of segments of which a sidecar is missing; if there are any, the files are incomplete. */
   | { kind: 'closed'; lost: number[] };
 
 /**
@@ -56,8 +56,8 @@ export type RenderResponse =
  * and an `end`.
  */
 export type ClosingQuestion =
-  /** Answer: the JSON of a `SegmentSidecar` as bytes, which costs less than its thousands of values in a message; undefined if it is missing. */
-  | { kind: 'sidecar'; segment: number }
+  /** Answer: an `AnsweredPart`, the next of the run; undefined if a sidecar of the run is missing. */
+  | { kind: 'part'; run: number }
   /** Answer: the bytes of the text. */
   | ({ kind: 'text' } & StoredText)
   | { kind: 'begin'; path: string; size: number }
@@ -66,6 +66,9 @@ export type ClosingQuestion =
   | { kind: 'texts'; texts: readonly StoredText[] }
   /** Answer: the SHA-256 of the file. */
   | { kind: 'end' };
+
+/** `json`: a `ClosingPart`, as bytes because that costs less than its thousands of values in a message. */
+export type AnsweredPart = { json: Uint8Array; segmentCount: number; isLast: boolean };
 
 /** Answers one request. Throws only for faults of Bindery, not of the tenant's sources. */
 export async function handleRenderRequest(request: unknown, ask: Ask): Promise<RenderResponse> {
@@ -124,10 +127,13 @@ async function renderChunk(asked: Extract<RenderRequest, { kind: 'chunk' }>): Pr
 function askingStore(ask: Ask): ClosingStore {
   const question = (content: ClosingQuestion): Promise<unknown> => ask(content);
   return {
-    async sidecar(segment) {
-      const json = (await question({ kind: 'sidecar', segment })) as Uint8Array | undefined;
-      // The service has checked it.
-      return json && (JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.length).toString()) as SegmentSidecar);
+    async part(run) {
+      const answer = (await question({ kind: 'part', run })) as AnsweredPart | undefined;
+      if (answer === undefined) return undefined;
+      const { json, ...place } = answer;
+      // The service has made it.
+      const part = JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.length).toString()) as ClosingPart;
+      return { part, ...place };
     },
     text: async (stored) => (await question({ kind: 'text', ...stored })) as Uint8Array,
     async write(path, size, body) {

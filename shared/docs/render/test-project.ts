@@ -5,6 +5,7 @@ import { textsOf } from '#shared/export/bundle/packed-segment.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { RenderedFile, RenderedText } from './bundle-paths.ts';
 import { pageSlice, type SiteRenderOptions } from './page-slice.ts';
+import { closingPart } from './closing-part.ts';
 import type { StoredText } from './closing-store.ts';
 import { type ClosingInput, renderClosing } from './render-closing.ts';
 import { indexSite } from './site-index.ts';
@@ -117,9 +118,13 @@ export async function closingFrom(
 ): Promise<RenderedFile[]> {
   const made: RenderedFile[] = [];
   const { lost } = await renderClosing(
-    { ...site, segmentCount: sidecars.length },
+    { ...site, runCount: sidecars.length },
     {
-      sidecar: (segment) => Promise.resolve(sidecars[segment]),
+      part(run) {
+        const { part, add } = closingPart(`${site.plan.domain}/`);
+        for (const sidecar of sidecars.slice(run, run + 1)) add(sidecar);
+        return Promise.resolve({ part, segmentCount: 1, isLast: true });
+      },
       text: (stored) => Promise.resolve(textOf(sidecars, stored)),
       async write(path, size, pieces) {
         const parts = [...pieces].flatMap((piece) =>

@@ -129,9 +129,23 @@ export async function readTexts(
   kind: TextKind,
 ): Promise<DeflatedBytes | undefined> {
   if (texts === undefined) return undefined;
+  const { begin, end } = placeOfTexts(texts, kind);
+  return inflatedTexts(texts[kind], behind.subarray(begin, end));
+}
+
+type StoredTexts = NonNullable<SegmentSidecar['texts']>;
+
+/** Where the deflated texts of one kind are among the bytes after a sidecar's JSON: from `begin` up to and without `end`. */
+export function placeOfTexts(texts: StoredTexts, kind: TextKind): { begin: number; end: number } {
   const begin = kind === 'search' ? 0 : texts.search.sizeBytes;
-  const { sizeBytes, rawLength, crc32: sum } = texts[kind];
-  const deflated = behind.subarray(begin, begin + sizeBytes);
+  return { begin, end: begin + texts[kind].sizeBytes };
+}
+
+/** The texts of one kind from their deflated bytes. Undefined if these are damaged. */
+export async function inflatedTexts(
+  { sizeBytes, rawLength, crc32: sum }: StoredTexts[TextKind],
+  deflated: Uint8Array,
+): Promise<DeflatedBytes | undefined> {
   if (deflated.length !== sizeBytes) return undefined;
   try {
     // The deflated bytes are copied unchanged into another segment.
