@@ -1,4 +1,5 @@
 import { buffer } from 'node:stream/consumers';
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type SegmentSidecar, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import { type ClosingPart, closingPart } from '#shared/docs/render/closing-part.ts';
@@ -8,7 +9,7 @@ import type { AnsweredPart } from '#shared/docs/render/render-request.ts';
 import { Misfit } from '#shared/docs/sandbox/frames.ts';
 import { archivePath } from '#shared/export/bundle/pack-export.ts';
 import { inflatedTexts, placeOfTexts, type TextKind } from '#shared/export/bundle/packed-segment.ts';
-import type { DeflatedBytes } from '#shared/export/bundle/segment-writer.ts';
+import type { DeflatedBytes, UnreadBytes } from '#shared/export/bundle/segment-writer.ts';
 import { readWholeSidecar } from '#shared/export/export-objects.ts';
 import { segmentRuns } from '#shared/export/segment-runs.ts';
 import { inOrder } from '#shared/runtime/in-parallel.ts';
@@ -43,8 +44,8 @@ export class TextsLost extends Error {
   }
 }
 
-/** Texts of a segment: their facts, and the place in the sidecar's object where they begin. */
-type SegmentTexts = { facts: NonNullable<SegmentSidecar['texts']>; at: number };
+/** Texts of a segment: their facts, the place in the sidecar's object where they begin, and the SHA-256 of the deflated texts of each kind. */
+type SegmentTexts = { facts: NonNullable<SegmentSidecar['texts']>; at: number; sha256: Record<TextKind, string> };
 
 /** The facts of a plan's segments for the closing segment, folded from their sidecars into parts, and the texts of their pages. */
 export function closingParts(objectStore: ObjectStore, { organization, domain, chunks }: PlannedSite['plan']) {
@@ -59,7 +60,7 @@ export function closingParts(objectStore: ObjectStore, { organization, domain, c
   let room = keptBytes;
   const keyOf = (segment: number): string => chunks[segment]?.key ?? '';
   /** Texts of segments that are requested in parts: page by page, in order. */
-  const inParts = new LRUCache<string, Promise<DeflatedBytes | undefined>>({ max: segmentsInParts });
+  const inParts = new LRUCache<string, Promise<DeflatedBytes>>({ max: segmentsInParts });
   const reads = new Map<string, number>();
 
   /** The parts of a run. If sidecars are missing, the others are read too, so that all are named. */
@@ -79,7 +80,18 @@ export function closingParts(objectStore: ObjectStore, { organization, domain, c
         folding = newPart();
       }
       segments[segment] = { sha256: sidecar.sha256 };
-      if (sidecar.texts !== undefined) texts.set(segment, { facts: sidecar.texts, at: behindAt });
+      if (sidecar.texts !== undefined) {
+        const facts = sidecar.texts;
+        const sha256Of = (kind: TextKind): string => {
+          const { begin, end } = placeOfTexts(facts, kind);
+          return hash('sha256', behind.subarray(begin, end), 'hex');
+        };
+        texts.set(segment, {
+          facts,
+          at: behindAt,
+          sha256: { search: sha256Of('search'), fullText: sha256Of('fullText') },
+        });
+      }
       room -= behind.length;
       if (room >= 0) kept.set(segment, behind);
       folding.add(sidecar);
@@ -98,23 +110,53 @@ export function closingParts(objectStore: ObjectStore, { organization, domain, c
     return { json: Buffer.from(JSON.stringify(part)), segmentCount, isLast };
   }
 
-  /** The deflated texts of one kind, from memory or from the store. */
-  async function deflatedText(segment: number, of: TextKind): Promise<Uint8Array | undefined> {
+  /** Facts of the texts of one kind. */
+  function textsOf(segment: number, of: TextKind) {
     const stored = texts.get(segment);
     if (stored === undefined) throw new Misfit('it asked for a text that does not exist');
-    const { begin, end } = placeOfTexts(stored.facts, of);
-    const behind = kept.get(segment);
-    if (behind !== undefined) return behind.subarray(begin, end);
-    return bytesOfRange(objectStore, sidecarKey(organization, keyOf(segment)), stored.at + begin, stored.at + end);
+    return { ...stored.facts[of], sha256: stored.sha256[of], at: stored.at, ...placeOfTexts(stored.facts, of) };
   }
 
-  async function wholeText(segment: number, of: TextKind): Promise<DeflatedBytes | undefined> {
+  /** The deflated texts of one kind, from memory or from the store. Rejects with `TextsLost` if they are not the same as before. */
+  async function deflatedText(segment: number, of: TextKind): Promise<Uint8Array> {
     const before = reads.get(`${segment} ${of}`) ?? 0;
     if (before === mostReadsOfTexts) throw new Misfit('it asked for the same texts again and again');
     reads.set(`${segment} ${of}`, before + 1);
+    const { at, begin, end, sha256 } = textsOf(segment, of);
+    const behind = kept.get(segment);
+    if (behind !== undefined) return behind.subarray(begin, end);
+    const stored = await bytesOfRange(objectStore, sidecarKey(organization, keyOf(segment)), at + begin, at + end);
+    return stored !== undefined && hash('sha256', stored, 'hex') === sha256 ? stored : lose(segment);
+  }
+
+  async function wholeText(segment: number, of: TextKind): Promise<DeflatedBytes> {
     const deflated = await deflatedText(segment, of);
-    const facts = texts.get(segment)?.facts[of];
-    return deflated && facts && inflatedTexts(facts, deflated);
+    return (await inflatedTexts(textsOf(segment, of), deflated)) ?? (await lose(segment));
+  }
+
+  /** Removes the sidecar of a segment, whose texts are gone or damaged, so that it is rendered again. */
+  async function lose(segment: number): Promise<never> {
+    await objectStore.remove(sidecarKey(organization, keyOf(segment)));
+    throw new TextsLost(segment);
+  }
+
+  const isWhole = ({ segment, of, begin, end }: StoredText): boolean =>
+    begin === 0 && end === textsOf(segment, of).rawLength;
+
+  /** The bytes of a text, with their deflate data if they are the segment's only text of this kind. Rejects with `TextsLost`. */
+  async function text(asked: StoredText): Promise<Uint8Array | DeflatedBytes> {
+    const { segment, of, begin, end } = asked;
+    if (end > textsOf(segment, of).rawLength) throw new Misfit('it asked for a text that does not exist');
+    if (isWhole(asked)) return wholeText(segment, of);
+    const key = `${segment} ${of}`;
+    const reading = inParts.get(key) ?? wholeText(segment, of);
+    inParts.set(key, reading);
+    try {
+      return (await reading).raw.subarray(begin, end);
+    } catch (error) {
+      inParts.delete(key);
+      throw error;
+    }
   }
 
   return {
@@ -136,22 +178,19 @@ export function closingParts(objectStore: ObjectStore, { organization, domain, c
       given.delete(run);
       return found;
     },
-    /** The bytes of a text, with their deflate data if they are the segment's only text of this kind. Rejects with `TextsLost`. */
-    async text({ segment, of, begin, end }: StoredText): Promise<Uint8Array | DeflatedBytes> {
-      const key = `${segment} ${of}`;
-      const reading = inParts.get(key) ?? wholeText(segment, of);
-      inParts.set(key, reading);
-      const whole = await reading.catch((error: unknown) => {
-        inParts.delete(key);
-        throw error;
-      });
-      if (whole !== undefined && end > whole.raw.length) throw new Misfit('it asked for a text that does not exist');
-      if (whole === undefined || (begin === 0 && end === whole.raw.length)) inParts.delete(key);
-      if (whole === undefined) {
-        await objectStore.remove(sidecarKey(organization, keyOf(segment)));
-        throw new TextsLost(segment);
-      }
-      return begin === 0 && end === whole.raw.length ? whole : whole.raw.subarray(begin, end);
+    /** A name that stands for the bytes of a text. */
+    nameOf({ segment, of, begin, end }: StoredText): string {
+      return `${textsOf(segment, of).sha256} ${begin} ${end}`;
+    },
+    text,
+    /** The same without inflating the text, if it is whole. */
+    async unread(asked: StoredText): Promise<Uint8Array | DeflatedBytes | UnreadBytes> {
+      if (!isWhole(asked)) return text(asked);
+      const { segment, of } = asked;
+      const { rawLength, crc32 } = textsOf(segment, of);
+      const deflated = await deflatedText(segment, of);
+      const inflate = async () => (await inflatedTexts(textsOf(segment, of), deflated))?.raw ?? (await lose(segment));
+      return { deflated, rawLength, crc32, inflate };
     },
   };
 }

@@ -2,6 +2,7 @@ import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import type { ReportContext } from '#shared/messaging/queue/task-queue.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import type { PlannedSites, ProjectTexts } from './planned-sites.ts';
+import type { DigestStates } from './running-digest.ts';
 
 /** Metrics of a renderer. */
 export type RenderMeasures = {
@@ -20,6 +21,8 @@ export type RendererContext = ReportContext & {
   freshPool: () => ChildPool;
   sites: PlannedSites;
   texts: ProjectTexts;
+  /** States of digests of earlier closing segments. */
+  digests: DigestStates;
   pageDeadlineMs: number;
   measures: RenderMeasures;
 };

@@ -9,6 +9,7 @@ import { type Running, startService } from '#shared/service/start-service.ts';
 import type { PageRendererConfig } from './config.ts';
 import type { RendererContext, RenderMeasures } from './context.ts';
 import { plannedSites, projectTexts } from './planned-sites.ts';
+import { digestStates } from './running-digest.ts';
 import { sampleWarmUp } from './sample-chunk.ts';
 import { workOnTask } from './work-on-task.ts';
 
@@ -65,6 +66,7 @@ export function start(config: PageRendererConfig): Promise<Running> {
       freshPool: () => childPool({ ...program, slots: 1, warmSpares: 0, requestsPerChild: 1, onLost }),
       sites: plannedSites(objectStore),
       texts: projectTexts(objectStore),
+      digests: digestStates(),
       pageDeadlineMs: config.pageDeadlineMs,
       measures: renderMeasures(metrics),
       retry: workerRetry,

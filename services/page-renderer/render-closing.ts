@@ -7,7 +7,7 @@ import type { ClosingQuestion } from '#shared/docs/render/render-request.ts';
 import { ChildMisbehaved } from '#shared/docs/sandbox/child.ts';
 import { Misfit } from '#shared/docs/sandbox/frames.ts';
 import { archivePath, packTo } from '#shared/export/bundle/pack-export.ts';
-import type { DeflatedBytes, SegmentWriter } from '#shared/export/bundle/segment-writer.ts';
+import type { DeflatedBytes, SegmentWriter, UnreadBytes } from '#shared/export/bundle/segment-writer.ts';
 import { manifestPath } from '#shared/export/bundle/verify-bundle.ts';
 import { readSidecar, segmentsDigest } from '#shared/export/export-objects.ts';
 import { inOrder } from '#shared/runtime/in-parallel.ts';
@@ -17,11 +17,13 @@ import { closingParts, TextsLost } from './closing-parts.ts';
 import type { RendererContext } from './context.ts';
 import type { PlannedSite } from './planned-sites.ts';
 import { runChild } from './render-pages.ts';
+import { type DigestStates, runningDigest } from './running-digest.ts';
 import { existingSegment, storeSidecar } from './store-segment.ts';
 
 export type ClosingOutcome = { kind: 'rendered'; manifestSha256: string } | { kind: 'lost'; chunks: number[] };
 
-type ClosingContext = Pick<RendererContext, 'objectStore' | 'pool' | 'retry'>;
+/** `digests`: states of digests of earlier closing segments; without them all texts are read. */
+type ClosingContext = Pick<RendererContext, 'objectStore' | 'pool' | 'retry'> & { digests?: DigestStates | undefined };
 
 const closingDeadlineMs = 120_000;
 
@@ -72,7 +74,7 @@ async function makeSegment(
     const summary = await packTo(
       (segment) => context.objectStore.putStream(segmentKey(organization, closingKey), segment, { signal }),
       async (writer) => {
-        const files = incomingFiles(writer, plan, (text) => parts.text(text));
+        const files = incomingFiles(writer, plan, parts, context.digests);
         let hasManifest = false;
         const answer = async (question: ClosingQuestion): Promise<unknown> => {
           if (question.kind === 'begin') hasManifest ||= question.path === manifestPath;
@@ -124,33 +126,54 @@ const textsReadAhead = 4;
 const aheadBytes = 8 * 1024 * 1024;
 const piecesAhead = 1;
 
-/** Receives files from a child in pieces, and adds them to the segment. The child waits for each answer. `read`: the bytes of a stored text. */
+/**
+ * Receives files from a child in pieces, and adds them to the segment. The child waits for each answer. Texts that are known from the digest of an
+ * earlier file are copied without being read.
+ */
 function incomingFiles(
   writer: SegmentWriter,
   { domain }: Pick<ExportPlan, 'domain'>,
-  read: (text: StoredText) => Promise<Uint8Array | DeflatedBytes>,
+  parts: Pick<ReturnType<typeof closingParts>, 'text' | 'unread' | 'nameOf'>,
+  states: DigestStates | undefined,
 ) {
   const newBody = () => new PassThrough({ objectMode: true, highWaterMark: piecesAhead });
   let body = newBody();
+  let digest = runningDigest(states);
   let added: Promise<string> = Promise.resolve('');
-  const write = async (bytes: Uint8Array | DeflatedBytes): Promise<void> => {
+  const write = async (bytes: Uint8Array | DeflatedBytes | UnreadBytes): Promise<void> => {
     if (!body.write(bytes)) await Promise.race([once(body, 'drain'), added]);
   };
   return {
     async take(question: Exclude<ClosingQuestion, { kind: 'part' | 'text' }>): Promise<string | undefined> {
       switch (question.kind) {
-        case 'begin':
+        case 'begin': {
           body = newBody();
-          added = writer.addStream(archivePath(domain, question.path), question.size, body);
+          const own = runningDigest(states);
+          digest = own;
+          added = writer.addStream(archivePath(domain, question.path), question.size, body, () => own.hex());
           // The error is thrown to the reader of the next piece.
           added.catch(() => undefined);
           return undefined;
+        }
         case 'bytes':
+          digest.add(question.bytes);
           await write(question.bytes);
           return undefined;
-        case 'texts':
-          for await (const [, bytes] of inOrder(question.texts, aheadOf(question.texts), read)) await write(bytes);
+        case 'texts': {
+          const names = question.texts.map(parts.nameOf);
+          const known = digest.addKnown(names);
+          const read = (at: number) => {
+            const text = question.texts[at] as StoredText;
+            return at < known ? parts.unread(text) : parts.text(text);
+          };
+          for await (const [at, bytes] of inOrder([...names.keys()], aheadOf(question.texts), read)) {
+            const raw = bytes instanceof Uint8Array ? bytes : 'raw' in bytes && bytes.raw;
+            if (at >= known && raw !== false) digest.addText(names[at] ?? '', raw);
+            await write(bytes);
+          }
+          digest.remember();
           return undefined;
+        }
         case 'end':
           body.end();
           return added;

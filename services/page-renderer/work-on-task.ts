@@ -45,7 +45,8 @@ async function close(
       return { type: 'ClosingRendered', data: { attempt, reused: true, manifestSha256 } };
   }
   const site = await retryUnavailable(retry, signal, () => context.sites(organization, planHash));
-  const outcome = await renderClosing(context, site, signal);
+  // A replay proves the bundle, so it reads everything again.
+  const outcome = await renderClosing(anew === undefined ? context : { ...context, digests: undefined }, site, signal);
   if (outcome.kind === 'lost') {
     const reason = 'their sidecars are missing or damaged';
     return { type: 'SegmentsLost', data: { chunks: outcome.chunks, reason } };

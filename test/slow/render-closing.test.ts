@@ -258,6 +258,10 @@ test('texts that are not kept are read once for all pages of a segment, also whe
       await largeIsRead;
       return found;
     },
+    getStream(key, options) {
+      if (key === small) reads += 1;
+      return objectStore.getStream(key, options);
+    },
   };
   const outcome = await renderClosing({ ...context(), objectStore: counting }, { ...site, plan }, signal);
   expect(outcome).toMatchObject({ kind: 'rendered' });

@@ -45,7 +45,7 @@ export type ClosingPart = {
 };
 
 /** Folds sidecars into a part, one after the other. `topFolder` ends with a slash, and is removed from the paths of files. */
-export function closingPart(topFolder: string): { add(sidecar: SegmentSidecar): void; part: ClosingPart } {
+export function closingPart(topFolder: string): { add: (sidecar: SegmentSidecar) => void; part: ClosingPart } {
   const targets = places();
   const classes = new Set<string>();
   const mathFonts = new Set<string>();

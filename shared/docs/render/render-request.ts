@@ -48,7 +48,7 @@ export type RenderResponse =
   | ({ kind: 'page' } & RenderedPageFiles)
   | ({ kind: 'packed' } & PackedSegment)
   | { kind: 'files'; files: RenderedFile[] }
-  /** `lost`: runs of segments of which a sidecar is missing; if there are any, the files are incomplete. */
+  /** `lost`: runs of segments that lack a sidecar; if there are any, the files are incomplete. */
   | { kind: 'closed'; lost: number[] };
 
 /**

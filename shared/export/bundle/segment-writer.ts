@@ -12,13 +12,25 @@ const piecesAtOnce = 4;
 /** Bytes that were deflated before (`deflateWhole`), which are packed unchanged. `crc32`: of the raw bytes. */
 export type DeflatedBytes = { raw: Uint8Array; deflated: Uint8Array; crc32: number };
 
+/** The same for bytes that are inflated only where they are needed: other bytes that follow them are deflated with their end as the window. */
+export type UnreadBytes = Omit<DeflatedBytes, 'raw'> & { rawLength: number; inflate: () => Promise<Uint8Array> };
+
 export type SegmentWriter = {
   /** The packed bytes. They must be read meanwhile, because `add` and `finish` wait for the reader. */
   output: Readable;
   /** Adds a file; wait for each call before the next. Rejects for paths that are not allowed in an archive, and after `output` was destroyed. */
   add(path: string, body: Uint8Array): Promise<void>;
-  /** Adds a file that is too large for memory. Its size must be known in advance; a body of another size rejects. Returns its SHA-256. */
+  /**
+   * Adds a file that is too large for memory. Its size must be known in advance; a body of another size rejects. Returns its SHA-256, or that of
+   * `digest`, which is asked at the end by a caller that digests the file itself. Only with it, the body may have unread bytes.
+   */
   addStream(path: string, size: number, body: AsyncIterable<Uint8Array | DeflatedBytes>): Promise<string>;
+  addStream(
+    path: string,
+    size: number,
+    body: AsyncIterable<Uint8Array | DeflatedBytes | UnreadBytes>,
+    digest: () => string,
+  ): Promise<string>;
   /** Ends the segment. To abandon it instead, destroy `output`. */
   finish(): Promise<SegmentSummary>;
 };
@@ -36,7 +48,8 @@ export function segmentWriter({ withPieces = false }: { withPieces?: boolean } =
   let rawLength = 0;
   let piece = Buffer.allocUnsafe(pieceBytes);
   let filled = 0;
-  let before: Uint8Array = new Uint8Array(0);
+  /** The last bytes before the next piece, or how they are read. */
+  let before: Uint8Array | (() => Promise<Uint8Array>) = new Uint8Array(0);
   /** Pieces that are being deflated, in their order. */
   const deflating: Promise<Buffer>[] = [];
   const pieces: SegmentPiece[] = [];
@@ -59,14 +72,14 @@ export function segmentWriter({ withPieces = false }: { withPieces?: boolean } =
     const full = piece.subarray(0, filled);
     piece = Buffer.allocUnsafe(pieceBytes);
     filled = 0;
-    await append(full, crc32(full), deflatePiece(full, before));
+    const window = before instanceof Uint8Array ? before : windowOf(await before());
+    before = windowOf(full);
+    await append(full.length, crc32(full), deflatePiece(full, window));
   }
 
-  async function append(raw: Uint8Array, sum: number, deflated: Promise<Buffer> | Buffer): Promise<void> {
-    crc = crc32Combine(crc, sum, raw.length);
-    rawLength += raw.length;
-    // Copied, because a slice would keep the whole text in memory.
-    before = Buffer.from(raw.subarray(-windowBytes));
+  async function append(length: number, sum: number, deflated: Promise<Buffer> | Buffer): Promise<void> {
+    crc = crc32Combine(crc, sum, length);
+    rawLength += length;
     const turn = Promise.resolve(deflated);
     turn.catch(() => {}); // Thrown when its turn comes.
     deflating.push(turn);
@@ -74,9 +87,11 @@ export function segmentWriter({ withPieces = false }: { withPieces?: boolean } =
     while (deflating.length >= piecesAtOnce) await passOn();
   }
 
-  async function writeDeflated({ raw, deflated, crc32: sum }: DeflatedBytes): Promise<void> {
+  async function writeDeflated(bytes: DeflatedBytes | UnreadBytes): Promise<void> {
+    const { deflated, crc32: sum } = bytes;
     if (filled > 0) await writePiece();
-    await append(raw, sum, Buffer.from(deflated.buffer, deflated.byteOffset, deflated.length));
+    before = 'raw' in bytes ? windowOf(bytes.raw) : bytes.inflate;
+    await append(lengthOf(bytes), sum, Buffer.from(deflated.buffer, deflated.byteOffset, deflated.length));
   }
 
   async function writeRaw(bytes: Uint8Array): Promise<void> {
@@ -97,20 +112,25 @@ export function segmentWriter({ withPieces = false }: { withPieces?: boolean } =
       await writeRaw(tarPadding(body.length));
       contents.added(path, body.length, hash('sha256', body, 'hex'));
     },
-    async addStream(path, size, body) {
+    async addStream(
+      path: string,
+      size: number,
+      body: AsyncIterable<Uint8Array | DeflatedBytes | UnreadBytes>,
+      digest?: () => string,
+    ) {
       await writeRaw(contents.header(path, size));
-      const digest = createHash('sha256');
+      const own = digest === undefined ? createHash('sha256') : undefined;
       let read = 0;
       for await (const chunk of body) {
-        const raw = 'raw' in chunk ? chunk.raw : chunk;
-        read += raw.length;
+        read += chunk instanceof Uint8Array ? chunk.length : lengthOf(chunk);
         if (read > size) break;
-        digest.update(raw);
-        await ('raw' in chunk ? writeDeflated(chunk) : writeRaw(raw));
+        if (chunk instanceof Uint8Array) own?.update(chunk);
+        else if ('raw' in chunk) own?.update(chunk.raw);
+        await (chunk instanceof Uint8Array ? writeRaw(chunk) : writeDeflated(chunk));
       }
       if (read !== size) throw new Error(`${path} has ${read > size ? 'more than' : `only ${read} of`} ${size} bytes`);
       await writeRaw(tarPadding(size));
-      return contents.added(path, size, digest.digest('hex'));
+      return contents.added(path, size, digest?.() ?? own?.digest('hex') ?? '');
     },
     async finish() {
       if (filled > 0) await writePiece();
@@ -122,6 +142,11 @@ export function segmentWriter({ withPieces = false }: { withPieces?: boolean } =
     },
   };
 }
+
+const lengthOf = (bytes: DeflatedBytes | UnreadBytes): number => ('raw' in bytes ? bytes.raw.length : bytes.rawLength);
+
+/** The end of some bytes, copied, because a slice would keep all of them in memory. */
+const windowOf = (raw: Uint8Array): Uint8Array => Buffer.from(raw.subarray(-windowBytes));
 
 /** The contents of a segment so far. */
 function segmentContents() {
