@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { PlanInput } from './make-plan.ts';
@@ -27,36 +28,91 @@ class ThreadEnded extends Error {
 }
 
 export type PlanMaker = {
+  /** Limit of a site model that can be planned in the memory of this process. */
+  mostModelBytes: number;
   /** Rejects with `UnreadableModel`, or with the reason why there is no plan. */
   make(question: PlanQuestion): Promise<PlanAnswer>;
   close(): Promise<void>;
 };
 
+/** Size of a stored site model above which its plan is a large one: that of about 2,000 pages. */
+export const largeModelBytes = 2 * 1024 * 1024;
+
+export type PlanMakerOptions = {
+  program?: URL;
+  /** Time after which a plan is given up. A small one takes a tenth of a second, and one of 100,000 pages half a minute. */
+  within?: { smallMs: number; largeMs: number };
+};
+
 /**
- * Makes plans in a thread of their own: the plan of a large site takes seconds, and the leader renews its lease and serves other jobs meanwhile. The
- * thread starts with the first plan. If it crashes, each of its plans is made again in a thread for this plan alone, so that only the one that is too
- * large fails.
+ * Makes plans in threads of their own: the plan of a large site takes seconds, and the leader renews its lease and serves other jobs meanwhile. Small and
+ * large plans have a thread each, because parts of a large plan cannot be interrupted. A thread starts with its first plan.
  */
-export function planMaker(program = new URL('./plan-thread.ts', import.meta.url)): PlanMaker {
-  let thread: PlanThread | undefined;
+export function planMaker({
+  program = new URL('./plan-thread.ts', import.meta.url),
+  within = { smallMs: 20_000, largeMs: 5 * 60_000 },
+}: PlanMakerOptions = {}): PlanMaker {
+  const small = planLane(program, within.smallMs);
+  const large = planLane(program, within.largeMs);
+  return {
+    mostModelBytes: mostModelBytesIn(process.constrainedMemory(), getHeapStatistics().heap_size_limit),
+    make: (question) => (question.model.length > largeModelBytes ? large : small).make(question),
+    async close() {
+      await Promise.all([small.close(), large.close()]);
+    },
+  };
+}
+
+/** Memory of an orchestrator without plans. */
+const ownBytes = 128 * 1024 * 1024;
+
+/**
+ * Limit of a site model for a process with this memory. Everything that is made of a model is in the heap of its thread, whose limit ends that thread
+ * alone. Outside of it are the bytes of the model, their copy for the thread, and their text. Pure.
+ */
+export function mostModelBytesIn(memoryBytes: number, heapBytes: number): number {
+  // Systems without a limit report 0, or a number that no machine has.
+  if (memoryBytes === 0 || memoryBytes >= 2 ** 50) return Infinity;
+  return Math.max(largeModelBytes, Math.floor((memoryBytes - heapBytes - ownBytes) / 3));
+}
+
+/**
+ * Makes plans in one thread. If it crashes, or one of its plans takes too long, each of its plans is made again in a thread for this plan alone, so
+ * that only the one that is the cause fails.
+ */
+function planLane(program: URL, withinMs: number): Pick<PlanMaker, 'make' | 'close'> {
+  const threads = new Set<PlanThread>();
+  let shared: PlanThread | undefined;
   let alone: Promise<unknown> = Promise.resolve();
+  let isClosed = false;
+
+  function open(): PlanThread {
+    if (isClosed) throw new ThreadEnded('the orchestrator ends');
+    const thread = planThread(program, withinMs);
+    threads.add(thread);
+    return thread;
+  }
 
   async function makeAlone(question: PlanQuestion): Promise<PlanAnswer> {
-    const own = planThread(program);
+    const own = open();
     try {
       return await own.make(question);
     } finally {
+      threads.delete(own);
       await own.end();
     }
   }
 
   return {
     async make(question) {
-      if (thread?.hasEnded() !== false) thread = planThread(program);
+      if (shared?.hasEnded() !== false) {
+        if (shared !== undefined) threads.delete(shared);
+        shared = open();
+      }
       try {
-        return await thread.make(question);
+        return await shared.make(question);
       } catch (error) {
-        if (!(error instanceof ThreadEnded)) throw error;
+        if (!(error instanceof ThreadEnded) || isClosed) throw error;
         const turn = () => makeAlone(question);
         const made = alone.then(turn, turn);
         alone = made;
@@ -64,7 +120,8 @@ export function planMaker(program = new URL('./plan-thread.ts', import.meta.url)
       }
     },
     async close() {
-      await thread?.end();
+      isClosed = true;
+      await Promise.all(Array.from(threads, (thread) => thread.end()));
     },
   };
 }
@@ -76,8 +133,11 @@ type PlanThread = {
   end(): Promise<void>;
 };
 
-function planThread(program: URL): PlanThread {
-  const waiting = new Map<number, { resolve: (answer: PlanAnswer) => void; reject: (error: Error) => void }>();
+function planThread(program: URL, withinMs: number): PlanThread {
+  const waiting = new Map<
+    number,
+    { resolve: (answer: PlanAnswer) => void; reject: (error: Error) => void; deadline: NodeJS.Timeout }
+  >();
   const worker = new Worker(program);
   let last = 0;
   let isEnded = false;
@@ -85,6 +145,7 @@ function planThread(program: URL): PlanThread {
   worker.on('message', ({ number, answer }: ThreadAnswer) => {
     const plan = waiting.get(number);
     waiting.delete(number);
+    clearTimeout(plan?.deadline);
     if (waiting.size === 0) worker.unref();
     if ('planHash' in answer) plan?.resolve(answer);
     else if ('unreadable' in answer) plan?.reject(new UnreadableModel(answer.unreadable));
@@ -96,8 +157,16 @@ function planThread(program: URL): PlanThread {
   function ended(cause: unknown): void {
     isEnded = true;
     const why = cause === undefined ? '' : `: ${messageOf(cause)}`;
-    for (const { reject } of waiting.values()) reject(new ThreadEnded(`the thread that makes the plan ended${why}`));
+    for (const { reject, deadline } of waiting.values()) {
+      clearTimeout(deadline);
+      reject(new ThreadEnded(`the thread that makes the plan ended${why}`));
+    }
     waiting.clear();
+  }
+
+  function giveUp(): void {
+    ended(new Error(`the plan took longer than ${withinMs / 1_000} seconds`));
+    void worker.terminate();
   }
 
   return {
@@ -105,7 +174,7 @@ function planThread(program: URL): PlanThread {
       last += 1;
       const message: ThreadQuestion = { number: last, question };
       return new Promise((resolve, reject) => {
-        waiting.set(message.number, { resolve, reject });
+        waiting.set(message.number, { resolve, reject, deadline: setTimeout(giveUp, withinMs).unref() });
         // The process stays alive while a plan is being made.
         worker.ref();
         worker.postMessage(message, []);

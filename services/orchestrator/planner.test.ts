@@ -9,8 +9,8 @@ import { orchestratorContext } from '../../test/support/leading-orchestrator.ts'
 import { exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { siteModel } from '../../test/support/site-model.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
-import { type ActiveJob, activeJob, type JobRegistry } from './job-registry.ts';
-import type { PlanMaker } from './plan-maker.ts';
+import { type ActiveJob, activeJob, type JobRegistry, stateOf } from './job-registry.ts';
+import { largeModelBytes, type PlanMaker } from './plan-maker.ts';
 import { jobPlanner } from './planner.ts';
 
 /** A planner over a store without contents, so that every plan fails its job at once, except for keys for which `isAway` returns true. */
@@ -151,4 +151,48 @@ test('the plan of a completed export is taken again for the same content and opt
   } finally {
     await planner.close();
   }
+});
+
+test('a large plan waits for its turn beside small ones, and a site too large for the memory fails with the reason', async () => {
+  const objectStore = testObjectStore();
+  const context = { ...orchestratorContext(), objectStore };
+  const made: string[] = [];
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const plans: PlanMaker = {
+    ...context.plans,
+    mostModelBytes: 9_000_000,
+    async make({ organization, model }) {
+      made.push(organization);
+      if (model.length > largeModelBytes) await released;
+      return { planHash: 'a'.repeat(64), text: '{}', pageTotal: 0, chunks: [] };
+    },
+  };
+  const commands = new Map<string, ExportCommand>();
+  const registry: JobRegistry = {
+    jobs: new Map(),
+    add: (stored) => activeJob(stored),
+    change: async (job, command) => {
+      commands.set(job.organization, command);
+      return [];
+    },
+  };
+  const stop = new AbortController();
+  const planner = jobPlanner({ ...context, plans }, () => registry, stop.signal);
+  const sizes = { 'large-a': 3e6, 'large-b': 3e6, 'large-c': 3e6, 'large-d': 3e6, small: 100, huge: 9_000_001 };
+  let number = 0;
+  for (const [organization, size] of Object.entries(sizes)) {
+    const job = requested(organization, (number += 1));
+    await objectStore.put(siteModelKey(stateOf(job)), Buffer.alloc(size));
+    planner.changed(job);
+  }
+  await expect.poll(() => commands.size).toBe(2);
+  expect(made.toSorted()).toEqual(['large-a', 'small']);
+  expect(commands.get('small')?.type).toBe('Plan');
+  const error = expect.stringContaining('has 10 MB, and the memory of this orchestrator allows 9 MB');
+  expect(commands.get('huge')).toEqual({ type: 'Fail', error });
+  release();
+  await expect.poll(() => commands.size).toBe(Object.keys(sizes).length);
+  expect(made).toEqual(expect.arrayContaining(['large-b', 'large-c', 'large-d']));
+  stop.abort();
+  await planner.settled();
 });

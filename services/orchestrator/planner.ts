@@ -11,11 +11,12 @@ import type { OrchestratorContext } from './context.ts';
 import { fairQueue } from './fair-queue.ts';
 import { type ActiveJob, type JobRegistry, stateOf } from './job-registry.ts';
 import { type JoinedPlan, type JoinedPlans, joinedPlans } from './joined-plans.ts';
-import { type PlanAnswer, UnreadableModel } from './plan-maker.ts';
+import { largeModelBytes, type PlanAnswer, UnreadableModel } from './plan-maker.ts';
 import { presentChunks } from './present-chunks.ts';
 
-/** They take turns in their thread, so a plan of ten pages is not behind two large ones. */
-const atOnce = 4;
+/** Small plans take turns in their thread. Only one large plan is made at a time, because its model takes ten times its size in memory. */
+const atOnce = { small: 4, large: 1 };
+type Lane = keyof typeof atOnce;
 const againAfterMs = 1_000;
 
 export type JobPlanner = {
@@ -29,28 +30,28 @@ export type JobPlanner = {
 };
 
 /**
- * Plans requested jobs, four at a time, until `signal` aborts. Organizations take turns, so none waits for another's thousand requests, and a job that
- * cannot be planned yet waits outside of the queue.
+ * Plans requested jobs until `signal` aborts, and large ones beside the others. Organizations take turns, so none waits for another's thousand requests,
+ * and a job that cannot be planned yet waits outside of the queue.
  */
 export function jobPlanner(context: OrchestratorContext, registry: () => JobRegistry, signal: AbortSignal): JobPlanner {
-  const waiting = fairQueue<ActiveJob>();
+  const waiting = { small: fairQueue<ActiveJob>(), large: fairQueue<ActiveJob>() };
   /** Jobs that wait for their plan, in the queue or outside, or whose plan is being made. */
   const underWay = new Set<ActiveJob>();
-  const running = new Set<Promise<void>>();
+  const running = { small: new Set<Promise<void>>(), large: new Set<Promise<void>>() };
   const joined = joinedPlans();
   /** Plans of jobs under way, which this process made. */
   const made = new WeakMap<ActiveJob, Omit<PlannedJob, 'command'>>();
 
-  function begin(): void {
-    while (running.size < atOnce && !signal.aborted) {
-      const job = waiting.next();
+  function begin(lane: Lane): void {
+    while (running[lane].size < atOnce[lane] && !signal.aborted) {
+      const job = waiting[lane].next();
       if (job === undefined) return;
-      waiting.remove(job);
-      const done = plan(job).finally(() => {
-        running.delete(done);
-        begin();
+      waiting[lane].remove(job);
+      const done = plan(job, lane).finally(() => {
+        running[lane].delete(done);
+        begin(lane);
       });
-      running.add(done);
+      running[lane].add(done);
     }
   }
 
@@ -60,21 +61,25 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
     queue(job);
   }
 
-  function queue(job: ActiveJob): void {
+  function queue(job: ActiveJob, lane: Lane = 'small'): void {
     if (!underWay.has(job) || signal.aborted) return;
-    waiting.put(job, stateOf(job).organizationPlan);
-    begin();
+    waiting[lane].put(job, stateOf(job).organizationPlan);
+    begin(lane);
   }
 
-  async function plan(job: ActiveJob): Promise<void> {
+  async function plan(job: ActiveJob, lane: Lane): Promise<void> {
     const { jobId } = job;
     try {
       const { traceparent: parent, data } = job.stored.commit;
       const attributes = ownAttributes({ jobId, organization: data.state.organization });
       const planned = await tracing.inSpan('plan', { parent, attributes }, () =>
-        planJob(context, stateOf(job), joined),
+        planJob(context, stateOf(job), joined, lane),
       );
       signal.throwIfAborted();
+      if (planned === 'large') {
+        queue(job, 'large');
+        return;
+      }
       if (planned !== undefined && 'plan' in planned) {
         made.set(job, planned);
         if (planned.after !== undefined) job.after = planned.after;
@@ -89,7 +94,7 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
         return;
       }
       context.logger.warn({ err: error, jobId }, 'an export could not be planned yet; it is tried again');
-      setTimeout(() => queue(job), againAfterMs).unref();
+      setTimeout(() => queue(job, lane), againAfterMs).unref();
     }
   }
 
@@ -104,10 +109,11 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
       if (planned !== undefined && state.phase === 'completed' && state.planHash === planned.plan.planHash)
         joined.completed(state, planned.rendererVersion, planned.plan);
       underWay.delete(job);
-      waiting.remove(job);
+      waiting.small.remove(job);
+      waiting.large.remove(job);
     },
     async settled() {
-      await Promise.all(running);
+      await Promise.all([...running.small, ...running.large]);
     },
   };
 }
@@ -125,13 +131,15 @@ type PlannedJob = {
 
 /**
  * Makes and stores the plan of a job. Returns it with the command `Plan` or, for a job with a plan, `Replan`; or only the command `Fail` with the
- * reason; or nothing, if the renderers of its plan have come back. Rejects with `Unavailable` if it should be retried.
+ * reason; or nothing, if the renderers of its plan have come back. Resolves with `large` if the job has to wait for the turn of a large plan. Rejects
+ * with `Unavailable` if it should be retried.
  */
 async function planJob(
   context: PlanContext,
   state: ExportJobState,
   joined: JoinedPlans,
-): Promise<PlannedJob | { command: ExportCommand } | undefined> {
+  lane: Lane,
+): Promise<PlannedJob | { command: ExportCommand } | 'large' | undefined> {
   const { rendererVersion: replacedVersion, jobId, organization } = state;
   const rendererVersion = context.renderers.chooseVersion(context.rendererVersion);
   if (replacedVersion !== undefined) {
@@ -143,8 +151,9 @@ async function planJob(
   try {
     const plan =
       (known?.isOf(state) === true ? await keptPlan(context, organization, known.plan) : undefined) ??
-      (await newPlan(context, state, rendererVersion));
-    if (typeof plan === 'string') return { command: { type: 'Fail', error: plan } };
+      (await newPlan(context, state, rendererVersion, lane));
+    if (plan === 'large') return plan;
+    if ('failed' in plan) return { command: { type: 'Fail', error: plan.failed } };
     crashPoint('after-plan-object', 'orchestrator');
     const { planHash, pageTotal, chunks } = plan;
     const present =
@@ -175,32 +184,41 @@ async function keptPlan(
   return plan;
 }
 
-/** A plan that is made from the site model, or the error with which the job fails. */
+/** A plan that is made from the site model, or the error with which the job fails; `large` if the model is too large for the lane of small plans. */
 async function newPlan(
   context: PlanContext,
   state: ExportJobState,
   rendererVersion: string,
-): Promise<JoinedPlan['plan'] | string> {
+  lane: Lane,
+): Promise<JoinedPlan['plan'] | { failed: string } | 'large'> {
   const { contentVersion, organization } = state;
   const advice = 'Publish the documentation again and start a new export.';
   const unreadable = `Content version ${contentVersion} was published in a form that this version cannot read. ${advice}`;
-  const { objectStore } = context;
+  const { objectStore, plans } = context;
   try {
+    const sizeBytes = (await objectStore.head(siteModelKey(state)))?.sizeBytes ?? 0;
+    if (sizeBytes > plans.mostModelBytes) return { failed: tooLarge(sizeBytes, plans.mostModelBytes) };
+    if (lane === 'small' && sizeBytes > largeModelBytes) return 'large';
     const model = await objectStore.get(siteModelKey(state));
-    if (model === undefined) return `The files of content version ${contentVersion} are gone. ${advice}`;
+    if (model === undefined) return { failed: `The files of content version ${contentVersion} are gone. ${advice}` };
     const selection = await readSelection(context, state.options.selectionKey);
-    if (typeof selection === 'string') return selection;
+    if (typeof selection === 'string') return { failed: selection };
     const { domain, label, options } = state;
-    const { text, ...plan } = await context.plans.make({
+    const { text, ...plan } = await plans.make({
       ...{ organization, domain, contentVersion, label, options, rendererVersion, selection, model },
       anew: state.replayOf !== undefined,
     });
     await storePlan(objectStore, organization, plan.planHash, Buffer.from(text));
     return plan;
   } catch (error) {
-    if (error instanceof DamagedObject || error instanceof UnreadableModel) return unreadable;
+    if (error instanceof DamagedObject || error instanceof UnreadableModel) return { failed: unreadable };
     throw error;
   }
+}
+
+function tooLarge(sizeBytes: number, mostBytes: number): string {
+  const [size, most] = [sizeBytes, mostBytes].map((bytes) => Math.ceil(bytes / 1_000_000));
+  return `The site model has ${size} MB, and the memory of this orchestrator allows ${most} MB. Ask the operator to give it more, or publish a smaller site.`;
 }
 
 /** Stores a plan again even if it exists, because garbage collection goes by the age of objects that the log does not name yet. */
