@@ -18,7 +18,7 @@ export async function indexContent(
   signal: AbortSignal,
 ): Promise<number> {
   const content = await openStoredContent(context.objectStore, scope, signal);
-  const build = await context.searchIndex.startBuild(scope, { from, synonyms: content.model.synonyms, signal });
+  const build = await context.searchIndex.startBuild(scope, { from, synonyms: content.site.synonyms, signal });
   try {
     const kept: string[] = [];
     const isNew = ({ path, key }: { path: string; key: string }): boolean => {

@@ -175,6 +175,34 @@ test('only changed pages of a second version are read; the others are copied', a
   expect(await paths(version('1'), 'ultramarine')).toEqual([]);
 });
 
+test('one changed page of a thousand is the only one that is read and written', async () => {
+  const names = Array.from({ length: 1_000 }, (_, at) => `pages/page-${at}`);
+  const large = {
+    'docs.json': docsJson(names),
+    ...Object.fromEntries(names.map((name, at) => [`${name}.mdx`, `---\ntitle: Page ${at}\n---\n\nText ${at}.\n`])),
+  };
+  await store(version('1'), large);
+  await store(version('2'), { ...large, 'pages/page-500.mdx': '---\ntitle: Page 500\n---\n\nNow ultramarine.\n' });
+  await append(published(version('1')));
+  await bus.memoryReaders.indexerContent.idle();
+  expect(asked).toHaveLength(1_000);
+  asked.length = 0;
+  await append(published(version('2')));
+  await bus.memoryReaders.indexerContent.idle();
+  expect(asked).toEqual(['pages/page-500.mdx']);
+  expect(await paths(version('2'), 'ultramarine')).toEqual(['pages/page-500']);
+  const rows = (table: string, digit: string): string[] => {
+    const db = new DatabaseSync(indexFile(version(digit)), { readOnly: true });
+    const found = db.prepare(`SELECT * FROM ${table}`).all();
+    db.close();
+    return found.map((row) => JSON.stringify(row));
+  };
+  for (const table of ['pages', 'passages']) {
+    const before = new Set(rows(table, '1'));
+    expect(rows(table, '2').filter((row) => !before.has(row))).toHaveLength(1);
+  }
+});
+
 test('synonyms of docs.json are those of their version, also when no page is read again or the index is built again', async () => {
   const withSynonyms = (...synonyms: string[][]): Record<string, string> => ({
     ...files,

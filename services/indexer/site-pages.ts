@@ -1,10 +1,12 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   importedFiles,
   type ImportedFiles,
   reachedDigests,
   reachedFiles,
 } from '#shared/docs/project/imported-files.ts';
-import type { PageEntry, SiteModel } from '#shared/docs/project/site-model.ts';
+import type { PageEntry } from '#shared/docs/project/site-model.ts';
+import type { SiteModelParts } from '#shared/docs/project/site-model-parts.ts';
 import { decoded } from '#shared/docs/project/url-policy.ts';
 import { pageReferenceInput } from '#shared/docs/reference/page-reference.ts';
 import { namedPage, pagePathOfAddress } from '#shared/docs/render/bundle-paths.ts';
@@ -21,8 +23,7 @@ import type { CutPage, PageToRead } from './read-page.ts';
 import { defaultDivisions, searchPage } from './search-page.ts';
 
 /** The files of one content version. */
-export type SiteContent = {
-  model: SiteModel;
+export type SiteContent = SiteModelParts & {
   source(file: { path: string; sha256: string }, signal: AbortSignal): Promise<Uint8Array>;
   /** A dependency of pages, as text. */
   text(file: { path: string; sha256: string }, signal: AbortSignal): Promise<string>;
@@ -40,6 +41,8 @@ const readingVersion = 5;
 /** Their passages are held in memory together. */
 const pagesAtOnce = 64;
 const objectsAtOnce = 16;
+/** Pages whose keys are made without a pause: some milliseconds. */
+const pagesInTurn = 100;
 
 /**
  * The pages of a site that readers may search, as the index takes them, in batches; only those that `isWanted` accepts, which is called once for
@@ -52,14 +55,8 @@ export async function* readSitePages(
   isWanted: (page: { path: string; key: string }) => boolean,
   signal: AbortSignal,
 ): AsyncGenerator<SearchPage[]> {
-  const { model } = content;
-  const site = await siteOf(model);
-  const pages = model.pages
-    .filter((page) => page.searchable)
-    .map((page) => ({ ...page, key: site.keyOf(page) }))
-    .filter(isWanted);
-  for (let at = 0; at < pages.length; at += pagesAtOnce) {
-    const batch = pages.slice(at, at + pagesAtOnce);
+  const site = await siteOf(content);
+  for await (const batch of batchesOf(wanted())) {
     // One group more than slots is in flight, so that it is fetched while children work.
     const cut = await inParallel(groupsOf(batch, site.files), context.slots + 1, (group) =>
       cutGroup(context, scope, content, site, group, signal),
@@ -76,15 +73,37 @@ export async function* readSitePages(
       return searchPage(page, one?.passages ?? [], site.defaults, made);
     });
   }
+
+  async function* wanted(): AsyncGenerator<PageEntry & { key: string }> {
+    let looked = 0;
+    for (const page of content.pages()) {
+      looked += 1;
+      // Pages that are kept cause no waiting, so other work would have to wait for all of them.
+      if (looked % pagesInTurn === 0) await setImmediate(undefined, { signal });
+      if (!page.searchable) continue;
+      const keyed = { ...page, key: site.keyOf(page) };
+      if (isWanted(keyed)) yield keyed;
+    }
+  }
+}
+
+async function* batchesOf<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
+  let batch: T[] = [];
+  for await (const item of items) {
+    batch.push(item);
+    if (batch.length < pagesAtOnce) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }
 
 /** Properties of the site that its pages need. */
-async function siteOf(model: SiteModel) {
-  const { variables, styling, api } = model.settings;
-  const files = importedFiles(model);
-  const paths = new Set(model.pages.map(({ path }) => path));
-  const redirects = siteRedirects(model.redirects, (path) => paths.has(path));
-  const defaults = defaultDivisions(model.navigation);
+async function siteOf({ site, paths }: SiteModelParts) {
+  const { variables, styling, api } = site.settings;
+  const files = importedFiles(site);
+  const redirects = siteRedirects(site.redirects, (path) => paths.has(path));
+  const defaults = defaultDivisions(site.navigation);
   const shared = sha256Of(
     JSON.stringify([
       readingVersion,
@@ -164,7 +183,7 @@ async function cutGroup(
   group: readonly PageEntry[],
   signal: AbortSignal,
 ): Promise<(CutPage | undefined)[]> {
-  const { variables, styling, api } = content.model.settings;
+  const { variables, styling, api } = content.site.settings;
   const pages = await inParallel(group, objectsAtOnce, async (page): Promise<PageToRead> => {
     const { file, sha256, title, description, frontmatter } = page;
     const hasDescription = typeof frontmatter.description === 'string';

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { readSiteModel, type SiteModel } from '#shared/docs/project/site-model.ts';
+import { readSiteModelParts, type SiteModelParts } from '#shared/docs/project/site-model-parts.ts';
 import { readBlob } from '#shared/export/read-blob.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import type { SearchScope } from '#shared/search/search-index.ts';
@@ -34,7 +34,8 @@ export async function openStoredContent(
   };
 
   return {
-    model,
+    ...model,
+    pages: () => orContentBroken(model.pages()),
     source,
     async text(file, stop) {
       const text = texts.get(file.path) ?? Buffer.from(await source(file, stop)).toString('utf8');
@@ -48,15 +49,25 @@ async function readModel(
   objectStore: Pick<ObjectStore, 'get'>,
   scope: SearchScope,
   signal: AbortSignal,
-): Promise<SiteModel> {
+): Promise<SiteModelParts> {
   try {
-    const model = await readSiteModel(objectStore, scope, { signal: within(signal) });
+    const model = await readSiteModelParts(objectStore, scope, { signal: within(signal) });
     if (model !== undefined) return model;
   } catch (error) {
-    if (!(error instanceof BrokenObject)) throw error;
-    throw new ContentBroken(error.message, { cause: error });
+    throw contentBroken(error);
   }
   throw new ContentBroken(`There is no site model of ${scope.contentVersion} in the object store.`);
 }
+
+function* orContentBroken<T>(pages: Iterable<T>): Generator<T> {
+  try {
+    yield* pages;
+  } catch (error) {
+    throw contentBroken(error);
+  }
+}
+
+const contentBroken = (error: unknown): unknown =>
+  error instanceof BrokenObject ? new ContentBroken(error.message, { cause: error }) : error;
 
 const within = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, storeWithin(storeDeadlineMs)]);

@@ -6,18 +6,31 @@ import { DamagedObject, type ObjectStore, type ReadOptions } from './object-stor
  * The JSON object under a key, parsed with `schema`; undefined when there is none. Rejects with `BrokenObject` when it is damaged or does
  * not match the schema, and with the store's own errors.
  */
-export async function getJson<T>(
+export const getJson = <T>(
   objectStore: Pick<ObjectStore, 'get'>,
   key: string,
   schema: z.ZodType<T>,
+  options?: ReadOptions,
+): Promise<T | undefined> =>
+  getParsed(objectStore, key, (stored) => schema.parse(JSON.parse(new TextDecoder().decode(stored))), options);
+
+/** The same for an object that `parse` reads, and throws when it cannot. */
+export async function getParsed<T>(
+  objectStore: Pick<ObjectStore, 'get'>,
+  key: string,
+  parse: (stored: Uint8Array) => T,
   options: ReadOptions = {},
 ): Promise<T | undefined> {
   const stored = await objectStore.get(key, options).catch((error: unknown) => {
     throw error instanceof DamagedObject ? new BrokenObject(key, error) : error;
   });
-  if (stored === undefined) return undefined;
+  return stored && orBroken(key, () => parse(stored));
+}
+
+/** Throws `BrokenObject` when `parse` throws. */
+export function orBroken<T>(key: string, parse: () => T): T {
   try {
-    return schema.parse(JSON.parse(new TextDecoder().decode(stored)));
+    return parse();
   } catch (error) {
     throw new BrokenObject(key, error);
   }

@@ -12,6 +12,7 @@ import { findPassages } from '#services/assistant/find-passages.ts';
 import { readPromptPassages, saysNotInDocumentation } from '#services/assistant/prompt-passages.ts';
 import { type CutRequest, readAndCut } from '#services/indexer/read-page.ts';
 import { readSitePages } from '#services/indexer/site-pages.ts';
+import { partsOf } from '#shared/docs/project/site-model-parts.ts';
 import { callerSchema } from '#shared/interfaces/internal/caller.ts';
 import type { SearchScope } from '#shared/search/search-index.ts';
 import { localProject, ownDocumentation } from '../support/docs-projects.ts';
@@ -102,7 +103,7 @@ async function fill(site: string): Promise<void> {
   const { model, read } = await publishedProject(await localProject(folderOf(site)));
   const scope = scopeOf(site);
   const content = {
-    model,
+    ...partsOf(model),
     source: read,
     text: async (file: Parameters<typeof read>[0]) => String(Buffer.from(await read(file))),
   };

@@ -7,6 +7,7 @@ import { type ReadingContext, readSitePages, type SiteContent } from '#services/
 import { analyzeProject, projectPool } from '#shared/docs/project/analyze-project.ts';
 import type { ProjectFiles } from '#shared/docs/project/project-files.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
+import { partsOf } from '#shared/docs/project/site-model-parts.ts';
 import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
 import { type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { requireNativeParser } from '#shared/docs/sandbox/native-code.ts';
@@ -32,7 +33,7 @@ export async function readSite(
 ): Promise<SearchPage[]> {
   const text: SiteContent['text'] = async (file, signal) => Buffer.from(await read(file, signal)).toString();
   const silent = { ...context, logger: pino({ level: 'silent' }) };
-  const content = { model, source: read, text };
+  const content = { ...partsOf(model), source: read, text };
   const pages: SearchPage[] = [];
   for await (const some of readSitePages(
     silent,

@@ -9,12 +9,20 @@ import { fields } from '#shared/search/ranking/rank-passages.ts';
 import type { IndexBuild, SearchPage } from '#shared/search/search-index.ts';
 import { split } from './sqlite-kept.ts';
 import { isSound } from './sqlite-passages.ts';
-import { mostPassagesOfPage, passageId, copyToChange, putInPlace, sqliteSchema, sqliteShape } from './sqlite-schema.ts';
+import {
+  copyToChange,
+  mostPassagesOfPage,
+  passageId,
+  putInPlace,
+  sqliteSchema,
+  sqliteShape,
+  withoutJournal,
+} from './sqlite-schema.ts';
 import { SqliteTerms } from './sqlite-terms.ts';
 import { inheritVectors, vectorFactsIn } from '#shared/search/vectors/sqlite-vectors.ts';
 
-/** Write buffer for terms. Large enough that most sites need no merge. */
-const wordsInMemoryBytes = 32 * 1024 * 1024;
+/** Write buffer for terms of a new file. A larger one is no faster, and the allocator keeps most of it after the build. */
+const wordsInMemoryBytes = 8 * 1024 * 1024;
 
 /**
  * Builds the file of one content version beside its final place and moves it there on `commit`. `base`: the complete file of another
@@ -28,7 +36,8 @@ export async function buildSqlitePassages(
   const building = `${file}.${randomBytes(6).toString('hex')}.building`;
   const copy = base === undefined ? undefined : await copyOf(base, building);
   const db = copy ?? empty(building);
-  db.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -16384; BEGIN');
+  // A journal would keep the earlier content of all changed pages in memory. A build that fails is removed, never rolled back.
+  db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16384; BEGIN');
   if (copy === undefined) inheritVectors(db, base === undefined ? [file] : [file, base]);
   const writer = new PassageWriter(db);
   writer.setSynonyms(synonyms);
@@ -74,7 +83,8 @@ export async function buildSqlitePassages(
 }
 
 /** Foreign keys are not checked: with each removed page, the check would make FTS5 flush its write buffer to a further segment that must be merged later. */
-const open = (building: string): DatabaseSync => new DatabaseSync(building, { enableForeignKeyConstraints: false });
+const open = (building: string): DatabaseSync =>
+  new DatabaseSync(building, { enableForeignKeyConstraints: false, ...withoutJournal });
 
 /** Undefined if there is no such file, or if it cannot be used. */
 async function copyOf(base: string, building: string): Promise<DatabaseSync | undefined> {

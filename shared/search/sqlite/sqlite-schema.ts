@@ -62,6 +62,9 @@ export const passageId = (page: number | bigint, position: number): number => Nu
 export const pageOfPassage = (id: number): number => Math.floor(id / positions);
 export const positionOfPassage = (id: number): number => id % positions;
 
+/** Options for a file that is being built. In its defensive mode, SQLite ignores `PRAGMA journal_mode = OFF`. */
+export const withoutJournal = { defensive: false };
+
 /** Copies a file that other processes may be reading. The copy is writable even if the file is not. */
 export async function copyToChange(file: string, copy: string): Promise<void> {
   await copyFile(file, copy, constants.COPYFILE_FICLONE);

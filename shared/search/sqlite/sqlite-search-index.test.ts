@@ -233,3 +233,33 @@ test('a read-only place is unavailable, and the wrong use of a build is a differ
   ]);
   await end();
 });
+
+// The indexer's memory must not depend on the size of the site.
+test('a build that changes every page of its base does not hold them in memory', async () => {
+  const { folder, index, end } = await filledIndex();
+  const markdown = 'text '.repeat(80_000);
+  const page = {
+    path: 'a',
+    title: 'A',
+    names: [],
+    keywords: [],
+    groups: [],
+    boost: 1,
+    links: [],
+    passages: [],
+    markdown,
+  };
+  const rewrite = async (contentVersion: string, from: string | undefined): Promise<number> => {
+    const build = await index.startBuild({ ...scope, contentVersion }, { from });
+    const before = process.memoryUsage.rss();
+    for (let at = 0; at < 400; at += 1) await build.add([{ ...page, path: `page-${at}`, key: contentVersion }]);
+    const grown = process.memoryUsage.rss() - before;
+    await build.commit();
+    return grown;
+  };
+  await rewrite('cv_2', undefined);
+  const { size } = await stat(join(folder, 'acme', 'docs', 'cv_2.db'));
+  expect(await rewrite('cv_3', 'cv_2')).toBeLessThan(size / 2);
+  expect(size).toBeGreaterThan(150_000_000);
+  await end();
+});

@@ -14,7 +14,7 @@ import {
   type VectorFacts,
 } from './meaning.ts';
 import { SearchUnavailable, type VectorBuild } from '../search-index.ts';
-import { copyToChange, putInPlace } from '#shared/search/sqlite/sqlite-schema.ts';
+import { copyToChange, putInPlace, withoutJournal } from '#shared/search/sqlite/sqlite-schema.ts';
 
 /**
  * Vectors are in the file of their version, in tables that exist only if it has vectors. A vector is a factor of four bytes, and a signed
@@ -152,9 +152,9 @@ export function startSqliteVectors(file: string, model: string): VectorBuild | u
 
   async function writeCopy(building: string): Promise<void> {
     await copyToChange(file, building);
-    const db = new DatabaseSync(building);
+    const db = new DatabaseSync(building, withoutJournal);
     try {
-      db.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; BEGIN; ${vectorSchema}`);
+      db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN; ${vectorSchema}`);
       if (vectorFactsIn(db)?.model !== model) db.exec('DELETE FROM vectors');
       const insert = db.prepare('INSERT OR REPLACE INTO vectors (digest, vector) VALUES (?, ?)');
       for (const [digest, vector] of added) insert.run(Buffer.from(digest, 'hex'), vector);
