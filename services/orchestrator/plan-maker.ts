@@ -35,8 +35,12 @@ export type PlanMaker = {
   close(): Promise<void>;
 };
 
+const mb = 1024 * 1024;
+
 /** Size of a stored site model above which its plan is a large one: that of about 2,000 pages. */
-export const largeModelBytes = 2 * 1024 * 1024;
+export const largeModelBytes = 2 * mb;
+/** Heap of the thread for small plans, which need a sixth of it. A hostile navigation fills any heap, and a small one is full soon. */
+const smallHeapMb = 256;
 
 export type PlanMakerOptions = {
   program?: URL;
@@ -52,8 +56,9 @@ export function planMaker({
   program = new URL('./plan-thread.ts', import.meta.url),
   within = { smallMs: 20_000, largeMs: 5 * 60_000 },
 }: PlanMakerOptions = {}): PlanMaker {
-  const small = planLane(program, within.smallMs);
-  const large = planLane(program, within.largeMs);
+  const heapMb = Math.floor(getHeapStatistics().heap_size_limit / mb);
+  const small = planLane(program, { withinMs: within.smallMs, heapMb: Math.min(heapMb, smallHeapMb) });
+  const large = planLane(program, { withinMs: within.largeMs, heapMb });
   return {
     mostModelBytes: mostModelBytesIn(process.constrainedMemory(), getHeapStatistics().heap_size_limit),
     make: (question) => (question.model.length > largeModelBytes ? large : small).make(question),
@@ -64,7 +69,7 @@ export function planMaker({
 }
 
 /** Memory of an orchestrator without plans. */
-const ownBytes = 128 * 1024 * 1024;
+const ownBytes = 128 * mb;
 
 /**
  * Limit of a site model for a process with this memory. Everything that is made of a model is in the heap of its thread, whose limit ends that thread
@@ -80,7 +85,7 @@ export function mostModelBytesIn(memoryBytes: number, heapBytes: number): number
  * Makes plans in one thread. If it crashes, or one of its plans takes too long, each of its plans is made again in a thread for this plan alone, so
  * that only the one that is the cause fails.
  */
-function planLane(program: URL, withinMs: number): Pick<PlanMaker, 'make' | 'close'> {
+function planLane(program: URL, limits: ThreadLimits): Pick<PlanMaker, 'make' | 'close'> {
   const threads = new Set<PlanThread>();
   let shared: PlanThread | undefined;
   let alone: Promise<unknown> = Promise.resolve();
@@ -88,7 +93,7 @@ function planLane(program: URL, withinMs: number): Pick<PlanMaker, 'make' | 'clo
 
   function open(): PlanThread {
     if (isClosed) throw new ThreadEnded('the orchestrator ends');
-    const thread = planThread(program, withinMs);
+    const thread = planThread(program, limits);
     threads.add(thread);
     return thread;
   }
@@ -133,12 +138,14 @@ type PlanThread = {
   end(): Promise<void>;
 };
 
-function planThread(program: URL, withinMs: number): PlanThread {
+type ThreadLimits = { withinMs: number; heapMb: number };
+
+function planThread(program: URL, { withinMs, heapMb }: ThreadLimits): PlanThread {
   const waiting = new Map<
     number,
     { resolve: (answer: PlanAnswer) => void; reject: (error: Error) => void; deadline: NodeJS.Timeout }
   >();
-  const worker = new Worker(program);
+  const worker = new Worker(program, { resourceLimits: { maxOldGenerationSizeMb: heapMb } });
   let last = 0;
   let isEnded = false;
   worker.unref();
@@ -157,7 +164,8 @@ function planThread(program: URL, withinMs: number): PlanThread {
   function ended(cause: unknown): void {
     isEnded = true;
     const why = cause === undefined ? '' : `: ${messageOf(cause)}`;
-    for (const { reject, deadline } of waiting.values()) {
+    // The oldest plan is most likely the cause, so the others are made again first.
+    for (const { reject, deadline } of [...waiting.values()].reverse()) {
       clearTimeout(deadline);
       reject(new ThreadEnded(`the thread that makes the plan ended${why}`));
     }

@@ -73,30 +73,37 @@ export function navigationPlaces(
     if (direct.length > 0 || inner.length === 0) {
       addSidebar(direct, choices, titles, ownLinks);
     }
+    const choiceOf = optionsAmong(divisions);
     for (const node of inner) {
-      const choice = choiceAmong(node, divisions);
+      const choice = choiceOf(node);
       const depth = choice.options.length > 1 ? [...choices, choice] : choices;
       visit(node.children, depth, [...titles, node.title], ownLinks);
     }
   };
 
-  const choiceAmong = (node: Division, all: readonly Division[]): DivisionChoice => {
-    const options: DivisionChoice['options'] = [];
-    let current = 0;
-    for (const other of all) {
-      if (other.division !== node.division) continue;
-      const page = firstPage(other.children, isShown);
-      if (other.children.length > 0 ? page === undefined : other.href === undefined || other.division === 'anchor')
+  /** Options of the divisions of each kind among nodes. All choices among them share these lists: there may be thousands of both. */
+  const optionsAmong = (all: readonly Division[]) => {
+    const byKind = new Map<Division['division'], DivisionChoice['options']>();
+    const positions = new Map<Division, number>();
+    for (const node of all) {
+      const options = byKind.get(node.division) ?? [];
+      byKind.set(node.division, options);
+      const page = firstPage(node.children, isShown);
+      if (node.children.length > 0 ? page === undefined : node.href === undefined || node.division === 'anchor')
         continue;
-      if (other === node) current = options.length;
+      positions.set(node, options.length);
       options.push({
-        title: other.title,
-        ...(page === undefined ? { href: other.href as string } : { page }),
-        ...(other.tag === undefined ? {} : { tag: other.tag }),
-        ...(other.icon === undefined ? {} : { icon: other.icon }),
+        title: node.title,
+        ...(page === undefined ? { href: node.href as string } : { page }),
+        ...(node.tag === undefined ? {} : { tag: node.tag }),
+        ...(node.icon === undefined ? {} : { icon: node.icon }),
       });
     }
-    return { division: node.division, current, options };
+    return (node: Division): DivisionChoice => ({
+      division: node.division,
+      current: positions.get(node) ?? 0,
+      options: byKind.get(node.division) ?? [],
+    });
   };
 
   const addSidebar = (

@@ -244,14 +244,14 @@ function twinOf(index: SiteIndex, page: PageEntry, choice: DivisionChoice, posit
   return index.exported.has(twin) && index.places.has(twin) ? twin : undefined;
 }
 
-/** Folders of the options of a choice. Thousands of pages have the same choice. */
-function foldersOf(choice: DivisionChoice): (string | undefined)[] {
-  const folders = choiceFolders.get(choice) ?? choice.options.map(({ page }) => folderOf(choice.division, page));
-  choiceFolders.set(choice, folders);
+/** Folders of the options of a choice. Thousands of pages have the same options. */
+function foldersOf({ division, options }: DivisionChoice): (string | undefined)[] {
+  const folders = optionFolders.get(options) ?? options.map(({ page }) => folderOf(division, page));
+  optionFolders.set(options, folders);
   return folders;
 }
 
-const choiceFolders = new WeakMap<DivisionChoice, (string | undefined)[]>();
+const optionFolders = new WeakMap<DivisionChoice['options'], (string | undefined)[]>();
 
 /** The page in other languages, for crawlers. Empty unless the address of the site is known. */
 function translationsOf(index: SiteIndex, page: PageEntry, place: NavigationPlace): PageSlice['translations'] {
