@@ -34,7 +34,7 @@ const deflateOptions = { level: 4, memLevel: 9, chunkSize: pieceBytes / 2, finis
 
 /** Deflates a piece off the event loop. `before` are the bytes before it in the output. */
 export function deflatePiece(piece: Uint8Array, before: Uint8Array): Promise<Buffer> {
-  return deflate(piece, after(before));
+  return deflate(piece, optionsOf(piece, before));
 }
 
 /** Deflates bytes in memory, with no bytes before them; large ones off the event loop. */
@@ -45,15 +45,37 @@ export async function deflateWhole(raw: Uint8Array): Promise<Buffer> {
   });
   const deflated =
     raw.length <= waitedBytes
-      ? pieces.map(({ piece, before }) => deflateRawSync(piece, after(before)))
+      ? pieces.map(({ piece, before }) => deflateRawSync(piece, optionsOf(piece, before)))
       : await Promise.all(pieces.map(({ piece, before }) => deflatePiece(piece, before)));
   return Buffer.concat(deflated);
 }
 
-const after = (before: Uint8Array): ZlibOptions => ({
-  ...deflateOptions,
-  dictionary: before.length === 0 ? undefined : before,
-});
+/** Packed pictures, videos and fonts are stored as they are: deflating them takes most of the time of a chunk of files, and saves some 2 % of their bytes. */
+const optionsOf = (piece: Uint8Array, before: Uint8Array): ZlibOptions =>
+  isPacked(piece)
+    ? { ...deflateOptions, level: constants.Z_NO_COMPRESSION, chunkSize: piece.length + storedOverhead }
+    : { ...deflateOptions, dictionary: before.length === 0 ? undefined : before };
+
+/** More bytes than stored blocks, each of up to 64 KB, add to a piece. */
+const storedOverhead = 1_024;
+
+const sampledBytes = 4_096;
+/** Expected sum of the squares of the counts of all values among the sampled bytes, if each value is equally likely. */
+const evenSum = sampledBytes ** 2 / 256 + sampledBytes;
+/** Ratio to that sum. Photographs have up to 1.2, drawings in PNG files more than 1.5, texts more than 10. */
+const mostUneven = 1.25;
+
+/** True if the values of the bytes are distributed so evenly that deflating would save next to nothing. Takes some microseconds. */
+function isPacked(piece: Uint8Array): boolean {
+  const step = Math.floor(piece.length / sampledBytes);
+  if (step === 0) return false;
+  const counts = new Uint16Array(256);
+  for (let at = 0; at < sampledBytes; at += 1) {
+    const value = piece[at * step] as number;
+    counts[value] = (counts[value] as number) + 1;
+  }
+  return counts.reduce((sum, count) => sum + count ** 2, 0) < mostUneven * evenSum;
+}
 
 /** Maximum ratio of inflated to deflated bytes. */
 const mostRatio = 1_100;

@@ -44,6 +44,26 @@ test.each([
   expect(Buffer.concat(chunks).equals(bytes)).toBe(true);
 });
 
+test('bytes that are packed already are stored, and others are deflated', async () => {
+  const random = randomBytes(300_000);
+  const { bytes } = await packSegment([{ path: 'acme/photo.jpg', body: random }]);
+  expect(bytes.indexOf(random.subarray(1_000, 61_000))).toBeGreaterThan(0);
+  expect(
+    inflate(bytes)
+      .subarray(512, 512 + random.length)
+      .equals(random),
+  ).toBe(true);
+  for (const text of [
+    'words and more words\n',
+    'ключ и слово\n',
+    '設定と値の一覧\n',
+    random.toString('base64').slice(0, 90_000),
+  ]) {
+    const body = Buffer.from(text.repeat(Math.ceil(90_000 / text.length)));
+    expect((await packSegment([{ path: 'acme/text.md', body }])).sizeBytes).toBeLessThan(0.8 * body.length);
+  }
+});
+
 test('a writer lists the pieces of its segment, and a changed text is a changed piece', async () => {
   const text = async (words: string) => {
     const raw = Buffer.from(words.repeat(9_000));
