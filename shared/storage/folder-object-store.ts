@@ -14,7 +14,7 @@ import {
   objectDescription,
   type ObjectDescription,
   type ObjectEntry,
-  type ObjectPart,
+  type ObjectParts,
   type ObjectStore,
   ObjectStoreUnavailable,
   type PutOptions,
@@ -156,6 +156,8 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
       );
     },
 
+    copiesParts: false,
+
     get: (key, options = {}) => ofFile(key, options.signal, readObjectFile),
 
     async getStream(key, options = {}) {
@@ -213,6 +215,6 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
   return store;
 }
 
-async function* bytesOf(parts: readonly ObjectPart[]): AsyncGenerator<Uint8Array> {
-  for (const { read } of parts) yield* read();
+async function* bytesOf(parts: ObjectParts): AsyncGenerator<Uint8Array> {
+  for await (const { read } of parts) yield* read();
 }

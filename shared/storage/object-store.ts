@@ -24,7 +24,9 @@ export type ObjectStore = {
    * Stores an object that is mostly the same as another one: stores that can copy bytes themselves copy those parts, and the others are read and sent.
    * Like `putStream` in all else. Rejects with `NotCopied` if the other object cannot be copied; nothing is stored then.
    */
-  putParts(key: string, parts: readonly ObjectPart[], options: PartsOptions): Promise<void>;
+  putParts(key: string, parts: ObjectParts, options: PartsOptions): Promise<void>;
+  /** True if `putParts` copies parts without reading them. */
+  copiesParts: boolean;
   /** Undefined when there is no such object. */
   get(key: string, options?: ReadOptions): Promise<Uint8Array | undefined>;
   /** Undefined when there is no such object. The stream fails when the object is cut while it is read. */
@@ -57,6 +59,8 @@ export type PutOptions = {
 
 /** A part of an object. `same`: the place in the other object that has the same bytes, if it has them. */
 export type ObjectPart = { read: () => AsyncIterable<Uint8Array>; same?: { at: number; sizeBytes: number } };
+
+export type ObjectParts = Iterable<ObjectPart> | AsyncIterable<ObjectPart>;
 
 type PartsOptions = Omit<PutOptions, 'metadata'> & {
   /** The object that has parts with `same`; `version` as `head` told it. */

@@ -128,6 +128,8 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
       await s3Upload(s3, key, parts, { ...options, metadata: await metadata() }, source);
     },
 
+    copiesParts: true,
+
     async get(key, options) {
       const stream = await open(key, options);
       return stream === undefined ? undefined : wholeOf(stream, key);

@@ -14,7 +14,7 @@ import {
 import {
   NotCopied,
   objectDescription,
-  type ObjectPart,
+  type ObjectParts,
   ObjectStoreUnavailable,
   type PutOptions,
 } from './object-store.ts';
@@ -46,7 +46,7 @@ const partsInFlight = 2;
 export async function s3Upload(
   s3: S3Bucket,
   key: string,
-  parts: readonly ObjectPart[],
+  parts: ObjectParts,
   options: PutOptions,
   source?: S3Source,
 ): Promise<void> {
@@ -88,7 +88,7 @@ export async function s3Upload(
   };
 
   try {
-    for (const { same, read } of parts) {
+    for await (const { same, read } of parts) {
       if (same !== undefined && run?.end === same.at) {
         run.end += same.sizeBytes;
         continue;

@@ -74,12 +74,7 @@ const measured = (bench: Bench, pages: number): Promise<Size> =>
         bundleBytes: 0,
         memory: [],
       };
-      const files = generatedFiles('Change', pages);
-      let at = 0;
-      for (const [path, text] of Object.entries(files)) {
-        if (path.endsWith('.mdx')) files[path] = `${text}\n${prose((at += 1))}`;
-        await write(folder, path, files[path] ?? text);
-      }
+      const changePage = await writeProject(folder, pages);
       bench.progress(`${pages} pages: the first publication and export, which also load and compile`);
       await published(harness, folder);
       await timedExport(harness);
@@ -87,7 +82,7 @@ const measured = (bench: Bench, pages: number): Promise<Size> =>
         bench.progress(`${pages} pages, run ${run + 1}`);
         await forgetSegments(harness);
         size.runs['export, cold'].push(await timedExport(harness));
-        await write(folder, changedPage, `${files[changedPage]}\nA sentence that was added in round ${run}.\n`);
+        await changePage(run);
         size.runs['publication, one page changed'].push(await published(harness, folder));
         const changed = await timedExport(harness);
         size.runs['export, one page changed'].push(changed);
@@ -98,6 +93,17 @@ const measured = (bench: Bench, pages: number): Promise<Size> =>
       return size;
     }),
   );
+
+/** Writes a generated project whose pages have the size of real ones. Returns how one of its pages is changed. */
+export async function writeProject(folder: string, pages: number): Promise<(round: number) => Promise<void>> {
+  const files = generatedFiles('Change', pages);
+  let at = 0;
+  for (const [path, text] of Object.entries(files)) {
+    if (path.endsWith('.mdx')) files[path] = `${text}\n${prose((at += 1))}`;
+    await write(folder, path, files[path] ?? text);
+  }
+  return (round) => write(folder, changedPage, `${files[changedPage]}\nA sentence that was added in round ${round}.\n`);
+}
 
 const wordsOfPage = 1_800;
 const wordsOfParagraph = 60;
@@ -120,7 +126,7 @@ async function write(folder: string, path: string, text: string): Promise<void> 
 }
 
 /** Runs `bindery publish` as an author does. Indexing is awaited afterwards, so that it does not slow down the next measurement. */
-async function published(harness: TestInstallation, folder: string): Promise<Run> {
+export async function published(harness: TestInstallation, folder: string): Promise<Run> {
   const { domain, admin, adminKey, installation } = harness;
   const startedAt = performance.now();
   const outcome = await runCommand(['publish', folder, '--domain', domain, '--no-remote', '--json'], {
@@ -133,7 +139,7 @@ async function published(harness: TestInstallation, folder: string): Promise<Run
   return { seconds };
 }
 
-async function timedExport(harness: TestInstallation): Promise<Run & { bundleBytes: number }> {
+export async function timedExport(harness: TestInstallation): Promise<Run & { bundleBytes: number }> {
   const { job, link, seconds } = await exportToLink(harness.admin, harness.domain);
   const { phases } = jobStory((await exportHistory(harness, job.jobId)).commits);
   return { seconds, phases, bundleBytes: link.sizeBytes };

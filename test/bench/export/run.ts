@@ -14,6 +14,7 @@ import { type Measurement, openInstallations } from './measurement.ts';
 import { memory } from './memory.ts';
 import { reuse } from './reuse.ts';
 import { scale } from './scale.ts';
+import { sent } from './sent.ts';
 import { traces } from './traces.ts';
 
 const measurements: readonly Measurement[] = [
@@ -22,6 +23,7 @@ const measurements: readonly Measurement[] = [
   generators,
   reuse,
   change,
+  sent,
   join,
   memory,
   idle,
@@ -55,7 +57,7 @@ if (
 ) {
   if (unknown.length > 0) print(`There is no measurement "${unknown[0]}".\n`);
   print(
-    'npm run bench:export -- [measurement …] [--runs <how often each is measured, 3>] [--ended-jobs <for scale, even, 200000>] [--sizes <pages for change, from 1000>]\n',
+    'npm run bench:export -- [measurement …] [--runs <how often each is measured, 3>] [--ended-jobs <for scale, even, 200000>] [--sizes <pages for change and sent, from 1000>]\n',
   );
   for (const { name, about } of measurements) print(`  ${name.padEnd(10)} ${about}`);
   process.exit(values.help ? 0 : 64);
