@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bundleUnit, type ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
+import { bundleUnit, closingUnit, type ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import { exportState } from '../../test/support/make-commit.ts';
 import { type HandedOut, handedOutTasks, taskOf } from './outstanding-tasks.ts';
 
@@ -80,11 +80,13 @@ test('a task that was reported is not named any more', () => {
   expect(tasks.countHeld(9_000, 2_000, always)).toEqual([]);
 });
 
-test('the first task of a bundle names the plan after which it is joined, and no other does', () => {
+test('the first tasks of a closing segment and of a bundle name the plan after which they are made, and no others do', () => {
   const state = exportState({ phase: 'joining', planHash: 'a'.repeat(64), rendererVersion: 'r-0123456789ab' });
   const after = 'b'.repeat(64);
   const named = (changes: Partial<ExportJobState>) => taskOf({ ...state, ...changes }, bundleUnit, { after });
   expect(named({})).toMatchObject({ kind: 'bundle', after });
+  expect(taskOf(state, closingUnit, { after })).toMatchObject({ kind: 'closing', after });
+  expect(taskOf(state, 0, { after })).not.toHaveProperty('after');
   expect(named({ lostSegments: 1 })).not.toHaveProperty('after');
   expect(named({ timedOutAttempts: { [bundleUnit]: 1 } })).not.toHaveProperty('after');
   expect(taskOf(state, bundleUnit)).not.toHaveProperty('after');

@@ -199,9 +199,9 @@ export function taskOf(
     ...(traceparent === undefined ? {} : { traceparent }),
   };
   // A copy of a damaged part would be lost again.
-  const isCopied = after !== undefined && attempt === 1 && state.lostSegments === undefined;
-  if (unit === bundleUnit) return { ...common, kind: 'bundle', ...(isCopied && { after }) };
-  if (unit === closingUnit) return { ...common, kind: 'closing', rendererVersion };
+  const like = after !== undefined && attempt === 1 && state.lostSegments === undefined ? { after } : {};
+  if (unit === bundleUnit) return { ...common, kind: 'bundle', ...like };
+  if (unit === closingUnit) return { ...common, kind: 'closing', rendererVersion, ...like };
   return {
     ...common,
     kind: 'chunk',

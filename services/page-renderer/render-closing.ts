@@ -12,9 +12,11 @@ import { manifestPath } from '#shared/export/bundle/verify-bundle.ts';
 import { readSidecar, segmentsDigest } from '#shared/export/export-objects.ts';
 import { inOrder } from '#shared/runtime/in-parallel.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
+import { NotCopied } from '#shared/storage/object-store.ts';
 import { repeatReads } from '#shared/storage/repeat-reads.ts';
 import { closingParts, TextsLost } from './closing-parts.ts';
 import type { RendererContext } from './context.ts';
+import { type LastClosing, lastClosing, storeClosing } from './store-closing.ts';
 import type { PlannedSite } from './planned-sites.ts';
 import { runChild } from './render-pages.ts';
 import { type DigestStates, runningDigest } from './running-digest.ts';
@@ -39,16 +41,27 @@ export async function storedManifest(
 
 /**
  * Renders and stores the files that need all pages, from the sidecars of all segments. If sidecars are missing, it names their chunks. A child asks for
- * parts with their facts and sends the files in pieces, so memory does not grow with the text of the site.
+ * parts with their facts and sends the files in pieces, so memory does not grow with the text of the site. `after`: hash of the last plan, whose closing
+ * segment has most pieces of this one.
  */
 export async function renderClosing(
   context: ClosingContext,
   site: PlannedSite,
   signal: AbortSignal,
+  after?: string,
 ): Promise<ClosingOutcome> {
   const { plan } = site;
   const { organization, domain, closingKey } = plan;
-  const made = await retryUnavailable(context.retry, signal, () => makeSegment(context, site, signal));
+  const make = async (like: string | undefined): Promise<MadeSegment> => {
+    const last = await lastClosing(context.objectStore, organization, like, signal);
+    return makeSegment(context, site, last, signal);
+  };
+  const made = await retryUnavailable(context.retry, signal, () =>
+    make(after).catch((error: unknown) => {
+      if (error instanceof NotCopied) return make(undefined);
+      throw error;
+    }),
+  );
   if (made.kind === 'lost') return made;
   const sidecar = await storeSidecar(context, { organization, domain, key: closingKey }, made.details, signal);
   return { kind: 'rendered', manifestSha256: manifestSha256Of(plan, sidecar) };
@@ -60,6 +73,7 @@ type MadeSegment = { kind: 'made'; details: Parameters<typeof storeSidecar>[2] }
 async function makeSegment(
   context: ClosingContext,
   { plan, index, exported }: PlannedSite,
+  last: LastClosing | undefined,
   signal: AbortSignal,
 ): Promise<MadeSegment> {
   const { chunks, pageTotal: _, ...plainPlan } = plan;
@@ -72,7 +86,8 @@ async function makeSegment(
   let unanswered: unknown;
   try {
     const summary = await packTo(
-      (segment) => context.objectStore.putStream(segmentKey(organization, closingKey), segment, { signal }),
+      (segment, pieces) =>
+        storeClosing(context.objectStore, segmentKey(organization, closingKey), segment, pieces, last, signal),
       async (writer) => {
         const files = incomingFiles(writer, plan, parts, context.digests);
         let hasManifest = false;

@@ -34,7 +34,7 @@ async function render(context: RendererContext, task: RenderTask, signal: AbortS
 
 async function close(
   context: RendererContext,
-  { attempt, organization, planHash, anew }: ClosingTask,
+  { attempt, organization, planHash, anew, after }: ClosingTask,
   signal: AbortSignal,
 ): Promise<Report> {
   const { retry, objectStore } = context;
@@ -46,7 +46,12 @@ async function close(
   }
   const site = await retryUnavailable(retry, signal, () => context.sites(organization, planHash));
   // A replay proves the bundle, so it reads everything again.
-  const outcome = await renderClosing(anew === undefined ? context : { ...context, digests: undefined }, site, signal);
+  const outcome = await renderClosing(
+    anew === undefined ? context : { ...context, digests: undefined },
+    site,
+    signal,
+    after,
+  );
   if (outcome.kind === 'lost') {
     const reason = 'their sidecars are missing or damaged';
     return { type: 'SegmentsLost', data: { chunks: outcome.chunks, reason } };

@@ -16,6 +16,9 @@ const common = {
   traceparent: z.string().optional(),
 };
 
+/** Hash of the documentation's last plan, whose bundle and closing segment probably have most parts of the new ones. */
+const after = sha256Hex.optional();
+
 /** A task to render and store one chunk of the plan, or the closing segment (`tasks.render.<rendererVersion>`). */
 export const renderTaskSchema = z.discriminatedUnion('kind', [
   z.object({
@@ -26,19 +29,14 @@ export const renderTaskSchema = z.discriminatedUnion('kind', [
     /** True if each page is rendered in a new child process, to find the one that kills renderers. */
     pagesAlone: z.boolean(),
   }),
-  z.object({ ...common, kind: z.literal('closing'), rendererVersion }),
+  z.object({ ...common, kind: z.literal('closing'), rendererVersion, after }),
 ]);
 
 export type RenderTask = z.infer<typeof renderTaskSchema>;
 export const storedRenderTask = storedMessage(renderTaskSchema, {});
 
 /** A task to join all segments of a plan into the bundle (`tasks.bundle`). */
-export const bundleTaskSchema = z.object({
-  ...common,
-  kind: z.literal('bundle'),
-  /** Hash of the documentation's last plan, whose bundle probably has most parts of this one. */
-  after: sha256Hex.optional(),
-});
+export const bundleTaskSchema = z.object({ ...common, kind: z.literal('bundle'), after });
 
 export type BundleTask = z.infer<typeof bundleTaskSchema>;
 export const storedBundleTask = storedMessage(bundleTaskSchema, {});

@@ -5,18 +5,35 @@ import type { SegmentPiece } from './segment-writer.ts';
 /** Values from `begin` up to `end` (not included) that another list has in the same order from `at` on, or that it does not have (without `at`). */
 export type CommonRun = { begin: number; end: number; at?: number };
 
+/** Finds values that come one after the other in a list: the value after the last one, if it is the same, otherwise any equal one. */
+export function finderIn(others: readonly string[]): (value: string) => number | undefined {
+  const known = new Map(others.map((value, number) => [value, number]));
+  let next = 0;
+  return (value) => {
+    const found = others[next] === value ? next : known.get(value);
+    next = found === undefined ? Number.NaN : found + 1;
+    return found;
+  };
+}
+
 /** Splits a list into the longest runs that follow one another in the other list, and runs of values that it does not have. Pure. */
 export function commonRuns(values: readonly string[], others: readonly string[]): CommonRun[] {
-  const known = new Map(others.map((value, number) => [value, number]));
+  const find = finderIn(others);
   const runs: CommonRun[] = [];
   for (const [number, value] of values.entries()) {
+    const at = find(value);
     const run = runs.at(-1);
     const next = run?.at === undefined ? undefined : run.at + run.end - run.begin;
-    const at = next !== undefined && others[next] === value ? next : known.get(value);
     if (run !== undefined && at === next) run.end = number + 1;
     else runs.push({ begin: number, end: number + 1, ...(at !== undefined && { at }) });
   }
   return runs;
+}
+
+/** Places of consecutive pieces, of which the first is at `first`. */
+export function placesOf(pieces: readonly SegmentPiece[], first: number): number[] {
+  let end = first;
+  return pieces.map(([sizeBytes]) => (end += sizeBytes) - sizeBytes);
 }
 
 /** Reads an object's bytes from `start` up to `end` (not included); undefined if there is no such object. */

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { NotCopied, type ObjectPart } from '#shared/storage/object-store.ts';
 import { crc32Combine } from './crc32-combine.ts';
-import { commonRuns, ConcurrentSum, type OpenRange, readPieces } from './common-pieces.ts';
+import { commonRuns, ConcurrentSum, type OpenRange, placesOf, readPieces } from './common-pieces.ts';
 import { lastBlock } from './deflated-bytes.ts';
 import type { SegmentPiece, SegmentSummary } from './segment-writer.ts';
 import { tarTrailer } from './tar-header.ts';
@@ -119,10 +119,10 @@ type Unit = { piece: SegmentPiece; segment: SegmentSource; index: number; start:
 
 function partsBeside(segments: readonly SegmentSource[], last: StoredBundle): ObjectPart[] {
   const lastPieces = last.segments.flatMap(piecesOf);
-  const places = startsOf(lastPieces, gzipHeader.length);
+  const places = placesOf(lastPieces, gzipHeader.length);
   const units = segments.flatMap((segment, index): Unit[] => {
     const pieces = piecesOf(segment);
-    const starts = startsOf(pieces, 0);
+    const starts = placesOf(pieces, 0);
     const isWhole = segment.pieces === undefined;
     return pieces.map((piece, number) => ({ piece, segment, index, start: starts[number] ?? 0, isWhole }));
   });
@@ -141,11 +141,6 @@ function partsBeside(segments: readonly SegmentSource[], last: StoredBundle): Ob
 /** The pieces of a segment, or the segment as one piece. */
 const piecesOf = ({ pieces, sizeBytes, sha256 }: StoredBundle['segments'][number]): readonly SegmentPiece[] =>
   pieces ?? [[sizeBytes, sha256]];
-
-function startsOf(pieces: readonly SegmentPiece[], first: number): number[] {
-  let start = first;
-  return pieces.map(([sizeBytes]) => (start += sizeBytes) - sizeBytes);
-}
 
 async function* readUnits(units: readonly Unit[]): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < units.length; ) {

@@ -60,13 +60,13 @@ export async function packStored(
  * `fill`, or with the reason of `upload` if that failed first. `options`: those of the writer.
  */
 export async function packTo(
-  upload: (segment: Readable) => Promise<void>,
+  upload: (segment: Readable, pieces: SegmentWriter['pieces']) => Promise<void>,
   fill: (writer: SegmentWriter) => Promise<void>,
   options?: Parameters<typeof segmentWriter>[0],
 ): Promise<SegmentSummary> {
   const writer = segmentWriter(options);
   let uploadError: unknown;
-  const uploaded = upload(writer.output).catch((error: unknown) => {
+  const uploaded = upload(writer.output, writer.pieces).catch((error: unknown) => {
     uploadError = error;
     writer.output.destroy();
   });

@@ -18,6 +18,8 @@ export type UnreadBytes = Omit<DeflatedBytes, 'raw'> & { rawLength: number; infl
 export type SegmentWriter = {
   /** The packed bytes. They must be read meanwhile, because `add` and `finish` wait for the reader. */
   output: Readable;
+  /** The pieces of the bytes so far: each is listed before its bytes can be read. Empty unless the writer was asked for them. */
+  pieces: readonly SegmentPiece[];
   /** Adds a file; wait for each call before the next. Rejects for paths that are not allowed in an archive, and after `output` was destroyed. */
   add(path: string, body: Uint8Array): Promise<void>;
   /**
@@ -106,6 +108,7 @@ export function segmentWriter({ withPieces = false }: { withPieces?: boolean } =
 
   return {
     output,
+    pieces,
     async add(path, body) {
       await writeRaw(contents.header(path, body.length));
       await writeRaw(body);
