@@ -30,7 +30,7 @@ export function commonRuns(values: readonly string[], others: readonly string[])
   return runs;
 }
 
-/** Places of consecutive pieces, of which the first is at `first`. */
+/** Places of consecutive pieces; the first is at `first`. */
 export function placesOf(pieces: readonly SegmentPiece[], first: number): number[] {
   let end = first;
   return pieces.map(([sizeBytes]) => (end += sizeBytes) - sizeBytes);

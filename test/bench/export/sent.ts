@@ -7,7 +7,7 @@ import { type Bench, type Measurement, medianOf, ratio, shown, table, temporaryF
 
 type Step = StoreTraffic & { name: string; bundleBytes?: number };
 
-/** What services send to an S3 server and read from it for one changed page, as the site grows. */
+/** Bytes and requests of one changed page on an S3 server, as the site grows. */
 export const sent: Measurement = {
   name: 'sent',
   about:
