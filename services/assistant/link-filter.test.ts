@@ -177,6 +177,9 @@ test.each([
   ['x@evil.EXAMPLE', 'x@`evil.EXAMPLE`'],
   ['a `b', 'a \\`b'],
   ['``a`', '\\`\\`a\\`'],
+  ['`a``b`', '`a``b`'],
+  ['`a`\n- b', '`a`\n- b'],
+  ['`www.b', '\\` `www.b`'],
   ['`a\n\nb`', '\\`a\n\nb\\`'],
   ['`a\n# b`', '\\`a\n# b\\`'],
   ['`a\n1. b`', '\\`a\n1. b\\`'],
@@ -189,6 +192,8 @@ test.each([
   ['`a|[b]`', '`a|[b]`'],
   ['`a|[b](c`', '\\`a|bc\\`'],
   ['`a|<b:c`', '\\`a|\\<b:c\\`'],
+  ['`a|<bc:d`', '\\`a|\\<bc:d\\`'],
+  ['`a|<b`', '`a|<b`'],
   ['`a|www.b`', '\\`a|`www.b`\\`'],
   ['``` a', '``` a'],
   ['```\n', '```\n'],
@@ -204,6 +209,8 @@ test.each([
   ['```\n[x](//e)\n    ```\n[x](//e)\n', '```\n[x](//e)\n    ```\n[x](//e)\n'],
   ['~~~\n```\n[x](//e)\n~~~', '~~~\n```\n[x](//e)\n~~~'],
   ['```|a\n|\n```', '``` a\n|\n```'],
+  ['~~~|\n\n', '~~~ \n\n'],
+  ['> ~~~\na > [x](//e)', '> ~~~\n> ~~~\na > x'],
   ['- a\n  ```\n  b\n  ```\n[x](//e)', '- a\n  ```\n  b\n  ```\nx'],
   ['1. a\n   ```\n   [x](//e)\n   ```', '1. a\n   ```\n   [x](//e)\n   ```'],
   ['2. a\n   ```\n   [x](//e)\n', '2. a\n   ```\n   [x](//e)\n'],
@@ -235,6 +242,7 @@ test.each([
   ['![](//e)', '…'],
   ['![ ](/guides/x)', '…'],
   ['!a', '!a'],
+  ['!a](//e)', '!a]\\(//e)'],
   ['!', '!'],
   ['![', '!['],
   ['![a', '![a'],
@@ -255,6 +263,8 @@ test.each([
   ['[# a](/guides/x)', '[# a](/guides/x)'],
   ['[- a](//e)', '\\- a'],
   ['[> a](//e)', '\\> a'],
+  ['[a > b](//e)', 'a > b'],
+  ['[ a ](//e)', 'a'],
   ['[# a](//e)', '\\# a'],
   ['[#a](//e)', '#a'],
   ['[=](//e)', '\\='],
@@ -268,6 +278,9 @@ test.each([
   ['-  [- a](//e)', '-  \\- a'],
   ['12. [- a](//e)', '12. \\- a'],
   ['12[.](//e) a', '12\\. a'],
+  ['12[a.](//e)', '12a.'],
+  ['1. [.](//e)', '1. .'],
+  ['1.[-](//e)', '1.\\-'],
   ['- [+](//e)', '- \\+'],
   ['a [- b](//e)', 'a - b'],
   ['[~~~](//e)', '\\~~~'],
@@ -320,6 +333,7 @@ test.each([
   ['a line of blanks', '- a\n\n  ```\n  b\n \n  c [x](//e)\n  ```\n'],
   ['a mark of another kind behind its mark', '~~~ a`b\n[x](//e)\n~~~\n'],
   ['a list behind code', '```\na\n```\n2. b\n      ```\n      [x](//e)\n'],
+  ['an item with a tab', '-\ta\n       ~~~\n       [x](//e)\n'],
   ['an item with a plus', '+ a\n     ~~~\n     [x](//e)\n'],
   ['an item with a paragraph', '10. a\n\n    b\n\n    ```\n    [x](//e)\n    ```\n'],
   ['an item in an item with a paragraph', '- a\n  - b\n\n    c\n\n    ```\n    [x](//e)\n    ```\n'],
@@ -388,12 +402,19 @@ test.each(['~~a~~ ~b~ ~~', '> > ~~~\n> > [x](//e)\n> > ~~~\n', '>~~~\n> [x](//e)
   },
 );
 
-test.each(['some words', 'a & b', '\\* a', '- a', '~~~\na b', '~'.repeat(2_100)])(
+test.each(['some words', 'a & b', '\\* a', '- a', '~~~\na b', '~'.repeat(2_100), 'word '.repeat(1_000)])(
   'text that cannot become a link is shown at once: %j',
   async (text) => {
     expect(await linkFilter(ours).push(text)).toBe(text);
   },
 );
+
+test('an address that begins at the end of a long text is found whole', async () => {
+  const links = linkFilter(ours);
+  const words = 'word '.repeat(20);
+  const shown = (await links.push(`${words}https:`)) + (await links.push('//evil.example')) + (await links.end());
+  expect(shown).toBe(`${words}\`https://evil.example\``);
+});
 
 test('a link that never ends holds nothing back for ever', async () => {
   const links = linkFilter(ours);
