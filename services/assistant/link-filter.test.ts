@@ -177,7 +177,7 @@ test.each([
   ['x@evil.EXAMPLE', 'x@`evil.EXAMPLE`'],
   ['a `b', 'a \\`b'],
   ['``a`', '\\`\\`a\\`'],
-  ['`a``b`', '`a``b`'],
+  ['x `a``b`', 'x `a``b`'],
   ['`a`\n- b', '`a`\n- b'],
   ['`www.b', '\\` `www.b`'],
   ['`a\n\nb`', '\\`a\n\nb\\`'],

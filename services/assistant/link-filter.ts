@@ -174,7 +174,7 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
       if (address.test(rest.slice(1))) return `${take(1)}\\`;
       if (rest[1] === '@') rest = rest.slice(1);
       if (rest[0] === '@') return '';
-      return take(rest[1] === '\n' ? 1 : 2);
+      return take(2);
     }
     if (first === '`') return inlineCode(isLast);
     if (first === '~') return tildes(isLast);
