@@ -2,15 +2,20 @@ import { expect, test } from 'vitest';
 import {
   blobKey,
   bundleKey,
+  exportPlanSchema,
+  partFactsKey,
+  partTextsKey,
   planKey,
   segmentKey,
   selectionKey,
   sidecarKey,
   siteModelKey,
 } from '#shared/contracts/stored-objects.ts';
+import { keptPartKeys } from '#shared/export/kept-parts.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { exportState } from '../../test/support/make-commit.ts';
 import { keptJob } from './kept-jobs.ts';
-import { isMarked, markBlobs, markJob, markSegments, noMarks } from './mark-objects.ts';
+import { isMarked, markBlobs, markJob, markParts, markSegments, noMarks } from './mark-objects.ts';
 
 const hash = (letter: string) => letter.repeat(64);
 const contentVersion = `cv_${'1'.repeat(32)}`;
@@ -52,6 +57,30 @@ test('a plan needs its segments with their sidecars, whatever else is in it', ()
   const needed = [segmentKey('acme', hash('1')), sidecarKey('acme', hash('1')), sidecarKey('acme', hash('2'))];
   expect(needed.filter((key) => !isMarked(marks, key))).toEqual([]);
   expect(isMarked(marks, segmentKey('acme', hash('3')))).toBe(false);
+});
+
+test('a plan needs the parts that are kept for its closing segment, and not those of another plan', () => {
+  const planOf = (changed: string) =>
+    exportPlanSchema.parse({
+      ...{ version: 1, organization: 'acme', domain: 'docs', contentVersion, rendererVersion: 'r-000000000000' },
+      ...{ groups: [], deployment: 'cloud', onPageError: 'fail', allowTenantScripts: true, pageTotal: 100 },
+      chunks: Array.from({ length: 100 }, (_, at) => ({
+        kind: 'pages',
+        key: sha256Of(at === 50 ? changed : `chunk ${at}`),
+        paths: [`page-${at}`],
+      })),
+      closingKey: hash('2'),
+    });
+  const marks = noMarks();
+  markParts(marks, 'acme', JSON.stringify(planOf('first')));
+  const keys = keptPartKeys(planOf('first'));
+  expect(keys.length).toBeGreaterThan(2);
+  const named = keys.flatMap((key) => [partFactsKey('acme', key), partTextsKey('acme', key)]);
+  expect(named.filter((key) => !isMarked(marks, key))).toEqual([]);
+  const others = keptPartKeys(planOf('second')).filter((key) => !isMarked(marks, partFactsKey('acme', key)));
+  expect(others).toHaveLength(1);
+  expect(keys.some((key) => isMarked(marks, partFactsKey('other', key)))).toBe(false);
+  markParts(marks, 'acme', '{"version":9}');
 });
 
 test('a site model needs its files', () => {

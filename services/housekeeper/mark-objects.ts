@@ -7,10 +7,14 @@ import {
   siteModelKey,
   blobPrefix,
   contentPrefix,
+  exportPlanSchema,
   hashesIn,
+  partPrefix,
+  partTextsKey,
   versionFilesKey,
   segmentPrefix,
 } from '#shared/contracts/stored-objects.ts';
+import { keptPartKeys } from '#shared/export/kept-parts.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { unlessDamaged } from '#shared/storage/object-store.ts';
@@ -66,7 +70,10 @@ async function markPlan(
   signal: AbortSignal,
 ): Promise<void> {
   const stored = await objectStore.get(planKey(organization, planHash), { signal });
-  if (stored !== undefined) markSegments(marks, organization, Buffer.from(stored).toString());
+  if (stored === undefined) return;
+  const text = Buffer.from(stored).toString();
+  markSegments(marks, organization, text);
+  markParts(marks, organization, text);
 }
 
 /** False if the site model does not exist. A damaged one does not tell which files it names. */
@@ -95,7 +102,7 @@ async function markContent(
  * The kinds of objects that garbage collection removes: first parts of their keys, in the order of sweeping. An object is removed before the objects
  * that it names, so that a sweep that is stopped leaves no dangling names.
  */
-export const sweptKinds = ['plans', 'selections', 'bundles', 'segments', 'contents', 'blobs'] as const;
+export const sweptKinds = ['plans', 'selections', 'bundles', 'parts', 'segments', 'contents', 'blobs'] as const;
 
 export type SweptKind = (typeof sweptKinds)[number];
 
@@ -130,6 +137,15 @@ export function markSegments({ units }: Marks, organization: string, plan: strin
   for (const hash of hashesIn(plan)) units.add(segmentKey(organization, hash));
 }
 
+/**
+ * Marks the parts that are kept for closing segments of a plan like this one, given as its text. Those of a plan whose form is not known are not marked:
+ * they are made again when they are needed.
+ */
+export function markParts({ units }: Marks, organization: string, plan: string): void {
+  const known = exportPlanSchema.safeParse(jsonIn(plan));
+  for (const key of known.success ? keptPartKeys(known.data) : []) units.add(partTextsKey(organization, key));
+}
+
 /** Marks the files of a content version, given as the text of its site model or of the list of its files. */
 export function markBlobs({ units }: Marks, organization: string, names: string): void {
   for (const hash of hashesIn(names)) units.add(blobKey(organization, hash));
@@ -138,7 +154,7 @@ export function markBlobs({ units }: Marks, organization: string, names: string)
 const contentUnit = (content: ContentId): string => unitOf(siteModelKey(content));
 
 function unitOf(key: string): string {
-  if (key.startsWith(segmentPrefix)) return key.replace(/\.json$/, '');
+  if (key.startsWith(segmentPrefix) || key.startsWith(partPrefix)) return key.replace(/\.json$/, '');
   if (key.startsWith(contentPrefix)) return key.split('/', 4).join('/');
   return key;
 }

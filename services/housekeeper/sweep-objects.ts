@@ -1,4 +1,4 @@
-import { segmentPrefix } from '#shared/contracts/stored-objects.ts';
+import { partPrefix, segmentPrefix } from '#shared/contracts/stored-objects.ts';
 import { contentLogSubject, directoryLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
@@ -115,9 +115,10 @@ async function* candidatesOf(
   if (batch.length > 0) yield batch;
 }
 
-/** A sidecar says that its segment need not be rendered, so it is removed before its segment. */
+/** A sidecar says that its segment need not be rendered, and the facts of a part that its texts are there, so these are removed first. */
 function removalOrder(entries: readonly ObjectEntry[]): ObjectEntry[][] {
-  const isSidecar = ({ key }: ObjectEntry) => key.startsWith(segmentPrefix) && key.endsWith('.json');
+  const isSidecar = ({ key }: ObjectEntry) =>
+    (key.startsWith(segmentPrefix) || key.startsWith(partPrefix)) && key.endsWith('.json');
   return [entries.filter(isSidecar), entries.filter((entry) => !isSidecar(entry))];
 }
 

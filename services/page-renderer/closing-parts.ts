@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { type SegmentSidecar, sidecarKey } from '#shared/contracts/stored-objects.ts';
+import { partFactsKey, partTextsKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import { type ClosingPart, closingPart } from '#shared/docs/render/closing-part.ts';
 import type { StoredText } from '#shared/docs/render/closing-store.ts';
 import { isLikeClosingFile, type PartFacts } from '#shared/docs/render/expected-response.ts';
@@ -10,7 +10,15 @@ import { Misfit } from '#shared/docs/sandbox/frames.ts';
 import { archivePath } from '#shared/export/bundle/pack-export.ts';
 import { inflatedTexts, placeOfTexts, type TextKind } from '#shared/export/bundle/packed-segment.ts';
 import type { DeflatedBytes, UnreadBytes } from '#shared/export/bundle/segment-writer.ts';
-import { readWholeSidecar } from '#shared/export/export-objects.ts';
+import { readWholeSidecar, type WholeSidecar } from '#shared/export/export-objects.ts';
+import {
+  keptPartKeys,
+  type KeptPart,
+  type PartSegment,
+  placeInPart,
+  readPart,
+  storePart,
+} from '#shared/export/kept-parts.ts';
 import { segmentRuns } from '#shared/export/segment-runs.ts';
 import { inOrder } from '#shared/runtime/in-parallel.ts';
 import { type ObjectStore, unlessDamaged } from '#shared/storage/object-store.ts';
@@ -44,77 +52,114 @@ export class TextsLost extends Error {
   }
 }
 
-/** Texts of a segment: their facts, the place in the sidecar's object where they begin, and the SHA-256 of the deflated texts of each kind. */
-type SegmentTexts = { facts: NonNullable<SegmentSidecar['texts']>; at: number; sha256: Record<TextKind, string> };
+/** Limit of the deflated texts of a part that is kept, which are in memory when it is stored. */
+const mostTextBytes = 16 * 1024 * 1024;
+/** Texts of parts of one kind in memory: those of adjacent segments are needed one after the other. */
+const mostReadBytes = 16 * 1024 * 1024;
 
-/** The facts of a plan's segments for the closing segment, folded from their sidecars into parts, and the texts of their pages. */
-export function closingParts(objectStore: ObjectStore, { organization, domain, chunks }: PlannedSite['plan']) {
-  const runs = segmentRuns({ chunks });
-  const segments: { sha256: string }[] = [];
+/**
+ * The facts of a plan's segments for the closing segment, folded from their sidecars into parts, and the texts of their pages. The parts of a large site
+ * are kept in the store, and those of runs that did not change are read from there, unless they are made `anew`.
+ */
+export function closingParts(
+  objectStore: ObjectStore,
+  plan: PlannedSite['plan'],
+  { anew, signal }: { anew: boolean; signal: AbortSignal },
+) {
+  const { organization, domain, chunks } = plan;
+  const runs = segmentRuns(plan);
+  const partKeys = keptPartKeys(plan, runs);
+  const segments: PartSegment[] = [];
   const lost = new Set<number>();
   const givers = new Map<number, AsyncGenerator<AnsweredPart>>();
   const given = new Map<number, PartFacts>();
-  const texts = new Map<number, SegmentTexts>();
+  /** Runs with a part in the store. */
+  const stored = new Set<number>();
   /** The texts of both kinds, as they are stored after a sidecar. */
-  const kept = new Map<number, Uint8Array>();
+  const inMemory = new Map<number, Uint8Array>();
   let room = keptBytes;
   const keyOf = (segment: number): string => chunks[segment]?.key ?? '';
   /** Texts of segments that are requested in parts: page by page, in order. */
   const inParts = new LRUCache<string, Promise<DeflatedBytes>>({ max: segmentsInParts });
   const reads = new Map<string, number>();
+  const runOf = runs.flatMap(({ chunks: own }, run) => own.map(() => run));
+  /** All texts of one kind of a stored part. */
+  const partTexts = new LRUCache<string, Uint8Array>({
+    maxSize: mostReadBytes,
+    sizeCalculation: ({ length }) => length + 1,
+  });
 
   /** The parts of a run. If sidecars are missing, the others are read too, so that all are named. */
   async function* partsOf(run: number): AsyncGenerator<AnsweredPart> {
     const { first, chunks: own } = runs[run] ?? { first: 0, chunks: [] };
+    const key = partKeys[run];
+    const kept = key === undefined || anew ? undefined : await readPart(objectStore, { organization, key }, { signal });
+    if (kept?.segments.length === own.length) {
+      for (const [at, segment] of kept.segments.entries()) segments[first + at] = segment;
+      stored.add(run);
+      yield giving(run, kept, kept.segments, true);
+      return;
+    }
     const numbers = own.map((_, at) => first + at);
     const read = (segment: number) => readWholeSidecar(objectStore, organization, keyOf(segment));
     let folding = newPart();
-    for await (const [segment, stored] of inOrder(numbers, sidecarsAhead, read)) {
-      if (stored === undefined) {
+    const behindAll: Uint8Array[] = [];
+    let isKept = key !== undefined;
+    for await (const [segment, found] of inOrder(numbers, sidecarsAhead, read)) {
+      if (found === undefined) {
         lost.add(segment);
         continue;
       }
-      const { sidecar, jsonBytes, behind, behindAt } = stored;
+      const { sidecar, jsonBytes, behind } = found;
       if (folding.jsonBytes > 0 && folding.jsonBytes + jsonBytes > partBytes) {
-        yield giving(run, folding, false);
+        isKept = false;
+        yield giving(run, folded(folding), folding.segments, false);
         folding = newPart();
       }
-      segments[segment] = { sha256: sidecar.sha256 };
-      if (sidecar.texts !== undefined) {
-        const facts = sidecar.texts;
-        const sha256Of = (kind: TextKind): string => {
-          const { begin, end } = placeOfTexts(facts, kind);
-          return hash('sha256', behind.subarray(begin, end), 'hex');
-        };
-        texts.set(segment, {
-          facts,
-          at: behindAt,
-          sha256: { search: sha256Of('search'), fullText: sha256Of('fullText') },
-        });
-      }
+      const facts = partSegment(found);
+      segments[segment] = facts;
       room -= behind.length;
-      if (room >= 0) kept.set(segment, behind);
+      if (room >= 0) inMemory.set(segment, behind);
       folding.add(sidecar);
       folding.jsonBytes += jsonBytes;
-      folding.segmentCount += 1;
-      folding.textBytes += textBytesOf(sidecar);
+      folding.textBytes += behind.length;
+      folding.segments.push(facts);
+      isKept &&= folding.textBytes <= mostTextBytes;
+      if (isKept) behindAll.push(behind);
+      else behindAll.length = 0;
     }
-    if (numbers.every((segment) => !lost.has(segment))) yield giving(run, folding, true);
+    if (numbers.some((segment) => lost.has(segment))) return;
+    const part = folded(folding);
+    if (key !== undefined && isKept) {
+      await storePart(objectStore, { organization, key }, part, behindAll, { signal });
+      stored.add(run);
+    }
+    yield giving(run, part, folding.segments, true);
   }
 
-  const newPart = () => ({ ...closingPart(archivePath(domain, '')), jsonBytes: 0, segmentCount: 0, textBytes: 0 });
+  const newPart = () => ({
+    ...closingPart(archivePath(domain, '')),
+    segments: [] as PartSegment[],
+    jsonBytes: 0,
+    textBytes: 0,
+  });
 
-  function giving(run: number, folded: ReturnType<typeof newPart>, isLast: boolean): AnsweredPart {
-    const { part, segmentCount, textBytes } = folded;
-    given.set(run, { claimed: claimedFiles(part), textBytes, isLast });
-    return { json: Buffer.from(JSON.stringify(part)), segmentCount, isLast };
+  function giving(
+    run: number,
+    { json, claimed }: Pick<KeptPart, 'json' | 'claimed'>,
+    of: readonly PartSegment[],
+    isLast: boolean,
+  ): AnsweredPart {
+    const textBytes = of.reduce((sum, { texts }) => sum + rawLengthOf(texts), 0);
+    given.set(run, { claimed, textBytes, isLast });
+    return { json, segmentCount: of.length, isLast };
   }
 
   /** Facts of the texts of one kind. */
   function textsOf(segment: number, of: TextKind) {
-    const stored = texts.get(segment);
-    if (stored === undefined) throw new Misfit('it asked for a text that does not exist');
-    return { ...stored.facts[of], sha256: stored.sha256[of], at: stored.at, ...placeOfTexts(stored.facts, of) };
+    const { texts, textSha256, textsAt = 0 } = segments[segment] ?? {};
+    if (texts === undefined || textSha256 === undefined) throw new Misfit('it asked for a text that does not exist');
+    return { ...texts[of], sha256: textSha256[of], textsAt, ...placeOfTexts(texts, of) };
   }
 
   /** The deflated texts of one kind, from memory or from the store. Rejects with `TextsLost` if they are not the same as before. */
@@ -122,11 +167,42 @@ export function closingParts(objectStore: ObjectStore, { organization, domain, c
     const before = reads.get(`${segment} ${of}`) ?? 0;
     if (before === mostReadsOfTexts) throw new Misfit('it asked for the same texts again and again');
     reads.set(`${segment} ${of}`, before + 1);
-    const { at, begin, end, sha256 } = textsOf(segment, of);
-    const behind = kept.get(segment);
+    const { textsAt, begin, end, sha256 } = textsOf(segment, of);
+    const behind = inMemory.get(segment);
     if (behind !== undefined) return behind.subarray(begin, end);
-    const stored = await bytesOfRange(objectStore, sidecarKey(organization, keyOf(segment)), at + begin, at + end);
-    return stored !== undefined && hash('sha256', stored, 'hex') === sha256 ? stored : lose(segment);
+    const isSame = (bytes: Uint8Array | undefined): bytes is Uint8Array =>
+      bytes !== undefined && hash('sha256', bytes, 'hex') === sha256;
+    const ofPart = await textOfPart(segment, of);
+    if (isSame(ofPart)) return ofPart;
+    await forgetPart(segment);
+    const sidecar = sidecarKey(organization, keyOf(segment));
+    const own = await bytesOfRange(objectStore, sidecar, textsAt + begin, textsAt + end);
+    return isSame(own) ? own : lose(segment);
+  }
+
+  /** The same from a stored part. */
+  async function textOfPart(segment: number, of: TextKind): Promise<Uint8Array | undefined> {
+    const run = runOf[segment] ?? 0;
+    const { first, chunks: own } = runs[run] ?? { first: 0, chunks: [] };
+    if (!stored.has(run)) return undefined;
+    const inPart = segments.slice(first, first + own.length);
+    const from = placeInPart(inPart, 0, of).begin;
+    const name = `${run} ${of}`;
+    const all = partTexts.get(name) ?? (await readTextsOfPart(run, from, placeInPart(inPart, own.length - 1, of).end));
+    if (all === undefined) return undefined;
+    partTexts.set(name, all);
+    const { begin, end } = placeInPart(inPart, segment - first, of);
+    return all.subarray(begin - from, end - from);
+  }
+
+  const readTextsOfPart = (run: number, begin: number, end: number): Promise<Uint8Array | undefined> =>
+    bytesOfRange(objectStore, partTextsKey(organization, partKeys[run] ?? ''), begin, end);
+
+  /** Removes a part with wrong texts, which the next closing segment makes anew. */
+  async function forgetPart(segment: number): Promise<void> {
+    const run = runOf[segment] ?? 0;
+    if (!stored.delete(run)) return;
+    await objectStore.remove(partFactsKey(organization, partKeys[run] ?? ''), { signal });
   }
 
   async function wholeText(segment: number, of: TextKind): Promise<DeflatedBytes> {
@@ -195,11 +271,24 @@ export function closingParts(objectStore: ObjectStore, { organization, domain, c
   };
 }
 
-/** Files of segments that have names of files of a closing segment. */
-const claimedFiles = ({ files }: ClosingPart): string[] =>
-  files.flatMap(([path]) => (isLikeClosingFile(path) ? [path] : []));
+/** The part for the child, and the files in it that have names of files of a closing segment. */
+function folded({ part, segments }: { part: ClosingPart; segments: readonly PartSegment[] }): KeptPart {
+  const claimed = part.files.flatMap(([path]) => (isLikeClosingFile(path) ? [path] : []));
+  return { segments, claimed, json: Buffer.from(JSON.stringify(part)) };
+}
 
-const textBytesOf = ({ texts }: SegmentSidecar): number =>
+function partSegment({ sidecar, behind, behindAt }: WholeSidecar): PartSegment {
+  const { sha256, texts } = sidecar;
+  if (texts === undefined) return { sha256, textsAt: behindAt };
+  const textSha256Of = (kind: TextKind): string => {
+    const { begin, end } = placeOfTexts(texts, kind);
+    return hash('sha256', behind.subarray(begin, end), 'hex');
+  };
+  const textSha256 = { search: textSha256Of('search'), fullText: textSha256Of('fullText') };
+  return { sha256, texts, textsAt: behindAt, textSha256 };
+}
+
+const rawLengthOf = (texts: PartSegment['texts']): number =>
   texts === undefined ? 0 : texts.search.rawLength + texts.fullText.rawLength;
 
 /** The bytes of an object from `start` up to and without `end`; undefined if it has none. */

@@ -24,8 +24,7 @@ import { existingSegment, storeSidecar } from './store-segment.ts';
 
 export type ClosingOutcome = { kind: 'rendered'; manifestSha256: string } | { kind: 'lost'; chunks: number[] };
 
-/** `digests`: states of digests of earlier closing segments; without them all texts are read. */
-type ClosingContext = Pick<RendererContext, 'objectStore' | 'pool' | 'retry'> & { digests?: DigestStates | undefined };
+type ClosingContext = Pick<RendererContext, 'objectStore' | 'pool' | 'retry' | 'digests'>;
 
 const closingDeadlineMs = 120_000;
 
@@ -42,19 +41,19 @@ export async function storedManifest(
 /**
  * Renders and stores the files that need all pages, from the sidecars of all segments. If sidecars are missing, it names their chunks. A child asks for
  * parts with their facts and sends the files in pieces, so memory does not grow with the text of the site. `after`: hash of the last plan, whose closing
- * segment has most pieces of this one.
+ * segment has most pieces of this one. `anew`: nothing that earlier closing segments left is used but these pieces.
  */
 export async function renderClosing(
   context: ClosingContext,
   site: PlannedSite,
   signal: AbortSignal,
-  after?: string,
+  { after, anew = false }: { after?: string | undefined; anew?: boolean } = {},
 ): Promise<ClosingOutcome> {
   const { plan } = site;
   const { organization, domain, closingKey } = plan;
   const make = async (like: string | undefined): Promise<MadeSegment> => {
     const last = await lastClosing(context.objectStore, organization, like, signal);
-    return makeSegment(context, site, last, signal);
+    return makeSegment(context, site, { last, anew, signal });
   };
   const made = await retryUnavailable(context.retry, signal, () =>
     make(after).catch((error: unknown) => {
@@ -73,12 +72,11 @@ type MadeSegment = { kind: 'made'; details: Parameters<typeof storeSidecar>[2] }
 async function makeSegment(
   context: ClosingContext,
   { plan, index, exported }: PlannedSite,
-  last: LastClosing | undefined,
-  signal: AbortSignal,
+  { last, anew, signal }: { last: LastClosing | undefined; anew: boolean; signal: AbortSignal },
 ): Promise<MadeSegment> {
   const { chunks, pageTotal: _, ...plainPlan } = plan;
   const { organization, closingKey } = plan;
-  const parts = closingParts(repeatReads(context.objectStore, context.retry, signal), plan);
+  const parts = closingParts(repeatReads(context.objectStore, context.retry, signal), plan, { anew, signal });
   const { runCount } = parts;
   const request = { kind: 'closing', model: index.model, plan: plainPlan, runCount } as const;
   let lost: number[] = [];
@@ -89,7 +87,7 @@ async function makeSegment(
       (segment, pieces) =>
         storeClosing(context.objectStore, segmentKey(organization, closingKey), segment, pieces, last, signal),
       async (writer) => {
-        const files = incomingFiles(writer, plan, parts, context.digests);
+        const files = incomingFiles(writer, plan, parts, anew ? undefined : context.digests);
         let hasManifest = false;
         const answer = async (question: ClosingQuestion): Promise<unknown> => {
           if (question.kind === 'begin') hasManifest ||= question.path === manifestPath;

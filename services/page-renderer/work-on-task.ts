@@ -45,13 +45,10 @@ async function close(
       return { type: 'ClosingRendered', data: { attempt, reused: true, manifestSha256 } };
   }
   const site = await retryUnavailable(retry, signal, () => context.sites(organization, planHash));
-  // A replay proves the bundle, so it reads everything again.
-  const outcome = await renderClosing(
-    anew === undefined ? context : { ...context, digests: undefined },
-    site,
-    signal,
-    after,
-  );
+  // A replay proves the bundle, and a later attempt may follow from something wrong that an earlier closing segment left.
+  const isLater = attempt > 1;
+  const options = { anew: anew === true || isLater, after: isLater ? undefined : after };
+  const outcome = await renderClosing(context, site, signal, options);
   if (outcome.kind === 'lost') {
     const reason = 'their sidecars are missing or damaged';
     return { type: 'SegmentsLost', data: { chunks: outcome.chunks, reason } };

@@ -19,6 +19,7 @@ import {
  *   selections/<org>/<hash>.json                     the pages that a request named
  *   plans/<org>/<hash>.json                          the plan of one export
  *   segments/<org>/<key>, <key>.json                 rendered files of one chunk, and their sidecar
+ *   parts/<org>/<key>, <key>.json                    texts of a run of chunks, and their facts, for the next closing segment
  *   bundles/<org>/<domain>/<plan hash>.tar.gz        the archive that clients download
  *   archive/<org>/<job>.json                         the history of a job that ended long ago
  */
@@ -149,6 +150,9 @@ export const planKey = (organization: string, planHash: string): string => `plan
 export const segmentPrefix = 'segments/';
 export const segmentKey = (organization: string, key: string): string => `${segmentPrefix}${organization}/${key}`;
 export const sidecarKey = (organization: string, key: string): string => `${segmentKey(organization, key)}.json`;
+export const partPrefix = 'parts/';
+export const partTextsKey = (organization: string, key: string): string => `${partPrefix}${organization}/${key}`;
+export const partFactsKey = (organization: string, key: string): string => `${partTextsKey(organization, key)}.json`;
 export const bundleKey = (organization: string, domain: string, planHash: string): string =>
   `bundles/${organization}/${domain}/${planHash}.tar.gz`;
 

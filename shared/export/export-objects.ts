@@ -82,6 +82,8 @@ const knownSidecarSchema = z.looseObject(
   segmentDigestSchema.extend(segmentSidecarSchema.pick({ files: true, texts: true }).shape).shape,
 ) as unknown as z.ZodType<SegmentSidecar>;
 
+export type WholeSidecar = { sidecar: SegmentSidecar; jsonBytes: number; behind: Uint8Array; behindAt: number };
+
 /**
  * The sidecar, the size of its JSON, the bytes of the texts after it, for `readTexts`, and the place where these begin in the object. Undefined like
  * `readSidecar`.
@@ -90,7 +92,7 @@ export async function readWholeSidecar(
   objectStore: ObjectStore,
   organization: string,
   key: string,
-): Promise<{ sidecar: SegmentSidecar; jsonBytes: number; behind: Uint8Array; behindAt: number } | undefined> {
+): Promise<WholeSidecar | undefined> {
   const stored = await unlessDamaged(objectStore.get(sidecarKey(organization, key)));
   if (stored === undefined || !hasRightSum(key, stored)) return undefined;
   const { json, behind } = sidecarParts(stored);

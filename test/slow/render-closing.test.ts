@@ -13,6 +13,7 @@ import { siteModel } from '../support/site-model.ts';
 import { testObjectStore } from '../support/test-object-store.ts';
 import { renderClosing, storedManifest } from '#services/page-renderer/render-closing.ts';
 import { renderChild } from '#services/page-renderer/main.ts';
+import { digestStates } from '#services/page-renderer/running-digest.ts';
 import { packPages, sidecarParts } from '#shared/export/bundle/packed-segment.ts';
 import { storeSegment } from '#services/page-renderer/store-segment.ts';
 
@@ -30,6 +31,7 @@ afterEach(() => pool.close());
 const context = () => ({
   objectStore,
   pool,
+  digests: digestStates(),
   retry: { firstPauseMs: 1, longestPauseMs: 1, giveUpAfterMs: 0 },
 });
 

@@ -1,0 +1,120 @@
+import { crc32 } from 'node:zlib';
+import { z } from 'zod';
+import { sha256Hex } from '#shared/contracts/identifiers.ts';
+import {
+  type ExportPlan,
+  partFactsKey,
+  partTextsKey,
+  segmentSidecarSchema,
+  type SegmentSidecar,
+} from '#shared/contracts/stored-objects.ts';
+import { jsonIn, sha256OfJson } from '#shared/runtime/canonical-json.ts';
+import { type ObjectStore, type ReadOptions, unlessDamaged } from '#shared/storage/object-store.ts';
+import { placeOfTexts, type TextKind } from './bundle/packed-segment.ts';
+import { type SegmentRun, segmentRuns } from './segment-runs.ts';
+
+/*
+ * Parts that are kept for later closing segments: the facts of a run of segments, folded from their sidecars, and the texts of these segments. Their key
+ * is made from the keys of the segments, so a part is never changed. The texts are stored before the facts, so that facts imply texts. A part that is
+ * missing or damaged is made again from the sidecars.
+ *
+ * The object with the facts has three lines: a checksum over its key and the other lines, what the service needs, and the part for the child.
+ */
+
+/** Sites with fewer chunks have no kept parts, because they are closed in a moment. */
+const fewestChunks = 64;
+
+/** The keys of the parts that are kept for a plan, by run. Empty for a small site. */
+export function keptPartKeys(
+  plan: Pick<ExportPlan, 'rendererVersion' | 'domain' | 'chunks'>,
+  runs: readonly SegmentRun[] = segmentRuns(plan),
+): string[] {
+  const { rendererVersion, domain, chunks } = plan;
+  if (chunks.length < fewestChunks) return [];
+  return runs.map((run) =>
+    sha256OfJson({ kind: 'part', version: 1, rendererVersion, domain, chunks: run.chunks.map(({ key }) => key) }),
+  );
+}
+
+const textSha256 = z.object({ search: sha256Hex, fullText: sha256Hex });
+
+/** `textsAt`: where the texts begin in the sidecar's object. `textSha256`: of the deflated texts of each kind. */
+const partSegmentSchema = z.object({
+  sha256: sha256Hex,
+  texts: segmentSidecarSchema.shape.texts,
+  textsAt: z.int().min(0),
+  textSha256: textSha256.optional(),
+});
+
+export type PartSegment = z.infer<typeof partSegmentSchema>;
+
+/** `claimed`: files of these segments that have names of files of a closing segment. */
+const partHeadSchema = z.object({
+  version: z.literal(1),
+  segments: z.array(partSegmentSchema),
+  claimed: z.array(z.string()),
+});
+
+/** `json`: a `ClosingPart`. */
+export type KeptPart = { segments: readonly PartSegment[]; claimed: readonly string[]; json: Uint8Array };
+
+type Name = { organization: string; key: string };
+
+/** Stores a part with its deflated texts: first all of one kind in the order of the segments, then all of the other. */
+export async function storePart(
+  objectStore: ObjectStore,
+  { organization, key }: Name,
+  { segments, claimed, json }: KeptPart,
+  behind: readonly Uint8Array[],
+  { signal }: { signal: AbortSignal },
+): Promise<void> {
+  const texts = (kind: TextKind): Uint8Array[] =>
+    segments.flatMap(({ texts: facts }, at) => {
+      if (facts === undefined) return [];
+      const { begin, end } = placeOfTexts(facts, kind);
+      return [behind[at]?.subarray(begin, end) ?? new Uint8Array(0)];
+    });
+  const options = { contentType: 'application/octet-stream', signal };
+  const bytes = Buffer.concat([...texts('search'), ...texts('fullText')]);
+  await objectStore.put(partTextsKey(organization, key), bytes, options);
+  const head = Buffer.from(`${JSON.stringify({ version: 1, segments, claimed })}\n`);
+  const name = partFactsKey(organization, key);
+  const sum = sumOf(name, Buffer.concat([head, json]));
+  await objectStore.put(name, Buffer.concat([Buffer.from(`${sum}\n`), head, json]), options);
+}
+
+/** Undefined if there is no such part, or if it is damaged or that of another key. */
+export async function readPart(
+  objectStore: ObjectStore,
+  { organization, key }: Name,
+  options: ReadOptions = {},
+): Promise<KeptPart | undefined> {
+  const name = partFactsKey(organization, key);
+  const stored = await unlessDamaged(objectStore.get(name, options));
+  if (stored === undefined) return undefined;
+  const bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.length);
+  const rest = bytes.subarray(sumDigits + 1);
+  if (bytes.subarray(0, sumDigits + 1).toString('latin1') !== `${sumOf(name, rest)}\n`) return undefined;
+  const end = rest.indexOf('\n');
+  const head = partHeadSchema.safeParse(jsonIn(rest.subarray(0, Math.max(0, end)).toString()));
+  if (!head.success) return undefined;
+  const { segments, claimed } = head.data;
+  return { segments, claimed, json: rest.subarray(end + 1) };
+}
+
+const sumDigits = 8;
+const sumOf = (name: string, rest: Uint8Array): string =>
+  crc32(rest, crc32(name)).toString(16).padStart(sumDigits, '0');
+
+/** The place of a segment's texts of one kind in the object with the texts of a part: from `begin` up to and without `end`. */
+export function placeInPart(
+  segments: readonly { texts?: SegmentSidecar['texts'] }[],
+  segment: number,
+  kind: TextKind,
+): { begin: number; end: number } {
+  const sizeOf = (of: TextKind, to: number): number =>
+    segments.slice(0, to).reduce((sum, { texts }) => sum + (texts?.[of].sizeBytes ?? 0), 0);
+  const first = kind === 'search' ? 0 : sizeOf('search', segments.length);
+  const begin = first + sizeOf(kind, segment);
+  return { begin, end: begin + (segments[segment]?.texts?.[kind].sizeBytes ?? 0) };
+}
