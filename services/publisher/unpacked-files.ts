@@ -37,9 +37,11 @@ export function unpackedFiles(most: { unpackedBytes: number; entries: number }) 
   const files: ReceivedFile[] = [];
   const paths = new Set<string>();
   let hash = createHash('sha256');
-  /** Bytes of the next file so far, and its start. */
+  /** Number of bytes of the unfinished file that have come. */
   let begun = 0;
+  /** Place at which the unfinished file begins in the bytes of all files. */
   let offset = 0;
+  /** Number of bytes that have come. */
   let taken = 0;
   let written = 0;
 
@@ -58,7 +60,7 @@ export function unpackedFiles(most: { unpackedBytes: number; entries: number }) 
       };
       for (const { path, sizeBytes } of unpacked) {
         if (archivePathProblem(path) !== undefined || paths.has(path))
-          throw new Misfit('it named a file as it may not');
+          throw new Misfit('it named a file with a path that is invalid or taken');
         const missing = sizeBytes - begun;
         if (missing < 0 || missing > bytes.length - at) throw new Misfit('it gave a file another size than it has');
         hashNext(missing);

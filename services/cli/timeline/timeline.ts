@@ -62,7 +62,7 @@ export type Totals = {
   waitMs: number;
 };
 
-/** The input of both pictures of a job. */
+/** A job over time, from which its timeline is drawn as text and as HTML. */
 export type Timeline = {
   jobId: string;
   domain: string;

@@ -80,10 +80,10 @@ export async function* readPieces(
   if (read !== end - start) throw damaged(`has ${read} bytes where it should have ${end - start}`);
 }
 
-/** Bytes that are summed in another thread; more are summed as they come, because they would have to be kept for it. */
+/** Limit of the bytes that are kept until their SHA-256 is computed in another thread. */
 const mostKeptBytes = 4 * 1024 * 1024;
 
-/** A SHA-256 that is computed in another thread, while the caller goes on, unless there are many bytes. */
+/** Compares bytes with a SHA-256, which another thread computes at the end. Beyond `mostKeptBytes` it is computed on the event loop as bytes come. */
 export class ConcurrentSum {
   sizeBytes = 0;
   readonly #kept: Uint8Array[] = [];

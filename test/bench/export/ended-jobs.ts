@@ -27,7 +27,7 @@ const organizations = 100;
 const listedJobs = 20;
 /** The smaller number, just enough to fill the lists. */
 const referenceJobs = 2 * organizations * listedJobs;
-/** Time that jobs stay in the log. */
+/** Retention of ended jobs in the log, in days. */
 const daysInLog = 30;
 const partSize = 250;
 const activeJobs = 100;
