@@ -30,6 +30,8 @@ const pauseMs = 1_000;
  */
 export async function publishProject(client: ApiClient, publication: Publication): Promise<PublishedContent> {
   let { opened } = publication;
+  /** Hashes whose files were sent, and were not enough. */
+  let tooFew: ReadonlySet<string> | undefined;
   for (let attempt = 1; ; attempt += 1) {
     const folder = opened ?? (await unreadFolder(publication.folder));
     opened = undefined;
@@ -38,6 +40,10 @@ export async function publishProject(client: ApiClient, publication: Publication
     const { listed } = project;
     const missing = await missingIn(client, publication.domain, listed);
     if (missing === undefined) return await send(client, publication, 'PUT', packed(project, listed));
+    // The list was right, but a file that it need not send is gone.
+    if (tooFew !== undefined && missing.every((sha256) => tooFew?.has(sha256)))
+      return await send(client, publication, 'PUT', packed(project, listed));
+    tooFew = undefined;
     const wanted = new Set(missing);
     // One of several files with the same bytes is sent.
     const some = packed(
@@ -54,6 +60,7 @@ export async function publishProject(client: ApiClient, publication: Publication
       const isMissing = error instanceof ApiFailure && error.code === 'contents_missing';
       if (attempt === mostAttempts && isMissing) return await send(client, publication, 'PUT', packed(project, listed));
       if (attempt === mostAttempts || !(isCut || isMissing || changed instanceof FileChanged)) throw changed ?? error;
+      if (isMissing) tooFew = new Set(missing);
       if (isCut) await delay(pauseMs);
     }
   }

@@ -6,18 +6,21 @@ import {
   arrivedFilesKey,
   arrivedFilesPrefix,
   arrivedFilesSchema,
+  blobKey,
   type VersionFiles,
   versionFilesKey,
   versionFilesSchema,
 } from '#shared/contracts/stored-objects.ts';
 import type { ListedFile } from '#shared/interfaces/http/listed-files.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import {
   isStoredRecently,
   type ObjectEntry,
   type ObjectStore,
   type ReadOptions,
+  unlessDamaged,
 } from '#shared/storage/object-store.ts';
 import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
 
@@ -32,12 +35,15 @@ export type HeldFiles = {
   contentVersion: string | undefined;
   /** Sizes of stored files by hash. */
   sizes: ReadonlyMap<string, number>;
+  /** Hashes of those that the content version has. */
+  ofContent: ReadonlySet<string>;
   /** True for a file that the content has, but that no page needed. Its bytes are not stored. */
   isUnneeded: (file: ListedFile) => boolean;
 };
 
-/** Limit of records that are read, newest first. An upload that is cut again and again leaves more. */
+/** Limits of records that are read, newest first. An upload that is cut again and again leaves more. The largest record has 15 MB. */
 const mostRecords = 20;
+const mostRecordBytes = 32 * 1024 * 1024;
 
 export async function heldFiles(
   { objectStore, clock }: { objectStore: ObjectStore; clock: Clock },
@@ -50,22 +56,52 @@ export async function heldFiles(
   for await (const record of objectStore.list(arrivedFilesPrefix(domain), options))
     if (isStoredRecently(record, clock)) recent.push(record);
   recent.sort((a, b) => b.modifiedAt.getTime() - a.modifiedAt.getTime());
-  for (const { key } of recent.slice(0, mostRecords)) {
+  let recordBytes = 0;
+  for (const { key, sizeBytes: bytes } of recent.slice(0, mostRecords)) {
+    recordBytes += bytes;
+    if (recordBytes > mostRecordBytes) break;
     const arrived = await unlessBroken(getJson(objectStore, key, arrivedFilesSchema, options));
     for (const [sha256, sizeBytes] of arrived?.files ?? []) sizes.set(sha256, sizeBytes);
   }
   const unneeded = new Map<string, string>();
+  const ofContent = new Set<string>();
   const latest = state?.latest;
   const contentVersion = latest !== undefined && isKnown(state, latest) ? latest : undefined;
   if (contentVersion !== undefined) {
     const key = versionFilesKey({ ...domain, contentVersion });
     const files = await unlessBroken(getJson(objectStore, key, versionFilesSchema, options));
     for (const [path, sha256, sizeBytes, isStored] of files?.files ?? []) {
-      if (isStored) sizes.set(sha256, sizeBytes);
-      else unneeded.set(path, sha256);
+      if (!isStored) unneeded.set(path, sha256);
+      else {
+        sizes.set(sha256, sizeBytes);
+        ofContent.add(sha256);
+      }
     }
   }
-  return { contentVersion, sizes, isUnneeded: ({ path, sha256 }) => unneeded.get(path) === sha256 };
+  return { contentVersion, sizes, ofContent, isUnneeded: ({ path, sha256 }) => unneeded.get(path) === sha256 };
+}
+
+const looksAtOnce = 32;
+
+/**
+ * The same without files that are gone from the store, and those of `named` that are gone, for a publication that repairs a content: looking for all files
+ * costs more than a small change.
+ */
+export async function withoutGone(
+  objectStore: ObjectStore,
+  organization: string,
+  held: HeldFiles,
+  named: Iterable<string>,
+  options: ReadOptions,
+): Promise<{ held: HeldFiles; gone: ReadonlySet<string> }> {
+  const gone = new Set<string>();
+  await inParallel([...new Set([...held.ofContent, ...named])], looksAtOnce, async (sha256) => {
+    const found = await unlessDamaged(objectStore.head(blobKey(organization, sha256), options));
+    if (found === undefined) gone.add(sha256);
+  });
+  const sizes = new Map([...held.sizes].filter(([sha256]) => !gone.has(sha256)));
+  const ofContent = new Set([...held.ofContent].filter((sha256) => !gone.has(sha256)));
+  return { held: { ...held, sizes, ofContent }, gone };
 }
 
 /** Hashes of listed files whose bytes have to be sent, each once. Pure. */

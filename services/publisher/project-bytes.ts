@@ -26,12 +26,7 @@ export function bytesOf(
 ): ProjectBytes {
   const sent = new Map(received.files.map((file) => [file.sha256, file]));
   const sizes = received.listed === undefined ? new Map<string, number>() : held.sizes;
-  for (const { path, sha256, sizeBytes } of files) {
-    const size = sent.get(sha256)?.sizeBytes ?? sizes.get(sha256) ?? sizeBytes;
-    if (size === sizeBytes) continue;
-    const sentence = `The list of files gives ${JSON.stringify(path)} ${sizeBytes} bytes, but the file of that hash has another size. Make the list again.`;
-    throw new ApiError('invalid_project', sentence);
-  }
+  checkSizes(files, (sha256) => sent.get(sha256)?.sizeBytes ?? sizes.get(sha256));
   let isLacking = false;
   return {
     async read({ sha256 }, maxBytes) {
@@ -52,6 +47,15 @@ export function bytesOf(
       return needed.flatMap(({ sha256 }) => sent.get(sha256) ?? []);
     },
   };
+}
+
+/** Refuses a list that gives a file another size than the known one. */
+export function checkSizes(files: readonly ListedFile[], sizeOf: (sha256: string) => number | undefined): void {
+  const wrong = files.find(({ sha256, sizeBytes }) => (sizeOf(sha256) ?? sizeBytes) !== sizeBytes);
+  if (wrong === undefined) return;
+  const { path, sizeBytes } = wrong;
+  const sentence = `The list of files gives ${JSON.stringify(path)} ${sizeBytes} bytes, but the file of that hash has another size. Make the list again.`;
+  throw new ApiError('invalid_project', sentence);
 }
 
 export const contentsMissing = (): ApiError => new ApiError('contents_missing');

@@ -154,13 +154,20 @@ async function unpackInChild(
   const parts = packed[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   /** Our error, or that of the client's connection; the child is only told that there was one. */
   let problem: { cause: unknown } | undefined;
+  let written: Promise<unknown> = Promise.resolve();
+  /** Writes bytes behind those of the questions before. After a failed write there is none, because its bytes would be in the place of others. */
+  const keep = async (bytesOfFiles: Uint8Array): Promise<null> => {
+    await writeAt(bytes, files.written(), bytesOfFiles);
+    files.wrote(bytesOfFiles);
+    return null;
+  };
   const answer = async (question: UnpackQuestion): Promise<unknown> => {
     if (question.kind === 'keep') files.take(question.files, question.bytes);
     try {
       if (question.kind === 'keep') {
-        await writeAt(bytes, files.written(), question.bytes);
-        files.wrote(question.bytes);
-        return null;
+        const writing = written.then(() => keep(question.bytes));
+        written = writing;
+        return await writing;
       }
       const part = await parts.next();
       return part.done === true ? null : part.value;
@@ -172,8 +179,8 @@ async function unpackInChild(
   };
   const request: UnpackRequest = { budgets: projectBudgets };
   const all = { schema: z.undefined(), verify: () => void files.all() };
-  // Answered in order, because the bytes of a question are appended to those of the last.
-  const answers = answerer(unpackQuestion, answer, { atOnce: 1 });
+  // Two, so that files that have arrived are kept while the next part is awaited: the client may be slow, or gone.
+  const answers = answerer(unpackQuestion, answer, { atOnce: 2 });
   const limits = { deadlineMs: unpackDeadlineMs, withinMs: uploadWithinMs };
   const run = { ...limits, expects: all, signal, affinity: organization, answers };
   await pool.run(request, run).catch((error: unknown) => {
@@ -241,18 +248,20 @@ const filesAtOnce = 16;
 /** Size above which files are not held in memory. */
 const mostHeldBytes = 8 * 1024 * 1024;
 
-/** Stores files under their hashes; a file that was stored recently is not stored again. */
+/** Stores files under their hashes; a file that was stored recently is not stored again. `stored` gets each file that is there. */
 export async function storeFiles(
   objectStore: ObjectStore,
   clock: Clock,
   organization: string,
   project: StoredFiles,
   signal: AbortSignal,
+  stored: (file: ReceivedFile) => void = () => {},
 ): Promise<void> {
   const different = [...new Map(project.files.map((file) => [file.sha256, file])).values()];
   await inParallel(different, filesAtOnce, async (file) => {
     signal.throwIfAborted();
     await storeFile(objectStore, clock, blobKey(organization, file.sha256), project, file, signal);
+    stored(file);
   });
 }
 

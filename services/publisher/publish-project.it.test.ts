@@ -1,10 +1,14 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import { blobKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
+import { arrivedFilesPrefix, arrivedFilesSchema, blobKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { projectPool } from '#shared/docs/project/analyze-project.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
-import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { fileListName, fileListText } from '#shared/interfaces/http/listed-files.ts';
+import { type ObjectStore, ObjectStoreUnavailable } from '#shared/storage/object-store.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { type AgingStore, agingStore } from '../../test/support/aging-store.ts';
 import { contentCommit, testCaller } from '../../test/support/make-commit.ts';
@@ -48,13 +52,18 @@ test('a version that is ended while it is published again is stored again', asyn
   const { contentVersion } = answer;
   const modelKey = siteModelKey({ organization: 'acme', domain: 'docs', contentVersion });
   const subject = contentLogSubject('acme', 'docs');
-  // The version is known when the upload arrives; it ends, and its objects are swept, before the log is written.
+  // The version is known when the upload arrives, and its two files are there; it ends, and its objects are swept, before the log is written.
   let ended = false;
+  let looks = Promise.resolve(0);
   const sweeping: ObjectStore = {
     ...objects.store,
-    async get(key, options) {
-      const found = await objects.store.get(key, options);
-      if (key === modelKey && !ended) {
+    async head(key, options) {
+      const before = looks;
+      const { promise, resolve } = Promise.withResolvers<number>();
+      looks = promise;
+      const count = (await before) + 1;
+      const found = await objects.store.head(key, options);
+      if (count === 2) {
         ended = true;
         const previous = await bus.content.last(subject);
         const data = { organization: 'acme', domain: 'docs', contentVersion };
@@ -62,6 +71,7 @@ test('a version that is ended while it is published again is stored again', asyn
         await bus.content.append(commit, { sequence: previous?.sequence ?? 0 });
         for (const swept of await objects.keys()) await objects.store.remove(swept);
       }
+      resolve(count);
       return found;
     },
   };
@@ -92,4 +102,47 @@ test('ignored files of a project are not stored', async () => {
   const stored = await objects.keys();
   expect(stored).toEqual(expect.arrayContaining([page, '<svg/>'].map((text) => blobKey('acme', sha256Of(text)))));
   expect(stored).not.toContain(blobKey('acme', sha256Of(tool)));
+});
+
+test('of an upload that was cut, the files count that could be stored', async () => {
+  const pictures = Object.fromEntries(Array.from({ length: 8 }, (_, at) => [`p${at}.png`, randomBytes(300_000)]));
+  const listed = Object.entries({ ...project, ...pictures }).map(([path, content]) => ({
+    path,
+    sha256: sha256Of(content),
+    sizeBytes: Buffer.byteLength(content),
+  }));
+  const packed = await packTar({ [fileListName]: fileListText(listed), ...pictures });
+  const arriving = new Readable({ read() {} });
+  for (let at = 0; at < packed.length * 0.9; at += 65_536) arriving.push(packed.subarray(at, at + 65_536));
+  let room = 2;
+  const full: ObjectStore = {
+    ...objects.store,
+    async put(key, body, options) {
+      if (key.startsWith('blobs/') && (room -= 1) < 0) throw new ObjectStoreUnavailable('no space is left');
+      await objects.store.put(key, body, options);
+    },
+  };
+  const context = { bus, objectStore: full, pool, clock, random: randomBase62, uploads, readerVersion: 'today' };
+  const publishing = publishProject(
+    context,
+    caller,
+    arriving,
+    { sends: 'changed files' },
+    new AbortController().signal,
+  );
+  const outcome = publishing.catch((error: unknown) => error);
+  const folderBytes = async () => {
+    const files = await readdir(uploadFolder, { recursive: true });
+    const sizes = files.map(async (file) => (await stat(join(uploadFolder, file)).catch(() => undefined))?.size ?? 0);
+    return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  };
+  await expect.poll(folderBytes, { timeout: 60_000 }).toBeGreaterThan(1_500_000);
+  arriving.destroy(new Error('the network is gone'));
+  expect(await outcome).toMatchObject({ message: 'the network is gone' });
+  const [record = ''] = await objects.keys(arrivedFilesPrefix({ organization: 'acme', domain: 'docs' }));
+  const { files } = arrivedFilesSchema.parse(
+    JSON.parse(Buffer.from((await objects.store.get(record)) ?? '').toString()),
+  );
+  expect(files).toHaveLength(2);
+  for (const [sha256] of files) expect(await objects.keys()).toContain(blobKey('acme', sha256));
 });

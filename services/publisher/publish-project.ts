@@ -9,6 +9,7 @@ import type { ContentId } from '#shared/contracts/identifiers.ts';
 import { readingsKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { analyzeProject } from '#shared/docs/project/analyze-project.ts';
 import { InvalidProject } from '#shared/docs/project/diagnostics.ts';
+import { isSource } from '#shared/docs/project/read-sources.ts';
 import { type PageEntry, readSiteModel, type SiteModel } from '#shared/docs/project/site-model.ts';
 import { remoteManifestPath } from '#shared/docs/reference/remote-files.ts';
 import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
@@ -22,9 +23,10 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
 import { type ObjectStore, storeWithin, unlessDamaged } from '#shared/storage/object-store.ts';
 import { BrokenObject } from '#shared/storage/stored-json.ts';
-import { heldFiles, type HeldFiles, missingOf, recordArrived, recordFiles } from './held-files.ts';
-import { type ArrivingProject, bytesOf, contentsMissing } from './project-bytes.ts';
+import { heldFiles, type HeldFiles, missingOf, recordArrived, recordFiles, withoutGone } from './held-files.ts';
+import { type ArrivingProject, bytesOf, checkSizes, contentsMissing } from './project-bytes.ts';
 import { type ReceivedProject, type StoredFiles, storeFiles, storeMadeFiles, type Uploads } from './project-files.ts';
+import type { ReceivedFile } from './unpacked-files.ts';
 
 export type PublisherContext = {
   bus: Pick<BusParts, 'content'>;
@@ -66,7 +68,8 @@ export async function publishProject(
     const contentVersion = contentVersionOf(files, context.readerVersion);
     const content = { organization, domain, contentVersion };
     const state = await contentState(context, caller);
-    const held = await heldFiles(context, caller, state, { signal });
+    const stored = isKnown(state, contentVersion) ? await knownModel(context, content, signal) : undefined;
+    const { held, isWhole } = await heldOrGone(context, caller, state, { contentVersion, model: stored, signal });
     const append = (isStored: boolean, pageCount: number) =>
       appendContent(context, caller, (newest) => {
         if (!isStored && !isKnown(newest, contentVersion)) throw new ContentEnded();
@@ -80,7 +83,11 @@ export async function publishProject(
         });
       });
     const store = () => storeProject(context, content, { files, received, held }, signal);
-    const known = isKnown(state, contentVersion) ? await knownModel(context, content, signal) : undefined;
+    const known = isWhole ? stored : undefined;
+    if (known !== undefined) {
+      const sizes = namedBy(known);
+      checkSizes(files, (sha256) => sizes.get(sha256));
+    }
     const model = known ?? (await store());
     const { revision } = await append(known === undefined, model.pages.length).catch(async (error: unknown) => {
       if (!(error instanceof ContentEnded)) throw error;
@@ -108,8 +115,27 @@ export async function missingContents(
   await received.remove();
   const listed = requireList(received);
   const state = await contentState(context, caller);
-  if (isKnown(state, contentVersionOf(listed, context.readerVersion))) return { missing: [] };
-  return { missing: missingOf(listed, await heldFiles(context, caller, state, { signal })) };
+  const contentVersion = contentVersionOf(listed, context.readerVersion);
+  const { held, isWhole } = await heldOrGone(context, caller, state, { contentVersion, signal });
+  if (isKnown(state, contentVersion) && isWhole) return { missing: [] };
+  return { missing: missingOf(listed, held) };
+}
+
+/**
+ * The files that the caller need not send. To publish the latest content once more is the way to repair it, so its files are looked for then. `isWhole`
+ * is false if some of them, or of those that `model` names, are gone.
+ */
+async function heldOrGone(
+  { objectStore, clock }: PublisherContext,
+  { organization, domain }: Caller,
+  state: ContentState | undefined,
+  { contentVersion, model, signal }: { contentVersion: string; model?: SiteModel | undefined; signal: AbortSignal },
+): Promise<{ held: HeldFiles; isWhole: boolean }> {
+  const held = await heldFiles({ objectStore, clock }, { organization, domain }, state, { signal });
+  if (held.contentVersion !== contentVersion) return { held, isWhole: true };
+  const named = model === undefined ? [] : namedBy(model).keys();
+  const found = await withoutGone(objectStore, organization, held, named, { signal });
+  return { held: found.held, isWhole: found.gone.size === 0 };
 }
 
 function requireList({ listed }: ReceivedProject): readonly ListedFile[] {
@@ -120,6 +146,7 @@ function requireList({ listed }: ReceivedProject): readonly ListedFile[] {
 
 /** Longest time for storing what arrived of an upload that was cut. */
 const keepWithinMs = 60_000;
+const recordWithinMs = 10_000;
 
 /** Receives an archive. If one that begins with a list is cut, the files that arrived are stored, and need not be sent again. */
 async function receive(
@@ -132,8 +159,12 @@ async function receive(
     if (arrived.files.length === 0) return;
     // The signal of the upload has aborted.
     const within = storeWithin(keepWithinMs);
-    await storeFiles(objectStore, clock, organization, arrived, within);
-    await recordArrived(objectStore, { organization, domain }, arrived.files, { signal: within });
+    const stored: ReceivedFile[] = [];
+    const storing = storeFiles(objectStore, clock, organization, arrived, within, (file) => void stored.push(file));
+    // A file counts also if there was no time for the others.
+    await storing.catch(() => undefined);
+    if (stored.length === 0) return;
+    await recordArrived(objectStore, { organization, domain }, stored, { signal: storeWithin(recordWithinMs) });
   };
   return await uploads.receive(organization, packed, signal, keepArrived).catch((error: unknown) => {
     throw refusal(error);
@@ -226,8 +257,9 @@ async function storeProject(
   const { formatVersion, ...rest } = analysis.project;
   const model: SiteModel = { formatVersion, contentVersion, ...rest };
   const named = namedBy(model);
-  // Files such as docs.json are not named, but the next publication reads them again.
-  const isNeeded = ({ sha256 }: ListedFile): boolean => named.has(sha256) || read.has(sha256);
+  // Files such as docs.json are not named, but the next publication reads them again; pages that are only links, when the code that reads them changes.
+  const isNeeded = ({ path, sha256 }: ListedFile): boolean =>
+    named.has(sha256) || read.has(sha256) || (isSource(path) && held.ofContent.has(sha256));
   const needed = files.filter(isNeeded);
   const toStore = bytes.toStore(needed);
   bytes.check();
@@ -242,10 +274,10 @@ async function storeProject(
   return model;
 }
 
-/** Hashes of all files that a model names. */
-function namedBy({ pages, snippets, specs, operations = [], assets, styles, scripts }: SiteModel): Set<string> {
+/** Sizes of all files that a model names, by their hashes. */
+function namedBy({ pages, snippets, specs, operations = [], assets, styles, scripts }: SiteModel): Map<string, number> {
   const all = [pages, snippets, specs, operations, assets, styles, scripts];
-  return new Set(all.flatMap((entries) => entries.map(({ sha256 }) => sha256)));
+  return new Map(all.flatMap((entries) => entries.map(({ sha256, sizeBytes }) => [sha256, sizeBytes])));
 }
 
 function refusal(error: unknown): unknown {

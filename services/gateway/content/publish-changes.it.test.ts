@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { type ApiClient, apiClient, ApiFailure } from '#services/cli/api-client.ts';
 import { publishProject } from '#services/cli/publish-project.ts';
-import { arrivedFilesPrefix, blobKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
+import { arrivedFilesPrefix, blobKey, readingsKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { readArchive } from '#shared/export/bundle/read-archive.ts';
 import type { MissingContents, PublishedContent } from '#shared/interfaces/http/content.ts';
 import { fileListName, fileListText } from '#shared/interfaces/http/listed-files.ts';
@@ -288,6 +288,12 @@ test.each<[string, string, Files, string]>([
     { 'index.mdx': changed['index.mdx'] ?? '' },
     '"logo.svg" 5 bytes',
   ],
+  [
+    'another size of a file of a known content',
+    listOf(project).replace(/ \d+ logo/, ' 5 logo'),
+    {},
+    '"logo.svg" 5 bytes',
+  ],
   ['a line that is none', `${listOf(project)}x y z\n`, {}, 'Line 7 of the list of files is "x y z"'],
   ['a name that climbs', `${sha256Of('x')} 1 ../x.mdx\n`, {}, '"../x.mdx" climbs out of its folder'],
   ['a name twice', listOf(project) + listOf({ 'logo.svg': 'y' }), {}, '"logo.svg" is in the archive more than once'],
@@ -345,8 +351,36 @@ test('a needed file that is gone from the store is sent after all', async () => 
   await gateway.objectStore.remove(gone);
   const { over, calls } = watched();
   await publish(changed, over);
+  // The second list asks for no other file, so the whole project is sent.
+  expect(calls.map(({ what }) => what)).toEqual(['missing', 'content', 'missing', 'content']);
   expect(calls.at(-1)?.names).toEqual(Object.keys(project).toSorted());
   expect(await gateway.objectStore.head(gone)).toBeDefined();
+});
+
+test('files of the latest content that are gone from the store come back when it is published again', async () => {
+  const { contentVersion } = await publish(project);
+  const gone = blobKey(acme.id, sha256Of(project['guides/x.mdx'] ?? ''));
+  const modelKey = siteModelKey({ organization: acme.id, domain: 'docs', contentVersion });
+  for (const lost of [[gone], [gone, modelKey]]) {
+    for (const key of lost) await gateway.objectStore.remove(key);
+    const { over, calls } = watched();
+    await publish(project, over);
+    expect(calls.map(({ names }) => names)).toEqual([[], ['guides/x.mdx']]);
+    for (const key of lost) expect(await gateway.objectStore.head(key)).toBeDefined();
+  }
+  await gateway.objectStore.remove(gone);
+  await publishWhole(project);
+  expect(await gateway.objectStore.head(gone)).toBeDefined();
+});
+
+test('a page that is only a link need not be sent again when nothing is known of the last reading', async () => {
+  const linked = { ...project, 'link.mdx': '---\nurl: https://x.test\n---\n' };
+  await publish(linked);
+  const { contentVersion } = await publish({ ...linked, 'index.mdx': 'Changed.\n' });
+  await gateway.objectStore.remove(readingsKey({ organization: acme.id, domain: 'docs', contentVersion }));
+  const { over, calls } = watched();
+  await publish({ ...linked, 'index.mdx': 'Changed again.\n' }, over);
+  expect(calls.map(({ names }) => names)).toEqual([[], ['index.mdx']]);
 });
 
 test('a file that changes while it is sent is listed anew', async () => {
