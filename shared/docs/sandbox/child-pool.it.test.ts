@@ -177,6 +177,15 @@ describe('the organization of a child', () => {
     expect(await nameOf(pool, 'acme')).not.toBe(acme);
   });
 
+  it('gives its place to a spare when the pool is calm, so that no more children wait than work', async () => {
+    const pool = poolOf({ slots: 2, warmSpares: 2, calmAfterMs: 1_000 });
+    const acme = await nameOf(pool, 'acme');
+    const globex = await nameOf(pool, 'globex');
+    await vi.waitUntil(() => processOf(acme) === undefined, { timeout: 30_000 });
+    expect(await nameOf(pool, 'globex')).toBe(globex);
+    expect([acme, globex]).not.toContain(await nameOf(pool, 'acme'));
+  });
+
   it.skipIf(process.platform !== 'linux')(
     'is stopped when it has answered, and works on its next request',
     async () => {

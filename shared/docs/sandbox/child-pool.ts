@@ -26,8 +26,8 @@ export type ChildPoolOptions = ChildProgram & {
   slots: number;
   /**
    * Started but unused children, counting parked ones; at least one unused spare is kept unless this is 0. They start when the pool has been calm for
-   * a while, because a start beside requests takes their processor time and memory. They end with the others when the pool is idle, and come back
-   * after its next request. Default: 1.
+   * a while, because a start beside requests takes their processor time and memory, and take the place of a parked child if there are `slots` of those, and at least two.
+   * They end with the others when the pool is idle, and come back after its next request. Default: 1.
    */
   warmSpares?: number;
   /** Requests of our own that make spares compile their code before a real request arrives. Default: none. */
@@ -277,8 +277,10 @@ export function childPool(options: ChildPoolOptions): ChildPool {
     const spares = isCalm() ? Math.max(warmSpares - parkedChildren().length, Math.min(warmSpares, 1)) : 0;
     const wanted = Math.max(spares, waiting);
     for (let fresh = all(isFresh).length; fresh < wanted; fresh += 1) {
-      if (members.size >= slots + parked + warmSpares) {
-        // The waiting requests belong to other organizations than the parked children.
+      const isSpare = fresh >= waiting;
+      if (members.size >= slots + parked + warmSpares || (isSpare && parkedChildren().length >= Math.max(slots, 2))) {
+        // The waiting requests belong to other organizations than the parked children. A spare takes the place of one of them, because each takes as much
+        // memory as three services, and requests of the same organization can use the spare.
         const [longestUnused] = parkedChildren();
         if (!longestUnused) return;
         retire(longestUnused);
