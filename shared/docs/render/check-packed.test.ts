@@ -184,3 +184,11 @@ export const Counter = () => { const [count, setCount] = useState(1); return <bu
     await expect(checkPacked(await lie(), 'docs', paths)).rejects.toThrow(/^it [a-z]/);
   });
 });
+
+it('keeps no memory for the pages of a chunk, which would make the collector mark the site of the service', async () => {
+  const large = Buffer.from('words and more words\n'.repeat(400_000)).toString();
+  const chunk = await packPages('docs', [{ ...html, body: large }, markdown, ...rest], pages);
+  const before = process.memoryUsage().arrayBuffers;
+  await checkPacked(chunk, 'docs', paths);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(large.length / 2);
+});

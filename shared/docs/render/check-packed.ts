@@ -7,6 +7,7 @@ import { inflatePieces } from '#shared/export/bundle/deflated-bytes.ts';
 import { archivePath } from '#shared/export/bundle/pack-export.ts';
 import { type PackedSegment, sidecarParts, textEnds, type TextKind } from '#shared/export/bundle/packed-segment.ts';
 import { tarHeader, tarPadding } from '#shared/export/bundle/tar-header.ts';
+import { freeBytes } from '#shared/runtime/free-bytes.ts';
 import { isOfPage } from './bundle-paths.ts';
 
 /** Limits of the JSON in the sidecar of a chunk. */
@@ -62,6 +63,7 @@ export async function checkPacked(
     expect(tarPadding(size));
   }
   if (at !== raw.length) throw new Misfit('it packed more than the files that it listed');
+  freeBytes(raw);
   checkFiles(facts, domain, pages);
   await checkTexts(facts, behind);
 }
@@ -119,6 +121,7 @@ async function checkTexts({ texts, pages }: SegmentSidecar, behind: Uint8Array):
   const raw = await inflated(behind, search.rawLength + fullText.rawLength, 'texts');
   checkSum(raw.subarray(0, search.rawLength), search, 'texts');
   checkSum(raw.subarray(search.rawLength), fullText, 'texts');
+  freeBytes(raw);
 }
 
 async function inflated(deflated: Uint8Array, rawLength: number, what: string): Promise<Buffer> {

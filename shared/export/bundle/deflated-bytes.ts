@@ -59,6 +59,8 @@ const optionsOf = (piece: Uint8Array, before: Uint8Array): ZlibOptions =>
 /** More bytes than stored blocks, each of up to 64 KB, add to a piece. */
 const storedOverhead = 1_024;
 
+/** Shorter pieces are always deflated, because they may repeat bytes before them. */
+const leastStored = 64 * 1024;
 const sampledBytes = 4_096;
 /** Expected sum of the squares of the counts of all values among the sampled bytes, if each value is equally likely. */
 const evenSum = sampledBytes ** 2 / 256 + sampledBytes;
@@ -67,8 +69,8 @@ const mostUneven = 1.25;
 
 /** True if the values of the bytes are distributed so evenly that deflating would save next to nothing. Takes some microseconds. */
 function isPacked(piece: Uint8Array): boolean {
+  if (piece.length < leastStored) return false;
   const step = Math.floor(piece.length / sampledBytes);
-  if (step === 0) return false;
   const counts = new Uint16Array(256);
   for (let at = 0; at < sampledBytes; at += 1) {
     const value = piece[at * step] as number;

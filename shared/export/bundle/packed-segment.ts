@@ -5,6 +5,7 @@ import {
   type RenderedPage,
   type SegmentSidecar,
 } from '#shared/contracts/stored-objects.ts';
+import { freeBytes } from '#shared/runtime/free-bytes.ts';
 import { deflateWhole, inflatePieces } from './deflated-bytes.ts';
 import { packRendered } from './pack-export.ts';
 import type { DeflatedBytes, FileToPack, SegmentSummary } from './segment-writer.ts';
@@ -52,7 +53,9 @@ export async function sidecarBytes(sidecar: SegmentSidecar, pages: readonly Page
 async function deflatedTexts(pages: readonly PageText[], kind: TextKind) {
   const raw = textsOf(pages, kind);
   const deflated = await deflateWhole(raw);
-  return { deflated, facts: { sizeBytes: deflated.length, rawLength: raw.length, crc32: crc32(raw) } };
+  const facts = { sizeBytes: deflated.length, rawLength: raw.length, crc32: crc32(raw) };
+  freeBytes(raw);
+  return { deflated, facts };
 }
 
 /** Adds a checksum over all stored bytes and the key of the segment, which detects corruption and the sidecar of another segment. */

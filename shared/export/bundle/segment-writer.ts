@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { crc32 } from 'node:zlib';
+import { freeBytes } from '#shared/runtime/free-bytes.ts';
 import { crc32Combine } from './crc32-combine.ts';
 import { deflatePiece, deflateWhole, pieceBytes, windowBytes } from './deflated-bytes.ts';
 import { tarHeader, tarPadding } from './tar-header.ts';
@@ -200,10 +201,11 @@ export async function packSegment(files: readonly FileToPack[]): Promise<Segment
     contents.added(path, size, hash('sha256', raw.subarray(begin, begin + size), 'hex'));
   }
   const bytes = await deflateWhole(raw);
+  const facts = { crc32: crc32(raw), rawLength: raw.length };
+  freeBytes(raw);
   return {
     sha256: hash('sha256', bytes, 'hex'),
-    crc32: crc32(raw),
-    rawLength: raw.length,
+    ...facts,
     sizeBytes: bytes.length,
     bytes,
     files: contents.files,
