@@ -291,6 +291,8 @@ test.each([
   ['<b', '\\<b'],
   ['< b', '< b'],
   ['<1', '<1'],
+  ['<b> <1', '\\<b> <1'],
+  ['x:https://evil.example', 'x:`https://evil.example`'],
   ['<=', '<='],
   ['<-', '<-'],
   ['<\n', '<\n'],
@@ -414,6 +416,12 @@ test('an address that begins at the end of a long text is found whole', async ()
   const words = 'word '.repeat(20);
   const shown = (await links.push(`${words}https:`)) + (await links.push('//evil.example')) + (await links.end());
   expect(shown).toBe(`${words}\`https://evil.example\``);
+});
+
+test('code of which a line comes in two pieces ends at its mark', async () => {
+  const links = linkFilter(ours);
+  const shown = (await links.push('```\na')) + (await links.push('b\n```\n[x](//e)')) + (await links.end());
+  expect(shown).toBe('```\nab\n```\nx');
 });
 
 test('a link that never ends holds nothing back for ever', async () => {
