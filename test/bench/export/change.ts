@@ -94,15 +94,23 @@ const measured = (bench: Bench, pages: number): Promise<Size> =>
     }),
   );
 
-/** Writes a generated project whose pages have the size of real ones. Returns how one of its pages is changed. */
-export async function writeProject(folder: string, pages: number): Promise<(round: number) => Promise<void>> {
+/** Writes a generated project whose pages have the size of real ones. Returns how one of its pages is changed, or all. */
+export async function writeProject(
+  folder: string,
+  pages: number,
+): Promise<(round: number, which?: 'all') => Promise<void>> {
   const files = generatedFiles('Change', pages);
   let at = 0;
   for (const [path, text] of Object.entries(files)) {
     if (path.endsWith('.mdx')) files[path] = `${text}\n${prose((at += 1))}`;
     await write(folder, path, files[path] ?? text);
   }
-  return (round) => write(folder, changedPage, `${files[changedPage]}\nA sentence that was added in round ${round}.\n`);
+  return async (round, which) => {
+    const changed = which === 'all' ? Object.keys(files).filter((path) => path.endsWith('.mdx')) : [changedPage];
+    for (const path of changed) {
+      await write(folder, path, `${files[path]}\nA sentence that was added in round ${round}.\n`);
+    }
+  };
 }
 
 const wordsOfPage = 1_800;

@@ -9,7 +9,7 @@ import type { BundleLink, ExportJob } from '#shared/interfaces/http/exports.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { exportPathOnly, startInstallation, type TestInstallation } from '../../support/start-installation.ts';
 import { testObjectStore } from '../../support/test-object-store.ts';
-import { cpuSecondsOf } from './process-usage.ts';
+import { cpuSecondsOf, treeOf } from './process-usage.ts';
 
 /** An installation with the services of an export, without limits that a benchmark would hit. */
 export function startExportInstallation(
@@ -40,6 +40,22 @@ export function objectStoreOf(harness: Pick<TestInstallation, 'folder'>): Object
 export function cpuSecondsOfInstallation({ installation }: Pick<TestInstallation, 'installation'>): number | undefined {
   const names = [...serviceNames, 'nats-server' as const];
   return cpuSecondsOf(names.flatMap((name) => installation.pids(name)));
+}
+
+/**
+ * Processor time of each service, of the child processes of each, and of nats-server, in seconds; empty where it cannot be measured. The time of
+ * children that ended is in that of their service.
+ */
+export function cpuSecondsByProcess({ installation }: Pick<TestInstallation, 'installation'>): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const name of [...serviceNames, 'nats-server'] as const) {
+    const pids = installation.pids(name);
+    for (const { pid, cpuSeconds } of treeOf(pids)) {
+      const process = pids.includes(pid) ? name : `children of ${name}`;
+      found.set(process, (found.get(process) ?? 0) + cpuSeconds);
+    }
+  }
+  return found;
 }
 
 const lookEveryMs = 1_000;

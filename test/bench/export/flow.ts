@@ -143,13 +143,17 @@ async function plainRows(bench: Bench, harness: TestInstallation, jobId: string)
 
 const deadlineMs = 300_000;
 
-/** Renders the pages of a plan in a plain loop in a process of its own, after a round that loads and compiles. */
-async function runPlainLoop(
+/**
+ * Renders the pages of a plan in a plain loop in a process of its own, after a round that loads and compiles. With `mostPages`, it takes every second
+ * chunk, or every third, and so on.
+ */
+export async function runPlainLoop(
   plan: { objectFolder: string; organization: string; planHash: string },
   rounds: number,
+  mostPages = Infinity,
 ): Promise<PlainRound[]> {
   const file = join(import.meta.dirname, 'plain-loop.ts');
-  const args = [file, plan.objectFolder, plan.organization, plan.planHash, String(rounds + 1)];
+  const args = [file, plan.objectFolder, plan.organization, plan.planHash, String(rounds + 1), String(mostPages)];
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: deadlineMs });
   return stdout
     .trim()

@@ -1,6 +1,6 @@
 /*
  * The reference: the pages of an export plan, rendered and packed one after the other in this one process, without services, children or
- * messages. `node plain-loop.ts <object folder> <organization> <plan hash> <rounds>` prints a JSON line of each round.
+ * messages. `node plain-loop.ts <object folder> <organization> <plan hash> <rounds> [most pages]` prints a JSON line of each round.
  */
 import { packRendered } from '#shared/export/bundle/pack-export.ts';
 import { blobKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
@@ -15,15 +15,17 @@ import type { RenderedText } from '#shared/docs/render/bundle-paths.ts';
 export type PlainRound = { pages: number; render: Cost; pack: Cost };
 export type Cost = { seconds: number; cpuSeconds: number };
 
-const [folder = '', organization = '', planHash = '', rounds = '1'] = process.argv.slice(2);
+const [folder = '', organization = '', planHash = '', rounds = '1', mostPages = 'Infinity'] = process.argv.slice(2);
 const store = testObjectStore(folder);
 const read = async (key: string): Promise<Buffer> => Buffer.from((await store.get(key)) ?? '');
 
 const plan = await readPlan(store, organization, planHash);
 const key = siteModelKey(plan);
 const model = siteModelSchema.parse(JSON.parse((await read(key)).toString()));
-const chunks = plan.chunks.flatMap((chunk) => (chunk.kind === 'pages' ? [chunk.paths] : []));
-const index = indexSite(model, chunks.flat());
+const planned = plan.chunks.flatMap((chunk) => (chunk.kind === 'pages' ? [chunk.paths] : []));
+const index = indexSite(model, planned.flat());
+const interval = Math.max(1, Math.ceil(planned.flat().length / Number(mostPages)));
+const chunks = planned.filter((_, at) => at % interval === 0);
 
 const sources = new Map<string, Buffer>();
 for (const path of chunks.flat()) {

@@ -4,6 +4,7 @@
  */
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
+import { account } from './account.ts';
 import { change } from './change.ts';
 import { flow, reference } from './flow.ts';
 import { generators } from './generators.ts';
@@ -23,6 +24,7 @@ const measurements: readonly Measurement[] = [
   generators,
   reuse,
   change,
+  account,
   sent,
   join,
   memory,
@@ -57,7 +59,7 @@ if (
 ) {
   if (unknown.length > 0) print(`There is no measurement "${unknown[0]}".\n`);
   print(
-    'npm run bench:export -- [measurement …] [--runs <how often each is measured, 3>] [--ended-jobs <for scale, even, 200000>] [--sizes <pages for change and sent, from 1000>]\n',
+    'npm run bench:export -- [measurement …] [--runs <how often each is measured, 3>] [--ended-jobs <for scale, even, 200000>] [--sizes <pages for change, account and sent, from 1000>]\n',
   );
   for (const { name, about } of measurements) print(`  ${name.padEnd(10)} ${about}`);
   process.exit(values.help ? 0 : 64);
