@@ -4,7 +4,7 @@ import { serviceNames } from '#infra/supervisor/services.ts';
 import { whenSearched } from '#services/cli/publish-project.ts';
 import type { PublishedContent } from '#shared/interfaces/http/content.ts';
 import { generatedFiles } from '../../support/docs-projects.ts';
-import { exportHistory, forgetSegments } from '../../support/installation-exports.ts';
+import { addOrganization, exportHistory, forgetSegments } from '../../support/installation-exports.ts';
 import { runCommand, type TestInstallation } from '../../support/start-installation.ts';
 import { exportToLink, jobStory, startExportInstallation } from './export-installation.ts';
 import { type Bench, type Measurement, medianOf, ratio, shown, table, temporaryFolder } from './measurement.ts';
@@ -14,7 +14,14 @@ const changedPage = 'guides/part-10/page-500.mdx';
 
 type Name = 'publication, one page changed' | 'export, cold' | 'export, one page changed' | 'export, nothing changed';
 type Run = { seconds: number; phases?: ReturnType<typeof jobStory>['phases'] };
-type Size = { pages: number; runs: Record<Name, Run[]>; bundleBytes: number; memory: (number | undefined)[][] };
+type Size = {
+  pages: number;
+  runs: Record<Name, Run[]>;
+  /** Seconds of exports of ten pages of another organization: alone, and beside each of these. */
+  beside: Record<'alone' | 'the first publication' | 'a changed page', number[]>;
+  bundleBytes: number;
+  memory: (number | undefined)[][];
+};
 
 /** The cost of one changed page as the site grows: from the Enter of the author to the answer, and from the request to the link. */
 export const change: Measurement = {
@@ -47,6 +54,20 @@ export const change: Measurement = {
     bench.print('');
     bench.print(
       table(
+        ['export of 10 pages beside it, seconds', 'exports', 'median', 'longest'],
+        sizes.flatMap(({ pages, beside }) =>
+          Object.entries(beside).map(([name, seconds]) => [
+            `${shown(pages)} pages: ${name}`,
+            shown(seconds.length),
+            shown(medianOf(seconds)),
+            shown(Math.max(...seconds)),
+          ]),
+        ),
+      ),
+    );
+    bench.print('');
+    bench.print(
+      table(
         ['memory in MB (Pss), at the end of a run', 'all services', 'indexer', 'bundle'],
         sizes.map(({ pages, memory, bundleBytes }) => [
           `${shown(pages)} pages`,
@@ -71,12 +92,20 @@ const measured = (bench: Bench, pages: number): Promise<Size> =>
           'export, one page changed': [],
           'export, nothing changed': [],
         },
+        beside: { alone: [], 'the first publication': [], 'a changed page': [] },
         bundleBytes: 0,
         memory: [],
       };
       const changePage = await writeProject(folder, pages);
+      const small = await addOrganization(harness, 'Small', 10);
+      let exported = 0;
+      // Other groups have other pages, so each export renders all of them.
+      const exportSmall = async () =>
+        (await exportToLink(small.admin, small.domain, { groups: [`group-${(exported += 1)}`] })).seconds;
+      await exportSmall();
+      for (let run = 0; run < exportsAlone; run += 1) size.beside.alone.push(await exportSmall());
       bench.progress(`${pages} pages: the first publication and export, which also load and compile`);
-      await published(harness, folder);
+      size.beside['the first publication'] = await during(published(harness, folder), exportSmall);
       await timedExport(harness);
       for (let run = 0; run < bench.runs; run += 1) {
         bench.progress(`${pages} pages, run ${run + 1}`);
@@ -90,9 +119,27 @@ const measured = (bench: Bench, pages: number): Promise<Size> =>
         size.bundleBytes = changed.bundleBytes;
         size.memory.push([memoryOf(harness, serviceNames), memoryOf(harness, ['indexer'])]);
       }
+      for (let run = 0; run < bench.runs; run += 1) {
+        await changePage(bench.runs + run);
+        const publishedAndExported = published(harness, folder).then(() => timedExport(harness));
+        size.beside['a changed page'].push(...(await during(publishedAndExported, exportSmall)));
+      }
       return size;
     }),
   );
+
+const exportsAlone = 5;
+
+/** The outcomes of `work`, which is repeated until `other` has ended. */
+async function during<T>(other: Promise<unknown>, work: () => Promise<T>): Promise<T[]> {
+  const over = new AbortController();
+  const ended = other.finally(() => over.abort());
+  ended.catch(() => undefined); // Thrown at the end.
+  const outcomes: T[] = [];
+  while (!over.signal.aborted) outcomes.push(await work());
+  await ended;
+  return outcomes;
+}
 
 /** Writes a generated project whose pages have the size of real ones. Returns how one of its pages is changed, or all. */
 export async function writeProject(

@@ -2,7 +2,13 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import type { ApiClient } from '#services/cli/api-client.ts';
-import { ExportFailed, followJob, signBundleLink, startExport } from '#services/cli/export-client.ts';
+import {
+  ExportFailed,
+  type ExportRequest,
+  followJob,
+  signBundleLink,
+  startExport,
+} from '#services/cli/export-client.ts';
 import { countChunks } from '#shared/aggregates/export-job/chunk-bitmap.ts';
 import type { ExportCommit, ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
 import type { BundleLink, ExportJob } from '#shared/interfaces/http/exports.ts';
@@ -77,9 +83,13 @@ export async function untilCalm(harness: Pick<TestInstallation, 'installation'>)
 export type TimedExport = { job: ExportJob; link: BundleLink; seconds: number };
 
 /** Exports a domain, from the request to the link. It waits on the live status, because polling would add its own steps to short exports. */
-export async function exportToLink(admin: ApiClient, domain: string): Promise<TimedExport> {
+export async function exportToLink(
+  admin: ApiClient,
+  domain: string,
+  request: Omit<ExportRequest, 'domain'> = {},
+): Promise<TimedExport> {
   const startedAt = performance.now();
-  const { jobId } = await startExport(admin, { domain });
+  const { jobId } = await startExport(admin, { domain, ...request });
   let job: ExportJob | undefined;
   for await (const changed of followJob(admin, jobId)) job = changed;
   if (job?.status !== 'completed') throw new ExportFailed(job?.error ?? 'The export did not end.');
