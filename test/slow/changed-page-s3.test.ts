@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startExport, waitForExport } from '#services/cli/export-client.ts';
 import type { ExportJob } from '#shared/interfaces/http/exports.ts';
 import { bundleKey } from '#shared/contracts/stored-objects.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { s3ObjectStore } from '#shared/storage/s3-object-store.ts';
 import { packTar } from '../support/archives.ts';
@@ -12,7 +13,7 @@ import { exportHistory, publishArchive } from '../support/installation-exports.t
 import { exportPathOnly, startInstallation, type TestInstallation } from '../support/start-installation.ts';
 import { bucketOn, startVersityGateway, type VersityGateway } from '../support/start-versitygw.ts';
 
-const pageCount = 240;
+const pageCount = 160;
 
 /** Words that hardly get smaller when they are packed. */
 const noise = (seed: string): string =>
@@ -22,7 +23,7 @@ function project(changed: string): Record<string, string> {
   const pages = Array.from({ length: pageCount }, (_, at) => `page-${at}`);
   const texts = pages.map((page) => [
     `${page}.mdx`,
-    `# ${page}\n\n${noise(page)}\n\n${page === 'page-120' ? changed : ''}\n`,
+    `# ${page}\n\n${noise(page)}\n\n${page === 'page-80' ? changed : ''}\n`,
   ]);
   const docs = { name: 'S3', theme: 'mint', colors: { primary: '#0055aa' }, navigation: { pages } };
   return { 'docs.json': JSON.stringify(docs), ...(Object.fromEntries(texts) as Record<string, string>) };
@@ -53,13 +54,16 @@ describeWithServers(['versitygw', 'nats-server'], 'a changed page of a large sit
     await gateway?.stop();
   });
 
-  async function exported(): Promise<ExportJob & { sizeBytes: number; planHash: string; sentBytes: number }> {
+  async function exported(): Promise<
+    ExportJob & { sizeBytes: number; sha256: string; planHash: string; sentBytes: number }
+  > {
     proxy.reset();
     const { jobId } = await startExport(harness.admin, { domain: harness.domain });
     const job = await waitForExport(harness.admin, jobId, () => {});
     const { sentBytes } = proxy.traffic();
     const { state } = (await exportHistory(harness, jobId)).commits.at(-1)?.data ?? {};
-    return { ...job, sizeBytes: state?.bundle?.sizeBytes ?? NaN, planHash: state?.planHash ?? '', sentBytes };
+    const { sizeBytes = NaN, sha256 = '' } = state?.bundle ?? {};
+    return { ...job, sizeBytes, sha256, planHash: state?.planHash ?? '', sentBytes };
   }
 
   const isReplayedTheSame = async (jobId: string) => {
@@ -72,18 +76,18 @@ describeWithServers(['versitygw', 'nats-server'], 'a changed page of a large sit
     const publish = async (text: string) => publishArchive(harness, await packTar(project(text)));
     await publish('');
     const first = await exported();
-    expect(first.sizeBytes).toBeGreaterThan(50_000_000);
+    expect(first.sizeBytes).toBeGreaterThan(35_000_000);
     expect(first.sentBytes).toBeGreaterThan(first.sizeBytes);
 
     await publish('A sentence that was added.');
     const changed = await exported();
     expect(changed.planHash).not.toBe(first.planHash);
     // Two places in the bundle have changed: the page's chunk, and the closing segment, which is sent on its own, too.
-    expect(changed.sentBytes).toBeLessThan(0.5 * changed.sizeBytes);
-    expect(await isReplayedTheSame(changed.jobId)).toBe('same');
+    expect(changed.sentBytes).toBeLessThan(0.6 * changed.sizeBytes);
 
     const key = bundleKey(harness.organization, harness.domain, changed.planHash);
     const bytes = Buffer.from((await store.get(key)) ?? '');
+    expect(sha256Of(bytes)).toBe(changed.sha256);
     const middle = Math.floor(bytes.length / 3);
     bytes[middle] = (bytes[middle] ?? 0) ^ 1;
     await store.put(key, bytes);

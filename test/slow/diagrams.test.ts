@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { hostilePages } from '../hostile/pages.ts';
-import { siteInBrowser } from './site-folder.ts';
+import { siteInBrowser } from '../browser/site-folder.ts';
 
 const diagram = (source: string, meta = ''): string => `\`\`\`mermaid${meta}\n${source}\n\`\`\`\n`;
 const files = {

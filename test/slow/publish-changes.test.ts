@@ -11,8 +11,8 @@ import { readArchive } from '#shared/export/bundle/read-archive.ts';
 import type { MissingContents, PublishedContent } from '#shared/interfaces/http/content.ts';
 import { fileListName, fileListText } from '#shared/interfaces/http/listed-files.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import { packTar } from '../../../test/support/archives.ts';
-import { contentServices } from '../../../test/support/content-services.ts';
+import { packTar } from '../support/archives.ts';
+import { contentServices } from '../support/content-services.ts';
 import {
   bearer,
   createOrganization,
@@ -20,8 +20,8 @@ import {
   gatewayHarness,
   operatorToken,
   type TestOrganization,
-} from '../../../test/support/gateway-harness.ts';
-import { newFolder } from '../../../test/support/new-folder.ts';
+} from '../support/gateway-harness.ts';
+import { newFolder } from '../support/new-folder.ts';
 
 type Files = Record<string, string | Buffer>;
 

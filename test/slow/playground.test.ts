@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { onLoopback } from '../support/on-loopback.ts';
-import { siteInBrowser } from './site-folder.ts';
+import { siteInBrowser } from '../browser/site-folder.ts';
 
 type Received = { method: string; url: string; headers: IncomingMessage['headers']; body: string };
 

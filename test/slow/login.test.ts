@@ -6,11 +6,11 @@ import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findServer } from '#infra/setup/find-server.ts';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
-import { docsHosts, hostReadiness, isReady } from '../../test/support/docs-host.ts';
-import { exampleBundle } from '../../test/support/example-bundle.ts';
-import { newFolder } from '../../test/support/new-folder.ts';
-import { startRedis } from '../../test/support/start-redis.ts';
-import { loginOf } from './login-settings.ts';
+import { docsHosts, hostReadiness, isReady } from '../support/docs-host.ts';
+import { exampleBundle } from '../support/example-bundle.ts';
+import { newFolder } from '../support/new-folder.ts';
+import { startRedis } from '../support/start-redis.ts';
+import { loginOf } from '#services/docs-host/login-settings.ts';
 
 const { folder, atEnd, host } = docsHosts();
 
@@ -201,7 +201,7 @@ describe('an account at a provider', () => {
         redirect_uris: [`${site}/_bindery/login`, `${site}/docs/_bindery/login`],
       },
     ];
-    provider = fork(join(import.meta.dirname, '../../test/support/oidc-provider.mjs'), [JSON.stringify({ clients })], {
+    provider = fork(join(import.meta.dirname, '../support/oidc-provider.mjs'), [JSON.stringify({ clients })], {
       stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
     });
     const [line] = (await once(provider.stdout ?? provider, 'data')) as [Buffer];

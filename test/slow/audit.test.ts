@@ -19,10 +19,10 @@ import { streamSettings } from '#shared/messaging/nats/wanted-settings.ts';
 import { natsConfig } from '#shared/messaging/subjects/permissions.ts';
 import { contentLogSubject, directoryLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { busUsers, streamRows } from '#shared/messaging/subjects/subject-table.ts';
-import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { contentCommit, exportRequested } from '../../test/support/make-commit.ts';
-import { newFolder } from '../../test/support/new-folder.ts';
-import { type NatsServer, startNatsServer } from '../../test/support/start-bus.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { contentCommit, exportRequested } from '../support/make-commit.ts';
+import { newFolder } from '../support/new-folder.ts';
+import { type NatsServer, startNatsServer } from '../support/start-bus.ts';
 
 const time = (n: number) => new Date(Date.parse('2026-03-01T10:00:00.000Z') + n * 1_000);
 const origin = (id: string, n: number) => ({
@@ -188,7 +188,7 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
       BINDERY_NATS_PASSWORD_AUDITOR: passwords['auditor'] ?? '',
       ...changes,
     };
-    const main = fileURLToPath(new URL('main.ts', import.meta.url));
+    const main = fileURLToPath(new URL('../../services/cli/main.ts', import.meta.url));
     return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
       execFile(
         process.execPath,
@@ -303,7 +303,7 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
     await writeFile(join(folder, 'secrets.json'), JSON.stringify({ natsPasswords: passwords }));
     await writeFile(join(folder, 'ports.json'), JSON.stringify({ nats: port }));
     const { BINDERY_NATS_URL: _, BINDERY_NATS_PASSWORD_AUDITOR: __, ...env } = process.env;
-    const main = fileURLToPath(new URL('main.ts', import.meta.url));
+    const main = fileURLToPath(new URL('../../services/cli/main.ts', import.meta.url));
     const run = (data: string) =>
       new Promise<string>((resolve) => {
         execFile(process.execPath, [main, 'audit', 'verify', '--data', data], { env }, (_error, stdout, stderr) =>

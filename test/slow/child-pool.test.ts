@@ -10,12 +10,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { ChildDied, ChildRequestFailed, ChildTimedOut } from './child.ts';
-import { type ChildPool, type ChildPoolOptions, childPool } from './child-pool.ts';
-import { answerer, anything } from './child-request.ts';
-import { withSnapshot, withSnapshotSoon } from './child-snapshot.ts';
+import { ChildDied, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
+import { type ChildPool, type ChildPoolOptions, childPool } from '#shared/docs/sandbox/child-pool.ts';
+import { answerer, anything } from '#shared/docs/sandbox/child-request.ts';
+import { withSnapshot, withSnapshotSoon } from '#shared/docs/sandbox/child-snapshot.ts';
 
-const entry = new URL('./test-children/misbehaving-child.ts', import.meta.url);
+const entry = new URL('../../shared/docs/sandbox/test-children/misbehaving-child.ts', import.meta.url);
 const deadlineMs = 20_000;
 const mustWork = {
   info: () => undefined,
@@ -351,7 +351,7 @@ describe('the pool', () => {
   });
 
   it('rejects when its module cannot start, instead of waiting', async () => {
-    const pool = poolOf({ entry: new URL('./test-children/not-there.ts', import.meta.url) });
+    const pool = poolOf({ entry: new URL('../../shared/docs/sandbox/test-children/not-there.ts', import.meta.url) });
     await expect(echo(pool)).rejects.toThrow(ChildDied);
   });
 
@@ -359,8 +359,8 @@ describe('the pool', () => {
     'leaves no child behind when its process is killed, not even a stuck one',
     async () => {
       const program = `
-      import { childPool } from ${JSON.stringify(new URL('./child-pool.ts', import.meta.url).href)};
-      import { anything } from ${JSON.stringify(new URL('./child-request.ts', import.meta.url).href)};
+      import { childPool } from ${JSON.stringify(new URL('../../shared/docs/sandbox/child-pool.ts', import.meta.url).href)};
+      import { anything } from ${JSON.stringify(new URL('../../shared/docs/sandbox/child-request.ts', import.meta.url).href)};
       const pool = childPool({ entry: new URL(${JSON.stringify(entry.href)}), slots: 1, warmSpares: 0 });
       console.log(await pool.run({ do: 'name' }, { expects: anything, deadlineMs: 20000 }));
       pool.run({ do: 'loop' }, { expects: anything, deadlineMs: 600000 }).catch(() => undefined);
@@ -410,7 +410,7 @@ describe('a starting service', () => {
   it('does not wait for a snapshot: its children load their modules until it exists', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'bindery-child-'));
     const file = join(folder, 'new-child.ts');
-    const server = JSON.stringify(new URL('./child-server.ts', import.meta.url).href);
+    const server = JSON.stringify(new URL('../../shared/docs/sandbox/child-server.ts', import.meta.url).href);
     await writeFile(file, `import { serveChild } from ${server};\nserveChild(async ({ value }) => value);\n`);
     const program = await withSnapshotSoon({ entry: pathToFileURL(file) }, mustWork, new AbortController().signal);
     const { snapshot = '' } = program;

@@ -10,18 +10,18 @@ import { type DeadLetter, deadLetterKey } from '#shared/contracts/dead-letters.t
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import { requireServer } from '#infra/setup/find-server.ts';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
-import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { newFolder } from '../../test/support/new-folder.ts';
-import { type ServerProcess, startServerProcess } from '../../test/support/server-process.ts';
-import { slowProxy } from '../../test/support/slow-proxy.ts';
-import { standInServices } from '../../test/support/stand-in-services.ts';
-import { runCommand } from '../../test/support/start-installation.ts';
-import { type RedisServer, startRedis } from '../../test/support/start-redis.ts';
-import { startVersityGateway, type VersityGateway } from '../../test/support/start-versitygw.ts';
-import { passwordVariable } from './bus-connection.ts';
-import { examinationText } from './commands/doctor.ts';
-import { examine } from './doctor/examine.ts';
-import { noPaint } from './terminal.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { newFolder } from '../support/new-folder.ts';
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
+import { slowProxy } from '../support/slow-proxy.ts';
+import { standInServices } from '../support/stand-in-services.ts';
+import { runCommand } from '../support/start-installation.ts';
+import { type RedisServer, startRedis } from '../support/start-redis.ts';
+import { startVersityGateway, type VersityGateway } from '../support/start-versitygw.ts';
+import { passwordVariable } from '#services/cli/bus-connection.ts';
+import { examinationText } from '#services/cli/commands/doctor.ts';
+import { examine } from '#services/cli/doctor/examine.ts';
+import { noPaint } from '#services/cli/terminal.ts';
 
 describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery doctor', () => {
   let folder: string;
