@@ -8,13 +8,13 @@ import { folderLinkUrl } from './download-link.ts';
 import { filesUnder, folderUploads, removeFile, unlessGone } from './folder-files.ts';
 import { describeObjectFile, objectFileEnd, openObjectFile, readObjectFile } from './object-file.ts';
 import {
+  bytesOfParts,
   checkObjectKey,
   checkObjectPrefix,
   DamagedObject,
   objectDescription,
   type ObjectDescription,
   type ObjectEntry,
-  type ObjectParts,
   type ObjectStore,
   ObjectStoreUnavailable,
   type PutOptions,
@@ -150,7 +150,7 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
     },
 
     async putParts(key, parts, { metadata, ...options }) {
-      const body = Readable.from(bytesOf(parts), { objectMode: false });
+      const body = Readable.from(bytesOfParts(parts), { objectMode: false });
       await writeStream(key, body, options.signal, async () =>
         objectDescription({ ...options, metadata: await metadata() }),
       );
@@ -213,8 +213,4 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
     close: async () => {},
   };
   return store;
-}
-
-async function* bytesOf(parts: ObjectParts): AsyncGenerator<Uint8Array> {
-  for await (const { read } of parts) yield* read();
 }

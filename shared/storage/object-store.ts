@@ -62,6 +62,11 @@ export type ObjectPart = { read: () => AsyncIterable<Uint8Array>; same?: { at: n
 
 export type ObjectParts = Iterable<ObjectPart> | AsyncIterable<ObjectPart>;
 
+/** The bytes of all parts, for stores that copy none of them. */
+export async function* bytesOfParts(parts: ObjectParts): AsyncGenerator<Uint8Array> {
+  for await (const { read } of parts) yield* read();
+}
+
 type PartsOptions = Omit<PutOptions, 'metadata'> & {
   /** The object that has parts with `same`; `version` as `head` told it. */
   other?: { key: string; version: string | undefined };

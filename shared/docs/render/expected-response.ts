@@ -155,7 +155,7 @@ export function closingAnswers(
   factsOf: (run: number) => PartFacts | undefined,
   answer: (question: ClosingQuestion) => Promise<unknown>,
 ): Answerer & { isInFile: () => boolean; missing: () => number[] } {
-  /** Runs that are asked for now, or that were given to the end. */
+  /** Runs whose parts the child is reading, or has read to the end. */
   const closed = new Set<number>();
   const taken = new Set<string>();
   const missing = new Set<number>();

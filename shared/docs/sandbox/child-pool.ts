@@ -26,8 +26,8 @@ export type ChildPoolOptions = ChildProgram & {
   slots: number;
   /**
    * Started but unused children, counting parked ones; at least one unused spare is kept unless this is 0. They start when the pool has been calm for
-   * a while, because a start beside requests takes their processor time and memory, and take the place of a parked child if there are `slots` of those, and at least two.
-   * They end with the others when the pool is idle, and come back after its next request. Default: 1.
+   * a while, because a start beside requests takes their processor time and memory. They take the place of a parked child if there are `slots` of
+   * those, and at least two. They end with the others when the pool is idle, and come back after its next request. Default: 1.
    */
   warmSpares?: number;
   /** Requests of our own that make spares compile their code before a real request arrives. Default: none. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
-import { NotCopied, type ObjectPart } from '#shared/storage/object-store.ts';
+import { bytesOfParts, NotCopied, type ObjectPart } from '#shared/storage/object-store.ts';
 import { crc32Combine } from './crc32-combine.ts';
 import { commonRuns, ConcurrentSum, type OpenRange, placesOf, readPieces } from './common-pieces.ts';
 import { lastBlock } from './deflated-bytes.ts';
@@ -66,12 +66,11 @@ export function joinedBundle(
   const parts = plain.map(({ read, same }, number): ObjectPart => {
     let kept: Uint8Array[] | undefined;
     async function* readOnce(): AsyncGenerator<Uint8Array> {
-      if (kept !== undefined) return yield* kept;
-      if (number === 0) [digest, next] = [createHash('sha256'), 0];
+      if (number === 0 && sum === undefined) [digest, next] = [createHash('sha256'), 0];
       const isDigested = number === next;
       if (isDigested) next = Number.NaN;
       const pieces: Uint8Array[] = [];
-      for await (const piece of read()) {
+      for await (const piece of kept ?? read()) {
         if (isDigested) digest.update(piece);
         if (isKept) pieces.push(piece);
         yield piece;
@@ -93,11 +92,7 @@ export function joinedBundle(
 
 /** The bytes of a bundle as one stream. */
 export const joinSegments = (segments: readonly SegmentSource[]): Readable =>
-  Readable.from(bytesOf(partsOf(segments)), { objectMode: false, highWaterMark: 256 * 1024 });
-
-async function* bytesOf(parts: readonly ObjectPart[]): AsyncGenerator<Uint8Array> {
-  for (const { read } of parts) yield* read();
-}
+  Readable.from(bytesOfParts(partsOf(segments)), { objectMode: false, highWaterMark: 256 * 1024 });
 
 /** Parts of a bundle in order: its header, runs of segments and pieces that the `last` bundle has one after the other or not at all, and its trailer. */
 function partsOf(segments: readonly SegmentSource[], last?: StoredBundle): ObjectPart[] {
