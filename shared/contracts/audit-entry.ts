@@ -31,7 +31,7 @@ export type AuditAction = (typeof auditActions)[number];
 
 /** An audit entry: the actor, action and time, and the message of the log that proves it. */
 export const auditEntrySchema = z.object({
-  /** The id of the commit or record, and the number of the entry in it: the same in every reading of a log. */
+  /** The id of the commit or record, and the number of the entry in it. It is the same whenever the log is read. */
   id: z.string().min(1).max(80),
   time: timestamp,
   action: z.enum(auditActions),
@@ -43,7 +43,7 @@ export const auditEntrySchema = z.object({
   keyId: z.string().optional(),
   /** The caller's address. It is personal data, so the documents with it are removed together with the record. */
   address: z.string().optional(),
-  /** The request that caused the entry. The end of an export that was not cancelled has the request that started it. */
+  /** The request that caused the entry. If an export ends without being cancelled, this is the request that started it. */
   requestId: z.string().max(100).optional(),
   /** HMAC-SHA-256 of the address of that request: the same address has the same hash within an organization. Older entries have none. */
   addressHash: sha256Hex.optional(),
@@ -63,7 +63,7 @@ export const auditEntrySchema = z.object({
   sha256: z.string().optional(),
   /** Expiry of the link or of the replaced key. */
   expiresAt: timestamp.optional(),
-  /** The start of a failed job's error. The job's status has all of it. */
+  /** The start of a failed job's error. The job's status has the whole error. */
   error: z.string().optional(),
   /** Anchor of a record of access, made with the audit key (`head-anchor.ts`). Callers do not see it. Older entries have none. */
   anchor: sha256Hex.optional(),
@@ -102,7 +102,7 @@ export type UsageFigureName = (typeof usageFigureNames)[number];
 
 const figure = z.int().min(0);
 
-/** Figures of a day, without those that are 0. */
+/** Figures of a day, except those that are 0. */
 export const someUsageFiguresSchema = z.partialRecord(z.enum(usageFigureNames), figure);
 
 export type SomeUsageFigures = z.infer<typeof someUsageFiguresSchema>;

@@ -28,7 +28,7 @@ export const deadLetterSchema = z.object({
   ...message,
   /** aside: it waits. dropped: an operator gave it up. It is kept, so that a rebuild from the log skips it as well. */
   state: z.enum(['aside', 'dropped']),
-  /** newer: a newer program wrote it, so each process that begins to read tries it again. poison: an operator has to decide. */
+  /** newer: a newer program wrote it, so each process that starts to read retries it. poison: an operator has to decide. */
   cause: z.enum(['poison', 'newer']),
   /** The reason as a sentence. */
   reason: z.string(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A remark about a file of the project, for its author. */
+/** A problem or remark about a file of the project, for its author. */
 export const diagnosticSchema = z.object({
   severity: z.enum(['error', 'warning', 'info']),
   /** Stable, in kebab-case: `unknown-component`, `bad-frontmatter`, `page-too-large`. */

@@ -11,12 +11,12 @@ const common = {
   domain: domainSlug,
   planHash: sha256Hex,
   attempt: z.int().min(1),
-  /** True for a replay: stored segments, closing segments and bundles are not reused, but made again. */
+  /** True for a replay, which does not reuse stored segments, closing segments and bundles, but makes them again. */
   anew: z.literal(true).optional(),
   traceparent: z.string().optional(),
 };
 
-/** Hash of the documentation's last plan, whose bundle and closing segment probably have most parts of the new ones. */
+/** Hash of the previous plan of this documentation. Its bundle and closing segment probably contain most parts of the new ones. */
 const after = sha256Hex.optional();
 
 /** A task to render and store one chunk of the plan, or the closing segment (`tasks.render.<rendererVersion>`). */

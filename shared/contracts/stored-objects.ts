@@ -49,7 +49,7 @@ export function pageMarkdownKey(content: ContentId, path: string): string {
   return `${pageMarkdownPrefix(content)}${path.replaceAll(/[^A-Za-z0-9._~/-]/gu, encoded)}.md`;
 }
 
-/** A path in the project, the SHA-256 and size of its bytes, and whether they are stored: files that no page needs are not. */
+/** A path in the project, the SHA-256 and size of its bytes, and true if they are stored. Files that no page needs are not stored. */
 const listedFileSchema = z.tuple([z.string(), sha256Hex, z.int().min(0), z.boolean()]);
 
 /** All files of a content version. The next publication of the domain need not send those that are stored. */
@@ -57,7 +57,7 @@ export const versionFilesSchema = z.object({ version: z.literal(1), files: z.arr
 export type VersionFiles = z.infer<typeof versionFilesSchema>;
 export const versionFilesKey = (content: ContentId): string => `${contentFolder(content)}files.json`;
 
-/** The packed readings of a content version's files, which only the code that made them can read. */
+/** Key of the packed readings of a content version's files, which only the version of the code that made them can read. */
 export const readingsKey = (content: ContentId): string => `${contentFolder(content)}readings.gz`;
 
 /** SHA-256 and size of files that arrived before an upload was cut, and were stored. The record is as old as its youngest file. */
@@ -115,7 +115,7 @@ export type ExportSelection = z.infer<typeof exportSelectionSchema>;
 
 export const selectionKey = (organization: string, hash: string): string => `selections/${organization}/${hash}.json`;
 
-/** `key` names the segment of the chunk. */
+/** A chunk of a plan. `key` names its segment. */
 const planChunkSchema = z.discriminatedUnion('kind', [
   /** Theme, shared navigation, settings, redirects: made only from the site model. Always chunk 0. */
   z.object({ kind: z.literal('site'), key: sha256Hex }),
@@ -192,7 +192,7 @@ export const pageFactsSchema = z.object({
 
 export type PageFacts = z.infer<typeof pageFactsSchema>;
 
-/** The texts of a page, which are most of its data, in the form of the files with the texts of all pages. */
+/** The texts of a page, which are most of its data, in the form that they have in the files with the texts of all pages. */
 export type PageText = {
   /** The page's part of `llms-full.txt`. */
   fullText: string;
@@ -239,8 +239,8 @@ export const segmentSidecarSchema = z.object({
   /** Present in a closing segment: SHA-256 over the SHA-256s of the segments whose files its manifest lists (`segmentsDigest`). */
   madeFrom: sha256Hex.optional(),
   /**
-   * Present in a closing segment: size and SHA-256 of each of the pieces that its packed bytes consist of, in their order. The copied texts of a chunk
-   * are a piece of their own, so most pieces are also those of the closing segment of an earlier content version.
+   * Present in a closing segment: size and SHA-256 of the consecutive pieces of its packed bytes. The copied texts of a chunk are a separate piece,
+   * so the closing segment of an earlier content version shares most pieces.
    */
   pieces: z.array(z.tuple([z.int().min(1), sha256Hex])).optional(),
 });
@@ -266,8 +266,8 @@ export const segmentDigestSchema = z.looseObject(
 export type SegmentDigest = z.infer<typeof segmentDigestSchema>;
 
 /**
- * The proof of a history. `anchor` is made with the audit key (`head-anchor.ts`). `lost` are commits that were seen, but that the log no
- * longer had when the next one came, newest last.
+ * The proof of a history. `anchor` is made with the audit key (`head-anchor.ts`). `lost` are commits that a read model had seen, but that were
+ * missing from the log when the next commit arrived, newest last.
  */
 export const vouched = {
   anchor: sha256Hex.optional(),

@@ -7,9 +7,9 @@ type VersionedMessage = { version: number; [field: string]: unknown };
 type Upcast = (message: VersionedMessage) => VersionedMessage;
 
 /**
- * `<type>@<version>` → the function that makes the next version of it. Types are unique within one kind of message only (`ChunkRendered` is
- * an event and a fact), so each kind has its own table. State in a commit has no version: it gains optional fields only, because it can be
- * folded again from the events.
+ * Upcasts of one kind of message: `<type>@<version>` → the function that makes the next version. Types are unique within one kind of message only
+ * (`ChunkRendered` is an event and a fact), so each kind has its own table. State in a commit has no version: it gains optional fields only, because
+ * it can be folded again from the events.
  */
 export type UpcastTable = Readonly<Record<`${string}@${number}`, Upcast>>;
 

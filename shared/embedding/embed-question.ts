@@ -4,7 +4,7 @@ import { type RetryPolicy, pauseAfter } from '#shared/runtime/retry.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { type Embedder, EmbedderRefused, EmbedderUnavailable, type QuestionVector, TextsRefused } from './embedder.ts';
 
-/** The vector of a question; undefined when it is not available in time, which is logged. Never rejects. */
+/** Returns the vector of a question; undefined when it is not available in time, which is logged. Never rejects. */
 export type EmbedQuestion = (question: string) => Promise<QuestionVector | undefined>;
 
 /** Backoff after a call that failed or timed out. During a pause questions do not wait for the model. */

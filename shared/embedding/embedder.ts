@@ -20,7 +20,7 @@ export type Embedder = {
 /** The vector of a question, for comparison with passages. */
 export type QuestionVector = { model: string; vector: Float32Array };
 
-/** The model is away, slow or busy, or its answer is invalid. */
+/** The model is unavailable, slow or busy, or its answer is invalid. */
 export class EmbedderUnavailable extends Unavailable {
   override name = 'EmbedderUnavailable';
   /** Delay that the model asked for, if it did. */

@@ -29,7 +29,7 @@ export async function readPlan(
   return plan;
 }
 
-/** Undefined if the segment has no readable sidecar: then it must be rendered. */
+/** Reads the sidecar of a segment. Undefined if it has no readable one: then the segment must be rendered. */
 export const readSidecar = sidecarReader<SegmentSidecar>(segmentSidecarSchema);
 /** Callers keep the digests of thousands of segments, so only these fields of a sidecar stay in memory. */
 export const readSegmentDigest = sidecarReader<SegmentDigest>(z.object(segmentDigestSchema.shape));
@@ -85,8 +85,8 @@ const knownSidecarSchema = z.looseObject(
 export type WholeSidecar = { sidecar: SegmentSidecar; jsonBytes: number; behind: Uint8Array; behindAt: number };
 
 /**
- * The sidecar, the size of its JSON, the bytes of the texts after it, for `readTexts`, and the place where these begin in the object. Undefined like
- * `readSidecar`.
+ * The sidecar, the size of its JSON, the bytes of the texts after it, for `readTexts`, and the place where these begin in the object. Undefined if
+ * there is no readable sidecar.
  */
 export async function readWholeSidecar(
   objectStore: ObjectStore,
@@ -96,7 +96,7 @@ export async function readWholeSidecar(
   const stored = await unlessDamaged(objectStore.get(sidecarKey(organization, key)));
   if (stored === undefined || !hasRightSum(key, stored)) return undefined;
   const { json, behind } = sidecarParts(stored);
-  // Bytes without a sum may be others than those that were checked and stored.
+  // Without a checksum, the bytes may differ from those that were checked when they were stored.
   const schema = hasSum(stored) ? knownSidecarSchema : segmentSidecarSchema;
   const sidecar = schema.safeParse(jsonIn(new TextDecoder().decode(json)));
   if (!sidecar.success) return undefined;

@@ -14,9 +14,9 @@ import { placeOfTexts, type TextKind } from './bundle/packed-segment.ts';
 import { type SegmentRun, segmentRuns } from './segment-runs.ts';
 
 /*
- * Parts that are kept for later closing segments: the facts of a run of segments, folded from their sidecars, and the texts of these segments. Their key
- * is made from the keys of the segments, so a part is never changed. The texts are stored before the facts, so that facts imply texts. A part that is
- * missing or damaged is made again from the sidecars.
+ * Parts that are kept for later closing segments: the facts of a run of segments, folded from their sidecars, and the texts of these segments. Their
+ * key is made from the keys of the segments, so a part is never changed. The texts are stored before the facts, so a part that has facts also has its
+ * texts. A part that is missing or damaged is made again from the sidecars.
  *
  * The object with the facts has three lines: a checksum over its key and the other lines, what the service needs, and the part for the child.
  */
@@ -38,7 +38,7 @@ export function keptPartKeys(
 
 const textSha256 = z.object({ search: sha256Hex, fullText: sha256Hex });
 
-/** `textsAt`: where the texts begin in the sidecar's object. `textSha256`: of the deflated texts of each kind. */
+/** `textsAt`: offset of the texts in the sidecar's object. `textSha256`: SHA-256 of the deflated texts of each kind. */
 const partSegmentSchema = z.object({
   sha256: sha256Hex,
   texts: segmentSidecarSchema.shape.texts,
@@ -48,14 +48,14 @@ const partSegmentSchema = z.object({
 
 export type PartSegment = z.infer<typeof partSegmentSchema>;
 
-/** `claimed`: files of these segments that have names of files of a closing segment. */
+/** `claimed`: files of these segments whose names a closing segment also uses. */
 const partHeadSchema = z.object({
   version: z.literal(1),
   segments: z.array(partSegmentSchema),
   claimed: z.array(z.string()),
 });
 
-/** `json`: a `ClosingPart`. */
+/** A part that is kept. `json`: a `ClosingPart` as JSON. */
 export type KeptPart = { segments: readonly PartSegment[]; claimed: readonly string[]; json: Uint8Array };
 
 type Name = { organization: string; key: string };
@@ -83,7 +83,7 @@ export async function storePart(
   await objectStore.put(name, Buffer.concat([Buffer.from(`${sum}\n`), head, json]), options);
 }
 
-/** Undefined if there is no such part, or if it is damaged or that of another key. */
+/** Reads a part. Undefined if there is none, or if it is damaged or belongs to another key. */
 export async function readPart(
   objectStore: ObjectStore,
   { organization, key }: Name,

@@ -3,8 +3,9 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { DamagedObject, type ObjectStore, type ReadOptions } from '#shared/storage/object-store.ts';
 
 /**
- * A file of a docs project, undefined if it is gone. Its hash is checked, because everything that is made from it is found by that hash for ever: a
- * store that once answers with other bytes would change every later export. Rejects with `DamagedObject` for other bytes, and with the store's errors.
+ * A file of a docs project, undefined if it is gone. Its hash is checked, because everything that is made from the file is stored under that hash: if
+ * a store once answered with other bytes, every later export would contain them. Rejects with `DamagedObject` for other bytes, and with the store's
+ * errors.
  */
 export async function readBlob(
   objectStore: Pick<ObjectStore, 'get'>,

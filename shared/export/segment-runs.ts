@@ -6,7 +6,7 @@ export type SegmentRun = { first: number; chunks: readonly PlanChunk[] };
 
 const fewestChunks = 8;
 const mostChunks = 64;
-/** One chunk of so many ends a run, among those that may. */
+/** One in this many chunks ends a run, on average, once the run has the fewest chunks. */
 const chunksToEnd = 24;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * `fetch` for a provider of models or of logins. Requests may contain restricted texts or secrets, so redirects are not followed, and an endless
- * response must not fill the memory: the body of a response over the limit ends with an error.
+ * `fetch` for a provider of models or of logins. Requests may contain restricted texts or secrets, so redirects are not followed. An endless response
+ * must not fill the memory, so a body over the limit fails with an error.
  */
 export const boundedFetch =
   (mostAnswerBytes: number): typeof fetch =>

@@ -96,7 +96,7 @@ export class ApiError extends Error {
   /** Seconds, for `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
 
-  /** `sentence` replaces the one of the table if more can be said. */
+  /** `sentence` replaces the sentence of the table with a more specific one. */
   constructor(
     code: ErrorCode,
     sentence?: string,

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { ApiError, type FieldProblem } from './errors.ts';
 import { guessAmong, longestCompared, problemText } from '#shared/runtime/problem-text.ts';
 
-/** Part of a request that a value is from, for error messages. */
+/** The part of a request that contains a value, for error messages. */
 export type RequestPart = 'body' | 'query' | 'headers';
 
 const partNames = {
@@ -56,7 +56,7 @@ const fieldsOf = ({ inst }: z.core.$ZodRawIssue): string[] =>
 function problemsOf(issue: z.core.$ZodIssue, known: readonly string[] = []): FieldProblem[] {
   const path = pathOf(issue);
   if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
-  // Limited, because guessing takes time, and a body may have a hundred thousand fields.
+  // The number of reported fields is limited, because guessing the intended name takes time, and a body may have a hundred thousand unknown fields.
   return issue.keys.slice(0, mostFields).map((key) => {
     const name = key.slice(0, longestCompared);
     return { path: path === '' ? name : `${path}.${name}`, message: `is not known here${guessAmong(key, known)}` };

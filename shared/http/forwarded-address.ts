@@ -7,7 +7,7 @@ const header = 'x-forwarded-for';
 const mostEntries = 32;
 
 export type ForwardedAddresses = {
-  /** The remaining header: addresses without ports, brackets and zones. Undefined if none remain, and the proxy's own address counts. */
+  /** The remaining header: addresses without ports, brackets and zones. Undefined if none remain; then the proxy's own address counts. */
   addresses: string | undefined;
   /** The invalid entry at which the header was cut. */
   wrong: string | undefined;
@@ -43,8 +43,8 @@ function addressIn(entry: string): string | undefined {
 
 /**
  * Rewrites the header of trusted proxies so that the framework finds only addresses in it: an invalid entry could be a new name with each request,
- * and each name would have its own limits. After an invalid entry, the address of the proxy that passed it on counts, and a warning is logged once.
- * `proxies` as in the setting; without any, the header is ignored anyway. Add this before any code that reads the address.
+ * and rate limits would count each name separately. After an invalid entry, the address of the proxy that passed it on counts, and a warning is
+ * logged once. `proxies` as in the setting; without any, the header is ignored anyway. Add this before any code that reads the address.
  */
 export function checkForwarded(
   app: Pick<FastifyInstance, 'addHook'>,
@@ -65,7 +65,7 @@ export function checkForwarded(
     wasSaid = true;
     log.warn(
       { proxy: socket.remoteAddress, entry: wrong.slice(0, 100) },
-      'a trusted proxy sends an "X-Forwarded-For" with an entry that is no address; the requests count for the proxy itself. Let it write the address of its client there',
+      'a trusted proxy sends an "X-Forwarded-For" with an entry that is not an address; the requests count for the proxy itself. Configure it to write the address of its client there',
     );
   });
 }

@@ -2,8 +2,8 @@ import { lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 
 /**
- * Lookup of hosts that fails with `refusal` if a name has an address that is refused. It sees the addresses that are really connected to: a name may
- * resolve to others a moment later. Literal addresses are not looked up; for them there is `literalAddress`.
+ * Lookup of hosts that fails with `refusal` if a name has an address that is refused. It checks the addresses that the connection uses, because a
+ * name may resolve to others a moment later. Literal addresses are not looked up; for them there is `literalAddress`.
  */
 export const guardedLookup =
   (isRefused: (address: string) => boolean, refusal: (host: string) => Error): LookupFunction =>

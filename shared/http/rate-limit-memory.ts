@@ -42,8 +42,8 @@ function boundedCounter(keyPrefix: string, duration: number): Pick<RateLimiterMe
 }
 
 /**
- * One counter of the library for each name and window of limits, made when first needed. The number of allowed requests is checked outside of it
- * (`outcomeOf`), because it differs between plans, and a count outlives a change of plan.
+ * One counter of the library for each name and window of a limit, made when it is first needed. The number of allowed requests is checked outside of
+ * it (`outcomeOf`), because it differs between plans, and a count outlives a change of plan.
  */
 export function counters<C>(make: (name: string, windowSeconds: number) => C): (limit: RateLimit) => C {
   const known = new Map<string, C>();

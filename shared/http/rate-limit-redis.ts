@@ -20,7 +20,7 @@ export type RedisRateLimiterOptions = {
 };
 
 const keyPrefix = 'bindery:limit';
-/** Timeout of one command. A limit may take 200 ms in total, and the rest is for everything else. */
+/** Timeout of one command. `take` has 200 ms in total; the rest is for its other work. */
 export const answerWithinMs = 120;
 const late = () => new Error(`no answer within ${answerWithinMs} ms`);
 const openWithinMs = 2_000;
@@ -62,7 +62,7 @@ export async function redisRateLimiter(options: RedisRateLimiterOptions): Promis
     return outcome;
   }
 
-  /** A failed probe counts once more, because the value may only be that of another program. */
+  /** If the key of the probe holds something other than a count, another program may have stored it: the value is removed and the probe repeated. */
   async function probe(): Promise<void> {
     await counted(probeLimit, '', 1).catch(async (error: unknown) => {
       if (!isNoCount(error)) throw error;
@@ -126,8 +126,8 @@ const waitingSteps = 6;
 const stepMs = answerWithinMs / waitingSteps;
 
 /**
- * Resolves with the response of Redis, or rejects with `late`. Only time in which this process runs counts: while it is paused, it neither sends
- * commands nor reads responses, and gateways that count alone because of that would allow too many requests.
+ * Resolves with the response of Redis, or rejects with `late`. Only the time in which this process runs counts. A paused process neither sends
+ * commands nor reads responses, and if a pause made gateways count alone, they would allow too many requests.
  */
 async function inTime<T>(answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

@@ -23,8 +23,8 @@ export type SlowClients = {
   /** Idle timeout of a connection: see `endStalledConnections`. */
   stalledAfterMs: number;
   /**
-   * Deadline for the whole body of a request that is not an upload, without the time in which the server reads none of it; and for the rest of a
-   * body after the response was sent.
+   * Deadline for the whole body of a request that is not an upload, not counting the time in which the server does not read; also the deadline for
+   * the rest of a body after the response was sent.
    */
   bodyWithinMs?: number;
   /** Minimum rate of an upload while the server reads it. */
@@ -40,7 +40,7 @@ export function endSlowClients(server: Server, options: SlowClients): void {
   const withinMs = options.bodyWithinMs ?? bodyWithinMs;
   const refuse = (socket: Socket, sentence: string): void => {
     const [first, ...further] = underWay.get(socket) ?? [];
-    // A response that has begun can only be ended. A request behind others would get its response only after theirs.
+    // If a response has begun, or other requests wait behind this one, an error response can no longer be sent, so the connection is closed.
     if (first?.headersSent === true || further.length > 0) socket.destroy();
     else answerAndClose(socket, new ApiError('request_timeout', sentence));
   };
@@ -112,7 +112,7 @@ function watchRate(
   const { socket } = request;
   let before = socket.bytesRead;
   let stood = false;
-  // Received data waits without a reader; then the interval does not measure the client.
+  // While received data waits for the server to read it, the interval says nothing about the client.
   const look = setInterval(() => {
     stood ||= isFull(request);
   }, inMs / 10).unref();
@@ -134,7 +134,7 @@ function watchRate(
 /** Steps of a deadline. A step in which the server reads nothing does not count. */
 const steps = 20;
 
-/** Calls `late` after `withinMs` in which the body could arrive and did not become whole. Returns a function that stops the countdown. */
+/** Calls `late` if the body is incomplete after `withinMs` during which the server read it. Returns a function that stops the countdown. */
 function countdown(request: IncomingMessage, withinMs: number, late: () => void): () => void {
   let left = steps;
   let stopped = false;
@@ -164,7 +164,10 @@ function countdown(request: IncomingMessage, withinMs: number, late: () => void)
 /** True while the buffer of a body is full: the server reads no more, and the client's data waits in its network. */
 const isFull = (request: IncomingMessage): boolean => request.readableLength >= request.readableHighWaterMark;
 
-/** After a pause, a process runs its timers before it reads the data that arrived meanwhile. Such a body arrives faster than this. */
+/**
+ * After a pause, a process runs its timers before it reads the data that arrived meanwhile. A body counts as still arriving if it then arrives faster
+ * than this.
+ */
 const stillArriving = { bytes: 4 * 1024, inMs: 50 };
 
 /** Calls `late` unless the body is complete, or is still arriving at the rate of a usual client. */

@@ -8,8 +8,8 @@ type Exchange = { request: IncomingMessage; response: ServerResponse };
  * Ends connections that were idle for `afterMs` because of the client: a body that stops arriving, a response that its client stops reading, a
  * connection between requests. If the server must act next, it may take longer: a request in progress, a body that it does not read yet, a response
  * that it has not produced yet. `refuse` answers a body that stopped, and closes the connection. When the server closes, connections without a
- * request end too, and others as soon as their requests are answered: browsers open some in advance and keep all of them, and Node would wait for
- * these. A request that is in flight at that moment is still answered.
+ * request end too, and the others end as soon as their requests are answered: browsers open some connections in advance and keep all of them, and
+ * Node would wait for them. A request that is in flight at that moment is still answered.
  */
 export function endStalledConnections(
   server: Server,
@@ -37,7 +37,8 @@ export function endStalledConnections(
     exchanges.set(request.socket, { request, response });
     if (isClosing) response.shouldKeepAlive = false;
   });
-  // Node calls it once when a server closes, so connections that are busy then would stay; and it counts connections without a request as busy.
+  // Node calls this once when a server closes, so connections that are busy at that moment would stay open. It also counts connections that never had
+  // a request as busy.
   const closeIdle = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => {
     if (isClosing) return;
@@ -54,5 +55,5 @@ export function endStalledConnections(
   };
 }
 
-/** Longer than a request takes from its client to the server. */
+/** Longer than a request travels from its client to the server. */
 const onItsWayMs = 250;

@@ -208,7 +208,7 @@ export const projectionPointerSchema = z.object({
         .optional(),
     })
     .optional(),
-  /** Losses, as `lostDocumentsAt` names them, after which the generations were filled from the start. */
+  /** Times of losses, as returned by `lostDocumentsAt`, after which the generations were filled again from the start of the log. */
   repaired: z.object({ blue: z.string().optional(), green: z.string().optional() }).optional(),
   /** The last request that was fulfilled, if a rebuild without a request came after it. */
   met: z.string().optional(),
@@ -219,8 +219,8 @@ export const projectionPointerSchema = z.object({
 export type ProjectionPointer = z.infer<typeof projectionPointerSchema>;
 
 /**
- * Bucket `rebuilds`, key `<projection>`, written by an operator: the request for one rebuild, or with `callOff` for none. Two requests with
- * the same id are the same one. A newer request replaces a rebuild that is not finished.
+ * Bucket `rebuilds`, key `<projection>`, written by an operator: the request for a rebuild, or with `callOff` the request to call one off. Two
+ * requests with the same id are the same one. A newer request replaces a rebuild that is not finished.
  */
 export const rebuildRequestSchema = z.object({
   id: z.string().min(1),

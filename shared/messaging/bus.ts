@@ -62,9 +62,9 @@ export type BusParts = {
     /** The latest rebuild request of each projection. */
     requests: DocumentStore<RebuildRequest>;
     /**
-     * Empties a projection's part of a generation and resets that generation's reader to the start of the log. Nobody may read the
-     * generation meanwhile. `confirm` rejects when the caller has lost its lease. Documents that another projector writes after `confirm`
-     * began are kept, however late this call removes the others.
+     * Empties a projection's part of a generation and resets that generation's reader to the start of the log. The generation must have no readers
+     * meanwhile. `confirm` rejects when the caller has lost its lease. Documents that another projector writes after `confirm` began are kept,
+     * however late this call removes the others.
      */
     startOver(projection: ProjectionName, generation: Generation, confirm: () => Promise<void>): Promise<void>;
     /** Creates a generation's reader if it is missing. It begins at the start of the log. */
@@ -155,9 +155,9 @@ export class BusPartMissing extends Unavailable {
 }
 
 /**
- * Changes of the `job-status` read model, which the server republishes: one subscription per gateway process, independent of the number of
- * clients. An update can be lost, so a watcher reads the document first; and it can be old, as around a rebuild, so a watcher ignores a revision that
- * is not newer than the one that it knows.
+ * Changes of the `job-status` read model, which the server republishes. A gateway process has one subscription, whatever the number of clients. An
+ * update can be lost, so a watcher reads the document first. Around a rebuild an update can be outdated, so a watcher ignores revisions that are not
+ * newer than the one that it knows.
  */
 export type LiveUpdates = {
   /** Calls `listener` with the raw document of every changed key until the returned function is called. */

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 
 /**
- * Each role has one holder at a time: the one whose key has not expired. A holder renews its key. A paused holder may believe for a moment
- * that it still leads. So the guarded append is the real fencing; the lease only prevents duplicate work.
+ * Leases of roles. Each role has one holder at a time, which keeps its key from expiring by renewing it. A holder that was paused may briefly believe
+ * that it still leads, so the guarded append is the fencing; the lease only prevents duplicate work.
  */
 export type Leases = {
   /** Waits until the role is free and takes it, also while the bus is away. Rejects when `signal` aborts. */

@@ -45,8 +45,8 @@ export type DocumentStore<T> = {
 };
 
 /**
- * A mark of a bucket. It is lost with the bucket, is restored with it, and is in no list of its documents: programs of earlier versions do not see it
- * either. The calls reject with `BusPartMissing` when the bucket is missing.
+ * A mark of a bucket, which is lost and restored together with the bucket. It appears in no list of the bucket's documents, in programs of earlier
+ * versions either. The calls reject with `BusPartMissing` when the bucket is missing.
  */
 export type BucketMark = {
   isSet(): Promise<boolean>;

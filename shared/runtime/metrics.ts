@@ -9,7 +9,7 @@ import { afterAnswers } from './after-answers.ts';
 export type Metrics = {
   /** A number that is read at each scrape. */
   gauge(name: string, help: string, read: () => number): void;
-  /** A number for each value of `label`, read at each scrape. Values that `read` leaves out are omitted, and all are when it rejects. */
+  /** A number for each value of `label`, read at each scrape. Values that `read` leaves out are omitted; if it rejects, all are. */
   gauges(name: string, help: string, label: string, read: () => Readings | Promise<Readings>): void;
   /** A number that only grows and is counted elsewhere, read at each scrape; one for each value of `label`. */
   total(name: string, help: string, label: string, read: () => Readings): void;
@@ -41,7 +41,7 @@ const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 /** Routes that programs request every few seconds, which would dominate the metrics. */
 const probes = new Set(['/livez', '/readyz', '/metrics']);
 
-/** Metrics of the process, which several services may share. */
+/** Registry of the process's own metrics, which several services in one process share. */
 let ofProcess: Registry | undefined;
 
 function processMetrics(): Registry {

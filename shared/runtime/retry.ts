@@ -5,11 +5,11 @@ import { Unavailable } from './failures.ts';
 export type RetryPolicy = {
   firstPauseMs: number;
   longestPauseMs: number;
-  /** Latest start of a try, counted from the first one. If absent, only the signal ends the tries. */
+  /** Time after the first try from which no further try starts. If absent, only the signal ends the tries. */
   giveUpAfterMs?: number;
 };
 
-/** Policy for work that has to be done, however long a system is away. */
+/** Policy for work that must be done, however long a system is unavailable. */
 export const everySecond: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 1_000 };
 
 /** The pause after a number of failed tries, in milliseconds. Pure. */

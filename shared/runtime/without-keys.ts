@@ -7,11 +7,11 @@ const ofAssistant = [orEncoded('d', '64'), orEncoded('s', '73'), orEncoded('c', 
 );
 const digit = orEncoded('[0-9A-Za-z]', '3\\d|[46][1-9a-fA-F]|[57][\\daA]');
 
-/** Whole API keys, and keys that were cut or mistyped. The prefix alone reveals nothing. */
+/** Matches whole API keys, and keys that were cut or mistyped. The prefix alone reveals nothing, so it is not matched. */
 const keys = new RegExp(`${prefix}(?:${ofAssistant})?(?:${digit}){8,}`, 'g');
 
 /**
- * A text in a form that may be logged or answered: clients put their API keys into addresses, fields and names by mistake, and errors
- * repeat the wrong value. Pure.
+ * A text without API keys, which may be logged or sent in an answer: clients put their API keys into addresses, fields and names by mistake, and
+ * errors repeat the wrong value. Pure.
  */
 export const withoutKeys = (text: string): string => text.replaceAll(keys, 'svc_…');

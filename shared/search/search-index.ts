@@ -72,7 +72,7 @@ export type VectorBuild = {
   /** Vectors of length 1 by digest, all with the same dimensions; undefined for a text that the model refuses. */
   add(vectors: ReadonlyMap<string, Float32Array | undefined>): Promise<void>;
   /**
-   * From here on questions with a vector of the model are compared with them. Rejects with `SearchUnavailable` when the version was
+   * From then on, questions with a vector of the model are compared with the added vectors. Rejects with `SearchUnavailable` when the version was
    * replaced since.
    */
   commit(): Promise<void>;
@@ -144,7 +144,7 @@ export type SearchPage = {
   title: string;
   /** Names of the page elsewhere, such as in the navigation. They count like the title, and are never shown. */
   names: readonly string[];
-  /** Found like the title, and never shown. */
+  /** Keywords count like the title, and are never shown. */
   keywords: readonly string[];
   /** If absent, the page belongs to all languages or versions. */
   language?: string | undefined;
@@ -153,8 +153,8 @@ export type SearchPage = {
   /** Only readers of one of these groups may see it; empty for everyone. */
   groups: readonly string[];
   /**
-   * Factor for the match of its passages, 1 for most pages (0.1–3): lower values rank them behind equal ones of other pages, higher values
-   * before.
+   * Factor for the match of its passages, 1 for most pages (0.1–3): lower values rank them behind equally good passages of other pages, higher values
+   * before them.
    */
   boost: number;
   /** Links to other pages of the content version, by their paths, with the words that are shown for them. */

@@ -59,7 +59,7 @@ export async function searchPassages<C extends Candidate>(
   });
 }
 
-/** Number of passages whose texts are read. A name has its own terms, so the passage with it is among them. */
+/** Number of passages whose texts are read. A passage with a literal name also has the terms of that name, so it ranks among them. */
 const mostExact = 40;
 
 /** Adds to each candidate its share of the question's literal parts. Undefined if the question has none, or no passage contains one. */

@@ -22,7 +22,7 @@ export const busSettings = (service: string) => ({
   ),
 });
 
-/** A comma-separated list; absent, it is empty. */
+/** A comma-separated list. Without a value it is empty. */
 export const commaSeparated = z
   .string()
   .default('')

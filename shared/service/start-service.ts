@@ -14,7 +14,7 @@ import { type Metrics, serviceMetrics } from '#shared/runtime/metrics.ts';
 import { createLogger, type Logger } from '#shared/runtime/telemetry.ts';
 import { type Clock, randomBase62, type RandomDigits } from '#shared/runtime/time-and-ids.ts';
 
-/** The environment of a service: its identity, its parts of the bus, the object store, and the signal to stop. */
+/** Everything that a service gets at its start: its identity, its parts of the bus, the object store, and the signal to stop. */
 export type Service<Name extends BusUser> = {
   name: Name;
   /** Name of this process, as holder of leases and source of commits and facts. */

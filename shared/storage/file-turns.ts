@@ -14,8 +14,8 @@ let turnBegan = 0;
 let waitedFor: Promise<void> | undefined;
 
 /**
- * True if the current slice is used up. Callers ask again after each wait: when many wait for a turn, those that do not fit into it wait
- * for the next one.
+ * True if the current slice is used up. Callers ask again after each wait: when many wait for a turn, those that do not fit into one turn wait for
+ * the next.
  */
 export const isTurnOver = (): boolean => performance.now() - turnBegan >= turnMs;
 

@@ -27,7 +27,9 @@ const moveAttempts = 10;
  */
 export function folderUploads(folder: string) {
   return {
-    /** Writes a file of these few bytes, or with `write`, then moves it to `target`. False if `target` exists and `replace` is off. */
+    /**
+     * Writes a file, either the given bytes at once or by calling `write`, then moves it to `target`. False if `target` exists and `replace` is off.
+     */
     async store(
       target: string,
       replace: boolean,
@@ -129,7 +131,8 @@ async function moveTo(upload: string, target: string, replace: boolean): Promise
       if (errorCode(error) === 'EEXIST' && !replace) return false;
       // The folder does not exist yet, or another writer's removal pruned it because it was empty.
       if (errorCode(error) !== 'ENOENT' || attempt === moveAttempts) throw error;
-      // The folder's own name must be on disk, too, whichever writer made it. A folder made above it may be pruned at once.
+      // The folder's own name must be on disk, too, whichever writer made it. Another writer may prune a folder that was just made above it, so this
+      // goes up to the highest one that was ever made.
       const above = dirname((await unlessGone(mkdir(parent, { recursive: true }), undefined)) ?? parent);
       if (above.length < top.length) top = above;
     }

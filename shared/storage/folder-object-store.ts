@@ -31,7 +31,7 @@ export type FolderObjectStoreSettings = {
   clock?: Clock;
 };
 
-/** A character that no key has, so the file of `a` and the folder of `a/b` have different names. */
+/** A suffix with a character that no key has, so the file of `a` and the folder of `a/b` have different names. */
 const fileSuffix = '#';
 
 /** Size up to which bytes are copied and written synchronously. */
@@ -44,7 +44,7 @@ const full = new Set(['ENOSPC', 'EDQUOT']);
 
 const isFull = (error: unknown): boolean => full.has(errorCode(error) ?? '');
 
-/** Node's error for a folder that is made with its parents on a read-only file system. */
+/** True for Node's error when it cannot make a folder and its parents on a read-only file system. */
 const isNotMade = (error: unknown): boolean =>
   errorCode(error) === 'ENOENT' && (error as NodeJS.ErrnoException).syscall === 'mkdir';
 

@@ -68,9 +68,9 @@ export async function* bytesOfParts(parts: ObjectParts): AsyncGenerator<Uint8Arr
 }
 
 type PartsOptions = Omit<PutOptions, 'metadata'> & {
-  /** The object that has parts with `same`; `version` as `head` told it. */
+  /** The object that already has the parts with `same`. `version`: the one that `head` returned. */
   other?: { key: string; version: string | undefined };
-  /** Called once: before the parts are read or after it, as the store needs. */
+  /** Called once, either before or after the parts are read, depending on the store. */
   metadata: () => Promise<NonNullable<PutOptions['metadata']>>;
 };
 
@@ -96,7 +96,7 @@ export async function unlessDamaged<T>(reading: Promise<T>): Promise<T | undefin
   }
 }
 
-/** Bytes `start` to `end`, both included, from 0; without `end` to the last one. A start behind the last byte is a `RangeError`. */
+/** Bytes `start` to `end`, both included, from 0; without `end` to the last one. Rejects with `RangeError` if `start` is after the last byte. */
 export type StreamOptions = ReadOptions & { range?: { start: number; end?: number } };
 
 /** `version` (S3: ETag) changes when the object is replaced; undefined for stores without versions. */

@@ -1,7 +1,7 @@
 import { type RetryPolicy, retryUnavailable } from '#shared/runtime/retry.ts';
 import type { ObjectStore } from './object-store.ts';
 
-/** Limit of retries. A store that does not answer for longer is away, and the work as a whole is tried again. */
+/** Limit of retries. A store that does not answer for longer is unavailable, and the whole work is retried. */
 const longestMs = 10_000;
 
 /**

@@ -12,7 +12,7 @@ export function requireStored({ ETag }: { ETag?: string | undefined }, what: str
 const mostEmptyPages = 100;
 
 /**
- * Checks each page of a list that more pages follow, by the place in the list at its end; undefined for an empty page. Throws
+ * Checks each page of a list that has further pages. The returned function gets the last place on a page, undefined for an empty page. Throws
  * `ObjectStoreUnavailable` when a place comes again, or when too many pages in a row are empty: such a list would never end.
  */
 export function pageCheck(what: string): (place: string | undefined) => void {

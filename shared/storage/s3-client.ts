@@ -38,7 +38,7 @@ export function s3ClientConfig(settings: S3ObjectStoreSettings, endpoint: string
   };
 }
 
-/** Limit of an answer that is no object. A page of a list has 1,000 keys of at most 900 bytes. */
+/** Maximum size of an answer other than an object. A page of a list has 1,000 keys of at most 900 bytes. */
 const mostAnswerBytes = 8 * 1024 * 1024;
 
 /** Limits the answers that the SDK collects in memory, so that an endless one cannot fill it. Objects are not limited: they are read as streams. */

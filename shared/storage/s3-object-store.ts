@@ -82,7 +82,7 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
     if (!(found.Body instanceof Readable)) throw new Error(`the object store sent ${key} without a body`);
     if (range === undefined && found.ContentRange !== undefined) {
       found.Body.destroy();
-      throw misread(`send ${key}`, `it sent the part ${found.ContentRange.slice(0, 100)}, and the whole was requested`);
+      throw misread(`send ${key}`, `it sent only the part ${found.ContentRange.slice(0, 100)} of the object`);
     }
     return bodyStream(found.Body, key, found.ContentLength, timeoutMs, signal);
   }
@@ -142,7 +142,7 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
       const found = await call({ what: `describe ${key}`, signal }, (http) => client.send(command, http)).catch(absent);
       if (found === undefined) return undefined;
       const { ContentLength, LastModified = new Date(0), Metadata = {}, ETag } = found;
-      if (ContentLength === undefined) throw misread(`describe ${key}`, 'it told no size');
+      if (ContentLength === undefined) throw misread(`describe ${key}`, 'its answer has no size');
       const head = { sizeBytes: ContentLength, modifiedAt: LastModified, metadata: Metadata };
       return ETag === undefined ? head : { ...head, version: ETag };
     },
@@ -156,8 +156,9 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
         const command = new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ContinuationToken: from });
         const page: ListObjectsV2CommandOutput = await call({ what, signal }, (http) => client.send(command, http));
         const { Contents = [], IsTruncated, NextContinuationToken } = page;
-        // A listing that is cut or empty by mistake would make objects look absent, and others would remove what these need.
-        if (IsTruncated === undefined) throw misread(what, 'its answer is no list');
+        // A listing that is truncated or empty by mistake would make objects look absent, and garbage collection would then remove objects that they
+        // reference.
+        if (IsTruncated === undefined) throw misread(what, 'its answer is not a list');
         if (IsTruncated && !NextContinuationToken) throw misread(what, 'it did not say where the list goes on');
         if (IsTruncated) checkPage(Contents.at(-1)?.Key);
         for (const { Key, Size = 0, LastModified = new Date(0) } of Contents) {

@@ -114,7 +114,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
       /\d+ streams and buckets and \d+ consumers have the settings of this version/,
       /writes each message to its disk before it acknowledges it/,
       /Each stream stored its last message/,
-      /Each service that works on messages is there/,
+      /Each service that works on messages is running/,
       /No message is set aside/,
       /The object store at http:\S+ \(bucket bindery\) wrote and read an object in \d+ ms/,
       /The object store does not overwrite existing objects/,
@@ -371,7 +371,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
     const sentence = 'The consumer orchestrator-facts of FACTS was paused by hand: its service gets no message until ';
     const text = await saidWith({});
     expect(text).toContain(`! ${sentence}${until.toISOString().slice(0, 19)}`);
-    expect(text).toContain('→ If it should not wait, run "bindery provision --resume".');
+    expect(text).toContain('→ If the service should not wait, run "bindery provision --resume".');
     expect(text).not.toContain('All is well');
     // A pause may be deliberate, so an ordinary start keeps it, and says so.
     const kept = await runCommand(['provision'], variables);
@@ -389,7 +389,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
 
   test('names the services that do not work, although the gateway is ready', async () => {
     // On a busy machine a service may be late with saying that it is there.
-    await expect.poll(() => saidWith({})).toContain('✓ Each service that works on messages is there.');
+    await expect.poll(() => saidWith({})).toContain('✓ Each service that works on messages is running.');
     await stopServices();
     try {
       let text = '';

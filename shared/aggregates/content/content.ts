@@ -33,8 +33,8 @@ export const contentEventSchema = z.discriminatedUnion('type', [
 export type ContentEvent = z.infer<typeof contentEventSchema>;
 
 /*
- * Every commit carries the state, and a message of the bus has 1 MB at most. With these limits the state always has less than 150 KB. A
- * domain that exceeded them before they were introduced cannot grow, and shrinks with every version and label that ends.
+ * Every commit carries the state, and a message of the bus has 1 MB at most. With these limits the state always has less than 150 KB. A domain that
+ * had more before the limits existed cannot grow, and shrinks with every version and label that ends.
  */
 export const mostVersions = 500;
 export const mostLabels = 250;

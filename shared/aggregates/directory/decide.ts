@@ -10,7 +10,7 @@ import { ApiError } from '#shared/http/errors.ts';
 
 const mostKeys = 500;
 const mostDomains = 200;
-/** Limit of an organization. The document of each of its API keys in the read model contains all its keys of user tokens. */
+/** Limit for each organization, because the read model's document of each API key contains all user token keys of the organization. */
 const mostUserTokenKeys = 100;
 /**
  * Limit of the state. A commit has the state and the new events, and a message of the bus holds 1 MB. A larger state would leave no room
@@ -64,7 +64,7 @@ export function grantAdminKey(state: DirectoryState | undefined, key: ApiKey): D
 }
 
 /**
- * Adds the key `make(maker)`, where the maker is the key of the request. `beganAt`: start of the maker's life, if that is before its
+ * Adds the key `make(maker)`, where `maker` is the key that authenticated the request. `beganAt`: start of the maker's life, if that is before its
  * creation.
  */
 export function createApiKey(

@@ -29,7 +29,7 @@ export const isShortLived = (key: ApiKey): boolean => endOf(key) - Date.parse(ke
 export const withLifeSince = (maker: ApiKey, beganAt: string | undefined): ApiKey =>
   beganAt === undefined ? maker : { ...maker, createdAt: beganAt };
 
-/** The key of a request, as in the log: a gateway may not know yet that it was revoked. Throws `invalid_key` or `expired_key`. */
+/** The key of a request, read from the log, because a gateway may not know yet that it was revoked. Throws `invalid_key` or `expired_key`. */
 export function makerOf({ keys }: DirectoryState, { actor, time }: EventMetadata): ApiKey {
   const maker = actor.kind === 'key' ? keys.find(({ id }) => id === actor.id) : undefined;
   if (maker === undefined || maker.revokedAt !== undefined) throw new ApiError('invalid_key');
@@ -82,7 +82,7 @@ function checkRights(maker: ApiKey, key: ApiKey): void {
   }
 }
 
-/** `proxy` grants no access and only names the reader of a request. Admin keys do not have it, but each one that creates keys may grant it. */
+/** `proxy` grants no access and only names the reader of a request. Admin keys do not have it, but any of them may grant it. */
 const mayGive = ({ scopes }: ApiKey, scope: ApiKey['scopes'][number]): boolean =>
   scope === 'proxy' || scopes.includes(scope);
 

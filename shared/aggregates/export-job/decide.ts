@@ -16,7 +16,7 @@ import {
 } from './export-job.ts';
 import { failedPagesSentence } from './failed-pages.ts';
 
-/** `present`: chunks of the plan whose segments are stored already. */
+/** A plan and its hash. `present`: chunks whose segments are stored already. */
 type MadePlan = {
   planHash: string;
   rendererVersion: string;
@@ -139,8 +139,8 @@ function isOpen(state: ExportJobState, chunk: number): boolean {
 }
 
 /**
- * Counts an attempt at a chunk that failed as a whole, once. After the last attempt the chunk's pages have failed; for a chunk without
- * pages the job has failed.
+ * Counts an attempt at a chunk that failed as a whole, once. After the last attempt the chunk's pages have failed. If the chunk has no pages, the job
+ * has failed.
  */
 function chunkLost(
   state: ExportJobState,
@@ -192,10 +192,10 @@ function exportFailed(state: ExportJobState, error: string): ExportEvent {
 function foldFact(state: ExportJobState, fact: Fact, known: Knowledge): ExportEvent[] {
   const version = 1;
   const renderer = fact.source;
-  // A worker may report on the chunks of a replaced plan. Workers of older programs do not name the plan.
+  // A worker may report on the chunks of a replaced plan. Workers of older versions do not name the plan.
   if (fact.planHash !== undefined && fact.planHash !== state.planHash) return [];
   switch (fact.type) {
-    // A success counts from any attempt.
+    // A success counts, whichever attempt it is from.
     case 'ChunkRendered':
       return isOpen(state, fact.data.chunk) ? [{ type: fact.type, version, data: { ...fact.data, renderer } }] : [];
     case 'ChunkFailed': {

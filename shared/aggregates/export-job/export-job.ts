@@ -74,8 +74,8 @@ const otherEvents = [
     durationMs: z.number().min(0),
   }),
   /**
-   * Chunks of the plan whose segments are those of an earlier export, which verified them. `chunks`: one bit per chunk, as in `doneChunks`. It stands
-   * for one `ChunkRendered` of each.
+   * Chunks of the plan whose segments an earlier export stored and verified. `chunks`: one bit per chunk, as in `doneChunks`. The event stands for
+   * one `ChunkRendered` per chunk.
    */
   event('ChunksReused', { chunks: z.base64(), pageCount: z.int().min(0) }),
   event('ChunkFailed', {
@@ -117,8 +117,8 @@ export type ExportEvent = z.infer<typeof exportEventSchema>;
 export type ExportEventOf<T extends ExportEvent['type']> = Extract<ExportEvent, { type: T }>;
 
 /**
- * The folded state of an export job, carried by each commit of its log. Below 4 KB for every size of the site: bitmaps and counters, at
- * most 50 failed pages, never lists.
+ * The folded state of an export job, carried by each commit of its log. It stays below 4 KB for every size of the site: it has bitmaps and counters
+ * instead of lists, and at most 50 failed pages.
  */
 export const exportJobStateSchema = z.object({
   ...request,
@@ -263,7 +263,7 @@ function applied(
   }
 }
 
-/** The state right after the first plan: pages that were rendered or failed do not count for the new plan. */
+/** The state as right after the first plan: pages that were rendered or failed do not count for the new plan. */
 function afterReplan(
   { manifestSha256: _, ...state }: ExportJobState,
   { replacedVersion: __, ...planned }: ExportEventOf<'PagesReplanned'>['data'],

@@ -5,7 +5,7 @@ import { isSameSecret } from '#shared/runtime/same-secret.ts';
 
 export type ThreadIdentity = { organization: string; domain: string; threadId: string };
 
-/** The owner of a thread. `newKey`: the key of a thread that has not begun. */
+/** The owner of a thread. `newKey`: the key of a new thread, undefined for a thread that has begun. */
 export type ThreadOwner = { fingerprintHash: string; newKey: string | undefined };
 
 export type AskedQuestion = {
@@ -146,7 +146,7 @@ export function mayContinue(state: ThreadState, fingerprint: string, threadKey: 
   return isSameSecret(fingerprint, state.fingerprintHash) && isThreadKey(state, threadKey);
 }
 
-/** True if no key is sent, which readers need not do, or the right one. */
+/** True if the right key is sent, or none: readers need not send it. */
 export function isThreadKey(state: ThreadState, threadKey: string | undefined): boolean {
   return threadKey === undefined || isSameSecret(threadKeyHash(threadKey), state.threadKeySha256);
 }

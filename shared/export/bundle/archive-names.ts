@@ -23,8 +23,8 @@ export function archivePathProblem(path: string): string | undefined {
 }
 
 /**
- * Returns the same for two names that are equal on a case-insensitive file system, or one with Unicode normalization. Upper case is an intermediate
- * step, because some systems compare upper-case names: there `ſ` equals `S`, and `ß` equals `SS`.
+ * Form of a name for comparisons: two names have the same form if they are equal on a case-insensitive file system, or on one with Unicode
+ * normalization. Upper case is an intermediate step, because some systems compare upper-case names: there `ſ` equals `S`, and `ß` equals `SS`.
  */
 export const portableName = (path: string): string =>
   isAscii.test(path)
@@ -61,8 +61,8 @@ export type ArchiveEntryHeader = {
 
 /**
  * Checks entries in their order. `portable` also refuses different file names with the same `portableName`, because some systems would unpack such an
- * archive to fewer files. Folder names may differ in this way: they become one folder there, and nothing is lost. `entries` bounds memory: that many
- * folders, and names of 320 characters on average.
+ * archive to fewer files. Folder names may differ in this way: they become one folder there, and nothing is lost. `entries` bounds memory: the
+ * archive may have at most that many folders, and names of at most 320 characters on average.
  */
 export function archiveNames(options: { portable: boolean; entries: number }) {
   /** Spellings by `sameName`. */

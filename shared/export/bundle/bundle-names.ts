@@ -8,7 +8,10 @@ const maxPathBytes = 512;
 /** Names that Windows reserves for devices, whatever follows the first dot. */
 const deviceName = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])[ ]*(?:\..*)?$/i;
 
-/** Fast path: most paths are words with single dots and slashes between them, and need no further look unless a name may be that of a device. */
+/**
+ * Fast path: most paths are words with single dots and slashes between them, and need no further check unless one of them may be the name of a
+ * device.
+ */
 const plainPath = /^[\w-]+(?:[./][\w-]+)*$/;
 const maybeDevice = /(?:^|\/)(?:con|prn|aux|nul|com\d|lpt\d)(?:[./]|$)/i;
 const maxPlainLength = 255;
@@ -56,7 +59,7 @@ export function bundleNames() {
       return `is in ${ownFolder}/, which is reserved for the files that pages need`;
     const inside = folders.get(key);
     if (inside !== undefined) return `has the name of the folder of ${JSON.stringify(inside)}`;
-    // A folder that has a file already is in no file.
+    // If a folder already has a file in it, none of its parents is a file.
     if (folders.has(key.slice(0, Math.max(0, key.lastIndexOf('/'))))) return undefined;
     const parent = parentsOf(key).find((folder) => files.has(folder));
     return parent === undefined ? undefined : `is in ${JSON.stringify(files.get(parent))}, which is a file`;
@@ -74,7 +77,7 @@ export function bundleNames() {
       }
       for (const { path, key } of named) {
         files.set(key, path);
-        // Up from the deepest folder: where one is known, those above it are known, too.
+        // Goes up from the deepest folder. If a folder is known, so are all folders above it.
         for (let slash = key.lastIndexOf('/'); slash > 0; slash = key.lastIndexOf('/', slash - 1)) {
           const folder = key.slice(0, slash);
           if (folders.has(folder)) break;

@@ -2,10 +2,13 @@ import { createHash, type Hash, subtle } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { SegmentPiece } from './segment-writer.ts';
 
-/** Values from `begin` up to `end` (not included) that another list has in the same order from `at` on, or that it does not have (without `at`). */
+/**
+ * Run of the values from `begin` up to `end` (not included). With `at`, the other list has the same values in the same order from there on; without
+ * it, the other list has none of them.
+ */
 export type CommonRun = { begin: number; end: number; at?: number };
 
-/** Finds values that come one after the other in a list: the value after the last one, if it is the same, otherwise any equal one. */
+/** Returns a function that finds the place of a value in a list. If several places have that value, it prefers the one after its last result. */
 export function finderIn(others: readonly string[]): (value: string) => number | undefined {
   const known = new Map(others.map((value, number) => [value, number]));
   let next = 0;
@@ -30,7 +33,7 @@ export function commonRuns(values: readonly string[], others: readonly string[])
   return runs;
 }
 
-/** Places of consecutive pieces; the first is at `first`. */
+/** Byte offsets of consecutive pieces; the first piece is at `first`. */
 export function placesOf(pieces: readonly SegmentPiece[], first: number): number[] {
   let end = first;
   return pieces.map(([sizeBytes]) => (end += sizeBytes) - sizeBytes);
@@ -40,8 +43,8 @@ export function placesOf(pieces: readonly SegmentPiece[], first: number): number
 export type OpenRange = (start: number, end: number) => Promise<Readable | undefined>;
 
 /**
- * The bytes of pieces that follow one another in an object from `start` on. Each is checked while the next one is read; fails with an error of
- * `damaged` at the latest after the last one.
+ * The bytes of pieces that follow one another in an object from `start` on. Each is checked while the next one is read. The stream fails with the
+ * error that `damaged` makes, at the latest after the last piece.
  */
 export async function* readPieces(
   openRange: OpenRange,
@@ -83,7 +86,7 @@ export async function* readPieces(
 /** Limit of the bytes that are kept until their SHA-256 is computed in another thread. */
 const mostKeptBytes = 4 * 1024 * 1024;
 
-/** Compares bytes with a SHA-256, which another thread computes at the end. Beyond `mostKeptBytes` it is computed on the event loop as bytes come. */
+/** Compares bytes with a SHA-256. Another thread computes it at the end; beyond `mostKeptBytes` the event loop computes it while the bytes arrive. */
 export class ConcurrentSum {
   sizeBytes = 0;
   readonly #kept: Uint8Array[] = [];
@@ -97,7 +100,7 @@ export class ConcurrentSum {
     for (const piece of this.#kept.splice(0)) this.#long.update(piece);
   }
 
-  /** True if the bytes have this sum. To be called once, after the last of them. */
+  /** True if the bytes have this sum. Call it once, after the last byte. */
   async is(sha256: string): Promise<boolean> {
     if (this.#long !== undefined) return this.#long.digest('hex') === sha256;
     return Buffer.from(await subtle.digest('SHA-256', Buffer.concat(this.#kept))).toString('hex') === sha256;

@@ -10,7 +10,10 @@ import {
   type ZlibOptions,
 } from 'node:zlib';
 
-/* Raw deflate data that ends with a full flush on a byte boundary and has no last block, so that pieces can be concatenated. */
+/*
+ * This file makes and reads raw deflate data that ends with a full flush on a byte boundary and has no last block, so that pieces can be
+ * concatenated.
+ */
 
 /**
  * Size of the pieces in which bytes are deflated, so that a stream can deflate several at once. It is fixed, so that the output depends only on the
@@ -24,8 +27,8 @@ const deflate = promisify<InputType, ZlibOptions, Buffer>(deflateRaw);
 const inflate = promisify<InputType, ZlibOptions, Buffer>(inflateRaw);
 
 /**
- * Size up to which bytes are deflated and inflated on the event loop, for some 20 ms. Chunks are usually smaller, and other threads cost more than a
- * fifth of that time.
+ * Size up to which bytes are deflated and inflated on the event loop, which takes about 20 ms. Most chunks are smaller, and handing them to another
+ * thread would take a fifth longer.
  */
 const waitedBytes = 2 * 1024 * 1024;
 
@@ -50,7 +53,10 @@ export async function deflateWhole(raw: Uint8Array): Promise<Buffer> {
   return Buffer.concat(deflated);
 }
 
-/** Packed pictures, videos and fonts are stored as they are: deflating them takes most of the time of a chunk of files, and saves some 2 % of their bytes. */
+/**
+ * Compressed pictures, videos and fonts are stored unchanged: deflating them takes most of the time of a chunk of files, and saves some 2 % of their
+ * bytes.
+ */
 const optionsOf = (piece: Uint8Array, before: Uint8Array): ZlibOptions =>
   isPacked(piece)
     ? { ...deflateOptions, level: constants.Z_NO_COMPRESSION, chunkSize: piece.length + storedOverhead }
@@ -95,7 +101,7 @@ export async function inflatePieces(deflated: Uint8Array, rawLength: number): Pr
   const whole = rawLength + probe.length;
   const options = { maxOutputLength: whole, chunkSize: Math.max(constants.Z_MIN_CHUNK, whole + 1) };
   const bytes = rawLength <= waitedBytes ? inflateRawSync(input, options) : await inflate(input, options);
-  // A stored block that is still open takes the last block, with its header, for its own bytes.
+  // If the data ends inside a stored block, inflating reads the appended last block, header included, as content of that block.
   const isOpen = bytes.subarray(-end.length).equals(end);
   if (isOpen || !bytes.subarray(rawLength).equals(probe)) {
     throw new Error('the deflate data is not made of whole pieces');

@@ -240,7 +240,7 @@ function* endless(): Generator<Buffer> {
 test.each([
   ['is missing', async () => undefined],
   ['has only 3 of', async () => Readable.from([Buffer.from('abc')])],
-  ['has more of', async () => Readable.from(endless())],
+  ['has more than', async () => Readable.from(endless())],
 ])('a segment that %s is named', async (reason, open) => {
   const [one, two, three] = await threeSegments();
   await expect(joinedBundle([one, two, { ...three, open }]).sha256()).rejects.toThrow(

@@ -12,7 +12,7 @@ import { tarTrailer } from './tar-header.ts';
 export type SegmentSource = Pick<SegmentSummary, 'sha256' | 'crc32' | 'rawLength' | 'sizeBytes'> & {
   /** Key of the segment, for errors. */
   key: string;
-  /** The pieces that its bytes consist of, if they are known: some may be those of a segment that has other pieces, too. */
+  /** The pieces of its bytes, if they are known. A segment with other content may share some of them. */
   pieces?: readonly SegmentPiece[] | undefined;
   /** Returns its bytes, whole or as a stream; undefined if there is no such segment. */
   open(): Promise<Readable | Uint8Array | undefined>;
@@ -27,7 +27,7 @@ const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 const archiveEnd = lastBlock(tarTrailer);
 
 const gzipTrailerBytes = 8;
-/** Bytes of a bundle that are not those of segments. */
+/** Bytes that a bundle has in addition to its segments. */
 const framingBytes = gzipHeader.length + archiveEnd.length + gzipTrailerBytes;
 /** Number of segments that are opened while one is read, because segments are small and each costs a round trip to the store. */
 const openAhead = 4;
@@ -42,15 +42,15 @@ export type StoredBundle = {
 export type JoinedBundle = {
   sizeBytes: number;
   parts: readonly ObjectPart[];
-  /** SHA-256 (64 hex digits): of the bytes of the parts if all have been read once in their order, otherwise they are read for it. */
+  /** SHA-256 of the bundle, 64 hex digits. The parts are read for it, unless all of them have already been read once in their order. */
   sha256(): Promise<string>;
 };
 
 /**
  * Joins segments, in their order and with the end of the tar archive, to a bundle of one gzip member, without decompressing them. Reading fails with
- * `SegmentDamaged` if a segment is missing or does not match its sidecar, with `NotCopied` if that happens to one in the `last` bundle, and with the
- * store's own errors. The output before a failure is not a bundle: store only a complete one. A bundle of at most `keptBytes` stays in memory once it
- * is read.
+ * `SegmentDamaged` if a segment is missing or does not match its sidecar, with `NotCopied` if bytes that should come from the `last` bundle are
+ * missing or differ, and with the store's own errors. The output before a failure is not a bundle: store only a complete one. A bundle of at most
+ * `keptBytes` stays in memory once it is read.
  */
 export function joinedBundle(
   segments: readonly SegmentSource[],
@@ -94,7 +94,10 @@ export function joinedBundle(
 export const joinSegments = (segments: readonly SegmentSource[]): Readable =>
   Readable.from(bytesOfParts(partsOf(segments)), { objectMode: false, highWaterMark: 256 * 1024 });
 
-/** Parts of a bundle in order: its header, runs of segments and pieces that the `last` bundle has one after the other or not at all, and its trailer. */
+/**
+ * Parts of a bundle in order: its header, runs of segments and pieces, and its trailer. The `last` bundle has the bytes of a run one after the other,
+ * or has none of them.
+ */
 function partsOf(segments: readonly SegmentSource[], last?: StoredBundle): ObjectPart[] {
   const runs = last === undefined ? [{ read: () => readSegments(segments, 0) }] : partsBeside(segments, last);
   const isHeaderSame = runs[0]?.same?.at === gzipHeader.length;
@@ -109,7 +112,7 @@ async function* inPieces(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Arr
   yield* pieces;
 }
 
-/** A piece of a segment, from `start` on, or a whole segment. `index`: the place of the segment in the bundle. */
+/** A piece of a segment, which begins at byte `start` of it, or a whole segment. `index`: the place of the segment in the bundle. */
 type Unit = { piece: SegmentPiece; segment: SegmentSource; index: number; start: number; isWhole: boolean };
 
 function partsBeside(segments: readonly SegmentSource[], last: StoredBundle): ObjectPart[] {
@@ -193,7 +196,7 @@ async function* checked(
   let isRight: Promise<boolean> | undefined;
   for await (const chunk of body instanceof Readable ? (body as AsyncIterable<Uint8Array>) : [body]) {
     if (sum.sizeBytes + chunk.length > segment.sizeBytes) {
-      throw new SegmentDamaged(segment.key, index, `has more of ${segment.sizeBytes} bytes`);
+      throw new SegmentDamaged(segment.key, index, `has more than ${segment.sizeBytes} bytes`);
     }
     sum.add(chunk);
     // The sum is computed while the last bytes are used.

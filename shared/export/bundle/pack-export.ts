@@ -8,8 +8,8 @@ import {
 } from './segment-writer.ts';
 
 /*
- * Files of an export's segments, with their order and names. This code is in this folder because the renderer version is computed from it: a change
- * here changes bundles.
+ * This file decides the order and names of the files in an export's segments. It is in this folder because the renderer version is computed from it:
+ * a change here changes bundles.
  */
 
 /** Path in the archive of a file of an export. The domain is the only top folder. */

@@ -35,12 +35,12 @@ const textsBegin = Buffer.from(',"texts":[\n');
 
 export type TextKind = keyof PageText;
 
-/** Separators after each text of a page, in the file with those of all pages. */
+/** Separator after the text of each page in the file with the texts of all pages. */
 export const textEnds: Record<TextKind, string> = { search: ',\n', fullText: '\n\n' };
 
 /**
- * The stored form of a sidecar: its JSON, followed by the texts of its pages, in their order: first the part of each in the search index, then its
- * part of `llms-full.txt`. Both are deflate data, because the files with the texts of all pages are joined from those of chunks.
+ * The stored form of a sidecar: its JSON, followed by the texts of its pages, in their order: first the parts of all pages in the search index, then
+ * their parts of `llms-full.txt`. Both are deflate data, because the files with the texts of all pages are joined from those of chunks.
  */
 export async function sidecarBytes(sidecar: SegmentSidecar, pages: readonly PageText[]): Promise<Buffer> {
   if (pages.length === 0) return Buffer.from(JSON.stringify(sidecar));
@@ -112,7 +112,7 @@ const summedFrom = sumBegins.length + sumDigits + sumEnds.length;
 const digitsOf = (sum: number): string => sum.toString(16).padStart(sumDigits, '0');
 const sumOf = (key: string, rest: Uint8Array): string => digitsOf(crc32(rest, crc32(key)));
 
-/** The texts of one kind, each with its separator. */
+/** The texts of one kind of all pages, each with its separator. */
 export function textsOf(pages: readonly PageText[], kind: TextKind): Buffer {
   return Buffer.from(pages.map((page) => page[kind] + textEnds[kind]).join(''));
 }

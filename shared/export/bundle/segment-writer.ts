@@ -13,7 +13,7 @@ const piecesAtOnce = 4;
 /** Bytes that were deflated before (`deflateWhole`), which are packed unchanged. `crc32`: of the raw bytes. */
 export type DeflatedBytes = { raw: Uint8Array; deflated: Uint8Array; crc32: number };
 
-/** The same for bytes that are inflated only where they are needed: other bytes that follow them are deflated with their end as the window. */
+/** Deflated bytes that are inflated only if needed: bytes that follow them are deflated with their end as the window. */
 export type UnreadBytes = Omit<DeflatedBytes, 'raw'> & { rawLength: number; inflate: () => Promise<Uint8Array> };
 
 export type SegmentWriter = {
@@ -24,8 +24,8 @@ export type SegmentWriter = {
   /** Adds a file; wait for each call before the next. Rejects for paths that are not allowed in an archive, and after `output` was destroyed. */
   add(path: string, body: Uint8Array): Promise<void>;
   /**
-   * Adds a file that is too large for memory. Its size must be known in advance; a body of another size rejects. Returns its SHA-256, or that of
-   * `digest`, which is asked at the end by a caller that digests the file itself. Only with it, the body may have unread bytes.
+   * Adds a file that is too large for memory. Its size must be known in advance; a body of another size rejects. Returns its SHA-256, or the result
+   * of `digest`, which a caller gives that digests the file itself; it is called at the end. Only with `digest` may the body have unread bytes.
    */
   addStream(path: string, size: number, body: AsyncIterable<Uint8Array | DeflatedBytes>): Promise<string>;
   addStream(
@@ -51,7 +51,7 @@ export function segmentWriter({ withPieces = false }: { withPieces?: boolean } =
   let rawLength = 0;
   let piece = Buffer.allocUnsafe(pieceBytes);
   let filled = 0;
-  /** The last bytes before the next piece, or how they are read. */
+  /** The last bytes before the next piece, or a function that reads them. */
   let before: Uint8Array | (() => Promise<Uint8Array>) = new Uint8Array(0);
   /** Pieces that are being deflated, in their order. */
   const deflating: Promise<Buffer>[] = [];

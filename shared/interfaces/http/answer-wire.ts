@@ -1,11 +1,11 @@
 const finishReasons = ['stop', 'length', 'content-filter', 'tool-calls', 'error', 'other'] as const;
 export type FinishReason = (typeof finishReasons)[number];
 
-/** All other reasons of a model become `other`, because clients reject unknown ones. */
+/** The finish reason of a model in the form for clients. Unknown reasons become `other`, because clients reject them. */
 export const finishReasonOf = (reason: unknown): FinishReason =>
   finishReasons.find((known) => known === reason) ?? 'other';
 
-/** A found passage in the form for clients. `path` is that of the page, `url` that of the section. */
+/** A found passage in the form for clients. `path` is the path of the page, `url` the address of the section. */
 export type FoundSource = { content: string; path: string; url: string; metadata: { title: string; heading: string } };
 
 type AnswerIds = { messageId: string; threadId: string };
@@ -28,7 +28,7 @@ export type AnswerWire = {
 /** The text that readers get when an answer fails. It never contains the cause. */
 export const answerFailed = 'The answer could not be finished. Ask again in a moment.';
 
-/** The end of an interrupted answer, whatever was sent of it. */
+/** The end of an interrupted answer, however much of it was sent. */
 export const brokenOff = (wire: AnswerWire, threadId: string): string =>
   wire.separator +
   wire.chunk({ type: 'error', errorText: answerFailed }) +

@@ -150,7 +150,7 @@ export const rotateApiKeyBodySchema = z
 
 export type RotateApiKeyBody = z.infer<typeof rotateApiKeyBodySchema>;
 
-/** Query of `DELETE /v1/api-keys/{id}`: whether the keys that it created, directly or through other keys, are revoked as well. */
+/** Query of `DELETE /v1/api-keys/{id}`. `descendants`: `revoke` also revokes the keys that it created, directly or through other keys. */
 export const revokeApiKeyQuerySchema = z.strictObject({
   descendants: z.enum(['keep', 'revoke']).default('keep'),
 });

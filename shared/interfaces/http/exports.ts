@@ -65,7 +65,7 @@ export const exportJobSchema = z
     error: z.string().optional(),
     replayOf: jobId.optional(),
     digestMatch: z.enum(['same', 'different', 'renderer-changed']).optional(),
-    /** True if nothing had changed since an earlier export, so that its bundle, whose bytes were verified, is this job's. */
+    /** True if nothing had changed since an earlier export, so the job uses the verified bundle of that export. */
     reusedBundle: z.literal(true).optional(),
   })
   .meta({ title: 'ExportJob' });

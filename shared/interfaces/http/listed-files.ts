@@ -10,7 +10,7 @@ export type ListedFile = { path: string; sha256: string; sizeBytes: number };
  */
 export const fileListName = '_bindery/files';
 
-/** Maximum size of a list: the most files, with long paths. */
+/** Maximum size of a list: enough for the maximum number of files with long paths. */
 export const mostListBytes = 96 * 1024 * 1024;
 
 /** A line for each file, `<sha256> <size> <path>`, in any order. */
@@ -20,10 +20,13 @@ export const fileListText = (files: readonly ListedFile[]): string =>
 const line = /^([0-9a-f]{64}) (0|[1-9]\d{0,14}) (.+)$/;
 const mostQuoted = 300;
 
-/** Lines between two pauses. They take 20 ms, and the longest list two seconds, in which a service has to answer others. */
+/**
+ * Number of lines that are read before a pause. They take 20 ms; the longest list takes two seconds, during which the service must answer other
+ * requests.
+ */
 const linesInARow = 2_000;
 
-/** Reads a list. Rejects with `ArchiveRefused` for a line that is none, for names that an archive may not have, and beyond the limits. */
+/** Reads a list. Rejects with `ArchiveRefused` for an invalid line, for names that an archive may not have, and beyond the limits. */
 export async function readFileList(text: string, limits: { files: number; bytes: number }): Promise<ListedFile[]> {
   const names = archiveNames({ portable: false, entries: limits.files });
   const files: ListedFile[] = [];

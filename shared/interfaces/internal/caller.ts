@@ -14,7 +14,7 @@ export const callerSchema = z.object({
   /** Groups of the reader. `named`: the groups that the request names count. */
   trustedGroups: z
     .union([z.literal('named'), z.array(z.string())])
-    // An older gateway does not send it. Then the reader is in no group.
+    // An older gateway does not send this field; its readers are in no group.
     .default([]),
   actor: actorSchema,
   address: z.string(),
@@ -27,7 +27,7 @@ export type Caller = z.infer<typeof callerSchema>;
 
 export const callerHeader = 'x-bindery-caller';
 
-/** A caller as the value of that header: JSON in ASCII, which headers require. */
+/** A caller as the value of the header `x-bindery-caller`: JSON in ASCII, which headers require. */
 export const callerText = (caller: Caller): string =>
   JSON.stringify(caller).replaceAll(/[\u007f-\uffff]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

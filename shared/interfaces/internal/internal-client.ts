@@ -21,8 +21,8 @@ export type CallParts<C extends InternalCall> = (C extends { params: infer S } ?
   (C extends { body: infer S }
     ? {
         /**
-         * A stream is sent at the rate at which the service reads it, and is not destroyed if the service responds early. Bytes instead of a JSON
-         * body are its text, which the service checks.
+         * A stream is sent at the rate at which the service reads it, and is not destroyed if the service responds early. Bytes in place of a JSON
+         * body are sent as its text, which the service checks.
          */
         body: S extends z.ZodType ? z.input<S> | Uint8Array : Readable;
       }
@@ -87,7 +87,7 @@ export async function callService<C extends InternalCall>(
     }
     const headers = call.answerHeaders?.safeParse(answer.headers);
     if (headers?.success === false) {
-      // Destroying a body causes an error, which is of no interest here.
+      // Destroying a body causes an error event, which must not end the process.
       answer.body.on('error', () => {}).destroy();
       throw new WrongAnswer(`The ${call.service} answered with wrong headers: ${headers.error.message}`);
     }

@@ -36,7 +36,7 @@ export const publisher = {
     answerWithinMs: publishWithinMs,
     idleMs: changeWithinMs,
   }),
-  /** A call of its own, because a publisher of an earlier version would take the files that changed for the whole project. */
+  /** A separate call, because a publisher of an earlier version would mistake the changed files for the whole project. */
   publishChanges: internalCall({
     service: 'publisher',
     callers: ['gateway'],

@@ -15,9 +15,9 @@ import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
 const readWithinMs = 5_000;
 
 /**
- * The log of export jobs together with the archive: a reader sees the whole history of a job, in whichever of the two it is. A history is archived
- * before it is removed from the log, so this reads the log first and then the archive, and finds it even during the move. An archived history that
- * cannot be read rejects with `Poison`, like a message in the log.
+ * The log of export jobs together with the archive: a reader sees the whole history of a job in either place. A history is archived before it is
+ * removed from the log, so this reads the log first and then the archive, and finds it even during the move. An archived history that cannot be read
+ * rejects with `Poison`, like a message in the log.
  */
 export function logWithArchive(
   log: EventLog<ExportCommit>,

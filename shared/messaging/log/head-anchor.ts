@@ -5,7 +5,10 @@ import { isSameSecret } from '#shared/runtime/same-secret.ts';
 /** The last commit of a history when it was observed. */
 export type Head = { revision: number; commitId: string; hash: string };
 
-/** The content that an anchor confirms: the history had this head, and the `lost` commits before it, which the log no longer had by then. */
+/**
+ * The content that an anchor confirms: the history had this head and, before it, the `lost` commits, which were missing from the log when the anchor
+ * was made.
+ */
 export type AnchoredHead = Head & { lost?: readonly Omit<Head, 'hash'>[] | undefined };
 
 /**

@@ -11,7 +11,7 @@ const askEveryMs = 30_000;
 /** Timeout of the first answer. A service that starts waits for the bus anyway. */
 const firstAnswerWithinMs = 15_000;
 const answerWithinMs = 5_000;
-/** Offset of this machine's clock that is logged. */
+/** Smallest offset of this machine's clock that is logged. */
 const farMs = 60_000;
 
 /** Every service may request the state of this bucket, which reveals nothing but the time of the request. */
@@ -44,7 +44,7 @@ export async function busClock(
 
   let known: Reading | undefined;
   const take = (reading: Reading): void => {
-    // A late answer is less exact than a quick one, so it changes nothing while both can be right.
+    // A slow answer is less exact than a quick one, so it is ignored while the two do not contradict each other.
     const isSame =
       known !== undefined && Math.abs(reading.offsetMs - known.offsetMs) <= reading.errorMs + known.errorMs;
     if (known === undefined || !isSame || reading.errorMs <= known.errorMs) known = reading;
@@ -78,7 +78,7 @@ export async function busClock(
   timer.unref();
   void connection.closed().then(() => clearInterval(timer));
   void (async () => {
-    // After a machine slept, its connection is lost and its monotonic clock had stood still.
+    // When a machine was suspended, its connection is lost, and its monotonic clock did not advance.
     for await (const { type } of connection.status()) if (type === 'reconnect') void askAgain();
   })();
   return { now };

@@ -189,7 +189,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
     },
     ping: async () => void (await connection.rtt()),
     traffic: () => trafficOf(connection),
-    // A drain waits for a server that may be away. Then closing is the only option.
+    // A drain needs the server. If it fails, the connection is closed without one.
     close: async () => {
       await pointers.close();
       await connection.drain().catch(() => connection.close());

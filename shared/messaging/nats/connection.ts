@@ -56,7 +56,7 @@ export async function openConnection(address: BusAddress, name: string, log?: Co
     waitOnFirstConnect: true,
     ignoreAuthErrorAbort: true,
     reconnectDelayHandler: () => (state.isRefused ? refusedPauseMs : awayPauseMs * (1 + Math.random())),
-    // The client calls this at each try, and an error ends the tries.
+    // The client calls this at each attempt to connect; an error ends the attempts.
     authenticator: () => {
       if (isGivenUp) throw new Error(unknownUser(address));
       return { user: address.user, pass: address.password };
@@ -213,7 +213,7 @@ function isAway(error: unknown): boolean {
 /** True if a request failed because its stream does not exist. `jsm`: a manager that may ask for the stream's settings. */
 export async function isStreamMissing(error: unknown, jsm: JetStreamManager, stream: string): Promise<boolean> {
   if (error instanceof JetStreamApiError) return error.code === JetStreamApiCodes.StreamNotFound;
-  // Nobody answers a write or a direct read then, nor while the server starts.
+  // A write or a direct read gets no answer if the stream is missing, but also while the server starts.
   if (!isUnanswered(error)) return false;
   try {
     await jsm.streams.info(stream);

@@ -35,17 +35,18 @@ export function natsPresence(connection: NatsConnection): Presence {
   };
 }
 
-/** A newer program may report fields that this one does not know. A report that cannot be read is ignored. */
+/** Reports of newer programs may have fields that this one does not know. A report that cannot be read is ignored. */
 const readReport = (text: string): PresenceReport | undefined => presenceReportSchema.safeParse(jsonIn(text)).data;
 
 /**
- * Updates of the generation that is read, and for a while also of the previous one. Around the switch an update may come twice, but none is
- * lost. A generation that is being filled sends none, except that of a kept one they come until this process hears that it is filled anew.
+ * Updates come from the generation that is read and, for a while after a switch, also from the previous one. Around the switch an update may come
+ * twice, but none is lost. Updates of a generation that is being filled are ignored from the moment at which this process learns that it is being
+ * filled.
  */
 export function natsLiveUpdates(connection: NatsConnection, pointers: Pointers): LiveUpdates {
   return {
     onJobStatus(listener) {
-      // Begins to follow the pointers. Until they are known, the blue generation counts.
+      // This starts to follow the pointers. Until they are known, updates of the blue generation count.
       void pointers.live('exports').catch(() => {});
       const subscriptions = generations.map((generation) => {
         const prefix = `live.${inGeneration('job-status', generation)}.`;

@@ -163,7 +163,7 @@ function replicaFindings(connection: NatsConnection, infos: readonly StreamInfo[
     findings.push(
       warning(
         `${behind.length} copies of streams are not up to date: ${shown}${behind.length > 5 ? ', …' : ''}.`,
-        'Look whether each server of the cluster runs; copies catch up automatically.',
+        'Check that each server of the cluster runs; copies catch up automatically.',
       ),
     );
   }
@@ -205,7 +205,7 @@ async function monitorFindings(monitor: string): Promise<Finding[]> {
   } catch (error) {
     return [
       warning(
-        `There is no monitor of a nats-server at ${monitor} (${connectionProblem(error)}), so it was not looked at.`,
+        `There is no monitor of a nats-server at ${monitor} (${connectionProblem(error)}), so it was not checked.`,
         'Set http_port in its configuration, and name its address with --nats-monitor.',
       ),
     ];

@@ -23,25 +23,25 @@ const work: Readonly<Record<string, string>> = {
   indexer: 'publications cannot be searched',
 };
 
-/** Time for which a service may show no sign: a lease expires after 3 s, and a worker asks again after 5 s. */
+/** Time for which a service may show no sign of life: a lease expires after 3 s, and a worker asks again after 5 s. */
 const signWithinMs = 9_000;
 const lookEveryMs = 500;
 /** Time in which a worker with tasks in all of its slots usually ends one. */
 const busyMs = 60_000;
 
 /**
- * Findings about services that the gateway does not ask: leaders show by their leases, which expire after seconds, and workers by the requests for
- * messages that wait at their consumers, or by messages that they received lately and still work on.
+ * Findings about the services that the gateway does not call. A leader is found by its lease, which expires within seconds; a worker by its waiting
+ * requests for messages, or by messages that it received recently and still works on.
  */
 export async function inspectServices(jsm: JetStreamManager, rendererVersions: readonly string[]): Promise<Finding[]> {
   let missing = await withoutSign(jsm, rendererVersions);
-  // A worker shows no sign in the moment between two requests.
+  // A worker shows no sign of life in the moment between two requests.
   for (const deadline = performance.now() + signWithinMs; missing.size > 0 && performance.now() < deadline; ) {
     await delay(lookEveryMs);
     const again = await withoutSign(jsm, rendererVersions);
     missing = new Map([...missing].filter(([service]) => again.has(service)));
   }
-  if (missing.size === 0) return [good('Each service that works on messages is there.')];
+  if (missing.size === 0) return [good('Each service that works on messages is running.')];
   return [...missing].map(([service, effect]) =>
     fault(
       `No ${service} works here: ${effect}.`,
@@ -50,7 +50,7 @@ export async function inspectServices(jsm: JetStreamManager, rendererVersions: r
   );
 }
 
-/** The services that show no sign now, with the effect. */
+/** The services that show no sign of life now, with the effect. */
 async function withoutSign(jsm: JetStreamManager, rendererVersions: readonly string[]): Promise<Map<string, string>> {
   const { state } = await jsm.streams.info('KV_leases', { subjects_filter: `${leases}>` });
   const held = new Set(Object.keys(state.subjects ?? {}).map((subject) => subject.slice(leases.length)));

@@ -45,8 +45,8 @@ function turn(): Promise<void> {
 }
 
 /**
- * Documents of one kind in a bucket: those whose keys begin with `prefix`, which callers do not see. `mayAskForState`: the user may ask for the
- * state of the bucket, and is told when it is missing.
+ * Documents of one kind in a bucket: those whose keys begin with `prefix`, which callers do not see. `mayAskForState`: true if the user may ask for
+ * the state of the bucket, so that an error can say that the bucket is missing.
  */
 export function natsDocumentStore<T>(
   kv: KV,
@@ -227,7 +227,7 @@ export function natsDocumentStore<T>(
 
     async *watch(filter, signal) {
       const { messages, waiting, isForgotten, end } = await call('watching', () => follow(filter, false));
-      // The server sends with each message the number of messages behind it, but sends nothing when there are none.
+      // Each message carries the number of messages that follow it, but without stored messages the server sends nothing.
       let initial = waiting > 0;
       const stop = () => messages.stop();
       signal.addEventListener('abort', stop, { once: true });

@@ -10,7 +10,7 @@ import { notProvisioned, whileAway } from './connection.ts';
 
 const bindDeadlineMs = 15_000;
 const positionDeadlineMs = 5_000;
-/** Longest time after a restart of the server before the client asks again. */
+/** Longest time after a restart of the server until the client requests messages again. */
 const askAgainMs = 5_000;
 const moreExpiresMs = 1_000;
 const ackTimeoutMs = 2_000;

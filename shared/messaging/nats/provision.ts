@@ -32,7 +32,7 @@ export async function provision(options: {
   password: string;
   rendererVersions: string[];
   replicas?: number;
-  /** Also resumes consumers that were paused by hand. A pause may be deliberate, so that otherwise `log` only receives a warning. */
+  /** Also resumes consumers that were paused by hand. A pause may be deliberate, so without this option `log` only receives a warning. */
   resume?: boolean;
   /** Timeout for the server to read a configuration that was just written. */
   rightsWithinMs?: number;
@@ -82,7 +82,7 @@ function pauseOf({ stream_name: stream, name, paused, config }: ConsumerInfo): P
 export const pauseText = ({ stream, name, until }: Pause): string =>
   `The consumer ${name} of ${stream} was paused by hand: its service gets no message until ${until}.`;
 
-export const howToResume = 'If it should not wait, run "bindery provision --resume".';
+export const howToResume = 'If the service should not wait, run "bindery provision --resume".';
 
 const provisionedStreams = (replicas: number): WantedStream[] => [
   ...streamRows.map((row) => streamSettings(row, replicas)),

@@ -60,8 +60,8 @@ export async function makeReader(
 const pointerBucket = 'projections';
 
 /**
- * The latest time at which a bucket of a generation, or that of the pointers, was made, if that is later than its reader: the bucket was deleted and made
- * again, and lacks the documents of all messages that were read before.
+ * The latest time at which a bucket of a generation, or the bucket of pointers, was made, if that is later than the generation's reader. Such a
+ * bucket was deleted and made again, so it lacks the documents of all messages that were read before.
  */
 export async function lostDocumentsAt(
   jsm: JetStreamManager,

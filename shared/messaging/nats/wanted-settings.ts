@@ -25,7 +25,7 @@ export type WantedStream = Partial<StreamConfig> & { name: string; subjects: str
 /** The operator chooses the number of replicas, the storage limit, the compression and the placement of a stream. */
 const unsetInStreams = ['discard_new_per_subject', 'republish', 'subject_transform'] as const;
 
-/** Limits that no stream has, because they would refuse or remove messages. A sealed stream refuses every message. */
+/** Settings that switch off limits, because a limit would refuse or remove messages. A sealed stream refuses every message. */
 const unlimited = {
   max_msgs: -1,
   max_msg_size: -1,
@@ -59,7 +59,7 @@ export function streamSettings(row: StreamRow, replicas: number): WantedStream {
     duplicate_window: duplicateWindowSeconds * nanosPerSecond,
     allow_direct: true,
     max_msgs_per_subject: -1,
-    // Such a message replaces the whole stream.
+    // A message with a rollup header replaces the whole stream.
     allow_rollup_hdrs: false,
     deny_delete: row.retention === 'log',
   });
@@ -79,7 +79,7 @@ export function bucketSettings(row: BucketRow, replicas: number): WantedStream {
     max_msgs_per_subject: 1,
     max_age: maxAgeSeconds * nanosPerSecond,
     duplicate_window: (maxAgeSeconds === 0 ? duplicateWindowSeconds : maxAgeSeconds) * nanosPerSecond,
-    // In a bucket of several writers, one could use such a message, which replaces the whole stream, to remove the others' documents.
+    // A message with a rollup header replaces the whole stream, so in a bucket with several writers one could remove the documents of the others.
     allow_rollup_hdrs: row.writers.length < 2,
     allow_direct: true,
     // Lets tombstones of removed keys expire.

@@ -5,7 +5,7 @@ import { BusUnavailable } from '../bus.ts';
 import { bucketRows, type BusUser } from '../subjects/subject-table.ts';
 
 const checkDeadlineMs = 1_500;
-/** The result is cached for this long, because each check writes to a disk. */
+/** Time for which a result is cached, because each check writes to a disk. */
 const answerHoldsMs = 2_000;
 /** Time after which a refusal no longer counts, so that some request tries the stream again. */
 const refusalHoldsMs = 30_000;

@@ -138,7 +138,7 @@ async function giveUpTask(
   const { subject, sequence } = delivery;
   const reason = messageOf(error);
   if (error instanceof NewerMessage) {
-    // The task comes again every few seconds until there is such a worker: it is logged at its 1st, 2nd, 4th, 8th … delivery.
+    // The task is redelivered every few seconds until a newer worker takes it, so only its 1st, 2nd, 4th, 8th … delivery is logged.
     if (Number.isInteger(Math.log2(delivery.deliveryCount))) {
       const { deliveryCount } = delivery;
       logger.warn({ stream, subject, sequence, reason, deliveryCount }, 'a task is left to a newer worker');

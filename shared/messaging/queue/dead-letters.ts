@@ -28,8 +28,8 @@ export type Consumer = {
    */
   mostDeliveries?: number;
   /**
-   * Interval in which messages that were set aside are handled again, for a reader whose messages may fail for a reason that passes later, such as
-   * stored files that were lost and come back. If absent, operators decide.
+   * Interval in which messages that were set aside are handled again, for a reader whose messages may fail for a temporary reason, such as stored
+   * files that are missing until they are restored. If absent, operators decide.
    */
   againEveryMs?: number;
   /** Called at the first delivery of a task that is left to a worker of a newer version. */
@@ -48,8 +48,8 @@ export type DeadLetterQueue = {
   /** True if an earlier message of its subject was dropped, so that the message follows a hole. */
   hasHole(message: Pick<Delivery<unknown>, 'subject' | 'sequence'>): boolean;
   /**
-   * Carries out one decision, or retries one message that waited for an upgrade. Returns false when there is none. `again` handles the
-   * message of a letter and those behind it, or only those behind it. It rejects when the message of the letter fails once more.
+   * Carries out one decision, or retries one message that waited for an upgrade. Returns false when there is neither. `again` handles the message of
+   * a letter and those behind it, or only those behind it. It rejects when the message of the letter fails once more.
    */
   settleOne(again: (letter: DeadLetter, from: 'it' | 'after-it') => Promise<void>): Promise<boolean>;
   /** Resolves when there may be a letter to settle, when `signal` aborts, or when the queue closes. */
@@ -102,7 +102,7 @@ export function openDeadLetterQueue(consumer: Consumer, signal: AbortSignal): De
   else void keepFollowing(() => follow(deadLetters), unfollowed, signal);
   if (deadLetters !== undefined && againEveryMs !== undefined) void tryAgain(deadLetters, againEveryMs);
 
-  /** Makes letters without a decision due again, one time for each interval, until the queue closes. */
+  /** Retries letters without a decision once in each interval, until the queue closes. */
   async function tryAgain(store: DocumentStore<DeadLetter>, everyMs: number): Promise<void> {
     /** Revisions of letters that another process had taken: if one has not changed in an interval, that process died. */
     const takenBefore = new Map<string, number>();
@@ -292,8 +292,8 @@ export async function messageOfLetter<T>(
 }
 
 /**
- * True if this process has to settle the letter. A letter taken by another process is due only if that process died, which is assumed of
- * all taken letters when this process begins to follow.
+ * True if this process has to settle the letter. A letter that another process has taken is due only if that process died. When this process begins
+ * to follow the letters, it assumes that for every taken letter.
  */
 function isDue({ state, cause, decision, takenBy }: DeadLetter, isInitial: boolean): boolean {
   if (state !== 'aside') return false;

@@ -10,7 +10,7 @@ import type { Poison } from '#shared/runtime/failures.ts';
  * - `position` returns the sequence up to which all messages are acknowledged, and the number of messages that are unread or not yet
  *   acknowledged. It rejects when the bus is away.
  * - `reread` returns the messages of one subject from a sequence on, oldest first, whether they were settled or not, and settles nothing.
- *   It serves dead letters and the messages behind them. Their `deliveryCount` is 2. A work queue has none.
+ * It serves dead letters and the messages behind them. Their `deliveryCount` is 2. A work queue has no messages to reread.
  * - Deliveries are at least once. A message that cannot be parsed causes no rejection: it is delivered with `value` undefined and `problem`
  *   set.
  */

@@ -48,7 +48,7 @@ export type WorkOptions<T> = {
 /** Number of deliveries after which a task is not tried again, because its workers died. The orchestrator counts that as one failed attempt. */
 const mostDeliveries = 3;
 
-/** Grace period for tasks in flight when a worker stops. Another worker takes the rest. */
+/** Grace period for tasks in flight when a worker stops. After it they are given back, and another worker takes them. */
 const graceMs = 5_000;
 
 /** Retry policy of workers for calls to the bus and the object store. An attempt fails when it gives up. */
@@ -65,7 +65,10 @@ export function startWorker<T extends { taskId: string }>(
   const { name, instance, logger, metrics, bus } = worker;
   const stop = new AbortController();
   const abandon = new AbortController();
-  /** Tasks in flight. The bus delivers one again to this worker if its "working" signals were late: then both deliveries have the same outcome. */
+  /**
+   * Tasks in flight. If the "working" signals of a task were late, the bus may redeliver it to this worker; both deliveries then have the same
+   * outcome.
+   */
   const inHand = new Map<string, Promise<void>>();
   /**
    * A slot is free only while it asks for a task. On an overloaded machine an acknowledgement takes seconds, and the orchestrator counts tasks as

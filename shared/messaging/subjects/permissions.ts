@@ -113,7 +113,7 @@ function permissionsOf(user: BusUser): Permissions {
   return { publish, refused, subscribe };
 }
 
-/** True if a reader or writer of a bucket may ask for its state, which tells whether it exists. A reader of single keys may not. */
+/** True if a reader or writer of a bucket may ask for its state, from which it learns that the bucket exists. A reader of single keys may not. */
 export const mayAskForState = (user: BusUser, { byKey = [], keysOf = {} }: BucketRow): boolean =>
   !(byKey.includes(user) && keysOf[user] !== undefined);
 
@@ -130,8 +130,8 @@ export const rightsVersion = 4;
 export const rightsSubject = (version: number = rightsVersion): string => `rights.${version}`;
 
 /**
- * The provisioner makes and changes streams, buckets and consumers. It deletes and resumes only consumers of logs and tasks, and reads no message. The
- * server has one right for pausing and resuming.
+ * The provisioner makes and changes streams, buckets and consumers. It deletes and resumes only consumers of logs and tasks, and reads no message.
+ * The server grants pausing and resuming only together.
  */
 function provisionerPermissions(): Permissions {
   return {

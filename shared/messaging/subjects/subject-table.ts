@@ -144,7 +144,7 @@ export const streamRows: readonly StreamRow[] = [
   stream('TASKS', ['tasks.render.*', 'tasks.bundle'], {
     writers: ['orchestrator'],
     retention: 'work-queue',
-    // Jobs do not live longer, so older tasks wait for renderers of a version that no longer runs.
+    // A job lives for a day at most, so an older task only waits for a renderer of a version that no longer runs.
     keptDays: 1,
     kept: 'until acknowledged, and a day at most; may be discarded and refilled from the log',
   }),
@@ -301,9 +301,11 @@ export const coreRows: readonly CoreRow[] = [
   { subject: 'live.job-status-green.>', writers: [], readers: ['gateway'] },
 ];
 
-/** Messages are read by the thousands, so that a document is written once for many commits when a history is read from its start. */
+/**
+ * A reader of a history takes thousands of messages at once, so that it writes a document once for many commits when it starts from the beginning.
+ */
 const history = { ackWaitSeconds: 30, maxAckPending: 5_000 };
-/** A leader acknowledges at once, and messages in flight of a dead leader must not delay the next one. */
+/** A leader acknowledges at once. Messages that a dead leader had in flight must not delay the next leader. */
 const decisions = { ackWaitSeconds: 5, maxAckPending: 1_000 };
 /** Messages in flight of a dead worker are redelivered after this time. A live worker sends a "working" signal every 2 s. */
 const work = { ackWaitSeconds: 5, maxAckPending: 1_000 };

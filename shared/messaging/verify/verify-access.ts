@@ -27,7 +27,7 @@ const stream = 'ACCESS';
 const subjectsAtOnce = 8;
 const mostDaysKept = 64;
 const mostSubjectsKept = 1_000;
-/** Time for the audit to catch up: with one record, and with all together. */
+/** Longest waits for the audit to catch up: with one record, and with all records together. */
 const seenWithinMs = 2_000;
 const mostWaitingMs = 30_000;
 const pauseMs = 50;
@@ -96,7 +96,7 @@ export async function verifyAccess(
     }
     const { anchor, ...seen } = entry;
     const { anchor: expected, ...said } = accessAuditEntry(record, anchors?.auditKey ?? '');
-    // A projector of an older version leaves the request id out of the entry, although the record has it.
+    // A projector of an older version omits the request id from the entry, although the record has it.
     const { requestId: _, ...older } = said;
     if (canonicalJson(seen) !== canonicalJson('requestId' in seen ? said : older)) {
       report('changed', 'The audit has seen this record with other fields.');

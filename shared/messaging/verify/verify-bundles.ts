@@ -5,7 +5,7 @@ import { DamagedObject, type ObjectStore } from '#shared/storage/object-store.ts
 import type { ChainProblem } from '#shared/messaging/log/commit-chain.ts';
 import type { StoredText } from '#shared/messaging/log/event-log.ts';
 
-/** `checked` bundles were read whole; `gone` ones were removed. Exports with the same bundle count once. */
+/** Numbers of bundles that were read whole, and of those that were gone. A bundle of several exports counts once. */
 export type BundleCounts = { checked: number; gone: number };
 
 const mostNamed = 3;

@@ -5,7 +5,7 @@ import type { StoredText } from '#shared/messaging/log/event-log.ts';
 import { type Head, isAnchor } from '#shared/messaging/log/head-anchor.ts';
 import type { Seen, VerifiedLog } from './verified-logs.ts';
 
-/** A history with the other records of it. */
+/** A history and the independent records of its last commit. */
 export type Witnessed = {
   subject: string;
   messages: readonly StoredText[];

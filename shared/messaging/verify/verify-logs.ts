@@ -31,7 +31,7 @@ export type StreamReport = {
   problems: ChainProblem[];
   /** The last commit of each history. A copy of them shows later whether a history was cut or rewritten. */
   heads: ({ subject: string } & Head)[];
-  /** Present only for exports, and if bundles were to be checked. */
+  /** Present only for exports, and only if bundles were checked. */
   bundles?: BundleCounts;
 };
 
@@ -120,7 +120,7 @@ async function verifyLog(
   };
 }
 
-/** Time for a read model to catch up with the log: for one history, and for all of a stream together. */
+/** Longest waits for a read model to catch up with the log: for one history, and for all histories of a stream together. */
 const seenWithinMs = 2_000;
 const mostWaitingMs = 30_000;
 const pauseMs = 50;

@@ -81,17 +81,17 @@ const nothing = () => ({ title: 0, path: 0, heading: 0, text: 0 });
 
 const pagesInList = 500;
 /**
- * Limits of the pages of the base that a search has to exclude by name, together and as a share of all pages. Beyond them the build gets
- * copies of all pages.
+ * Limits of the number of base pages that a search has to exclude by name: absolute, and as a share of all pages. Beyond them the build gets copies
+ * of all pages.
  */
 const leastHidden = 16;
 const mostHidden = 200;
 const hiddenShare = 1 / 8;
 
 /**
- * Starts one build of a content version. Every document has its own id within the build, so a document that is written twice is stored
- * once. `commit` counts them before the build becomes the searched one. `earlier`: a build whose pages can be reused. Those in its base, or
- * in the build if it has none, stay where they are.
+ * Starts one build of a content version. Every document has its own id within the build, so a document that is written twice is stored once. `commit`
+ * checks the number of stored documents before searches use the build. `earlier`: a build whose pages can be reused. Pages in its base stay where
+ * they are; without a base, so do those in the build.
  */
 export function buildElasticsearchPassages(
   index: ElasticsearchIndex,
@@ -230,7 +230,7 @@ export function buildElasticsearchPassages(
         ...(base && { base }),
         ...(synonyms.length > 0 && { synonyms, hasSynonyms: true }),
       };
-      // From here on the build may be searched, even if the answer is lost.
+      // From here on searches may use the build, even if the answer to this write is lost.
       ended = true;
       await storeVersion(index, scope, document, replaced);
       await releaseReplaced(replaced?.document);
@@ -262,7 +262,7 @@ export function buildElasticsearchPassages(
       return;
     }
     if (uses.some((one) => one.build === build)) return;
-    // A removal began after the check of this build, and ended before it was stored. Its documents are deleted.
+    // The version was removed between the check of this build and the write that made it searchable, so the documents of the build are deleted.
     await deleteVersion(index, scope, ({ build: searched }) => searched === build);
     throw new SearchUnavailable(`${contentVersion} was removed from the search.`);
   }

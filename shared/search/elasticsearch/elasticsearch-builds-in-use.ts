@@ -21,8 +21,8 @@ import {
 import { type SearchScope, SearchUnavailable } from '#shared/search/search-index.ts';
 
 /*
- * Versions share documents, and processes build, replace and remove versions of a domain at the same time. So one document per domain lists
- * the builds in use, and every change of it is a guarded write:
+ * Versions share documents, and several processes may build, replace and remove versions of a domain at the same time. So one document per domain
+ * lists the builds in use, and every change of it is a guarded write:
  * - A build is registered, with its base, before it writes anything. The base has to be in use.
  * - A build is deleted only after a change left it unused. It cannot be used again, so it can be deleted at any later time.
  * - A build of a process that died is registered and not searched. A later change removes it, once no such process can still run.
@@ -54,8 +54,8 @@ export async function isRegistered(index: ElasticsearchIndex, scope: SearchScope
 }
 
 /**
- * Takes these builds, and those of dead processes, out of use, and deletes the builds that are then unused. Returns the uses that remain.
- * `vectors`: what happens to those of the deleted builds; `copied` also deletes the vectors that were kept before.
+ * Takes these builds, and those of dead processes, out of use, and deletes the builds that are then unused. Returns the uses that remain. `vectors`:
+ * the treatment of the vectors of the deleted builds; `copied` also deletes vectors that were kept before.
  */
 export async function releaseBuilds(
   index: ElasticsearchIndex,
@@ -79,7 +79,7 @@ export async function releaseBuilds(
       begun: state.begun,
     };
   });
-  // Documents that were written after their build had been deleted.
+  // Selects documents that were written after their build had been deleted.
   const known = [...new Set([...uses.flatMap(buildsOf), ...left, ...vectorsOf])];
   const stray = {
     filter: [{ range: { build: { gte: firstBuildName, lt: buildName(abandonedBefore) } } }],
@@ -100,8 +100,8 @@ export async function releaseBuilds(
 }
 
 /**
- * Selects documents of programs with earlier shapes, once this program has indexed the domain for so many days that none of them is likely
- * to run any more. If one does, it builds its documents again, and they are kept for the same time.
+ * Selects documents of programs with earlier shapes, once this program has indexed the domain for a week, after which none of them is likely to run
+ * any more. If one does, it builds its documents again, and they are kept for another week.
  */
 function earlierShapes(begun: number): { range: { build: { lt: string } } }[] {
   const before = Date.now() - earlierKeptMs;

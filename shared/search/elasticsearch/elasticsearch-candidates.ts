@@ -92,8 +92,8 @@ export function elasticsearchCandidates(product: ElasticsearchSettings['product'
   }
 
   /**
-   * Ids of a build's documents that this reader may see, the best first. They come from columns: reading each document for its id takes
-   * four times as long.
+   * Ids of a build's documents that this reader may see, the best first. They are read from doc values: reading each document for its id takes four
+   * times as long.
    */
   async function idsOf(
     index: ElasticsearchIndex,
@@ -250,7 +250,7 @@ export function elasticsearchCandidates(product: ElasticsearchSettings['product'
     return near;
   }
 
-  /** Passages with the terms, and the first passages of pages to which links with the terms lead. */
+  /** Finds passages with the terms, and the first passages of pages to which links with the terms lead. */
   async function find(
     index: ElasticsearchIndex,
     version: VersionDocument,
@@ -397,9 +397,8 @@ export function anyOf(terms: readonly string[]): estypes.QueryDslQueryContainer 
 }
 
 /**
- * Matches the same passages, the best first: by BM25F, like SQLite, so that a term in a title and in its text is not counted twice. On
- * known questions it finds a little more than the sum over fields, which is used for OpenSearch, because some of its versions lack this
- * query.
+ * Matches the same passages as `anyOf`, the best first: by BM25F, like SQLite, so that a term that is in a title and in the text is not counted
+ * twice. On known questions this query finds slightly more than `anyOf`. OpenSearch uses `anyOf`, because some of its versions lack this query.
  */
 function bestWith(terms: readonly string[], product: ElasticsearchSettings['product']): estypes.QueryDslQueryContainer {
   return product === 'opensearch' ? anyOf(terms) : { combined_fields: { query: terms.join(' '), fields: weighted } };

@@ -71,7 +71,7 @@ export function connectElasticsearch(settings: ElasticsearchSettings): Elasticse
     // Retries use another node, or a new connection to the same one after a restart, within the deadline of the call.
     maxRetries: Math.max(1, nodes.length - 1),
     maxResponseSize: mostAnswerBytes,
-    // Compressed answers were not requested, and a megabyte of one may fill the memory.
+    // The client does not request compressed answers, and a megabyte of compressed data may fill the memory.
     maxCompressedResponseSize: 0,
     resurrectStrategy: 'optimistic',
   };
@@ -101,7 +101,7 @@ export function connectElasticsearch(settings: ElasticsearchSettings): Elasticse
 /** Limit of an answer. The largest have a thousand passages, or vectors of two hundred. */
 const mostAnswerBytes = 64_000_000;
 
-/** Answers are objects, or lists for the questions of `_cat`; those to questions whether something exists are true or false. */
+/** Answers are objects, or lists from `_cat`; answers to existence checks are true or false. */
 const isAnswer = (answer: unknown): boolean =>
   typeof answer === 'boolean' || (typeof answer === 'object' && answer !== null);
 
@@ -138,8 +138,8 @@ export const isMissingIndex = ({ type }: { type?: string | undefined }): boolean
   type === 'index_not_found_exception';
 
 /**
- * Checks that an answer really reports a missing index. A missing index is a valid answer; a missing service at this address is not. A
- * proxy before the cluster may also answer 404, or answer without an error.
+ * Checks that an answer really reports a missing index. A missing index is a valid answer, but a proxy in front of the cluster may also answer 404,
+ * or answer without an error.
  * @throws SearchUnavailable when an answer without the requested content does not explain why
  */
 export function requireMissingIndex(answer: unknown): void {

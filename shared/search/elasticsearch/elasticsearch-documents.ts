@@ -144,7 +144,7 @@ export async function searchDocuments<Document, Aggregations = never>(
   return answer;
 }
 
-/** All hits of a sorted search, page by page. A cluster that sends a page again would never end, and is unavailable. */
+/** All hits of a sorted search, page by page. A cluster that sends a page twice might never end its list, so it counts as unavailable. */
 export async function* everyHit<Document>(
   index: ElasticsearchIndex,
   scope: SearchScope,
@@ -162,7 +162,7 @@ export async function* everyHit<Document>(
     after = hits.at(-1)?.sort;
     if (hits.length < request.size || after === undefined) return;
     const place = JSON.stringify(after);
-    if (places.has(place)) throw new SearchUnavailable(`Elasticsearch did not ${what}: it sent a page of them again.`);
+    if (places.has(place)) throw new SearchUnavailable(`Elasticsearch did not ${what}: it sent the same page twice.`);
     places.add(place);
   }
 }

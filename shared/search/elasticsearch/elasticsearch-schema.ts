@@ -26,7 +26,7 @@ import {
  * `version`. So this shape has no such documents.
  */
 
-/** Version of the mapping below. A program with a higher one copies the index, see `prepareIndex`. */
+/** Version of the mapping below. A program with a higher version copies the index, see `prepareIndex`. */
 export const mappingVersion = 2;
 
 /**
@@ -49,7 +49,7 @@ const mapping: estypes.MappingTypeMapping = {
     kind: keyword,
     organization: keyword,
     domain: keyword,
-    /** Set in documents that name the searched build. Builds of programs before the eighth shape had it, too. */
+    /** Set in documents that name the searched build. Documents of builds by programs before the eighth shape have it, too. */
     contentVersion: keyword,
     build: keyword,
     /** Used by programs before the ninth shape. */
@@ -89,8 +89,8 @@ export type VersionDocument = SearchScope & {
 };
 
 /**
- * The build that has the other pages. `changed`: pages of the build itself; `gone`: pages of the base that no longer exist. Both have paths
- * in the form of `filters`.
+ * The build with the pages that this build does not have. `changed`: pages of the build itself; `gone`: pages of the base that no longer exist. Both
+ * have paths in the form of `filters`.
  */
 export type BaseOfBuild = { build: string; changed: string[]; gone: string[] };
 
@@ -198,7 +198,7 @@ export const groupKey = (group: string): string => `group ${exact(group)}`;
 
 const longestKeyword = 1_000;
 
-/** The value as a keyword. Elasticsearch refuses keywords above 32 kB and unpaired surrogates, and authors may write both. */
+/** The value as a keyword. Elasticsearch refuses keywords above 32 kB and unpaired surrogates, and authors may write either. */
 export const exact = (value: string): string =>
   (value.length <= longestKeyword ? value : `${value.slice(0, longestKeyword)} ${sha256Of(value)}`).toWellFormed();
 
@@ -206,12 +206,12 @@ export const exact = (value: string): string =>
 export const routingOf = ({ organization, domain }: SearchScope): string => `${organization}/${domain}`;
 
 /**
- * Sorts by the shape, and after the names of builds before the ninth shape: these begin with the time, whose first letter comes before `v`
- * until 2046.
+ * Prefix of the names of builds, which sorts them by shape. Names from before the ninth shape sort first: they begin with the time, whose first
+ * character is lower than `v` until 2046.
  */
 const shapeName = `v${String(documentShape).padStart(3, '0')}`;
 export const firstBuildName = `${shapeName}-`;
-/** Sorts by time. Without `random`, the names of earlier builds come before it. */
+/** Name of a build; names sort by time. Without `random`, the names of all earlier builds sort before it. */
 export const buildName = (startedAt: number, random = ''): string =>
   `${firstBuildName}${startedAt.toString(36)}-${random}`;
 export const earlierBuildName = (startedAt: number): string => startedAt.toString(36);

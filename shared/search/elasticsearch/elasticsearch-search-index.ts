@@ -50,7 +50,7 @@ const checkWithinMs = 1_500;
 const keptVersions = 1_000;
 const keptCounts = 50_000;
 const keptSynonyms = 200;
-/** Stored count of a term that occurs nowhere. */
+/** Cached count of a term that occurs nowhere. */
 const nowhere = -1;
 
 /** Limit of passages in which similar words are searched. */
@@ -128,7 +128,7 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
     return undefined;
   }
 
-  /** The synonyms of the build, read once. If the build was replaced meanwhile, they may belong to another one, and this search begins again. */
+  /** The synonyms of the build, read once. If the build was replaced meanwhile, they may belong to another build; then the search starts again. */
   async function synonymsOfBuild({ call, alias }: ElasticsearchIndex, version: VersionDocument): Promise<Synonyms> {
     if (version.hasSynonyms !== true) return builtInSynonyms;
     const known = synonyms.get(version.build);
@@ -205,7 +205,7 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
     return similarTo(term, [...(await passagesWith(index, version, near))]);
   }
 
-  /** Language and version of the reader's current page, independent of its groups. */
+  /** Language and version of the reader's current page, whatever its groups. */
   async function nearPage(index: ElasticsearchIndex, version: VersionDocument, path: string) {
     const id = pageId(buildWith(version, exact(path)), path);
     const found = (await documents(index, version, [id])).sources.get(id);
@@ -356,7 +356,7 @@ const isSearched = (stored: StoredDocument): stored is VersionDocument =>
 const idOf = (version: VersionDocument): string =>
   version.kind === 'searched' ? versionId(version) : earlierVersionId(version);
 
-/** True if build and vectors are the same. Vectors may have been added since. */
+/** True if the build and its vectors are the same, because vectors may have been added to the build in the meantime. */
 const isSameState = (a: VersionDocument, b: VersionDocument): boolean =>
   a.build === b.build && isDeepStrictEqual(a.vectorFacts, b.vectorFacts);
 
@@ -383,7 +383,7 @@ function shownOf(
   sources: Sources,
 ): PassageDocument['shown'] & { tag: string | undefined } {
   const found = candidate && sources.get(candidate.id);
-  if (found?.kind !== 'passage') throw new SearchUnavailable('Elasticsearch does not send a passage that it found.');
+  if (found?.kind !== 'passage') throw new SearchUnavailable('Elasticsearch found a passage but did not send it.');
   return { ...found.shown, tag: found.shown.tag };
 }
 

@@ -6,9 +6,8 @@ const withinMs = 30_000;
 const abandonedAfterMs = 2 * hourMs;
 
 /**
- * A newer program that copies the index blocks writes to the original. If it died and was then downgraded, the block would stay forever. So
- * its copy is deleted and the block removed when the copy began long ago and the cluster has no copy in progress. A block without a copy
- * was set by an operator and stays.
+ * A newer program that copies the index blocks writes to the original. If it died and was then downgraded, the block would stay forever. So the copy
+ * is deleted and the block removed if the copy began long ago and no copying is in progress. A block without a copy was set by an operator and stays.
  */
 export async function endUnfinishedCopy(
   { call, alias }: ElasticsearchIndex,
@@ -34,7 +33,7 @@ export async function endUnfinishedCopy(
   );
   if (Object.keys(tasks.tasks ?? {}).length > 0) return;
   const lift = `take back the copy of ${current}`;
-  // The copy is deleted first: it lacks documents written from here on, and a later copy keeps existing documents.
+  // The copy is deleted first: it lacks the documents that will be written next, and a later copy would keep its outdated documents.
   await call(lift, withinMs, (client, deadline) =>
     client.indices.delete({ index: copies }, { ...deadline, ignore: [404] }),
   );

@@ -38,7 +38,7 @@ export function analyzeWithNumbers(text: string, numbers: TermNumbers): { terms:
   return { terms, ids };
 }
 
-/** The ranges of words in a text that have one of these terms: start and end of each, in order. */
+/** The words of a text that have one of these terms: start and end of each, in order. */
 export function wordsWith(text: string, terms: ReadonlySet<string>): [start: number, end: number][] {
   const found: [number, number][] = [];
   for (const match of text.matchAll(words)) {
@@ -48,8 +48,8 @@ export function wordsWith(text: string, terms: ReadonlySet<string>): [start: num
 }
 
 /**
- * Terms of a question: those of `analyzeText`, each once, without stop words unless there are no others. Stop words are those of English,
- * and the frequent words of the language that the question is plainly in.
+ * Terms of a question: those of `analyzeText`, each once, without stop words unless there are no others. Stop words are those of English, and the
+ * frequent words of the question's language if that is clear.
  */
 export function analyzeQuery(query: string): string[] {
   const read = query.slice(0, maxQueryCharacters);
@@ -100,7 +100,7 @@ const runs =
 
 type Word = { word: string; terms: readonly string[]; mark: object | undefined; ids: readonly number[] };
 
-/** Cache of terms by word, since a text repeats few words many times: the recent words, and those before them. 5 MB at most. */
+/** Cache of terms by word in two generations, because a text repeats few words many times. It takes 5 MB at most. */
 let recent = new Map<string, Word>();
 let earlier = recent;
 const mostRecent = 12_000;

@@ -4,12 +4,12 @@ export const mostLinks = 1_000;
 /** Limit of pages that are candidates only because of links. */
 export const mostLinkedPages = 60;
 /**
- * Limit of passages that match the terms of a question, counted for each term separately. More frequent words still count in the ranking.
- * Twice as many took SQLite twice as long, for 2 of 647 known questions.
+ * Limit of matches of all searched terms together; a passage counts once for each of its terms. More frequent terms are not searched, but still count
+ * in the ranking. With twice the limit SQLite took twice as long, and 2 of 647 known questions were answered better.
  */
 const mostMatches = 3_000;
 
-/** The terms with which candidates are searched: the rarest first, up to the limit of passages together. Pure. */
+/** The terms with which candidates are searched: the rarest first, up to the limit of matches. Pure. */
 export function rarest<T extends { passages: number }>(terms: readonly T[]): T[] {
   let matches = 0;
   const rare: T[] = [];

@@ -65,8 +65,8 @@ const plainText = (text: string): string =>
 const parameter = '{}';
 
 /**
- * The pattern does not match inside a longer word; a part of a name between underscores is a word. A path may follow a host or the first
- * parts of a longer path, because samples have whole addresses.
+ * Pattern of a literal, which does not match inside a longer word; a part of a name between underscores counts as a word. A path may follow a host or
+ * the first parts of a longer path, because samples have whole addresses.
  */
 const patternOf = (literal: string): RegExp => {
   const before = literal.startsWith('/') ? '' : '(?<![\\p{L}\\p{N}])';

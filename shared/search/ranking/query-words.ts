@@ -28,8 +28,8 @@ const similarShare = 0.7;
 const mostCorrected = 8;
 
 /**
- * The words of a question with their synonyms. A word that no page has is replaced by similarly spelled words, up to a limit of such words.
- * Compound names that no page has are left to their parts. Undefined for a question without terms.
+ * The words of a question with their synonyms. A word that no page has is replaced by similarly spelled words, up to a limit of such words. A
+ * compound name that no page has is searched by its parts. Undefined for a question without terms.
  */
 export async function searchedQuery(
   query: string,

@@ -61,7 +61,7 @@ for (const [language, list] of Object.entries(frequentWords)) {
   for (const word of new Set(list.split(/\s+/))) languagesOf.set(word, [...(languagesOf.get(word) ?? []), language]);
 }
 
-/** Scripts that identify the language, or nearly, and their average number of characters per word. */
+/** Scripts that identify a language, at least nearly, with their average number of characters per word. */
 const scripts: readonly [script: RegExp, language: string, charactersOfWord: number][] = [
   [/[\p{Script=Hiragana}\p{Script=Katakana}]/gu, 'ja', 2],
   [/\p{Script=Hangul}/gu, 'ko', 2],
@@ -113,8 +113,8 @@ function takeScore(scores: Map<string, number>, language: string): number {
 }
 
 /**
- * A sentence for a question in another language than all found texts; undefined if the languages are the same or not clear. `found`: the
- * texts, with the language of their page if known. Pure.
+ * A notice, as a sentence, for a question in another language than all found texts; undefined if the languages are the same or not clear. `found`:
+ * the texts, with the language of their page if known. Pure.
  */
 export function languageNotice(
   question: string,

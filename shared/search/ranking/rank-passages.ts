@@ -61,7 +61,7 @@ export type Candidate = {
   textLength: number;
   /** Position in its page. Among equal scores the path and the position decide. */
   position: number;
-  /** Share of the question's literal parts that it contains, see `exactSpans`. Absent if there are none, or if it was not checked. */
+  /** Share of the question's literal parts that it contains, see `exactSpans`. Absent if the question has none, or if the text was not checked. */
   exact?: number | undefined;
   /** Similarity of its meaning to the question's, 0–1. Absent if it is not known. */
   meaning?: number | undefined;
@@ -100,9 +100,9 @@ const sameTopic = 0.5;
 const samePresented = 0.35;
 
 /**
- * The ranking that all search engines share: an engine finds candidates, and this orders them. A page is scored as a whole by the signals
- * above; its passages are ordered by their own matches (BM25F by Robertson and Zaragoza 2009: weighted frequencies of the fields are added
- * before they saturate). Pure.
+ * The ranking that all search engines share: an engine finds candidates, and this function orders them. A page is scored as a whole by the signals
+ * above; its passages are ordered by their own matches (BM25F by Robertson and Zaragoza 2009: weighted frequencies of the fields are added before
+ * they saturate). Pure.
  */
 export function rankPassages<C extends Candidate>(
   query: SearchedQuery,

@@ -158,7 +158,7 @@ function addFrom(
   most: number,
 ): void {
   let left = most;
-  // A question may repeat a phrase, and a phrase that was added brings nothing new.
+  // A question may repeat a phrase, whose synonyms need to be added only once.
   const added = new Set<Entry>();
   for (const [at, term] of sequence.entries()) {
     for (const entry of groups.get(term) ?? []) {
@@ -184,7 +184,7 @@ function isAt(sequence: readonly string[], from: number, phrase: readonly string
 
 const pronouns = new Set(analyzeText('it this that them these those me us you'));
 
-/** Returns the number of added terms. */
+/** Adds the synonyms of a group. Returns the number of added terms. */
 function addGroup(
   found: Map<string, Map<string, number>>,
   term: string,
@@ -213,5 +213,5 @@ function topical(phrase: readonly string[]): readonly string[] {
   return known;
 }
 
-/** Only the built-in groups. */
+/** The synonyms of the built-in groups only. */
 export const builtInSynonyms = synonymsOf();

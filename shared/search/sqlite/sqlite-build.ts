@@ -98,7 +98,7 @@ async function copyOf(base: string, building: string): Promise<DatabaseSync | un
       return db;
     }
   } catch {
-    // A base only saves work. Without one everything is written.
+    // The base only saves work, so without a usable one everything is written.
   }
   db?.close();
   await rm(building, { force: true });
@@ -113,7 +113,7 @@ function empty(building: string): DatabaseSync {
     db.exec(sqliteSchema);
     return db;
   } catch (error) {
-    // A build on a full disk is retried again and again, so it must leave no file.
+    // A build on a full disk is retried again and again, so it must leave no file behind.
     db.close();
     rmSync(building, { force: true });
     throw error;

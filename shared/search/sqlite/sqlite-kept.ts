@@ -9,7 +9,10 @@ export type KeptPassage = { id: number; heading: readonly string[]; textLength: 
 /** The fields of a page for the ranking, independent of the reader. */
 export type KeptPage = Omit<CandidatePage, 'links' | 'linkedFrom'> & { id: number };
 
-/** Size of the cache for all files: some 6,000 passages. Long-lived entries that are replaced often cost several times that in memory. */
+/**
+ * Size of the cache for all files, which holds about 6,000 passages. Long-lived entries that are often replaced cost several times their size in
+ * memory.
+ */
 const keptBytes = 5_000_000;
 
 /**
@@ -23,7 +26,9 @@ export const keptOfFiles = (): Kept => new LRUCache({ maxSize: keptBytes, sizeCa
 
 let files = 0;
 
-/** Reads passages and pages of an open file by their ids; cached ones are not read again. In no particular order, without missing ones. */
+/**
+ * Reads passages and pages of an open file by their ids; cached ones are not read again. They come in no particular order; missing ones are left out.
+ */
 export function keptIn(db: DatabaseSync, kept: Kept) {
   files += 1;
   const [ofPassages, ofPages] = [`${files}s`, `${files}p`];

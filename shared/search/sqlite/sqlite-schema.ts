@@ -6,10 +6,10 @@ import { sealFile } from './sqlite-seal.ts';
 export const sqliteShape = 7;
 
 /**
- * One file holds one content version. Terms are those of `analyzeText`, separated by spaces, so the tokenizers decide nothing (`ascii`
- * keeps all other letters unchanged, and is the fastest). Rows of `words` have the numbers of `passages`, those of `link_words` the numbers
- * of `links`. A passage's number is that of its page × 65,536, plus its position. `counts`: see `packCounts`. `facts` has one row of sums
- * over passages. `synonyms` has a row for each group of the project, a list in JSON.
+ * One file holds one content version. Terms are those of `analyzeText`, separated by spaces, so the tokenizers have nothing to decide (`ascii` keeps
+ * all other letters unchanged, and is the fastest). Rows of `words` have the numbers of `passages`, those of `link_words` the numbers of `links`. A
+ * passage's number is that of its page × 65,536, plus its position. `counts`: see `packCounts`. `facts` has one row of sums over passages. `synonyms`
+ * has a row for each group of the project, a list in JSON.
  */
 export const sqliteSchema = `
   PRAGMA user_version = ${sqliteShape};

@@ -84,7 +84,7 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
       await rm(`${file}.damaged`, { recursive: true, force: true });
       await rename(file, `${file}.damaged`);
     } catch {
-      // Another process moved it, or this is tried again when the file is read next.
+      // Another process has moved the file; if not, the move is retried when the file is read next.
     }
   }
 
@@ -157,7 +157,7 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
   };
 }
 
-/** A disk that is full or unavailable says nothing about the stored data, so the write is tried again while that lasts. */
+/** Runs a write. A full or unavailable disk says nothing about the stored data, so its error is one that callers retry. */
 async function storing<T>(file: string, store: () => Promise<T>): Promise<T> {
   try {
     return await store();

@@ -15,8 +15,8 @@ export class SqliteTerms {
   readonly #lastStored: number;
   #lastTerm: number;
   /**
-   * Ids of terms that no page has any more. They are reused, because with new ids in each version, terms of the latest one would soon
-   * exceed the limit of compared terms.
+   * Ids of terms that no page has any more. They are reused, because with new ids in each version, the terms of the latest version would soon lie
+   * beyond the limit of compared terms.
    */
   readonly #freed: number[];
   #askedFor = 0;
@@ -59,7 +59,7 @@ export class SqliteTerms {
     return id;
   }
 
-  /** Reads terms one by one, and all of them once many are needed. */
+  /** The stored id of a term. Terms are read one by one, and all at once when many have been needed. */
   #storedIdOf(term: string): number | undefined {
     if (this.#askedFor > this.#lastStored / 16) return undefined;
     this.#askedFor += 1;

@@ -30,8 +30,8 @@ const vectorsAtOnce = 200;
 type Place = Pick<PassageDocument, 'filters' | 'position'>;
 
 /**
- * Adds vectors to the passages of the searched build: each gets a document with the same filters. Texts with a vector in any build of the
- * domain get a copy of it at once. Written vectors also count for a later start, if this one ends without a commit.
+ * Adds vectors to the passages of the searched build: each gets a document with the same filters. Texts with a vector in any build of the domain get
+ * a copy of it at once. If this ends without a commit, a later start reuses the vectors that were written.
  */
 export async function startElasticsearchVectors(
   index: ElasticsearchIndex,
@@ -154,7 +154,7 @@ function vectorStore(index: ElasticsearchIndex, version: VersionDocument, model:
       });
       return new Map(hits.flatMap(vectorIn));
     },
-    /** Some vectors of the build, practically at random: the first by their digests. */
+    /** A sample of the build's vectors: the first by their digests, which is practically random. */
     async sample(dimensions: number): Promise<Float32Array[]> {
       const field = vectorField(dimensions);
       const vectors: Float32Array[] = [];

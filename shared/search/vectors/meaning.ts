@@ -1,13 +1,13 @@
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { SearchUnavailable } from '../search-index.ts';
 
-/** Number of nearest passages whose meaning counts. Passages farther away lack that signal. */
+/** Number of nearest passages whose meaning counts. Passages farther away do not get this signal. */
 export const mostNeighbours = 200;
 /** Limit of passages without a word of the question that become candidates. */
 const mostOnlyByMeaning = 50;
 /** Minimum similarity of such passages, because some passage is always the nearest. */
 const leastMeaning = 0.2;
-/** Number of vectors with which the typical cosine is measured: the first by their digests, which is practically at random. */
+/** Number of vectors from which the typical cosine is measured: the first by their digests, which is practically a random sample. */
 export const mostSampled = 500;
 
 /** Facts about a version's vectors: their model, their length, and the mean cosine between its passages. */
@@ -51,7 +51,7 @@ export function typicalCosineOf(vectors: readonly Float32Array[]): number {
   return Math.min(1, Math.max(0, (square - count) / (count * (count - 1))));
 }
 
-/** @throws SearchUnavailable when vectors have different lengths, so that the model is not the named one */
+/** @throws SearchUnavailable when vectors have different lengths, which means that they come from different models */
 export function checkLengths(
   vectors: Iterable<Float32Array | undefined>,
   dimensions: number | undefined,

@@ -43,7 +43,7 @@ export function vectorFactsIn(db: DatabaseSync): StoredFacts | undefined {
   );
 }
 
-/** All vectors of a file, which are compared one after the other. For each passage in `ids`: a factor, and as many numbers as a vector has. */
+/** All vectors of a file in memory, compared one after the other. Each passage in `ids` has one factor, and as many numbers as a vector has. */
 export type VectorMatrix = {
   facts: VectorFacts;
   ids: Float64Array;
@@ -72,7 +72,10 @@ export function readMatrix(db: DatabaseSync, facts: VectorFacts): VectorMatrix {
   return { facts, ids: ids.subarray(0, count), factors, numbers };
 }
 
-/** The passages that are nearer than two of the site usually are, with their similarity, the nearest first. Compares each visible passage. */
+/**
+ * The passages that are nearer to the question than two passages of the site usually are to each other, with their similarity, the nearest first.
+ * Compares each visible passage.
+ */
 export function nearestIn(
   { facts, ids, factors, numbers }: VectorMatrix,
   question: Float32Array,
@@ -95,7 +98,7 @@ export function nearestIn(
   return new Map(nearest.slice(0, mostNeighbours).map((at) => [ids[at] as number, meanings[at] as number]));
 }
 
-/** Dot product of a vector of bytes and the question. With four sums no addition waits for the previous one. */
+/** Dot product of a vector of bytes and the question. It uses four sums, so that no addition waits for the previous one. */
 function product(numbers: Int8Array, from: number, question: Float32Array): number {
   const length = question.length;
   const whole = length - (length % 4);
