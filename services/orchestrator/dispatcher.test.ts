@@ -170,6 +170,28 @@ test('a credit looks at no other job than the one that gets it, however many wai
   expect([...lookedAt]).toEqual([out().at(-1)?.split('.')[0]]);
 });
 
+test('long tasks of a job that has ended are withdrawn while a worker has them, and those of others are not', async () => {
+  const { bus, dispatcher, add, out } = dispatching();
+  const withdrawn: string[] = [];
+  bus.withdrawals.watch('page-renderer', (taskId) => withdrawn.push(taskId));
+  const job = add('ended', 'acme', 2);
+  const setAside = add('aside', 'acme', 1);
+  await dispatcher.handOut();
+  const [first = '', , second = ''] = out();
+  const pass = (held: readonly string[]) => dispatcher.timePassed(3_000, (taskId) => held.includes(taskId));
+  pass(out());
+  job.stored = { commit: exportCommit({ ...stateOf(job), phase: 'cancelled' }), sequence: 2 };
+  dispatcher.ended(job);
+  dispatcher.ended(setAside);
+  expect(withdrawn).toEqual([]);
+  pass([first]);
+  pass([first]);
+  expect(withdrawn).toEqual([first, first]);
+  pass([]);
+  pass([second]);
+  expect(withdrawn.slice(2).every((taskId) => taskId.startsWith(job.jobId))).toBe(true);
+});
+
 test('there are at least two credits, and up to 1.75 for each slot', () => {
   expect([0, 1, 2, 3, 16].map(creditsFor)).toEqual([2, 2, 3, 5, 28]);
 });

@@ -1,4 +1,4 @@
-import type { WorkUnit } from '#shared/aggregates/export-job/export-job.ts';
+import { isActive, type WorkUnit } from '#shared/aggregates/export-job/export-job.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import type { OrchestratorContext } from './context.ts';
 import { type FairQueue, fairQueue } from './fair-queue.ts';
@@ -25,7 +25,9 @@ export type TaskDispatcher = {
   isQuiet(jobId: string): boolean;
   /** Hands out work while there are credits. Resolves when all of it is in the queue. */
   handOut(): Promise<void>;
-  /** Charges organizations for tasks that workers have for longer than a turn. `isHeld`: a worker names the task. */
+  /**
+   * Charges organizations for tasks that workers have for longer than a turn, and withdraws those of jobs that ended. `isHeld`: a worker names the task.
+   */
   timePassed(elapsedMs: number, isHeld: (taskId: string) => boolean): void;
   /** Resolves when nothing is being handed out. */
   settled(): Promise<void>;
@@ -33,7 +35,7 @@ export type TaskDispatcher = {
 };
 
 type DispatchContext = Pick<OrchestratorContext, 'renderers' | 'bundlers' | 'logger'> & {
-  bus: Pick<OrchestratorContext['bus'], 'tasks'>;
+  bus: Pick<OrchestratorContext['bus'], 'tasks' | 'withdrawals'>;
 };
 
 /** Time of a worker for one turn. Nearly all chunks take less. */
@@ -132,7 +134,8 @@ export function taskDispatcher(context: DispatchContext): TaskDispatcher {
     },
     ended(job) {
       jobs.delete(job.jobId);
-      handedOut.keepOnly(job.jobId, () => false);
+      if (isActive(stateOf(job).phase)) handedOut.keepOnly(job.jobId, () => false);
+      else handedOut.endJob(job.jobId);
       job.waiting = [];
       place(job);
     },
@@ -149,8 +152,19 @@ export function taskDispatcher(context: DispatchContext): TaskDispatcher {
       return running;
     },
     timePassed(elapsedMs, isHeld) {
-      for (const { group, organization, organizationPlan } of handedOut.countHeld(elapsedMs, turnMs, isHeld))
+      const long = handedOut.countHeld(elapsedMs, turnMs, isHeld);
+      for (const { group, organization, organizationPlan } of long)
         places.get(groupName(group))?.queue.charge(organization, organizationPlan, elapsedMs / turnMs);
+      // A worker finishes shorter tasks sooner than it would replace a killed child.
+      const over = Object.groupBy(
+        long.filter(({ isOver }) => isOver),
+        ({ group }) => group.service,
+      );
+      for (const [service, tasks] of Object.entries(over))
+        context.bus.withdrawals.withdraw(
+          service,
+          tasks.map(({ taskId }) => taskId),
+        );
     },
     settled: async () => {
       again = false;

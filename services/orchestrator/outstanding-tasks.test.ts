@@ -80,6 +80,22 @@ test('a task that was reported is not named any more', () => {
   expect(tasks.countHeld(9_000, 2_000, always)).toEqual([]);
 });
 
+test('tasks of a job that has ended are over, and those of one that continues are not', () => {
+  const tasks = handedOutTasks();
+  tasks.add(task(1));
+  tasks.add(task(2));
+  tasks.keepOnly('j', ({ unit }) => unit === 2);
+  const long = () =>
+    tasks
+      .countHeld(9_000, 2_000, always)
+      .map(({ taskId, isOver }) => `${taskId} ${isOver}`)
+      .toSorted();
+  expect(long()).toEqual(['j.1.1 false', 'j.2.1 false']);
+  tasks.endJob('j');
+  expect(long()).toEqual(['j.1.1 true', 'j.2.1 true']);
+  expect(tasks.inUse(group)).toBe(0);
+});
+
 test('the first tasks of a closing segment and of a bundle name the plan after which they are made, and no others do', () => {
   const state = exportState({ phase: 'joining', planHash: 'a'.repeat(64), rendererVersion: 'r-0123456789ab' });
   const after = 'b'.repeat(64);

@@ -20,7 +20,7 @@ export type HandedOut = Pick<ExportJobState, 'organization' | 'organizationPlan'
   group: WorkerGroup;
 };
 
-type Entry = HandedOut & { reported: boolean; silentMs: number; heldMs: number };
+type Entry = HandedOut & { reported: boolean; silentMs: number; heldMs: number; isOver: boolean };
 
 /** Time after which a task of a job that ended is forgotten, if no worker names it. */
 const forgottenAfterMs = 60_000;
@@ -50,6 +50,8 @@ export type HandedOutTasks = {
   reported(jobId: string, unit: WorkUnit, attempt?: number): void;
   /** After a commit: forgets the job's tasks that are no longer current, and reports that changed nothing. */
   keepOnly(jobId: string, isCurrent: (task: HandedOut) => boolean): void;
+  /** Forgets all tasks of a job that has ended. */
+  endJob(jobId: string): void;
   remove(taskId: string): void;
   /**
    * Counts `elapsedMs` as silence for each task that no worker names although a worker of its group is free, and returns the tasks that reached
@@ -63,9 +65,13 @@ export type HandedOutTasks = {
   ): HandedOut[];
   /**
    * Counts `elapsedMs` for each task that a worker names, and returns those that are in its hands for longer than `turnMs`. Tasks of jobs that ended
-   * count, too: workers finish them.
+   * (`isOver`) count, too, until the worker gives them up.
    */
-  countHeld(elapsedMs: number, turnMs: number, isHeld: (taskId: string) => boolean): HandedOut[];
+  countHeld(
+    elapsedMs: number,
+    turnMs: number,
+    isHeld: (taskId: string) => boolean,
+  ): (HandedOut & { isOver: boolean })[];
 };
 
 export function handedOutTasks(): HandedOutTasks {
@@ -96,7 +102,7 @@ export function handedOutTasks(): HandedOutTasks {
   }
   return {
     add(task) {
-      const entry = { ...task, reported: false, silentMs: 0, heldMs: 0 };
+      const entry = { ...task, reported: false, silentMs: 0, heldMs: 0, isOver: false };
       const known = entries.get(task.taskId);
       if (known !== undefined) remove(known);
       left.delete(task.taskId);
@@ -120,6 +126,10 @@ export function handedOutTasks(): HandedOutTasks {
         else remove(entry);
       }
     },
+    endJob: (jobId) => {
+      for (const entry of [...ofJob(jobId)]) remove(entry);
+      for (const entry of left.values()) if (entry.jobId === jobId) entry.isOver = true;
+    },
     remove: (taskId) => {
       const entry = entries.get(taskId);
       if (entry !== undefined) remove(entry);
@@ -139,7 +149,7 @@ export function handedOutTasks(): HandedOutTasks {
         entry.silentMs = isHeld(taskId) ? 0 : entry.silentMs + elapsedMs;
         if (entry.silentMs >= forgottenAfterMs) left.delete(taskId);
       }
-      const long: HandedOut[] = [];
+      const long: Entry[] = [];
       for (const entry of [...entries.values(), ...left.values()]) {
         if (entry.reported || !isHeld(entry.taskId)) continue;
         entry.heldMs += elapsedMs;

@@ -57,3 +57,8 @@ export const presenceReportSchema = z.object({
 });
 
 export type PresenceReport = z.infer<typeof presenceReportSchema>;
+
+/** Tasks of exports that have ended, which their workers give up (`withdrawn.<service>`). */
+export const withdrawalSchema = z.object({ taskIds: z.array(z.string()) });
+
+export type Withdrawal = z.infer<typeof withdrawalSchema>;

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { accessRecordSchema, factSchema } from './export-facts.ts';
-import { bundleTaskSchema, presenceReportSchema, renderTaskSchema } from './export-tasks.ts';
+import { bundleTaskSchema, presenceReportSchema, renderTaskSchema, withdrawalSchema } from './export-tasks.ts';
 import { type GoldenMembers, goldenContract, membersOf } from './golden.contract.ts';
 import {
   arrivedFilesSchema,
@@ -24,6 +24,7 @@ const kinds: Record<string, GoldenMembers> = {
   'version-files': { 'files.v1': versionFilesSchema },
   'arrived-files': { 'arrived.v1': arrivedFilesSchema },
   'presence-report': { 'presence.v1': presenceReportSchema },
+  'task-withdrawal': { 'withdrawal.v1': withdrawalSchema },
   'access-record': { 'LinkSigned.v1': accessRecordSchema },
 };
 

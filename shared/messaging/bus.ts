@@ -23,7 +23,7 @@ import type { EventLog, FactLog } from '#shared/messaging/log/event-log.ts';
 import type { Leases } from './leases.ts';
 import type { BucketMark, DocumentStore, ReadModels } from './read-models.ts';
 import type { BusUser } from './subjects/subject-table.ts';
-import type { Presence, TaskQueue } from '#shared/messaging/queue/task-queue.ts';
+import type { Presence, TaskQueue, Withdrawals } from '#shared/messaging/queue/task-queue.ts';
 
 /** All parts of the bus. Each service gets only some of them: see `busPartsOf`. */
 export type BusParts = {
@@ -83,6 +83,7 @@ export type BusParts = {
   /** The storage that each organization's conversations take, counted by the assistant. */
   conversationSizes: DocumentStore<ConversationSizes>;
   presence: Presence;
+  withdrawals: Withdrawals;
   leases: Leases;
   liveUpdates: LiveUpdates;
 };
@@ -98,10 +99,10 @@ export const busPartsOf = {
   assistant: ['threads', 'conversationSizes', 'readModels'],
   orchestrator: [
     ...(['exports', 'exportReader', 'factReader', 'tasks', 'activeJobs', 'activeJobsMark'] as const),
-    ...(['presence', 'leases', 'deadLetters', 'deadLetterLog'] as const),
+    ...(['presence', 'withdrawals', 'leases', 'deadLetters', 'deadLetterLog'] as const),
   ],
-  'page-renderer': ['renderTasks', 'facts', 'deadLetterLog', 'presence'],
-  bundler: ['bundleTasks', 'facts', 'deadLetterLog', 'presence'],
+  'page-renderer': ['renderTasks', 'facts', 'deadLetterLog', 'presence', 'withdrawals'],
+  bundler: ['bundleTasks', 'facts', 'deadLetterLog', 'presence', 'withdrawals'],
   'link-signer': ['exports', 'access'],
   projector: [
     ...(['exports', 'content', 'directory', 'projectionReaders', 'generations', 'projections'] as const),

@@ -48,6 +48,7 @@ export function memoryBus(): MemoryBus {
   const generations = { blue: models(), green: models() };
   const jobStatus = generations.blue.jobStatus as MemoryDocuments<JobStatusDocument>;
   const presence = new Map<string, Set<(report: PresenceReport) => void>>();
+  const withdrawn = new Map<string, Set<(taskId: string) => void>>();
 
   const bus: MemoryBus = {
     away: false,
@@ -137,6 +138,16 @@ export function memoryBus(): MemoryBus {
       watch: (service, listener) => {
         const listeners = presence.get(service) ?? new Set();
         presence.set(service, listeners.add(listener));
+        return () => void listeners.delete(listener);
+      },
+    },
+    withdrawals: {
+      withdraw: (service, taskIds) => {
+        for (const taskId of taskIds) for (const listener of withdrawn.get(service) ?? []) listener(taskId);
+      },
+      watch: (service, listener) => {
+        const listeners = withdrawn.get(service) ?? new Set();
+        withdrawn.set(service, listeners.add(listener));
         return () => void listeners.delete(listener);
       },
     },

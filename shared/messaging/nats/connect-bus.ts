@@ -34,7 +34,7 @@ import {
 import { type BucketRow, bucketRows, type BusUser, renderDurable } from '../subjects/subject-table.ts';
 import { busClock } from './bus-clock.ts';
 import { notProvisioned, openConnection, trafficOf } from './connection.ts';
-import { natsLiveUpdates, natsPresence } from './core-subjects.ts';
+import { natsLiveUpdates, natsPresence, natsWithdrawals } from './core-subjects.ts';
 import { natsBucketMark } from './nats-bucket-mark.ts';
 import { natsDocumentStore } from './nats-document-store.ts';
 import { natsDurableReader } from './nats-durable-reader.ts';
@@ -168,6 +168,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
     keyUses: () => documents('key-uses', keyUseSchema),
     conversationSizes: () => documents('conversation-sizes', conversationSizesSchema),
     presence: () => natsPresence(connection),
+    withdrawals: () => natsWithdrawals(connection),
     leases: async () => {
       const { ttlSeconds = 3 } = rowOf('leases');
       return natsLeases(await bucket('leases'), ttlSeconds * 1_000);

@@ -1,11 +1,16 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { type PresenceReport, presenceReportSchema } from '#shared/contracts/export-tasks.ts';
+import {
+  type PresenceReport,
+  presenceReportSchema,
+  type Withdrawal,
+  withdrawalSchema,
+} from '#shared/contracts/export-tasks.ts';
 import { generations, inGeneration } from '#shared/interfaces/read-models.ts';
-import { presenceSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { presenceSubject, withdrawalSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import type { LiveUpdates } from '../bus.ts';
 import type { Pointers } from '../read-models.ts';
-import type { Presence } from '#shared/messaging/queue/task-queue.ts';
+import type { Presence, Withdrawals } from '#shared/messaging/queue/task-queue.ts';
 
 const intervalMs = 1_000;
 
@@ -37,6 +42,26 @@ export function natsPresence(connection: NatsConnection): Presence {
 
 /** Reports of newer programs may have fields that this one does not know. A report that cannot be read is ignored. */
 const readReport = (text: string): PresenceReport | undefined => presenceReportSchema.safeParse(jsonIn(text)).data;
+
+export function natsWithdrawals(connection: NatsConnection): Withdrawals {
+  return {
+    withdraw(service, taskIds) {
+      const withdrawal: Withdrawal = { taskIds: [...taskIds] };
+      if (!connection.isClosed()) connection.publish(withdrawalSubject(service), JSON.stringify(withdrawal));
+    },
+
+    watch(service, listener) {
+      const subscription = connection.subscribe(withdrawalSubject(service), {
+        callback: (error, message) => {
+          if (error !== null) return;
+          for (const taskId of withdrawalSchema.safeParse(jsonIn(message.string())).data?.taskIds ?? [])
+            listener(taskId);
+        },
+      });
+      return () => subscription.unsubscribe();
+    },
+  };
+}
 
 /**
  * Updates come from the generation that is read and, for a while after a switch, also from the previous one. Around the switch an update may come

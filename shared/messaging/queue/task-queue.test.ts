@@ -12,6 +12,7 @@ function workerOf(slots: number) {
   const works: { task: Task; end: () => void }[] = [];
   const acks: (() => void)[] = [];
   const settled: string[] = [];
+  let withdraw = (_taskId: string): void => expect.unreachable();
   let report = (): PresenceReport => expect.unreachable();
   const next = ({ signal }: { signal?: AbortSignal } = {}) =>
     new Promise<Delivery<Task> | undefined>((resolve) => {
@@ -31,12 +32,22 @@ function workerOf(slots: number) {
           },
           watch: () => () => {},
         },
+        withdrawals: {
+          watch: (_service, listener) => {
+            withdraw = listener;
+            return () => {};
+          },
+        },
       },
     },
     {
       slots,
       reader: { next, more: async () => [], position: () => expect.unreachable(), reread: () => expect.unreachable() },
-      work: (task) => new Promise((resolve) => works.push({ task, end: resolve })),
+      work: (task, _deliveryCount, signal) =>
+        new Promise((resolve, reject) => {
+          works.push({ task, end: resolve });
+          signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+        }),
     },
   );
   const deliver = async (taskId: string, deliveryCount = 1) => {
@@ -54,7 +65,15 @@ function workerOf(slots: number) {
       terminate: () => expect.unreachable(),
     });
   };
-  return { deliver, works, acks, settled, report: () => report(), stop };
+  return {
+    deliver,
+    works,
+    acks,
+    settled,
+    report: () => report(),
+    withdraw: (taskId: string) => withdraw(taskId),
+    stop,
+  };
 }
 
 test('a slot is free only when it asks for a task: not while the last task is being acknowledged', async () => {
@@ -83,5 +102,21 @@ test('a task that is delivered again to the worker that has it is worked on once
   expect(works).toHaveLength(1);
   for (const ack of acks) ack();
   await expect.poll(() => report().freeSlots).toBe(2);
+  await stop();
+});
+
+test('a withdrawn task is aborted and acknowledged, and other tasks continue', async () => {
+  const { deliver, works, acks, settled, report, withdraw, stop } = workerOf(2);
+  await deliver('j.closing.1');
+  await deliver('k.closing.1');
+  await expect.poll(() => works.length).toBe(2);
+  withdraw('other.closing.1');
+  withdraw('j.closing.1');
+  await expect.poll(() => settled).toEqual(['j.closing.1']);
+  acks[0]?.();
+  await expect.poll(() => report()).toMatchObject({ freeSlots: 1, tasks: ['k.closing.1'] });
+  works[1]?.end();
+  await expect.poll(() => settled).toEqual(['j.closing.1', 'k.closing.1']);
+  acks[1]?.();
   await stop();
 });

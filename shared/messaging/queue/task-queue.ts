@@ -29,21 +29,40 @@ export type Presence = {
   watch(service: string, listener: (report: PresenceReport) => void): () => void;
 };
 
+/** Tasks whose work is no longer wanted. Sent over a core subject and not stored: the sender repeats itself while a worker reports such a task. */
+export type Withdrawals = {
+  withdraw(service: string, taskIds: readonly string[]): void;
+  /** Calls `listener` with each withdrawn task of a service, until the returned function is called. */
+  watch(service: string, listener: (taskId: string) => void): () => void;
+};
+
 type Worker = {
   name: string;
   instance: string;
   logger: Logger;
   metrics: Pick<Metrics, 'gauge' | 'counter'>;
-  bus: { presence: Presence; deadLetterLog: DeadLetterLog };
+  bus: { presence: Presence; withdrawals: Pick<Withdrawals, 'watch'>; deadLetterLog: DeadLetterLog };
 };
 
 export type WorkOptions<T> = {
   reader: DurableReader<T>;
   slots: number;
   rendererVersion?: string;
-  /** Works on one task and reports its outcome. When it rejects, the task is redelivered. `signal` aborts when the worker stops. */
+  /**
+   * Works on one task and reports its outcome. When it rejects, the task is redelivered. `signal` aborts when the worker stops, and when the task is
+   * withdrawn. A withdrawn task is not redelivered.
+   */
   work: (task: T, deliveryCount: number, signal: AbortSignal) => Promise<void>;
 };
+
+/** The reason with which the work on a task is aborted when its export has ended. */
+class TaskWithdrawn extends Error {
+  override name = 'TaskWithdrawn';
+
+  constructor(taskId: string) {
+    super(`the export of the task ${taskId} has ended`);
+  }
+}
 
 /** Number of deliveries after which a task is not tried again, because its workers died. The orchestrator counts that as one failed attempt. */
 const mostDeliveries = 3;
@@ -69,7 +88,7 @@ export function startWorker<T extends { taskId: string }>(
    * Tasks in flight. If the "working" signals of a task were late, the bus may redeliver it to this worker; both deliveries then have the same
    * outcome.
    */
-  const inHand = new Map<string, Promise<void>>();
+  const inHand = new Map<string, { running: Promise<void>; withdrawn: AbortController }>();
   /**
    * A slot is free only while it asks for a task. On an overloaded machine an acknowledgement takes seconds, and the orchestrator counts tasks as
    * lost that no worker takes although one is free.
@@ -97,6 +116,23 @@ export function startWorker<T extends { taskId: string }>(
     tasks: [...inHand.keys()],
     draining: stop.signal.aborted,
   }));
+  const unwatch = bus.withdrawals.watch(name, (taskId) =>
+    inHand.get(taskId)?.withdrawn.abort(new TaskWithdrawn(taskId)),
+  );
+
+  function begin(task: T, deliveryCount: number, signal: AbortSignal) {
+    const { taskId } = task;
+    const withdrawn = new AbortController();
+    const work = options.work(task, deliveryCount, AbortSignal.any([signal, withdrawn.signal]));
+    const running = work
+      .catch((error: unknown) => {
+        if (signal.aborted || !withdrawn.signal.aborted) throw error;
+        logger.info({ taskId }, 'a task was given up, because its export has ended');
+      })
+      .finally(() => inHand.delete(taskId));
+    return { running, withdrawn };
+  }
+
   const working = consume({
     service: name,
     stream: 'TASKS',
@@ -114,10 +150,9 @@ export function startWorker<T extends { taskId: string }>(
     },
     async handle(task, { deliveryCount }, signal) {
       const { taskId } = task;
-      const work = () => options.work(task, deliveryCount, signal).finally(() => inHand.delete(taskId));
-      const running = inHand.get(taskId) ?? work();
-      inHand.set(taskId, running);
-      await running;
+      const known = inHand.get(taskId) ?? begin(task, deliveryCount, signal);
+      inHand.set(taskId, known);
+      await known.running;
     },
   });
   return async () => {
@@ -128,6 +163,7 @@ export function startWorker<T extends { taskId: string }>(
     clearTimeout(timer);
     announcement.now();
     announcement.stop();
+    unwatch();
   };
 }
 

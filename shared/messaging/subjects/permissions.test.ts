@@ -6,8 +6,8 @@ test('a change of rights needs a new version, so that servers with the old ones 
   const passwords = Object.fromEntries(serverUsers.map((user) => [user, 'a password']));
   const advice = 'the rights changed: raise "rightsVersion" in permissions.ts, and write both new values here';
   expect({ rightsVersion, rights: sha256Of(natsConfig({ passwords })).slice(0, 16) }, advice).toEqual({
-    rightsVersion: 4,
-    rights: 'cdb7f08e9a72f744',
+    rightsVersion: 5,
+    rights: '7f6a33f0775699a6',
   });
 });
 

@@ -11,6 +11,7 @@ export const renderTaskSubject = (rendererVersion: string): string => `tasks.ren
 export const bundleTaskSubject = 'tasks.bundle';
 export const deadLetterSubject = (service: string, stream: string): string => `dead.${service}.${stream}`;
 export const presenceSubject = (service: string, instance: string): string => `presence.${service}.${instance}`;
+export const withdrawalSubject = (service: string): string => `withdrawn.${service}`;
 
 /** True if a subject matches a filter. `*` stands for one token, `>` at the end for one or more. Pure. */
 export function subjectMatches(filter: string, subject: string): boolean {

@@ -297,6 +297,8 @@ export const coreRows: readonly CoreRow[] = [
   { subject: 'presence.gateway.*', writers: ['gateway'], readers: ['gateway'] },
   { subject: 'presence.page-renderer.*', writers: ['page-renderer'], readers: ['orchestrator'] },
   { subject: 'presence.bundler.*', writers: ['bundler'], readers: ['orchestrator'] },
+  { subject: 'withdrawn.page-renderer', writers: ['orchestrator'], readers: ['page-renderer'] },
+  { subject: 'withdrawn.bundler', writers: ['orchestrator'], readers: ['bundler'] },
   { subject: 'live.job-status.>', writers: [], readers: ['gateway'] },
   { subject: 'live.job-status-green.>', writers: [], readers: ['gateway'] },
 ];

@@ -131,6 +131,7 @@ async function dispatcherPace(states: readonly ExportJobState[], version: string
           if (task.kind !== 'bundle') out.push(task);
         },
       },
+      withdrawals: { withdraw: () => {}, watch: () => () => {} },
     },
     renderers: pool,
     bundlers: workerPool(systemClock),
