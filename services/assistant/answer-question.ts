@@ -87,7 +87,7 @@ export async function answerQuestion(
     await client.write(wire.chunk({ type: 'error', errorText: answerFailed }));
   }
   try {
-    // Recorded before `finish` is sent, because a client that has read `finish` may continue the thread at once.
+    // The answer is recorded before `finish` is sent, because a client that has read `finish` may continue the thread at once.
     const answered = {
       messageId: ids.messageId,
       question,
@@ -138,7 +138,7 @@ type PreparedAnswer = {
 
 const nothingPublished = 'Nothing has been published and indexed here yet, so there is nothing to answer from.';
 
-/** The answer to a greeting with the extractive model. Language models answer greetings themselves. */
+/** Answer of the extractive model to a greeting. Other models answer greetings themselves. */
 const nothingAsked = 'Ask what you want to know about this documentation, in your own words.';
 
 /** Finds the passages and writes the prompt. Without content to search, the answer is a fixed sentence. */
@@ -263,7 +263,7 @@ async function* modelAnswer(
 
 /** Upper bound for the token count of one call. */
 const mostTokens = 100_000_000;
-/** The reported token count, which is stored and may be anything, or undefined if it is missing or not credible. */
+/** The reported token count, rounded; undefined if it is missing or not credible. Providers may report any number, and the count is stored. */
 const credible = (tokens: number | undefined): number | undefined =>
   tokens === undefined || !(tokens >= 0 && tokens <= mostTokens) ? undefined : Math.round(tokens);
 
@@ -274,7 +274,7 @@ const tokensOfPrompt = ({ instructions, messages }: AnswerPrompt): number =>
 
 /**
  * The passages that the answer links to, in the order of the links. An answer without links to passages has all of them as sources; an answer that
- * nothing was found has none.
+ * says that nothing was found has none.
  */
 function* sourceChunks(passages: readonly PromptPassage[], outcome: AnswerOutcome): Generator<UiChunk> {
   if (saysNotInDocumentation(outcome.text)) return;

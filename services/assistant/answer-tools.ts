@@ -8,7 +8,7 @@ import { type ModelTool, modelTool, toolKind } from './model-tool.ts';
 import { escapeText, type PromptPassage, writePromptPassages } from './prompt-passages.ts';
 import { type AssistantContext, pagePathOf, pageUrl, trustedGroups } from './retrieval.ts';
 
-/** Limit for one answer, because one step may ask for any number of calls at once. */
+/** Limit of tool calls in one answer. It is needed beside the limit of steps, because one step may ask for many calls. */
 const mostCalls = 12;
 
 const pageCharacters = 12_000;

@@ -59,8 +59,8 @@ export function budgetedThreads(
   const last = new Map<string, Promise<void>>();
 
   /**
-   * Counts together everything that was stored while the previous count is written. Otherwise hundreds of answers at once would wait for each other,
-   * and most would give up. Resolves when this commit and all before it are counted.
+   * Counts commits in batches: commits that are stored while a count is written are counted together in the next one. Without batches, hundreds of
+   * concurrent answers would conflict with each other, and most would give up. Resolves when this commit and all before it are counted.
    */
   function count(organization: string, added: Added): Promise<void> {
     const waiting = next.get(organization);

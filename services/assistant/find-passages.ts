@@ -27,7 +27,7 @@ export type SteeringFields = Pick<MessageBody, 'context' | 'currentPath' | 'filt
 
 const defaultPassages = 5;
 const passagesPerPage = 3;
-/** Minimum number of pages among the passages, if so many match. Further passages of the best pages leave room for them. */
+/** Minimum number of different pages among the passages, if that many match. */
 const leastPages = 3;
 const pageCharacters = 8_000;
 const sectionCharacters = 6_000;
@@ -73,7 +73,7 @@ export async function findPassages(
   return { query, found: ofPage, passages: [pagePassage(page), ...sections] };
 }
 
-/** The best passages. Where possible, passages of other pages replace the last ones of pages that have several, so that three pages are among them. */
+/** The best passages, at most `limit` of them. The best passage of each of the first three pages is always included. */
 function ofSeveralPages(all: readonly FoundPassage[], limit: number): FoundPassage[] {
   const first = new Set(
     [...Map.groupBy(all, ({ path }) => path).values()].slice(0, Math.min(leastPages, limit)).map(([best]) => best),
@@ -115,8 +115,8 @@ async function withMarkdown(
 }
 
 /**
- * Returns the start of the best page if its sections match the question equally and none has a heading like it, as with sections for several systems:
- * then the page itself was asked for.
+ * Replaces the passages of the best page by its start if the question asks for the page itself: its sections match equally, and no heading has words of
+ * the question. An example is a page with one section for each operating system.
  */
 async function asWhole(
   searchIndex: Pick<SearchIndex, 'findPage'>,
@@ -158,8 +158,8 @@ const titleShare = 0.2;
 const readPageMalus = 0.2;
 
 /**
- * For requests for more, passages that earlier answers did not link to, or all if there are no others. They are ordered by the words of the question
- * that they have; pages that were linked before rank lower.
+ * For requests for more: the passages that earlier answers did not link to, or all passages if there are no others. Passages with more words of the
+ * question rank higher, and passages of pages that were linked before rank lower.
  */
 function notYetShown(found: FoundPassage[], turns: readonly Turn[], query: string): FoundPassage[] {
   const said = turns.filter(({ role }) => role === 'assistant').map(({ text }) => withoutSeeAlso(text));

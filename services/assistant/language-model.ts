@@ -25,7 +25,7 @@ export async function openLanguageModel(config: ConfigOf<typeof languageModelSet
   return wrapLanguageModel({ model, middleware });
 }
 
-/** About 100,000 words with the JSON that Mistral sends around each. */
+/** Limit of the response body: about 100,000 words with the JSON that Mistral sends around each. */
 const mostAnswerBytes = 32_000_000;
 
 const temperatureRange = 'must be a number from 0 to 1.5';

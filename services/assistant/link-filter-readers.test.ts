@@ -49,13 +49,13 @@ const pieces = [
   ...['[y](/ok&sol;//e)', '[y](/&sol;e.example/../ok)', '[y](/ok?a=1&b=2)'],
 ];
 
-/** As the site decides it: where the path leads, whatever it looks like. */
+/** The rule of the site: only the page to which a path leads counts, not its notation. */
 const leadsToOk = (url: string): boolean =>
   /^\/(?![/\\])/.test(url) && URL.parse(url, 'http://site/')?.pathname === '/ok';
-/** For a reader, who has decoded what the answer has. */
+/** The rule for a reader, who has decoded the addresses of the answer. */
 const isOurs = (url: string): boolean => URL.parse(url, 'http://site/')?.host === 'site' && leadsToOk(url);
 
-/** Numbers below a limit, the same each time. */
+/** Pseudo-random numbers below a limit, the same ones for the same seed. */
 function numbers(seed: number): (limit: number) => number {
   let state = seed;
   return (limit) => {

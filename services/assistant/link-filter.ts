@@ -8,7 +8,7 @@ const longestLink = 2_000;
 /** Nesting limit of brackets. Without it, a long row of brackets would be read again from each of them. */
 const deepestBrackets = 8;
 
-// GFM readers autolink addresses whose characters are escaped or written as references, too.
+// GFM readers also autolink addresses whose characters are escaped or written as references.
 const special = /[\\`~[\]!<&@\n]|(?:https?|ftp)\\?:\\?\/\\?\/|www\\?\.|\/\\?\//i;
 /** A character of a host's name. */
 const label = String.raw`[-\p{L}\p{N}]`;
@@ -36,16 +36,16 @@ const mailGoesOn = /[-.\w+](@[-\w.]*)$/;
 const isMailHost = (host: string): boolean => /\.[-\w]*[a-z][-\w]*(?:$|\.[^a-z\d])/i.test(host);
 /** Readers such as marked and markdown-it also take a version for a host: they make `name@1.2.3` a mail address. */
 const isHostForSome = (host: string): boolean => /\.[-\w]*[a-z\d]/i.test(host);
-/** Characters that are read at once. An answer may arrive in one piece, and each step searches the whole text that it reads. */
+/** Number of characters that are read at once. An answer may arrive in one piece, and each step searches all the text that was read. */
 const readAtOnce = 4_000;
 const longestBeginning = 80;
 /** Shown for a link or a picture that has no text. */
 const noText = '…';
 /** The marks of quotations and lists before the text of a line, the last of them perhaps unfinished. */
 const lineBegins = /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t>]+)*(?:[-+*]|\d{1,9}[.)]?)?$/;
-/** The part of a mail address behind its name. */
+/** The `@` and the host of a mail address. */
 const mailHost = /^@((?:[-\w.]|\\[-._])*)/;
-/** Punctuation behind a mail address. */
+/** Punctuation after a mail address. */
 const mailEnds = /[-_.\\]+$/;
 /** The name of a mail address, before `@`. Mail allows 64 characters at most. */
 const mailName = /[-.\w+]{1,64}$/;
@@ -59,7 +59,7 @@ type Fence = { before: string; marks: string; quotes: number; column: number };
 const fenceLine = /^((?:> ?)*[ \t]*)(`{3,}|~{3,})([^\n]*)/;
 /** The marks of quotations at the beginning of a line, and the indent behind them. */
 const lineIndent = /^(?:> ?)*[ \t]*/;
-/** Tildes at which the text of a line may begin. */
+/** Tildes at a place where the text of a line may begin. */
 const tildesBegun = /(?:^|[\s>])(~*)$/;
 /** A list item that is not empty. `* * *` is a thematic break, not an item. */
 const listItem = /^([ \t]*)(?:[-+*]|(\d{1,9})[.)])([ \t]+)(?=[^\s])(?!(?:[-*_][ \t]*)+$)/;
@@ -356,10 +356,10 @@ function addressAtEnd(text: string): number {
 /** The text without the backslashes of escaped marks. */
 const withoutEscapes = (text: string): string => text.replaceAll(/\\(?=[!-/:-@[-`{-~])/g, '');
 
-/** True for a line that separates blocks. Other blanks than these, such as one that does not break, are text. */
+/** True for a line that separates blocks: it has only spaces and tabs. Other white space, such as a no-break space, is text. */
 const isEmpty = (line: string): boolean => /^[ \t]*$/.test(line);
 
-/** The column behind this beginning of a line. */
+/** The column at which a line continues after `begin`, its first characters. */
 const columnOf = (begin: string): number =>
   begin.split('').reduce((column, each) => (each === '\t' ? column + 4 - (column % 4) : column + 1), 0);
 

@@ -39,7 +39,7 @@ export const escapeText = (text: string): string =>
 const unescapeText = (text: string): string =>
   text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&');
 
-/** Every model is told to say this sentence when the passages have no answer. Gaps in the documentation are counted by it. */
+/** Every model is told to say this sentence when the passages have no answer. Answers with it are counted as gaps in the documentation. */
 export const notInDocumentation = 'This is not in the documentation.';
 
 /** Models may put words around the sentence, so the first 300 characters are searched. */
@@ -47,7 +47,7 @@ export function saysNotInDocumentation(answer: string): boolean {
   return answer.slice(0, 300).toLowerCase().includes('not in the documentation');
 }
 
-/** Begins the paragraph that only links to further pages. */
+/** First words of the paragraph that only links to further pages. */
 export const seeAlso = 'See also';
 
 /** An answer without the paragraph that only links to further pages, because those links are not its sources. */

@@ -123,7 +123,7 @@ function withoutVariants(blocks: readonly MarkdownBlock[], terms: ReadonlySet<st
   return result;
 }
 
-/** A thematic break, or a comment that separates two lists. */
+/** True for a thematic break, and for a comment that separates two lists. */
 const isMark = ({ text }: MarkdownBlock): boolean => /^(?:<!--.*?-->|[-*_](?:\s*[-*_]){2,})$/s.test(text.trim());
 
 /** Turns cards, which are links with a sentence below them, into one list. */
@@ -157,7 +157,7 @@ const announces = (block: MarkdownBlock | undefined): boolean =>
 const isLabel = (block: MarkdownBlock | undefined): boolean =>
   block?.kind === 'paragraph' && /^(?:\*\*[^*]+\*\*|\[[^\]]*\]\([^)]*\))$/.test(block.text);
 
-/** A block that another block may introduce. */
+/** True for a block that another block may introduce. */
 const isShown = (block: MarkdownBlock | undefined): boolean =>
   block !== undefined && ['code', 'list', 'table'].includes(block.kind);
 

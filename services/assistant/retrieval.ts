@@ -39,8 +39,8 @@ export async function searchedContent(
 }
 
 /**
- * Checks, after a search without results, that its index exists. Throws `unavailable` if the index is gone, as while a damaged one is rebuilt: then
- * an empty result means nothing.
+ * Checks, after a search without results, that its index exists. Throws `unavailable` if the index is missing, for example while a damaged one is
+ * rebuilt, because the empty result then says nothing about the content.
  */
 export async function requireIndex({ searchIndex }: Pick<AssistantContext, 'searchIndex'>, scope: SearchScope) {
   if ((await searchIndex.facets(scope)) !== undefined) return;
@@ -50,7 +50,7 @@ export async function requireIndex({ searchIndex }: Pick<AssistantContext, 'sear
 /** The indexer looks for lost indexes every 20 seconds. */
 const rebuiltWithinSeconds = 30;
 
-/** The index is missing after an update of its format, or when it was lost. */
+/** Sentence for readers while the index is missing: after an update of its format, or after its loss. */
 export const beingIndexed = 'The search index of this documentation is being built again. Ask again in a few minutes.';
 
 /** Search filter of a client; an empty value counts as absent. */
