@@ -34,8 +34,8 @@ const wholeBytes = 1024 * 1024;
 const segmentsAtOnce = 4;
 
 /**
- * Digests of segments of bundles that this process joined, by organization and key: the segments of the next bundle are mostly the same, and a sidecar
- * has a hundred times as many bytes as its digest.
+ * Cache of the digests of joined segments, by organization and key. It replaces reads of sidecars: most segments of a site's next bundle are the same,
+ * and a sidecar has a hundred times as many bytes as its digest.
  */
 export type KnownDigests = {
   get(name: string): SegmentDigest | undefined;
@@ -57,11 +57,11 @@ export type JoinOptions = {
 
 /**
  * Checks every segment of a plan while it streams the bundle to the store, a large one a few blocks at a time. Parts that the bundle of the plan
- * `after` has are taken from there: they are fewer reads, and stores that can copy need not get them again. The upload is skipped if the same bytes
- * were stored recently and are still intact: the stored object is read to check that, because a disk may have changed it. Sidecars of damaged
- * segments are removed, so that these are rendered again. Rejects with `ObjectStoreUnavailable` when the task should be retried.
+ * `after` already has are taken from that bundle: this needs fewer reads, and stores that can copy get these parts without an upload. The upload is
+ * skipped if the same bytes were stored recently and are still intact; the stored object is read to check that, because a disk may have changed it.
+ * Sidecars of damaged segments are removed, so that these are rendered again. Rejects with `ObjectStoreUnavailable` when the task should be retried.
  *
- * Where a join with `known` digests finds something lost, it is repeated without them: a segment may have been rendered again since.
+ * A join that finds something lost with `known` digests is repeated without them, because a segment may have been rendered again meanwhile.
  */
 export async function joinBundle(
   objectStore: ObjectStore,
@@ -87,7 +87,7 @@ export async function joinBundle(
 
 const nameOf = ({ organization }: ExportPlan, key: string): string => `${organization}/${key}`;
 
-/** Joins once. `damaged`: those of the lost chunks that have a sidecar, which is wrong. */
+/** Joins once. `damaged`: the lost chunks whose sidecar exists but is wrong. */
 async function join(
   objectStore: ObjectStore,
   plan: ExportPlan,
@@ -116,7 +116,7 @@ async function join(
     for (const { name, digest } of found.digests) known.set(name, digest);
     return { kind: 'joined', bundleKey: key, sizeBytes: bundle.sizeBytes, sha256: await bundle.sha256() };
   } catch (error) {
-    // Whatever is wrong with the last bundle, the segments themselves may be right.
+    // The last bundle may be the damaged one, so the segments are joined once more without it.
     if (last !== undefined && (error instanceof NotCopied || error instanceof SegmentDamaged)) {
       return join(objectStore, plan, planHash, { ...options, after: undefined });
     }
@@ -127,7 +127,7 @@ async function join(
   }
 }
 
-/** The bundle of the plan `after`, if it is there with the size of its segments. */
+/** The bundle of the plan `after`, if its segments are complete and its size is the sum of theirs. */
 async function lastBundle(
   objectStore: ObjectStore,
   { organization, domain }: ExportPlan,
@@ -147,7 +147,7 @@ async function lastBundle(
   }
 }
 
-/** Places of other damaged segments. All are reported together, because each report costs a new closing segment and a new join. */
+/** Indexes of the damaged segments after `first`. All are reported together, because each report costs a new closing segment and a new join. */
 async function damagedBehind(first: number, sources: readonly SegmentSource[], signal: AbortSignal): Promise<number[]> {
   const damaged = await inParallel(sources.slice(first + 1), segmentsAtOnce, async (source, at) => {
     signal.throwIfAborted();
@@ -165,7 +165,7 @@ async function damagedBehind(first: number, sources: readonly SegmentSource[], s
 }
 
 /**
- * Size and digest of a stored bundle whose bytes are those that were stored, and that housekeeping will not remove soon; undefined if there is none.
+ * Size and digest of a stored bundle whose bytes have not changed, and that housekeeping will not remove soon; undefined if there is none.
  * The key of a bundle names its plan, so it is the bundle of every job with that plan. Its bytes are read, because a disk may have changed them.
  */
 export async function storedBundle(
@@ -208,7 +208,7 @@ function withCrashPoint(parts: readonly ObjectPart[]): ObjectPart[] {
   return parts.map((part, number) => (number === middle ? { ...part, read: () => read(part) } : part));
 }
 
-/** Stands for the closing segment among chunk numbers. */
+/** Chunk number that stands for the closing segment. */
 const closingNumber = -1;
 
 export type SegmentSources =

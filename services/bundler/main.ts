@@ -7,7 +7,7 @@ import { workOnTask } from './work-on-task.ts';
 
 export { bundlerSettings as settings } from './config.ts';
 
-/** Remembered digests of segments and of pieces, at most 500 bytes each. */
+/** Size of the cache: a number of digests of segments and of their pieces, each with at most 500 bytes. */
 const mostDigests = 40_000;
 
 /** Joins segments into bundles. */

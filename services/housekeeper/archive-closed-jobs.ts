@@ -99,7 +99,7 @@ async function archiveJob(
   await objectStore.putIfAbsent(key, body, { contentType: 'application/json', metadata, signal });
   const readBack = await objectStore.get(key, { signal });
   // An earlier attempt may have stored the object before the history had an anchor.
-  if (historyIn(readBack) !== historyIn(body)) throw new NotArchived(`the object ${key} has something else`);
+  if (historyIn(readBack) !== historyIn(body)) throw new NotArchived(`the object ${key} has other contents`);
   await bus.exports.purge(subject, { sequence: last.sequence });
   return true;
 }

@@ -18,7 +18,7 @@ export type KeptJob = {
 
 /**
  * The kept jobs of an organization: those that have not ended, or not before `endedSince`. They are read from the log and the archive, never from a
- * read model, because objects that no kept job names are deleted. Rejects if it cannot tell.
+ * read model, because objects that no kept job names are deleted. Rejects if a job cannot be read.
  */
 export type KeptJobs = (
   organization: string,

@@ -88,7 +88,8 @@ async function markContent(
   const text = Buffer.from(stored).toString();
   if (jsonIn(text) !== undefined) {
     markBlobs(marks, content.organization, text);
-    // Versions of earlier programs have no list. A file that it alone names is sent again if it is gone.
+    // Versions of earlier programs have no list of files. If the list is damaged, the files that only it names may be removed; the next publication sends
+    // them again.
     const files = await unlessDamaged(objectStore.get(versionFilesKey(content), { signal }));
     if (files !== undefined) markBlobs(marks, content.organization, Buffer.from(files).toString());
   } else {
@@ -128,7 +129,7 @@ export function markJob({ units }: Marks, organization: string, job: KeptJob): v
   if (job.selectionKey !== undefined) units.add(job.selectionKey);
   if (job.planHash === undefined) return;
   units.add(planKey(organization, job.planHash));
-  // Marked even before its own bundler is done: another job with the same plan may have stored this bundle.
+  // The bundle is marked even before the job's own bundler is done, because another job with the same plan may have stored it.
   units.add(bundleKey(organization, job.domain, job.planHash));
 }
 

@@ -68,8 +68,8 @@ async function cutTogether(
 }
 
 /**
- * Retries a page whose child was killed or died in a new process, with the slower parser unless memory ran out. A page that fails without that fails
- * the same every time.
+ * Reads one page. If its child dies or is killed, the page has a second attempt in a new process, with the slower parser unless memory ran out. A page
+ * that fails in a child that lives would fail in the same way again.
  */
 async function cutAlone(context: Context, page: PageToRead, asked: Asked): Promise<CutResponse[number]> {
   let { parser } = page;

@@ -19,7 +19,7 @@ export type VectorContext = {
 const minuteMs = 60_000;
 /** Pause between rounds without failures. */
 const everyMs = 10_000;
-/** Texts of one domain before the next domain has its turn. Their vectors are searched from then on. */
+/** Number of texts of one domain that get vectors before the next domain has its turn. These vectors are searched from then on. */
 const textsPerTurn = 512;
 const callWithinMs = 60_000;
 /** Time for which a version counts as complete without another check, because it may be rebuilt. */
@@ -88,7 +88,7 @@ export function vectorKeeper(context: VectorContext) {
         logger.warn({ reason: error.message, pauseMs }, 'passages get their vectors later');
         return pauseMs;
       }
-      logger.warn({ err: error }, 'passages without vectors could not be searched for');
+      logger.warn({ err: error }, 'the search for passages without vectors failed');
       return everyMs;
     }
   }

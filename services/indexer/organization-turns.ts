@@ -6,7 +6,7 @@ export const organizationsAtOnce = 3;
 /** Runs work of several organizations at the same time, and the work of one organization one after the other. */
 export type OrganizationTurns = <T>(organization: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
-/** Thrown when an organization has the maximum of work here. More of it would take the places of others. */
+/** Thrown when an organization already has the maximum of work here. More would take the places of others. */
 export class TooMuchWaits extends Unavailable {
   override name = 'TooMuchWaits';
 }

@@ -22,7 +22,7 @@ type IndexerContext = IndexingContext & {
 const indexingRetry: RetryPolicy = { firstPauseMs: 2_000, longestPauseMs: 15_000 };
 /** A commit that fails this often, over about ten minutes, becomes a dead letter, so that an operator sees it. Outages of the engine do not count. */
 const mostDeliveries = 40;
-/** The files of a content may come back: the same project is published again, or the object store gets its objects from a copy. */
+/** Interval at which dead letters are handled again. Missing files may come back: the project is published again, or the object store is restored. */
 const lettersAgainEveryMs = 600_000;
 
 /** Commits of one organization that wait here or are handled. More of them are given back to the bus. */

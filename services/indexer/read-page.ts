@@ -89,7 +89,7 @@ export function readPage(page: PageToRead) {
   return { sections, links, markdown: markdownOf(shown), peoplesMarkdown };
 }
 
-/** Long enough for a paragraph with its code, short enough that five do not fill a prompt. */
+/** Length of a passage: long enough for a paragraph with its code, short enough that five do not fill a prompt. */
 export const passageCharacters = 1_200;
 /** A shorter rest stays with the text before it. */
 const scrapCharacters = 200;

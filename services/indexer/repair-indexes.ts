@@ -67,7 +67,7 @@ async function repairIndex(context: RepairContext, subject: string, abandon: Abo
   }
 }
 
-/** Also undefined when the domain's log cannot be read. */
+/** The searched version of a domain; undefined if there is none, or its log cannot be read. */
 export async function searchedVersion(
   { bus, logger }: Pick<RepairContext, 'bus' | 'logger'>,
   subject: string,

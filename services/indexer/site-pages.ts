@@ -38,7 +38,7 @@ export type ReadingContext = {
 
 /** Incremented when the search text of a page changes in code outside the renderer. */
 const readingVersion = 5;
-/** Their passages are held in memory together. */
+/** Number of pages in a batch, whose passages are in memory together. */
 const pagesAtOnce = 64;
 const objectsAtOnce = 16;
 /** Pages whose keys are made without a pause: some milliseconds. */
@@ -78,7 +78,7 @@ export async function* readSitePages(
     let looked = 0;
     for (const page of content.pages()) {
       looked += 1;
-      // Pages that are kept cause no waiting, so other work would have to wait for all of them.
+      // The loop does not wait for pages that are kept, so without a pause it would block other work for all of them.
       if (looked % pagesInTurn === 0) await setImmediate(undefined, { signal });
       if (!page.searchable) continue;
       const keyed = { ...page, key: site.keyOf(page) };

@@ -3,7 +3,7 @@ import { dishonest } from '#shared/docs/sandbox/test-children/dishonesty.ts';
 
 type Request = { pages: { file: string; title: string }[] };
 
-/** Replaces the child that reads pages; a page may take it over. `title`: the answers for pages by the start of their titles. */
+/** Answers of a child that a page has taken over, by the start of the page's title. The child replaces the one that reads pages. */
 const lies: Record<string, unknown> = {
   'too long': { passages: [{ anchor: '', heading: '', text: 'x'.repeat(100_000) }], links: [], markdown: '' },
   'too many': {
