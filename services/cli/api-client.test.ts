@@ -49,7 +49,7 @@ describe('an idle timeout', () => {
     await arrived.promise;
     timer.expire();
     await expect(asked).rejects.toThrow(
-      `No answer from http://${host}: it accepted the connection, and then nothing came for 30 s.`,
+      `No answer from http://${host}: it accepted the connection and then sent nothing for 30 s.`,
     );
   });
 
@@ -60,7 +60,7 @@ describe('an idle timeout', () => {
     const upload = apiClient(`http://${host}`, 'k', timer.start).raw('/v1/x', { method: 'PUT', body: pieces.body });
     await expect.poll(() => timer.refreshes()).toBeGreaterThan(1);
     timer.expire();
-    await expect(upload).rejects.toThrow('nothing came for 30 s');
+    await expect(upload).rejects.toThrow('sent nothing for 30 s');
     await pieces.cancelled;
   });
 
@@ -71,7 +71,7 @@ describe('an idle timeout', () => {
     // The head of the answer, and its first piece.
     await expect.poll(() => timer.refreshes()).toBe(2);
     timer.expire();
-    await expect(asked).rejects.toThrow(`The answer of http://${host} broke off: it stopped coming. Try again.`);
+    await expect(asked).rejects.toThrow(`The answer of http://${host} broke off: no data came for 30 s. Try again.`);
   });
 
   test('is stopped with the call, also with one that fails', async () => {
@@ -125,7 +125,7 @@ test('a redirection is not followed, and names the other address', async () => {
   );
   const asked = apiClient(`http://${host}`, 'k').json('/v1/jobs', { method: 'POST', json: {} });
   await expect(asked).rejects.toThrow(
-    `http://${host} sends requests on to http://${other}. Give --url http://${other} if you trust it.`,
+    `http://${host} redirects requests to http://${other}. Give --url http://${other} if you trust it.`,
   );
   expect(heard).toEqual([]);
 });

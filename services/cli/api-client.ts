@@ -140,7 +140,7 @@ function stallWatch(startTimer: (onIdle: () => void) => IdleTimer): StallWatch {
   };
 }
 
-const silent = `it accepted the connection, and then nothing came for ${idleTimeoutMs / 1_000} s. Is --url right, and is the server healthy ("bindery doctor" on its machine)?`;
+const silent = `it accepted the connection and then sent nothing for ${idleTimeoutMs / 1_000} s. Is --url right, and is the server healthy ("bindery doctor" on its machine)?`;
 
 /** The whole body of a response. Rejects with `ApiFailure` if it breaks off or stalls. */
 async function textOf(response: Response, { origin }: URL, watch: StallWatch): Promise<string> {
@@ -152,7 +152,7 @@ async function textOf(response: Response, { origin }: URL, watch: StallWatch): P
       text += decoder.decode(piece as Uint8Array, { stream: true });
     }
   } catch (error) {
-    const why = watch.signal.aborted ? 'it stopped coming' : causeOf(error);
+    const why = watch.signal.aborted ? `no data came for ${idleTimeoutMs / 1_000} s` : causeOf(error);
     throw new ApiFailure(`The answer of ${origin} broke off: ${why}. Try again.`, 'unreachable', 0);
   }
   return text + decoder.decode();
@@ -188,7 +188,7 @@ function redirected(response: Response, url: URL): ApiFailure {
   const to = URL.parse(response.headers.get('location') ?? '', url.href);
   const hint = to === null || to.origin === url.origin ? 'Is --url right?' : `Give --url ${to.origin} if you trust it.`;
   const where = to === null ? 'elsewhere' : `to ${to.origin}`;
-  return new ApiFailure(`${url.origin} sends requests on ${where}. ${hint}`, 'redirected', response.status);
+  return new ApiFailure(`${url.origin} redirects requests ${where}. ${hint}`, 'redirected', response.status);
 }
 
 function failureOf({ status, url }: Response, text: string): ApiFailure {

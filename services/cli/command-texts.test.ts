@@ -179,7 +179,7 @@ test('a revoked key is shown with what it made', () => {
     key({ id: 'key_2', name: 'a\u001B[2Jb' }),
     key({ id: 'key_3', revokedAt: '2026-01-02T00:00:00.000Z' }),
   ]);
-  expect(text).toMatch(/^Revoked key_1\. It made 2 keys, or its keys did:\n/);
+  expect(text).toMatch(/^Revoked key_1\. Directly or through other keys, it made 2 keys:\n/);
   expect(text).toMatch(/key_2 +admin +good/);
   expect(text).toMatch(/key_3 +admin +revoked/);
   expect(text).not.toContain('\u001B');

@@ -68,7 +68,7 @@ const reconnectMs = 250;
 
 /**
  * Yields a job at each of its changes until it has ended. A broken connection is reopened, and each state is yielded once. Rejects with `ApiFailure`
- * when the job does not exist, or the server stays away.
+ * when the job does not exist, or the server cannot be reached for a minute.
  */
 export async function* followJob(client: ApiClient, jobId: string): AsyncGenerator<ExportJob> {
   for (let revision = 0; ; await delay(reconnectMs)) {

@@ -78,7 +78,7 @@ async function ask(
     answer.body.destroy();
     const { location } = answer.headers;
     const next = typeof location === 'string' ? URL.parse(location, url.href) : null;
-    if (next === null) throw new NotFetched(`${url.host} redirects to no address`);
+    if (next === null) throw new NotFetched(`${url.host} redirects without an address`);
     if (redirects >= mostRedirects) throw new NotFetched(`it redirects more than ${mostRedirects} times`);
     if (url.protocol === 'https:' && next.protocol !== 'https:')
       throw new NotFetched(`it redirects from https to ${next.protocol}//${next.host}`);
@@ -88,7 +88,7 @@ async function ask(
 
 function checkUrl(url: URL, allowPrivate: boolean): void {
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    throw new NotFetched(`${url.protocol} is not asked, only https and http are`);
+    throw new NotFetched(`${url.protocol} is not supported, only https: and http: are`);
   if (url.username !== '' || url.password !== '')
     throw new NotFetched('its address has a password in it, which readers of the project would see');
   const literal = literalAddress(url);
@@ -102,7 +102,7 @@ const isRefused = (address: string, allowPrivate: boolean): boolean =>
 const refusedAddress = (host: string, allowPrivate: boolean): NotFetched =>
   new NotFetched(
     allowPrivate
-      ? `${host} is a link-local address, and such addresses are never asked`
+      ? `${host} is a link-local address, and such addresses are never used`
       : `${host} is an address of this machine or of a private network, which needs --private-addresses`,
   );
 

@@ -45,7 +45,7 @@ class NotAProject extends Error {
 
 /**
  * Sorted paths of all files of a docs project's folder. Throws `NotAProject` when it has no `docs.json` or `mint.json`, and `LinkLeadsOut` for a
- * symbolic link to a file outside: a project of somebody else could publish the author's own files with it.
+ * symbolic link to a file outside: with such a link, a project from somebody else could publish private files of its user.
  */
 export async function projectFilesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder).catch(() => undefined);

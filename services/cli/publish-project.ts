@@ -19,18 +19,18 @@ export type Publication = {
   added?: ReadonlyMap<string, Uint8Array>;
 };
 
-/** Publications with a list until the whole project is sent instead: a cut or a change of a file takes one more. */
+/** Limit of attempts with a list. A broken connection, a file that changes, or a file that the server lacks after all costs one attempt. */
 const mostAttempts = 3;
 const pauseMs = 1_000;
 
 /**
- * Publishes a docs project's folder, and resolves once its content version is in the log. Sends the list of its files first, and then those that the server
- * lacks; after a cut it asks again, and what arrived is not sent again. An older server gets the whole project. Throws `NotAProject` when there
- * is no `docs.json` or `mint.json`.
+ * Publishes a docs project's folder, and resolves once its content version is in the log. Sends the list of its files first, and then the files that
+ * the server lacks. After a broken connection it sends the list again, and then only files that have not arrived. An older server gets the whole
+ * project. Throws `NotAProject` when there is no `docs.json` or `mint.json`.
  */
 export async function publishProject(client: ApiClient, publication: Publication): Promise<PublishedContent> {
   let { opened } = publication;
-  /** Hashes whose files were sent, and were not enough. */
+  /** Hashes of the files that were sent when the server answered that files were still missing. */
   let tooFew: ReadonlySet<string> | undefined;
   for (let attempt = 1; ; attempt += 1) {
     const folder = opened ?? (await unreadFolder(publication.folder));
@@ -40,12 +40,12 @@ export async function publishProject(client: ApiClient, publication: Publication
     const { listed } = project;
     const missing = await missingIn(client, publication.domain, listed);
     if (missing === undefined) return await send(client, publication, 'PUT', packed(project, listed));
-    // The list was right, but a file that it need not send is gone.
+    // The server asks for no other files than before, so it has lost one that it counts as present.
     if (tooFew !== undefined && missing.every((sha256) => tooFew?.has(sha256)))
       return await send(client, publication, 'PUT', packed(project, listed));
     tooFew = undefined;
     const wanted = new Set(missing);
-    // One of several files with the same bytes is sent.
+    // Files with the same bytes are sent once.
     const some = packed(
       project,
       listed.filter(({ sha256 }) => wanted.delete(sha256)),
@@ -101,8 +101,8 @@ async function missingIn(
 }
 
 /**
- * True for the answers of a gateway, or of a publisher behind it, that has no lists. Without the domain the answer is the same; the whole project then
- * gets the answer about the domain.
+ * True for the answers of a gateway, or of a publisher behind it, that has no lists. The status is the same if the domain does not exist; then the
+ * upload of the whole project gets the error about the domain.
  */
 const isUnknownThere = (error: unknown): boolean =>
   error instanceof ApiFailure && [404, 405, 500].includes(error.status);
@@ -141,14 +141,16 @@ function packed({ bytesOf }: Project, files: readonly ListedFile[], list?: reado
   const archive = pack();
   const text = list && Buffer.from(fileListText(list));
   const size = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  // Most of a list are hashes, which hardly get smaller.
+  // A list consists mostly of hashes, which hardly compress.
   const gzip = createGzip({ level: size < (text?.length ?? 0) ? 1 : 6 });
   const writeAll = async (): Promise<void> => {
     if (text !== undefined) await write(archive, fileListName, text);
     for (const { path, sha256 } of files) {
       const bytes = bytesOf(path);
       if (list !== undefined && sha256Of(bytes) !== sha256) {
-        throw new FileChanged(`${path} was changed while it was published. Publish again when the project is at rest.`);
+        throw new FileChanged(
+          `${path} was changed while it was published. Publish again when nothing changes the project.`,
+        );
       }
       await write(archive, path, Buffer.from(bytes));
     }

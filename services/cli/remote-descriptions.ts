@@ -156,7 +156,7 @@ async function lastCopy(cache: string, address: string): Promise<Copy | undefine
   }
 }
 
-/** Two runs may write the same copy at once. A mix of both has the wrong digest, and is ignored. */
+/** Stores a copy. Two runs may write the same copy at once; a mix of both has the wrong digest and is ignored. */
 async function keepCopy(cache: string, { bytes, ...facts }: Copy): Promise<void> {
   await mkdir(cache, { recursive: true });
   const file = join(cache, nameOf(facts.address));

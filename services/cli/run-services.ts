@@ -17,10 +17,10 @@ const hostName = 'docs-host';
 
 type RunnableName = ServiceName | typeof hostName;
 
-/** The services that `bindery run` was asked for: `gateway,assistant`. */
 /** Names that `bindery run` accepts. */
 export const runnableNames: readonly RunnableName[] = [...serviceNames, hostName];
 
+/** The names in a list such as `gateway,assistant`. Throws `UnknownService`. */
 export function parseServiceNames(list: string): RunnableName[] {
   return list.split(',').map((name) => {
     if (name === hostName || isServiceName(name)) return name;

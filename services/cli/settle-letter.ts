@@ -110,7 +110,7 @@ async function whenSettled(
     if (failed?.id === decision.id) return { ...settled, outcome: 'failed-again', reason: failed.reason };
   }
   throw new NotSettled(
-    `No ${partsOf(id).service} carried this out within ${withinMs / 1_000} s. Is one running? Your decision is kept: the next one that starts carries it out.`,
+    `No ${partsOf(id).service} carried this out within ${withinMs / 1_000} s. Is one running? Your decision is kept, and the next process of this service carries it out.`,
   );
 }
 

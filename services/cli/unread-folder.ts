@@ -9,7 +9,7 @@ import { mayNameDescription } from '#shared/docs/reference/named-addresses.ts';
 import { jsonIn, sha256Of } from '#shared/runtime/canonical-json.ts';
 import { projectFilesIn } from './folder-project.ts';
 
-/** A docs project in a folder, by names alone: a file is read when it is asked for, unless it is as it was when an earlier command read it. */
+/** A docs project in a folder whose files are read on demand. The hash of a file that has not changed since an earlier command comes from a cache. */
 export type UnreadFolder = NamedFiles & {
   /** The whole file, as it is now. */
   bytesOf(path: string): Uint8Array;
@@ -54,7 +54,7 @@ export async function unreadFolder(
   const seen = new Map<string, SeenFile>();
   let isNew = false;
 
-  // A site has tens of thousands of small files. With promises each takes three times as long.
+  // Files are read synchronously: a site has tens of thousands of small files, and with promises each takes three times as long.
   const bytesOf = (path: string): Uint8Array => {
     const hashedAt = now();
     const state = stateOf(join(folder, path));

@@ -29,13 +29,13 @@ type Site = {
   search(question: SearchQuestion): Promise<string[]>;
   /** True if the search knows a page at this path. */
   has(path: string): Promise<boolean>;
-  /** A limit of the figures that the reader should know. */
+  /** A limitation of the figures that the reader should know. */
   note?: string;
   close(): Promise<void>;
 };
 
 export function benchCommand(program: Command): void {
-  const bench = program.command('bench').description('measure the quality of a documentation');
+  const bench = program.command('bench').description('measure the quality of a documentation site');
   withConnection(bench.command('search'))
     .description('measure how well questions find their pages')
     .argument('<site>', 'folder with docs.json, or slug or host name of a domain')

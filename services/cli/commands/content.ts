@@ -115,7 +115,7 @@ export function contentNamed({ domain, versions }: ContentList, name: string): s
   throw new UnknownContent(
     first === undefined
       ? `There is no content version or label "${name}" in "${domain}". "bindery contents ${domain}" lists them.`
-      : `${more.length + 1} content versions of "${domain}" begin with "${name}". Give more of it.`,
+      : `${more.length + 1} content versions of "${domain}" begin with "${name}". Give more characters of the id.`,
   );
 }
 

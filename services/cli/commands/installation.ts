@@ -99,7 +99,7 @@ async function writeSecrets(folder: string, files: SecretFiles, group: number | 
     await share(own, 0o700, 0o750);
     for (const [file, text] of Object.entries(ofOne)) {
       const path = join(own, file);
-      // Removed first, because an overwritten file would keep its mode.
+      // The file is removed first, because an overwritten file would keep its mode.
       await rm(path, { force: true });
       await writeFile(path, `${text.trimEnd()}\n`, { mode: 0o600, flush: true });
       await share(path, 0o600, 0o640);

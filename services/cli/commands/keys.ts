@@ -178,7 +178,7 @@ export function revokedText(keyId: string, descendants: readonly ShownApiKey[]):
     printable(name),
   ];
   const table = textTable(['Key', 'Kind', 'State', 'Expires', 'Name'], descendants.map(row));
-  return `Revoked ${keyId}. It made ${counted(descendants.length, 'key')}, or its keys did:\n${table}`;
+  return `Revoked ${keyId}. Directly or through other keys, it made ${counted(descendants.length, 'key')}:\n${table}`;
 }
 
 /** True if no key is left that can make keys, and there was one before. Pure. */

@@ -100,7 +100,7 @@ export function orgsCommand(program: Command): void {
     });
 }
 
-/** Errors of the file are reported here; the server reports errors of a key. */
+/** Reads public keys from a file. Throws if the file cannot be read or is not JSON; the server checks the keys. */
 async function keysIn(file: string): Promise<unknown[]> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     const why = errorCode(error) === 'ENOENT' ? 'there is no such file' : messageOf(error);
@@ -125,8 +125,8 @@ const organizationText = ({ id, name, plan }: ShownOrganization): string => `${i
 type FirstOrganization = Omit<LocalInstallation, 'baseUrl' | 'operatorToken'>;
 
 /**
- * Makes the organization, domain and keys of a new installation through the public interface. If the read models lag too far behind, it starts again:
- * an organization whose key did not arrive stays without one.
+ * Makes the organization, domain and keys of a new installation through the public interface. If the read models lag too far behind, it starts again
+ * with another organization; the first one then stays without a usable key.
  */
 export function createFirstOrganization(baseUrl: string, operatorToken: string): Promise<FirstOrganization> {
   return retryWhileAway(() => createOrganization(baseUrl, operatorToken));

@@ -38,7 +38,7 @@ async function show(bus: BusOf<'operator'>, options: BusCommandOptions): Promise
   );
   const lines = pointers.map(({ projection, live, rebuild: running, lastRebuild }) => {
     const last = lastRebuild === undefined ? 'never rebuilt' : `last rebuilt ${lastRebuild.finishedAt}`;
-    return `${projection.padEnd(10)} ${live.padEnd(6)} ${running === undefined ? last : `being rebuilt since ${running.startedAt}`}`;
+    return `${projection.padEnd(10)} ${live.padEnd(6)} ${running === undefined ? last : `rebuild running since ${running.startedAt}`}`;
   });
   createOutput(options.json).result({ projections: pointers }, lines.join('\n'));
 }

@@ -140,7 +140,7 @@ async function examineBus(environment: Readonly<Record<string, string | undefine
   const reader = letterReaders.find((each) => secretIn(environment, passwordVariable(each)) !== undefined);
   if (reader === undefined) {
     const advice = 'Give BINDERY_NATS_PASSWORD_AUDITOR: "bindery secrets" writes it to the folder "doctor".';
-    return [...findings, warning('The dead letters were not looked at.', advice)];
+    return [...findings, warning('The dead letters were not examined.', advice)];
   }
   const { inspectDeadLetters } = await import('#shared/messaging/nats/inspect-dead-letters.ts');
   return [...findings, ...(await inspectDeadLetters(as(reader)))];
