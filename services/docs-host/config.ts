@@ -178,7 +178,7 @@ export function bundleOrigin(config: DocsHostConfig): BundleOrigin {
   if (bundlePath !== undefined) return { kind: 'mounted', path: bundlePath };
   if (exportKey === undefined) {
     throw new ConfigError(
-      'There is no bundle to serve. Set BINDERY_STATIC_EXPORT_BUNDLE_URL (a link), BINDERY_BUNDLE_PATH (a file or folder), or BINDERY_EXPORT_KEY with BINDERY_PLATFORM_URL and BINDERY_DOCS_DOMAIN (the newest export). With BINDERY_STATIC_EXPORT_ENABLED=0 the version that is here stays.',
+      'There is no bundle to serve. Set BINDERY_STATIC_EXPORT_BUNDLE_URL (a link), BINDERY_BUNDLE_PATH (a file or folder), or BINDERY_EXPORT_KEY with BINDERY_PLATFORM_URL and BINDERY_DOCS_DOMAIN (the newest export). With BINDERY_STATIC_EXPORT_ENABLED=0 the stored version stays in use.',
     );
   }
   if (platformUrl === undefined || domain === undefined)

@@ -182,7 +182,7 @@ async function ask(first: URL, part: { bytes: number; etag: string | undefined }
 export async function safeRequest(url: URL, options: Parameters<typeof request>[1]) {
   const literal = literalAddress(url);
   if (literal !== undefined && isLinkLocal(literal))
-    throw new BundleRefused(`${url.host} is link-local: such addresses are not asked`);
+    throw new BundleRefused(`${url.host} is a link-local address, and such addresses are never used`);
   try {
     return await request(url, {
       headersTimeout: stalledAfterMs,
@@ -202,7 +202,7 @@ export async function safeRequest(url: URL, options: Parameters<typeof request>[
 
 const lookup = guardedLookup(
   isLinkLocal,
-  (host) => new BundleRefused(`${host} has a link-local address: such addresses are not asked`),
+  (host) => new BundleRefused(`${host} has a link-local address, and such addresses are never used`),
 );
 const agent = new Agent({ connect: { lookup, timeout: 10_000 } });
 
@@ -217,6 +217,6 @@ function refusalOf(status: number, text: string, link: string): Error {
   if (/expired/i.test(text))
     return new LinkRefused(`the link has expired (${host} answered ${status}). Ask the platform for a fresh one`);
   return new LinkRefused(
-    `${host} answered ${status} to the link: it has expired, or is not whole. Ask the platform for a fresh one`,
+    `${host} answered ${status} to the link: it has expired or is incomplete. Ask the platform for a fresh one`,
   );
 }

@@ -23,7 +23,7 @@ type Wanted = {
   mounted?: string;
 };
 
-/** Outcomes of a check for a newer bundle, except that there is none. */
+/** Outcomes of a check that found a newer bundle, or failed. */
 export const bundleOutcomes = ['taken', 'refused', 'unavailable'] as const;
 
 const downloadRetries: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 60_000 };
@@ -91,7 +91,7 @@ export function followBundle(
       await versions.swap(next);
       return next;
     } catch (error) {
-      // Otherwise gigabytes would be downloaded each minute only to be refused again.
+      // A refused bundle is remembered, because it would be downloaded and refused again at each check.
       if (error instanceof BundleRefused && !(error instanceof LinkRefused))
         refused = { key: tried, why: error, until: now() + refusedAgainMs };
       throw error;
@@ -104,7 +104,7 @@ export function followBundle(
       const sha256 = isFolder ? undefined : await sha256OfFile(mounted, maxBytes);
       if (expected.sha256 !== undefined && sha256 !== expected.sha256) {
         const has = isFolder ? 'is a folder, which has none' : `has ${sha256}`;
-        throw new BundleRefused(`the bundle is to have the SHA-256 ${expected.sha256}, but ${mounted} ${has}`);
+        throw new BundleRefused(`the bundle must have the SHA-256 ${expected.sha256}, but ${mounted} ${has}`);
       }
       return await store(
         { key, sha256 },
@@ -139,7 +139,7 @@ export function followBundle(
       let pauseMs = config.checkSeconds * 1_000;
       try {
         const taken = await look();
-        if (problem !== undefined) logger.info('bundles can be taken again');
+        if (problem !== undefined) logger.info('newer bundles can be fetched again');
         problem = undefined;
         failed = 0;
         if (taken !== undefined) {

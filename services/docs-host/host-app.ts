@@ -76,7 +76,7 @@ export function hostApp(
     },
   });
   const server: Server = app.server;
-  // Longer than the keep-alive of proxies, so that no proxy sends a request into a closing connection.
+  // The keep-alive time is longer than that of proxies, so that no proxy sends a request into a closing connection.
   server.keepAliveTimeout = keptAliveMs;
   closeSlowest(server);
   endSlowClients(server, { stalledAfterMs });
@@ -95,7 +95,7 @@ export function hostApp(
   if (platform !== undefined) {
     addPlatformRoutes(app, platform, base, config.siteUrl === undefined ? undefined : new URL(config.siteUrl).origin);
   }
-  // Refused before the body is read, because none is needed.
+  // Other methods are refused before their body is read.
   const onRequest = async ({ raw }: FastifyRequest, reply: FastifyReply): Promise<void> =>
     refuseMethod(raw, reply.hijack().raw);
   app.setNotFoundHandler({ preValidation: onRequest }, () => {});
@@ -105,7 +105,7 @@ export function hostApp(
 
 function refuseMethod(request: IncomingMessage, response: ServerResponse): void {
   response.setHeader('allow', 'GET, HEAD');
-  answerSentence(response, 405, 'This is a site to read: only GET and HEAD are answered.', request);
+  answerSentence(response, 405, 'This site can only be read: use GET or HEAD.', request);
 }
 
 /** A path on this site; `//` and `/\\` lead to another host. */

@@ -71,7 +71,7 @@ const withoutServer = ({ search, playground }: DocsHostConfig['features']): Docs
 const beginning = 'window.binderyConfig = {';
 
 function configIn(script: string): unknown {
-  // Found by position: a regular expression would search for the end once for each beginning.
+  // The object is found by position, because a regular expression would search for the end once for each beginning.
   const begin = script.indexOf(beginning);
   const end = script.indexOf('\n};', begin);
   if (begin === -1 || end === -1) return {};

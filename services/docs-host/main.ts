@@ -42,7 +42,7 @@ export async function start(
   const metrics = serviceMetrics('docs-host');
   const onOutcome = metrics.counter(
     'bindery_docs_host_bundles_total',
-    'Looks for a newer bundle by outcome.',
+    'Checks for a newer bundle, by outcome.',
     'outcome',
     bundleOutcomes,
   );

@@ -184,8 +184,8 @@ export function oidcGate(login: OidcLogin, ended: EndedSessions, logger: Logger)
 }
 
 /**
- * The site and its rules of who may read, for which a login counts. Hosts of several sites may have the same client and secret, and a reader of one of
- * them may not read all.
+ * The site and its access rules as text, to which logins and sessions are bound. Hosts of several sites may share a client and a secret, and a reader
+ * of one site may not be allowed to read another.
  */
 const placeOf = ({ issuer, clientId, origin, base, groups, groupsClaim, emailDomains }: OidcLogin): string =>
   JSON.stringify([issuer.href, clientId, origin + base, groupsClaim, groups.toSorted(), emailDomains.toSorted()]);

@@ -10,9 +10,9 @@ import { safeRequest } from './download-bundle.ts';
 import { type ReaderShares, readerShares } from './reader-shares.ts';
 
 const mostBodyBytes = 1024 * 1024;
-/** Answers in flight; each holds a connection to the platform. */
+/** Limits of answers in flight. Each answer holds a connection to the platform. */
 const answersUnderWay = { mostOfAll: 256, mostOfOne: 64 };
-/** Bytes of questions, from the first that arrives until the answer has ended. */
+/** Limits of the bytes of questions in memory. Bytes count from their arrival until the answer has ended. */
 const questionBytes = { mostOfAll: 64 * 1024 * 1024, mostOfOne: 8 * 1024 * 1024 };
 
 /** Routes that pages may call. The paths are the platform's, so pages need not know about the host. */
@@ -56,7 +56,7 @@ export function addPlatformRoutes(
       method: 'POST',
       url,
       bodyLimit: mostBodyBytes,
-      // Checked before the body is read, which is not needed for a refused request.
+      // The origin is checked before the body is read, because a refused request needs no body.
       onRequest: async (request, reply) => {
         const problem = originProblem(request, ownOrigin);
         if (problem !== undefined) return refuse(reply, 403, 'origin_not_allowed', problem);
@@ -84,7 +84,7 @@ export function addPlatformRoutes(
   }
 }
 
-/** A reader exceeds the share of one reader, or the limit of all. */
+/** A request exceeds the share of its reader, or the limit of all readers together. */
 class Spent extends Error {
   readonly statusCode: number;
   constructor(reply: FastifyReply, whose: 'one' | 'all') {

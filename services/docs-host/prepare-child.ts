@@ -6,7 +6,7 @@ import type { PrepareOutcome } from './prepare-in-child.ts';
 
 /** The child of `prepareInChild`: requests as lines of standard input, one after the other, and their outcomes as lines of standard output. */
 const requests = createInterface({ input: process.stdin });
-// It ends with its parent.
+// The child ends with its parent.
 requests.once('close', () => process.exit(1));
 for await (const line of requests) {
   const outcome = await outcomeOf(JSON.parse(line) as VersionRequest);

@@ -9,7 +9,6 @@ export type BundlePlace =
   | { kind: 'folder'; path: string }
   | { kind: 'own-files' };
 
-/** Type of a deployment. */
 type DeploymentType = PreparedSite['manifest']['deployment'];
 
 export type VersionRequest = {

@@ -79,7 +79,7 @@ const mostBytes = 32 * 1024 * 1024;
 const mostPageBytes = 64 * 1024 * 1024;
 /** Pages above this size are rewritten one at a time, because each takes many times its size in memory. */
 const largePageBytes = 1024 * 1024;
-/** A host compares a path without a page with all of them. */
+/** Limit of redirects with wildcards. The host compares a path without a page with all of them. */
 const mostWildcards = 10_000;
 const mostWildcardBytes = 8 * 1024 * 1024;
 

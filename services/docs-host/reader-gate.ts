@@ -10,8 +10,8 @@ export type Gate = (request: IncomingMessage, response: ServerResponse, letIn: (
 export const pathOf = ({ url = '/' }: IncomingMessage): string => url.split('?')[0] ?? '/';
 
 /**
- * True unless a browser requests the address for a part of a page: an author's picture, frame or link that it loads in advance, with the cookies of
- * the reader, must not end the session.
+ * True unless a browser loads the address as a part of a page, or in advance. Browsers send the reader's cookies with such requests, and a picture, a
+ * frame or a link of an author must not end the session.
  */
 export function isOpened({ headers }: IncomingMessage): boolean {
   const { 'sec-fetch-dest': destination = 'document', 'sec-purpose': purpose } = headers;

@@ -25,11 +25,11 @@ const versionedFolder = (base: string, token: string): string => `${base}/_binde
 const loadsBesideItself = /^_bindery\/(diagrams|islands)\.js$/;
 
 /**
- * Rewrites a page of a bundle for a server. Its addresses are relative, which do not name a version and fail at `/guides` for `guides/index.html`. In
- * the result, links lead to pages by addresses without extension, and files that display the page are named by their bytes (`/_bindery/@<digest>/…`),
- * style sheets by the version because they load files beside them: after a change of version an open page continues with its own files. All other
- * addresses keep their names. Pages of an air-gapped site load nothing from other servers. Apart from addresses only the start tag of the page
- * changes, which tells where the site and its files are. Pure.
+ * Rewrites a page of a bundle for a server. The addresses in a bundle are relative: they name no version, and break when `/guides` shows
+ * `guides/index.html`. In the result, links lead to pages by addresses without extension. Files that display the page are named by their bytes
+ * (`/_bindery/@<digest>/…`), and style sheets by the version, because they load files beside them; so after a change of version an open page continues
+ * with its own files. All other addresses keep their names. Pages of an air-gapped site load nothing from other servers. Apart from addresses only the
+ * start tag of the page changes, which tells where the site and its files are. Pure.
  */
 export function rewritePage(html: string, file: string, site: SiteAddresses): string {
   const address = addressesOn(file, site);
@@ -37,7 +37,7 @@ export function rewritePage(html: string, file: string, site: SiteAddresses): st
   /** The new text of an attribute; undefined if it stays. */
   function rewritten({ name, value }: Attribute, tag: string, form: Form): string | undefined {
     if (!namesAddress.has(name) && addressesOf.get(tag)?.has(name) !== true) return undefined;
-    // Pictures then show their alternative text, and nothing waits for them.
+    // Without an address, a picture shows its alternative text, and the browser waits for no server.
     if (site.isAirGapped && form !== 'link' && isElsewhere(name, value))
       return `data-elsewhere-${name}="${escapeHtml(value)}"`;
     const found =

@@ -149,7 +149,7 @@ describe('a bundle', () => {
     await writeFile(mounted(), await exampleBundle('two'));
     const wanted = sha256Of('another');
     const env = { BINDERY_BUNDLE_PATH: mounted(), BINDERY_STATIC_EXPORT_SHA256: wanted };
-    await expectKept(await host({ ...env, ...withMetrics }), 'refused', new RegExp(`is to have the SHA-256 ${wanted}`));
+    await expectKept(await host({ ...env, ...withMetrics }), 'refused', new RegExp(`must have the SHA-256 ${wanted}`));
     expect(await readdir(versions())).toHaveLength(1);
   });
 
