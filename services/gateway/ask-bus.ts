@@ -8,7 +8,7 @@ import { withDeadline } from '#shared/runtime/with-deadline.ts';
 
 const deadlineMs = 6_000;
 
-/** The log retries writes for 10 seconds. A shorter deadline would leave open if a write got through. */
+/** Deadline for writes. The log retries a write for 10 seconds, so after a shorter deadline its outcome would be unknown. */
 export const writeWithinMs = 12_000;
 
 /**
@@ -26,8 +26,8 @@ export async function askBus<T>(question: Promise<T>, withinMs = deadlineMs): Pr
 }
 
 /**
- * A log for the commands of clients. Each step has a deadline, instead of the command as a whole: a late answer must not leave open if the command
- * got through.
+ * A log for the commands of clients. Each step has its own deadline. A deadline for the whole command could pass during its append, whose outcome
+ * would then be unknown.
  */
 export const askedLog = <C extends Commit>(
   log: Pick<EventLog<C>, 'last' | 'append'>,

@@ -89,7 +89,7 @@ const mayBeStored =
   'A needed system became unavailable while the change was being stored. It may have been stored or not: check when the system is back, or repeat the request.';
 
 const changing = new Set<PropertyKey>(['append', 'record', 'put', 'remove']);
-/** Methods that continue over outages, or concern the connection itself. */
+/** Methods that continue through outages, or concern the connection itself. */
 const lasting = new Set<PropertyKey>(['watch', 'check', 'ping', 'close']);
 
 /** Wraps a part of the bus. Its promises and histories end with `unavailable` when the bus is gone. */

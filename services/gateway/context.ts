@@ -35,7 +35,7 @@ export type GatewayContext = {
   jobStatusFeed: JobStatusFeed;
   /** Pages of contents, by content version. */
   sitePages: SitePages;
-  /** Tests compare answers with the declarations of their routes. */
+  /** Called with each answer. Tests compare it with the declaration of its route. */
   onAnswer?: (seen: SeenAnswer) => void;
   /** True once the gateway was told to stop. */
   draining: () => boolean;

@@ -236,7 +236,7 @@ function fieldsOf(
   }));
 }
 
-/** The schema itself, if the argument may be a reference to it. Pure. */
+/** The schema that a reference names; a schema that is not a reference is returned unchanged. Pure. */
 export function resolved(schema: JsonSchema, schemas: Readonly<Record<string, JsonSchema>>): JsonSchema {
   const name = schema.$ref?.slice('#/components/schemas/'.length);
   return name === undefined ? schema : (schemas[name] ?? {});
@@ -334,7 +334,7 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output', schemas: Record<s
   });
   const text = JSON.stringify(made).replaceAll('"#/$defs/__schema0"', '"#/components/schemas/Json"');
   const { $schema: _, $defs = {}, ...rest } = JSON.parse(text) as JsonSchema;
-  // It would refer to itself, which generators of types cannot follow.
+  // The schema of any JSON value refers to itself, which generators of types cannot follow.
   if (Object.keys($defs).length > 0) schemas.Json = { description: 'Any JSON value.' };
   return withNamedParts(rest, schemas) as JsonSchema;
 }

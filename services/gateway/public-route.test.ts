@@ -58,7 +58,7 @@ beforeAll(async () => {
 
 afterAll(() => gateway.close());
 
-/** A value of each path parameter of the routes: where acme can have one, of something that it has. */
+/** A value for each path parameter of the routes. Where acme can have the thing, the value names one that it has. */
 const samples = () => ({
   jobId,
   domain: 'docs',

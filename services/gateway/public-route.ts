@@ -283,7 +283,7 @@ function readRequest(
       trustedGroups: Caller['trustedGroups'] = [],
     ) => {
       if (principal === undefined || known === undefined)
-        throw new Error(`${declaration.path} has no caller to ask ${call.service} for`);
+        throw new Error(`${declaration.path} calls ${call.service} without an authenticated caller`);
       const caller: Caller = {
         ...origin,
         organization: principal.organization,

@@ -51,13 +51,13 @@ const archiveTypes = new Set([
   'application/octet-stream',
 ]);
 
-/** A body without a type may be an archive. */
+/** True for media types of archives, and without a media type, because such a body may be an archive. */
 function isArchiveType(contentType: string | undefined): boolean {
   const type = contentType?.split(';')[0]?.trim().toLowerCase();
   return type === undefined || type === '' || archiveTypes.has(type);
 }
 
-/** Throws errors that the headers of an upload show: it is empty, or too large. */
+/** Throws if the headers of an upload show that it is empty or too large. */
 export function checkArchive({ body, headers }: FastifyRequest): void {
   if (body === undefined || headers['content-length'] === '0') {
     throw new ApiError('invalid_project', 'The body is empty. Send the docs project as a .tar.gz.');

@@ -73,8 +73,8 @@ export type AuditFilter = Omit<ListAuditQuery, 'address' | 'cursor' | 'limit'> &
 type AuditRun = { entries: AuditEntry[]; position: string; cost: number };
 
 /**
- * An organization's audit entries, newest first, in runs: the entries of the parts read so far that no unread part can precede. A run without a match
- * is empty.
+ * An organization's audit entries, newest first, in runs. A run has the entries of the parts read so far that come before all unread parts. A run
+ * without a match is empty.
  */
 async function* auditEntries(
   { bus, clock, config }: AuditContext,

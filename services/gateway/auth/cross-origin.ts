@@ -23,7 +23,7 @@ export function allowAnyOrigin(reply: FastifyReply): void {
   reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed });
 }
 
-/** Once the key is known: a key with allowed origins serves only these. A request without `Origin` does not come from a browser. */
+/** Checks the origin once the key is known: a key with allowed origins serves only these. A request without `Origin` does not come from a browser. */
 export function checkOrigin(request: FastifyRequest, reply: FastifyReply, { allowedOrigins }: ApiKey): void {
   if (allowedOrigins.length === 0) return;
   reply.header('vary', 'Origin');

@@ -6,8 +6,9 @@ import { ApiError } from '#shared/http/errors.ts';
 import type { Principal } from './authenticate.ts';
 
 /**
- * The groups that count for a request. In a `claimed` domain, those that it names. In a `signed` domain, those of its `X-User-Token`, or those that
- * it names if it has an admin key and no token, or none. Throws `invalid_request` for an invalid token.
+ * The groups that count for a request. In a `claimed` domain they are the groups that the request names. In a `signed` domain they are the groups in
+ * its `X-User-Token`; without a token, a request with an admin key may name groups, and any other has none. Throws `invalid_request` for an invalid
+ * token.
  */
 export async function trustedGroupsOf(
   domain: DomainEntry,

@@ -21,7 +21,7 @@ const path = '/v1/domains/:domain/content';
 const params = z.object({ domain: domainName });
 const versionParams = params.extend({ contentVersion: contentVersion.meta({ title: 'content version' }) });
 
-/** A route that publishes the archive in its body by this call, and answers once the content is listed. */
+/** A route that publishes the archive in its body with `call`, and answers once the content is listed. */
 const publication = (
   call: typeof publisher.publishContent | typeof publisher.publishChanges,
   named: { id: string; method: 'PUT' | 'PATCH'; summary: string },

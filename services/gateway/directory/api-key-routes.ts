@@ -133,7 +133,7 @@ export const apiKeyRoutes = [
       answer: apiKeyRevokedSchema,
     },
     async (context, { principal: { organization }, params: { id }, query, origin }) => {
-      // The key is revoked first, without reading the log for the keys that it made, however long it is; from then on it makes no more.
+      // The key is revoked before the log is read for the keys that it made: the log may be long, and a revoked key makes no more keys.
       await despiteOthers(() => appendToDirectory(context, organization, (state) => revokeApiKey(state, id), origin));
       const readOrigins = keyOriginsReader(context, organization);
       let descendants = new Set<string>();

@@ -204,8 +204,8 @@ export type ClientKind = 'ui' | 'plain';
 const stockMessageId = /^[0-9A-Za-z]{16}$/;
 
 /**
- * The kind of client that sent a message, detected from the parsed body before any schema reorders keys. Custom ids and proxies break single signs,
- * so any one suffices; the header `x-stream-finish` (`always` or `metadata`) decides explicitly. Pure.
+ * The kind of client that sent a message, detected from the parsed body before any schema reorders keys. Custom ids and proxies may hide some of the
+ * signs of an AI SDK, so one sign is enough. The header `x-stream-finish` (`always` or `metadata`) decides explicitly. Pure.
  */
 export function clientKind(body: unknown, headers: IncomingHttpHeaders): ClientKind {
   const wish = headers['x-stream-finish'];

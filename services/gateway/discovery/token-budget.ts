@@ -10,7 +10,7 @@ import { tokenBudgetName } from '../rate-limits.ts';
 
 const daySeconds = dayMs / 1_000;
 
-/** The remaining budget of an organization for model tokens today, for one question. */
+/** Checks one question against its organization's budget of model tokens for today, and subtracts its cost. */
 export type TokenBudget = {
   /** Writes the rest of the budget into the answer's headers. Throws `rate_limited` if it is used up. */
   check(): Promise<void>;
@@ -71,7 +71,7 @@ export function tokenBudget(
           logger.error({ err: error, organization, amount }, 'model tokens were not counted');
         });
       };
-      // Counted before the client sees the end, so that its next question includes it.
+      // The tokens are counted before the client sees the end, so that the check of its next question includes them.
       body.once('end', () => count(answer.trailers()[spentTokensTrailer]));
       body.once('close', () => {
         if (!body.readableEnded) count(answer.headers['x-bindery-prompt-tokens']);

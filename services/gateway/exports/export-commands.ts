@@ -112,7 +112,7 @@ export async function replayExport(
     if (!isThere) {
       throw new ApiError(
         'not_found',
-        `The content version ${contentVersion} that ${source.jobId} exported was ${isEnded ? 'ended long ago' : 'deleted'}, so it cannot be replayed.`,
+        `The content version ${contentVersion} that ${source.jobId} exported was ${isEnded ? 'removed after its retention' : 'deleted'}, so it cannot be replayed.`,
       );
     }
     return await appendExportRequest(context, request.origin, {
@@ -129,7 +129,7 @@ export async function replayExport(
   });
 }
 
-/** Reports that the job should be cancelled; the orchestrator decides. May be repeated, also after the cancellation. */
+/** Reports that the job should be cancelled; the orchestrator decides. A client may repeat the request, also after the cancellation. */
 export async function cancelExport(
   context: Pick<GatewayContext, 'bus' | 'clock' | 'random' | 'config'>,
   organization: string,
@@ -160,7 +160,7 @@ export async function cancelExport(
   return viewOf(commit);
 }
 
-/** Runs `store`, which stores a new job, with a place among the active jobs, and counts it. Throws `rate_limited`, and errors of `store`. */
+/** Takes a place among the active jobs, counts the request, and runs `store`, which stores the new job. Throws `rate_limited`, and errors of `store`. */
 async function inPlace(
   context: GatewayContext,
   { principal, count }: ExportRequest,
@@ -231,7 +231,7 @@ async function contentState({ bus }: GatewayContext, organization: string, domai
 async function storeSelection({ objectStore }: GatewayContext, organization: string, paths: string[]): Promise<string> {
   const text = canonicalJson({ version: 1, paths } satisfies ExportSelection);
   const key = selectionKey(organization, sha256Of(text));
-  // Stored again even if it exists, because garbage collection goes by the age of objects that the log does not name yet.
+  // The selection is stored even if it exists already, because garbage collection goes by the age of objects that the log does not name yet.
   await objectStore.put(key, Buffer.from(text), {
     contentType: 'application/json',
     signal: storeWithin(putWithinMs),

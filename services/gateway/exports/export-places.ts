@@ -29,8 +29,8 @@ const conflictPause: RetryPolicy = { firstPauseMs: 2, longestPauseMs: 200 };
 
 /**
  * Takes a place for an export before its request is stored; each organization has as many as its limit of active exports. The list of places has a
- * guarded write, and the log decides if a place is free, so concurrent requests never exceed the limit. A job has one place: false if it had it
- * already. Throws `rate_limited` if none is free.
+ * guarded write, and the log decides if a place is free, so concurrent requests never exceed the limit. Returns false if the job has a place already.
+ * Throws `rate_limited` if none is free.
  */
 export async function takePlace(context: PlaceContext, principal: Principal, jobId: string): Promise<boolean> {
   const { organization, organizationPlan } = principal;

@@ -538,7 +538,10 @@ describe('replay', () => {
     await gateway.objectStore.remove(siteModelKey({ organization: acme.id, domain: 'docs', contentVersion: one }));
     gateway.context.sitePages = sitePages(gateway.objectStore);
     const answer = await request('POST', `${jobs}/${jobId}/replay`);
-    expect([answer.statusCode, answer.json().error]).toEqual([404, expect.stringContaining('was ended long ago')]);
+    expect([answer.statusCode, answer.json().error]).toEqual([
+      404,
+      expect.stringContaining('was removed after its retention'),
+    ]);
   });
 });
 

@@ -11,7 +11,7 @@ const jobIdDigits = 22;
 
 /** The job id of an idempotency key, stable while the hash key is the same. Pure. */
 export function jobIdOfIdempotencyKey(hashKey: string, organization: string, idempotencyKey: string): string {
-  // Two different pairs never have the same JSON, as they could have with a separator.
+  // JSON keeps different pairs apart. Texts that are joined with a separator may be equal for two pairs.
   const digest = createHmac('sha256', hashKey)
     .update(JSON.stringify([organization, idempotencyKey]))
     .digest();

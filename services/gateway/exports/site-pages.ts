@@ -6,7 +6,7 @@ import { type ObjectStore, storeWithin } from '#shared/storage/object-store.ts';
 
 /** Size of the cache. A large site has 30 MB of paths, and one organization may request many versions of it. */
 const mostKeptCharacters = 50_000_000;
-/** Cost of a path beside its characters. */
+/** Memory of a path in addition to its text, in characters. */
 const overhead = 64;
 const withinMs = 10_000;
 
