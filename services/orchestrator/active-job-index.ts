@@ -36,7 +36,7 @@ export async function activeJobKeys(context: IndexContext, signal: AbortSignal):
   return rebuild(context, signal);
 }
 
-/** Looks every few seconds whether the index is still complete. If not, rebuilds it and passes its keys on. Rejects when `signal` aborts. */
+/** Checks every few seconds that the index is complete. If it is not, rebuilds it and calls `onRebuilt` with its keys. Rejects when `signal` aborts. */
 export async function keepIndexComplete(
   context: IndexContext,
   onRebuilt: (keys: readonly string[]) => void,

@@ -19,14 +19,15 @@ export type TaskDispatcher = {
   /** Checks again which work of the job can be handed out. */
   changed(job: ActiveJob): void;
   ended(job: ActiveJob): void;
-  /** A worker reported the unit, which frees its credit. */
+  /** Frees the credit of a unit that a worker reported. */
   reported(jobId: string, unit: WorkUnit, attempt?: number): void;
   /** True if no work of the job is waiting or in flight, so that no more facts will come. */
   isQuiet(jobId: string): boolean;
   /** Hands out work while there are credits. Resolves when all of it is in the queue. */
   handOut(): Promise<void>;
   /**
-   * Charges organizations for tasks that workers have for longer than a turn, and withdraws those of jobs that ended. `isHeld`: a worker names the task.
+   * Charges organizations for tasks that workers have for longer than a turn, and withdraws those of jobs that ended. `isHeld` tells if a worker
+   * reports the task as in flight.
    */
   timePassed(elapsedMs: number, isHeld: (taskId: string) => boolean): void;
   /** Resolves when nothing is being handed out. */
@@ -43,7 +44,7 @@ const turnMs = 2_000;
 
 type Place = { group: WorkerGroup; queue: FairQueue<ActiveJob> };
 
-/** Hands out work with credits. Work without a credit waits in the log, not in the queue. The cost of a credit hardly depends on the number of waiting jobs. */
+/** Hands out work with credits. Work without a credit waits in the log, not in the queue. The cost of a task hardly depends on the number of waiting jobs. */
 export function taskDispatcher(context: DispatchContext): TaskDispatcher {
   const handedOut = handedOutTasks();
   const jobs = new Map<string, ActiveJob>();

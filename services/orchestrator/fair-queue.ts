@@ -12,11 +12,11 @@ export type WaitingJob = {
  * A queue that decides whose turn it is, for units of about the same size; a unit that takes much longer is charged as several turns. The cost of a
  * turn is logarithmic in the number of organizations and of the jobs of one, however many jobs wait.
  *
- * - A job at its last step goes first, in order of arrival, unless its organization is in debt: it is one unit of a job that had its turns.
+ * - A job at its last step goes first, in order of arrival, unless its organization is in debt, because only one unit of it is left.
  * - Organizations take turns by their shares. With equal shares they take turns unit by unit: with rounds of four, a small export would wait for
  *   four units of a large one at each of its phases.
  * - A new organization is served first, with as many units in a row as its share; several new ones in order of arrival. So small exports that
- *   arrive together end one after the other, each in the processes that it began; in turns all of them would end last.
+ *   arrive together end one after the other, each in the processes that it began. If they took turns, all of them would end late.
  * - An organization without work leaves the round, and does not accumulate turns. If it was charged for more than its turn while others waited, it
  *   returns with that debt.
  * - The jobs of one organization take turns, the oldest first.

@@ -72,7 +72,7 @@ async function takeOne(
 
 const takeAgainAfterMs = 30_000;
 
-/** Adds a job again, after a pause, that left the registry although it continues. Never rejects. */
+/** After a pause, adds a job again that left the registry although it continues. Never rejects. */
 export async function takeAgain(
   context: IntakeContext,
   registry: Adds,
@@ -89,8 +89,8 @@ export async function takeAgain(
 }
 
 /**
- * Puts a job into the index of active jobs and adds it to the registry. A job may be missing in an index that is missing as a whole, because the next
- * index is filled from the log.
+ * Puts a job into the index of active jobs and adds it to the registry. If the whole index is missing, the job is only added to the registry, because
+ * the next index is filled from the log.
  */
 export async function admit(
   { bus, logger }: IntakeContext,

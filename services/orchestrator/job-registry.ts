@@ -141,7 +141,7 @@ export function jobRegistry(context: OrchestratorContext, on: RegistryListener, 
 
 const tracing = tracingOf('orchestrator');
 
-/** A span from the request to the end of an export, beside those of its parts. */
+/** Records a span from the request to the end of an export, beside those of its parts. */
 function traceWhole({ stored }: ActiveJob): void {
   const { traceparent: parent, data } = stored.commit;
   const { jobId, organization, domain, phase, pageCount, createdAt, error } = data.state;
@@ -186,7 +186,7 @@ async function decideAndAppend(
   return handled.events;
 }
 
-/** A cancellation carries the request behind it in the fact; everything else is decided here. */
+/** The request behind a cancellation, which is in its fact. Other decisions of the orchestrator have no request. */
 function cancelRequestIn(command: ExportCommand): RequestBehind | undefined {
   if (command.type !== 'FoldFacts') return undefined;
   return command.facts.find((fact) => fact.type === 'CancelRequested')?.data.request;

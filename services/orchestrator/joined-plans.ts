@@ -23,7 +23,7 @@ export type JoinedPlans = {
   completed(asked: Asked, rendererVersion: string, plan: PlanWithoutText): void;
 };
 
-/** Chunks of all remembered plans together; 200 bytes each. */
+/** Size of the cache: chunks of all remembered plans together, with 200 bytes each. */
 const mostChunks = 100_000;
 
 export function joinedPlans(): JoinedPlans {
@@ -44,7 +44,7 @@ export function joinedPlans(): JoinedPlans {
   };
 }
 
-/** Names the plans that share most of their chunks. */
+/** Cache key of the plans that share most of their chunks. */
 export function documentationOf({ organization, domain, options }: Asked, rendererVersion: string): string {
   return canonicalJson([organization, domain, { ...options, groups: [...options.groups].sort() }, rendererVersion]);
 }

@@ -78,14 +78,14 @@ const longestStepMs = 2_000;
 
 /**
  * Once a second until `signal` aborts: gives up lost tasks, charges organizations for long ones, replans jobs whose renderers are gone, fails jobs over
- * their deadline, and uses free credits. It looks at no other job.
+ * their deadline, and uses free credits. It does not iterate over other jobs.
  */
 async function watchTime(
   context: OrchestratorContext,
   { registry, dispatcher, planner, pinned, deadlines }: Leading,
   signal: AbortSignal,
 ): Promise<void> {
-  /** The change is not awaited, so that jobs do not wait for each other. The registry logs why a change failed, unless it only cannot be decided now. */
+  /** The change is not awaited, so that jobs do not wait for each other. The registry logs a failed change; one that cannot be decided now is logged here. */
   const change = (job: ActiveJob, command: ExportCommand): void => {
     registry.change(job, command, job.stored.commit.id).catch((error: unknown) => {
       if (!(error instanceof Unavailable)) return;

@@ -11,7 +11,7 @@ import { workerPool } from './worker-pool.ts';
 
 export { orchestratorSettings as settings } from './config.ts';
 
-/** Longer than renderers take to restart, and short compared with a deadline. */
+/** Time without a renderer of a version after which its jobs are planned again. Renderers restart in less, and the deadline of an export is much longer. */
 const rendererGoneAfterMs = 30_000;
 
 /** Decides on exports while it has the lease; until then it waits as a spare. */

@@ -20,12 +20,12 @@ export type PlanInput = Pick<ExportJobState, 'organization' | 'domain' | 'conten
 
 export type MadePlan = { plan: ExportPlan; planHash: string; text: string; keys: PageKeys };
 
-/** A slice and its hash take up to a quarter of a millisecond, and smaller plans are made meanwhile. */
+/** Number of pages between pauses, in which smaller plans are made. A page takes up to a quarter of a millisecond. */
 const pagesBetweenPauses = 50;
 
 /**
  * The export plan: pages and files with their segments and keys. `text` is its canonical JSON, and `planHash` the SHA-256 of that. The same input
- * gives the same plan, whatever is known. It yields to other work of the thread.
+ * gives the same plan, with or without `known`. It yields to other work of the thread.
  */
 export async function makePlan(input: PlanInput): Promise<MadePlan> {
   const { model, organization, domain, contentVersion, label, rendererVersion } = input;

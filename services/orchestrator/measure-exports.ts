@@ -6,10 +6,10 @@ import { creditsFor, type WorkerPool } from './worker-pool.ts';
 
 /** Metrics of all exports together. A spare reports 0, so the maximum over several orchestrators counts. */
 export type ExportMeasures = {
-  /** This process leads from now on, until the returned function is called. */
+  /** Records that this process leads, until the returned function is called. */
   leads(jobs: () => readonly ExportJobState[], tasks: Pick<HandedOutTasks, 'inUseBy'>): () => void;
   taskLost(service: WorkerService): void;
-  /** A job has ended. */
+  /** Counts a job that has ended. */
   ended(state: ExportJobState): void;
 };
 
@@ -18,7 +18,7 @@ const workerServices = ['page-renderer', 'bundler'] as const satisfies WorkerSer
 const activePhases = ['requested', 'rendering', 'closing', 'joining'] as const;
 const outcomes = ['completed', 'failed', 'cancelled'] as const;
 
-/** In seconds: a small site that was rendered before takes less than one, a new one of many thousand pages minutes. */
+/** Bounds of the histogram, in seconds. A small site that was rendered before takes less than one second, a new one of many thousand pages takes minutes. */
 const exportSeconds = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600];
 
 type Leading = Parameters<ExportMeasures['leads']>;
@@ -68,7 +68,7 @@ export function measureExports(
   const countEnded = metrics.counter('bindery_exports_ended_total', 'Exports that have ended.', 'outcome', outcomes);
   const observe = metrics.histogram(
     'bindery_export_seconds',
-    'From the request to the bundle, of completed exports.',
+    'Time from the request to the bundle of completed exports, in seconds.',
     exportSeconds,
   );
 

@@ -208,7 +208,7 @@ export function taskOf(
     ...(state.replayOf === undefined ? {} : { anew: true as const }),
     ...(traceparent === undefined ? {} : { traceparent }),
   };
-  // A copy of a damaged part would be lost again.
+  // After a loss nothing is copied from an earlier bundle, because a copy of a damaged part would be lost again.
   const like = after !== undefined && attempt === 1 && state.lostSegments === undefined ? { after } : {};
   if (unit === bundleUnit) return { ...common, kind: 'bundle', ...like };
   if (unit === closingUnit) return { ...common, kind: 'closing', rendererVersion, ...like };

@@ -52,7 +52,7 @@ test('a site model of another form is unreadable', async () => {
 });
 
 test('a plan that ends its thread fails alone', async () => {
-  // It ends at one question, and leaves another open unless that is its first.
+  // The thread ends at one question, and leaves another one open unless that is its first.
   const program = `
     import { parentPort } from 'node:worker_threads';
     parentPort.on('message', ({ number, question: { organization } }) => {
@@ -72,7 +72,7 @@ test('a plan that ends its thread fails alone', async () => {
 });
 
 test('small plans do not wait for the thread of large ones', async () => {
-  // It answers small questions, and is busy for ever with others.
+  // The thread answers small questions, and never ends its work on others.
   const program = `
     import { parentPort } from 'node:worker_threads';
     parentPort.on('message', ({ number, question: { organization, model } }) => {

@@ -72,7 +72,7 @@ async function completing(objectStore: ObjectStore) {
       return commands.at(-1);
     },
     timesMade: () => made,
-    /** The plan whose bundle the bundler of the last job is told. */
+    /** The plan that the task for the bundle of the last job names as `after`. */
     after: () => afters.at(-1),
     close: () => plans.close(),
   };

@@ -30,8 +30,8 @@ export type JobPlanner = {
 };
 
 /**
- * Plans requested jobs until `signal` aborts, and large ones beside the others. Organizations take turns, so none waits for another's thousand requests,
- * and a job that cannot be planned yet waits outside of the queue.
+ * Plans requested jobs until `signal` aborts. Large plans have a queue of their own. Organizations take turns, so none waits for another's thousand
+ * requests, and a job that cannot be planned yet waits outside of the queue.
  */
 export function jobPlanner(context: OrchestratorContext, registry: () => JobRegistry, signal: AbortSignal): JobPlanner {
   const waiting = { small: fairQueue<ActiveJob>(), large: fairQueue<ActiveJob>() };
@@ -172,7 +172,7 @@ async function planJob(
   }
 }
 
-/** The same plan, if its object is still there; undefined if not. */
+/** Stores the plan again and returns it; undefined if its object is gone or damaged. */
 async function keptPlan(
   { objectStore }: PlanContext,
   organization: string,

@@ -15,9 +15,9 @@ beforeEach(async () => {
   objectStore = testObjectStore();
 });
 
-/** Children that fail in these ways, one after the other, and then work. */
 const isolating = { allowTenantScripts: false, groups: [], leftOut: new Map<string, readonly string[]>() };
 
+/** The replaced files if children fail in these ways, one after the other, and then work. */
 function isolate(files: Parameters<typeof changedFiles>[2], ...failures: Error[]) {
   return change(isolating, files, ...failures);
 }

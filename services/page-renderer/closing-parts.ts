@@ -34,7 +34,8 @@ const partBytes = 16 * 1024 * 1024;
 const sidecarsAhead = 4;
 
 /**
- * Limit of reading and inflating the texts of one segment. A child needs them for the search index and for `llms-full.txt`, in the order of the pages.
+ * Number of times that a child may have the texts of one segment read and inflated. It needs them for the search index and for `llms-full.txt`, in the
+ * order of the pages.
  */
 const mostReadsOfTexts = 16;
 
@@ -89,7 +90,7 @@ export function closingParts(
     sizeCalculation: ({ length }) => length + 1,
   });
 
-  /** The parts of a run. If sidecars are missing, the others are read too, so that all are named. */
+  /** The parts of a run. If a sidecar is missing, the others are read all the same, so that all missing ones are reported together. */
   async function* partsOf(run: number): AsyncGenerator<AnsweredPart> {
     const { first, chunks: own } = runs[run] ?? { first: 0, chunks: [] };
     const key = partKeys[run];
@@ -180,7 +181,7 @@ export function closingParts(
     return isSame(own) ? own : lose(segment);
   }
 
-  /** The same from a stored part. */
+  /** The deflated texts of one kind from a stored part; undefined if there is none. */
   async function textOfPart(segment: number, of: TextKind): Promise<Uint8Array | undefined> {
     const run = runOf[segment] ?? 0;
     const { first, chunks: own } = runs[run] ?? { first: 0, chunks: [] };
@@ -259,7 +260,7 @@ export function closingParts(
       return `${textsOf(segment, of).sha256} ${begin} ${end}`;
     },
     text,
-    /** The same without inflating the text, if it is whole. */
+    /** The bytes of a text as by `text`, but not inflated yet if the whole text of a segment is asked for. */
     async unread(asked: StoredText): Promise<Uint8Array | DeflatedBytes | UnreadBytes> {
       if (!isWhole(asked)) return text(asked);
       const { segment, of } = asked;

@@ -41,7 +41,7 @@ export async function storedManifest(
 /**
  * Renders and stores the files that need all pages, from the sidecars of all segments. If sidecars are missing, it names their chunks. A child asks for
  * parts with their facts and sends the files in pieces, so memory does not grow with the text of the site. `after`: hash of the last plan, whose closing
- * segment has most pieces of this one. `anew`: nothing that earlier closing segments left is used but these pieces.
+ * segment has most pieces of this one. `anew`: apart from these pieces, nothing that earlier closing segments left is used.
  */
 export async function renderClosing(
   context: ClosingContext,

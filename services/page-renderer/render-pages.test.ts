@@ -89,7 +89,7 @@ const chunkOf = (paths: readonly string[], onPageError: 'fail' | 'report') => ({
   pages: paths.map((path) => ({ slice: { ...slice, path }, source: Buffer.from('# A'), dependencies: {} })),
   options: { ...testOptions, onPageError },
 });
-/** Children whose answers are taken as they are. */
+/** Children whose answers are not checked. */
 function unchecked(handle: (request: unknown, deadlineMs: number) => unknown): ChildPool {
   const run: ChildPool['run'] = async (request, { deadlineMs }): Promise<never> => handle(request, deadlineMs) as never;
   return { run, drain: () => Promise.resolve(), close: () => Promise.resolve() };

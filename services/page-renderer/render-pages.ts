@@ -41,7 +41,7 @@ export async function chunkInput(
   return { pages, options };
 }
 
-/** Share of the deadline of one page: a chunk usually takes a tenth of that, and a slower one is repeated page by page. */
+/** Deadline of a whole chunk, as a share of the deadline of one page. A chunk usually takes a tenth of it, and a slower one is repeated page by page. */
 const togetherShare = 1 / 4;
 
 /**

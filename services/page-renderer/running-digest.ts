@@ -17,7 +17,8 @@ const textsBetweenStates = 16;
 
 /**
  * SHA-256 of a file with a few bytes and many texts. Most texts are also those of an earlier file. A text has a name, which stands for its
- * bytes. The state of the digest is remembered at some places, so that the texts before such a place need not be read again. Without `states`, all are.
+ * bytes. The state of the digest is remembered at some places, so that the texts before such a place need not be read again. Without `states`, all
+ * texts are read.
  */
 export function runningDigest(states: DigestStates | undefined) {
   let digest = createHash('sha256');

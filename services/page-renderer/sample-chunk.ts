@@ -49,7 +49,7 @@ export async function sampleWarmUp(): Promise<WarmUp> {
   };
 }
 
-/** The sources have a 0 wherever text varies. */
+/** Puts a number wherever the text varies: the sources have a 0 there. */
 const numbered = (text: string, number: number): string => text.replace(/\b0\b|(?<=_)0/g, String(number));
 
 function pageOf(file: string, source: string): PageEntry {

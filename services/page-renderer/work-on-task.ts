@@ -45,7 +45,7 @@ async function close(
       return { type: 'ClosingRendered', data: { attempt, reused: true, manifestSha256 } };
   }
   const site = await retryUnavailable(retry, signal, () => context.sites(organization, planHash));
-  // A replay proves the bundle, and a later attempt may follow from something wrong that an earlier closing segment left.
+  // A replay must prove the bundle, and a later attempt may be needed because an earlier closing segment left wrong data, so neither uses such data.
   const isLater = attempt > 1;
   const options = { anew: anew === true || isLater, after: isLater ? undefined : after };
   const outcome = await renderClosing(context, site, signal, options);

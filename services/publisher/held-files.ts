@@ -84,8 +84,8 @@ export async function heldFiles(
 const looksAtOnce = 32;
 
 /**
- * The same without files that are gone from the store, and those of `named` that are gone, for a publication that repairs a content: looking for all files
- * costs more than a small change.
+ * `held` without the files that are gone from the store, and the files of `named` that are gone. Only a publication that repairs a content needs this,
+ * because looking for all files costs more than a small change.
  */
 export async function withoutGone(
   objectStore: ObjectStore,
@@ -110,7 +110,7 @@ export function missingOf(listed: readonly ListedFile[], { sizes, isUnneeded }: 
   return [...new Set(missing.map(({ sha256 }) => sha256))];
 }
 
-/** Records the files of a content version, for the next publication. `isStored`: their bytes are. */
+/** Records the files of a content version, for the next publication. `isStored` tells if the bytes of a file are stored. */
 export async function recordFiles(
   objectStore: ObjectStore,
   content: ContentId,
@@ -139,7 +139,7 @@ export async function recordArrived(
 const putJson = (objectStore: ObjectStore, key: string, value: unknown, options: ReadOptions): Promise<void> =>
   objectStore.put(key, Buffer.from(JSON.stringify(value)), { contentType: 'application/json', ...options });
 
-/** A broken record is as good as none: its files are sent again. */
+/** A broken record counts as none, so its files are sent again. */
 async function unlessBroken<T>(reading: Promise<T | undefined>): Promise<T | undefined> {
   return reading.catch((error: unknown) => {
     if (error instanceof BrokenObject) return undefined;

@@ -13,7 +13,7 @@ type ProjectBytes = {
   read: (file: ListedFile, maxBytes: number) => Promise<Uint8Array>;
   /** Throws `contents_missing` if the bytes of a file were needed and not there. */
   check: () => void;
-  /** The sent ones of needed files, each with its place among the sent bytes. */
+  /** The files among these that were sent, each with its place in the sent bytes. */
   toStore: (files: readonly ListedFile[]) => ReceivedFile[];
 };
 

@@ -155,7 +155,7 @@ async function unpackInChild(
   /** Our error, or that of the client's connection; the child is only told that there was one. */
   let problem: { cause: unknown } | undefined;
   let written: Promise<unknown> = Promise.resolve();
-  /** Writes bytes behind those of the questions before. After a failed write there is none, because its bytes would be in the place of others. */
+  /** Appends bytes to those of earlier questions. After a failed write nothing more is written, because it would be at a wrong place. */
   const keep = async (bytesOfFiles: Uint8Array): Promise<null> => {
     await writeAt(bytes, files.written(), bytesOfFiles);
     files.wrote(bytesOfFiles);
@@ -179,7 +179,7 @@ async function unpackInChild(
   };
   const request: UnpackRequest = { budgets: projectBudgets };
   const all = { schema: z.undefined(), verify: () => void files.all() };
-  // Two, so that files that have arrived are kept while the next part is awaited: the client may be slow, or gone.
+  // Two questions are answered at once, so that files that have arrived are kept while the next part is awaited: the client may be slow, or gone.
   const answers = answerer(unpackQuestion, answer, { atOnce: 2 });
   const limits = { deadlineMs: unpackDeadlineMs, withinMs: uploadWithinMs };
   const run = { ...limits, expects: all, signal, affinity: organization, answers };
@@ -192,7 +192,7 @@ async function unpackInChild(
 
 const diskTakesNothing = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO']);
 
-/** A full disk may have space later, so that error becomes `Unavailable`; others stay as they are. */
+/** A full disk may have space later, so that error becomes `Unavailable`. Other errors are returned unchanged. */
 function diskProblem(error: unknown): unknown {
   if (!diskTakesNothing.has(errorCode(error) ?? '')) return error;
   return new Unavailable(`The disk for uploads cannot be written: ${messageOf(error)}`, { cause: error });

@@ -122,8 +122,8 @@ export async function missingContents(
 }
 
 /**
- * The files that the caller need not send. To publish the latest content once more is the way to repair it, so its files are looked for then. `isWhole`
- * is false if some of them, or of those that `model` names, are gone.
+ * The files that the caller need not send. Publishing the latest content again repairs it, so its files are then looked up in the store. `isWhole` is
+ * false if some of them, or of those that `model` names, are gone.
  */
 async function heldOrGone(
   { objectStore, clock }: PublisherContext,
@@ -157,11 +157,11 @@ async function receive(
 ): Promise<ReceivedProject> {
   const keepArrived = async (arrived: StoredFiles): Promise<void> => {
     if (arrived.files.length === 0) return;
-    // The signal of the upload has aborted.
+    // Storing has a deadline of its own, because the signal of the upload has aborted.
     const within = storeWithin(keepWithinMs);
     const stored: ReceivedFile[] = [];
     const storing = storeFiles(objectStore, clock, organization, arrived, within, (file) => void stored.push(file));
-    // A file counts also if there was no time for the others.
+    // A stored file is recorded even if there was no time for the others.
     await storing.catch(() => undefined);
     if (stored.length === 0) return;
     await recordArrived(objectStore, { organization, domain }, stored, { signal: storeWithin(recordWithinMs) });
@@ -257,7 +257,8 @@ async function storeProject(
   const { formatVersion, ...rest } = analysis.project;
   const model: SiteModel = { formatVersion, contentVersion, ...rest };
   const named = namedBy(model);
-  // Files such as docs.json are not named, but the next publication reads them again; pages that are only links, when the code that reads them changes.
+  // The model does not name files such as docs.json, but the next publication reads them again. Pages that are only links are read again when the code
+  // that reads projects changes.
   const isNeeded = ({ path, sha256 }: ListedFile): boolean =>
     named.has(sha256) || read.has(sha256) || (isSource(path) && held.ofContent.has(sha256));
   const needed = files.filter(isNeeded);
