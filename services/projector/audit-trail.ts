@@ -42,7 +42,8 @@ export function auditTrail(stores: DayListStores<AuditEntry>, usage?: Store<Usag
       if (usage === undefined) return list.write();
       await list.write(async (organization, day) => {
         const key = usageKey(organization, day.slice(0, 7));
-        // Read before the entries: another process that writes entries meanwhile writes this document afterwards, and one of both writes is refused.
+        // The figures are read before the entries: another process that writes entries meanwhile writes the figures afterwards, and one of both writes is
+        // refused.
         const counted = await usage.get(key);
         return async ({ parts }) => {
           const figures = { ...counted?.document.days, [day.slice(8)]: usageOfEntries(parts.flat()) };

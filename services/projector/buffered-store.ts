@@ -62,7 +62,7 @@ export function bufferedStore<T>(store: DocumentStore<T>, options: BufferOptions
       const entry = await entryOf(key);
       if (expectedRevision !== undefined && expectedRevision !== (entry.document?.revision ?? 0)) return undefined;
       writeCount += 1;
-      // Negative, so that it never equals a revision of the store.
+      // The revision is negative, so that it never equals one of the store.
       entry.document = { key, document, revision: -writeCount };
       changed.add(key);
       return entry.document.revision;

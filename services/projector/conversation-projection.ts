@@ -49,8 +49,8 @@ export const conversationProjection: ProjectionSource<ThreadCommit> = {
         answers.write(async (owner, day) => {
           const figuresKey = `${owner}.${day}`;
           const usageOfMonth = usageKey(owner, day.slice(0, 7));
-          // Read before the answers: another process that writes answers meanwhile writes these documents afterwards, and one of both writes is
-          // refused.
+          // These documents are read before the answers: another process that writes answers meanwhile writes these documents afterwards, and one of both
+          // writes is refused.
           const [before, used] = await Promise.all([figures.get(figuresKey), usage.get(usageOfMonth)]);
           return async (written) => {
             const counted = await countedBlocks(blocks, owner, day, written);

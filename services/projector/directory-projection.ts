@@ -56,8 +56,8 @@ function touchedKeys({ data: { events, state } }: DirectoryCommit): ApiKey[] {
 }
 
 /**
- * All keys, after the log has lost commits: a key that it no longer knows is revoked. A key that was revoked in a lost commit stays revoked until
- * another one is made. Pure.
+ * All keys, after the log has lost commits: a key that it no longer knows is revoked. A key that was revoked in a lost commit stays revoked until a later
+ * commit writes its document again. Pure.
  */
 function keysAfterLoss({ time, data: { state } }: DirectoryCommit, lost: DirectoryCommit['data']['state']): ApiKey[] {
   const before = new Map(lost.keys.map((key) => [key.id, key]));

@@ -59,7 +59,7 @@ async function dropOfDay(
       await inParallel(jobs, jobsAtOnce, async ({ jobId }) => {
         if (!(await isArchived(jobId))) return;
         gone.add(jobId);
-        // Removed before the list entry: a document that no list names would never be found again.
+        // The status is removed before the list entry, because a document that no list names would never be found again.
         const key = jobStatusKey(of.organization, jobId);
         const stored = await jobStatus.get(key, { fromLeader: true });
         if (stored !== undefined) await jobStatus.remove(key, { expectedRevision: stored.revision });

@@ -103,5 +103,5 @@ export function exportAuditEntries(commit: ExportCommit): AuditEntry[] {
   });
 }
 
-/** The orchestrator commits a caller's cancellation, and the event has only the caller's id. */
+/** The actor of a cancellation. The orchestrator commits it, and the event has only the caller's id. */
 const whoCancelled = (id: string): Actor => ({ kind: id.startsWith('key_') ? 'key' : 'service', id });

@@ -31,7 +31,7 @@ import {
 
 const positionEveryMs = 50;
 const nearMs = 1_000;
-/** Interval at which the projector looks whether the live generation is still whole. */
+/** Interval at which the projector checks that the live generation has lost no documents. */
 const lookAfterMs = 10_000;
 const untilNextDayMs = (now: Date): number => dayMs - (now.getTime() % dayMs);
 
@@ -163,7 +163,7 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
     idle.abort();
   };
 
-  /** The next step of the current rebuild. Rejects when `wanted` aborts, and has not flipped then. */
+  /** Takes the next step of the current rebuild. Rejects when `wanted` aborts; the pointer has not flipped then. */
   const rebuildStep = async (live: Generation, other: Generation, wanted: AbortSignal): Promise<void> => {
     const lostAt = await bus.projections.lostDocumentsAt(source.name, other);
     if (pointer.rebuild?.state === 'asked' || lacksDocuments(pointer, other, lostAt)) {
@@ -186,7 +186,7 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
     logger.info({ projection: source.name, live: other, ...pointer.lastRebuild }, 'a read model was rebuilt');
   };
 
-  /** Nothing was written before the first projector, so no document has an older shape. */
+  /** The shape of the documents of a new installation: nothing was written before its first projector, so no document has an older shape. */
   const shapeAtFirst = async (): Promise<Pick<ProjectionPointer, 'shape'>> =>
     stored === undefined && (await positionOf(firstPointer.live)).doneUpTo === 0 ? { shape: source.shape } : {};
   const positionOf = async (generation: Generation) => (await source.openReader(bus, generation)).position();
@@ -197,7 +197,7 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
     }
     wanted.throwIfAborted();
   };
-  /** While commits keep coming the other generation never reaches the live one: it is near when it catches up in less than a second. */
+  /** Resolves when the other generation catches up with the live one in less than a second. It never quite reaches it while commits keep coming. */
   const nearlyAt = async (live: Generation, other: Generation, wanted: AbortSignal): Promise<void> => {
     for (let tookMs = Infinity; tookMs > nearMs; ) {
       const askedAt = performance.now();

@@ -58,7 +58,7 @@ export function flip(
 ): ProjectionPointer {
   if (rebuild === undefined) throw new Error('No rebuild has begun.');
   const { id, startedAt } = rebuild;
-  // A rebuild that the projector started takes the place of the operator's last one.
+  // A rebuild that the projector started replaces the operator's last one in `lastRebuild`, so `met` keeps the id of that one.
   const met =
     id === ownRebuildId(shape) || id.startsWith('lost-') ? (pointer.lastRebuild?.id ?? pointer.met) : undefined;
   return {
@@ -95,9 +95,9 @@ export function rebuildForLoss(pointer: ProjectionPointer, lostAt: string | unde
 }
 
 /**
- * A projector leads that writes this shape. The leader before may have been of an older version, as after a downgrade, and have written documents of
- * its shape among newer ones; then the live generation counts as of the older shape. A leader that does not record its shape is older than this
- * field.
+ * A projector that writes this shape begins to lead. The leader before may have been of an older version, for example after a downgrade, and may have
+ * written documents of its shape among newer ones; then the live generation counts as of the older shape. A leader that does not record its shape is
+ * older than this field.
  */
 export function beginLeading(
   { shape = 1, ...pointer }: ProjectionPointer,

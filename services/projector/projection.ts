@@ -40,7 +40,7 @@ export type ProjectionSource<M> = {
   openReader(bus: Pick<BusParts, 'projectionReaders'>, generation: Generation): Promise<DurableReader<M>>;
   into: (stores: Stores, logs: Logs, by: Witness) => BatchHandler<M>;
   archived?: ArchivedSource<M>;
-  /** Removes documents whose retention has ended from both generations alike; the rest depends on the log, the archive and the day alone. */
+  /** Removes documents whose retention has ended, so that both generations have the same: they depend on the log, the archive and the day alone. */
   expire?(generations: readonly ReadModels[], context: ExpiryContext): Promise<void>;
 };
 
