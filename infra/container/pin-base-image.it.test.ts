@@ -51,7 +51,7 @@ test.each([
 ])('an image that %s changes nothing', (_what, answer, why) => {
   const { status, said, text } = pin(answer);
   expect([status, text]).toEqual([1, before]);
-  expect(said).toContain(`The base image stays as it is: `);
+  expect(said).toContain(`The base image was not changed: `);
   expect(said).toContain(why);
 });
 

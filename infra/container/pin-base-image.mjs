@@ -22,7 +22,7 @@ try {
   writeFileSync(dockerfile, text.replace(pinned, `ARG NODE_IMAGE=${image}@${digest}`));
   process.stdout.write(`The base image is ${image}@${digest}.\n`);
 } catch (error) {
-  process.stderr.write(`The base image stays as it is: ${error.message}\n`);
+  process.stderr.write(`The base image was not changed: ${error.message}\n`);
   process.exitCode = 1;
 }
 

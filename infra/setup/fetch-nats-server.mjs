@@ -36,7 +36,7 @@ export async function fetchNatsServer() {
         await source();
         return;
       } catch (error) {
-        say(`  not from there: ${error.message}`);
+        say(`  this source failed: ${error.message}`);
         reasons.push(`- ${error.message}`);
       }
     }
@@ -132,7 +132,7 @@ async function download(url) {
     if (!response.ok) throw new Error(`answer ${response.status}`);
     clearTimeout(timer);
     timer = setTimeout(
-      () => abort.abort(new Error(`not whole after ${downloadTimeoutMs / 1000} s`)),
+      () => abort.abort(new Error(`incomplete after ${downloadTimeoutMs / 1000} s`)),
       downloadTimeoutMs,
     );
     return Buffer.from(await response.arrayBuffer());

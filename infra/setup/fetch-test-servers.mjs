@@ -49,7 +49,7 @@ const droppedModules = [
   'x-pack-redact',
 ];
 
-/** Downloads Elasticsearch (about 950 MB, of that 160 MB are kept) for the tests of the search adapter. @throws StepFailed */
+/** Downloads Elasticsearch (about 950 MB; 160 MB are kept) for the tests of the search adapter. @throws StepFailed */
 export async function fetchElasticsearch() {
   if (findJdk(oldestJdkForElasticsearch) === undefined) {
     throw new StepFailed(

@@ -64,7 +64,7 @@ export function keepRunning(
     };
     started.on('message', (message) => {
       wrongSettings = wrongSettingsIn(message);
-      // Ended at once, because the process would otherwise log the same sentence itself.
+      // The process is ended at once, because it would otherwise log the same sentence itself.
       if (wrongSettings !== undefined) started.kill('SIGKILL');
     });
     started.once('error', (error) => ended(error.message));

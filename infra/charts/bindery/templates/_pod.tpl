@@ -63,7 +63,7 @@ containers:
       timeoutSeconds: 2
       failureThreshold: 150
     {{- if or $isGateway (has .service (list "publisher" "assistant" "link-signer")) }}
-    # Until callers know that it is going.
+    # The pod waits until callers know that it stops.
     lifecycle: { preStop: { sleep: { seconds: 5 } } }
     {{- end }}
     {{- end }}

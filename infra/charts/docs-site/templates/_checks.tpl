@@ -23,7 +23,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- if or .Values.platform.followExports .Values.platform.answerReaders -}}
 {{- if not (and .Values.platform.url .Values.platform.domain .Values.platform.existingSecret) }}{{ fail "platform.followExports and platform.answerReaders need platform.url, platform.domain and platform.existingSecret." }}{{ end -}}
 {{- end -}}
-{{- if and .Values.platform.answerReaders (eq .Values.site.deployment "air-gapped") }}{{ fail "platform.answerReaders is true, but site.deployment is air-gapped: such a site asks nobody." }}{{ end -}}
+{{- if and .Values.platform.answerReaders (eq .Values.site.deployment "air-gapped") }}{{ fail "platform.answerReaders is true, but site.deployment is air-gapped: such a site calls no server." }}{{ end -}}
 {{- if ne ((.Values.login).type | default "none") "none" -}}
 {{- if not (.Values.login).existingSecret }}{{ fail (printf "login.type is %s, which needs login.existingSecret: the secret with %s." (.Values.login).type (ternary "users" "sessionSecret and clientSecret" (eq ((.Values.login).type | default "none") "basic"))) }}{{ end -}}
 {{- if and (eq ((.Values.login).type | default "none") "oidc") (not (and ((.Values.login).oidc).issuer ((.Values.login).oidc).clientId .Values.site.url)) }}{{ fail "login.type is oidc, which needs login.oidc.issuer, login.oidc.clientId and site.url." }}{{ end -}}
