@@ -80,7 +80,7 @@ async function readSecrets(file: string): Promise<z.infer<typeof keptSecretsSche
     if (errorCode(error) === 'ENOENT') return undefined;
     const why = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error);
     throw new SecretsUnreadable(
-      `The secrets of this installation are in ${file}, which cannot be read: ${why}. Make it readable, or put a copy of it back.`,
+      `The secrets of this installation are in ${file}, which cannot be read: ${why}. Make it readable, or restore it from a copy.`,
       { cause: error },
     );
   }

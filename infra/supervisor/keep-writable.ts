@@ -10,7 +10,7 @@ const stopGraceMs = 10_000;
 /** Free space below which a restarted server would soon refuse writes again. */
 const leastRoomBytes = 16 * 1024 * 1024;
 const restartAgain: RetryPolicy = { firstPauseMs: 10_000, longestPauseMs: 300_000 };
-/** Restarts before the watch gives up: the fault then needs an operator, and each restart interrupts everyone. */
+/** Limit of restarts in a row. Afterwards the fault needs an operator, and each further restart would interrupt everyone. */
 const mostRestarts = 5;
 
 type WatchedServer = {

@@ -68,7 +68,7 @@ function writeContext({ items, currentPath }: ReaderContext): string {
   return elements.length === 0 ? '' : `<reader-context>\n${elements.join('\n')}\n</reader-context>`;
 }
 
-/** One message as clients of any version of the AI SDK send it. */
+/** A message, in the form of any version of the AI SDK. */
 type ClientMessage = {
   role: string;
   content?: string | null | undefined;

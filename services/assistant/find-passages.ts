@@ -15,7 +15,6 @@ import { asksForMore, isAboutPage, retrievalQuery } from './retrieval-query.ts';
 
 /** The passages that an answer is based on. */
 export type FoundPassages = {
-  /** The search query. */
   query: string;
   found: FoundPassage[];
   /** The same passages for the model. If the question is about the current page, that page comes first. */

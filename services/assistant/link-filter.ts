@@ -188,7 +188,7 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
       return /^\][(:]/.test(rest) ? `${take(1)}\\${take(1)}` : take(1);
     }
     if (first === '[' || first === '!') return await link(isLast);
-    // Slashes behind another protocol or a third slash begin no address, nor do those of a host without a dot: comments in code begin like that.
+    // No address begins at slashes after another protocol, at a third slash, or at a host without a dot: comments in code begin like that.
     if (first === '/' && (/[:/]$/.test(said) || !address.test(rest))) return take(1);
     const [url = ''] = address.exec(rest) ?? [];
     const [whole = ''] = /^\S*/.exec(rest) ?? [];
@@ -343,7 +343,7 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
   };
 }
 
-/** True if an address at the beginning of a text may go on behind it. A backslash may escape a mark of the address. */
+/** True if an address at the beginning of a text may continue after it. A backslash may escape a mark of the address. */
 const goesToEnd = (address: string, text: string): boolean => /^\\?$/.test(text.slice(address.length));
 
 /** The offset of an address that may continue after the text; -1 without one. */

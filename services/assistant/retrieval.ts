@@ -47,7 +47,7 @@ export async function requireIndex({ searchIndex }: Pick<AssistantContext, 'sear
   throw new ApiError('unavailable', beingIndexed, { retryAfterSeconds: rebuiltWithinSeconds });
 }
 
-/** The indexer looks for lost indexes every 20 seconds. */
+/** `Retry-After` while an index is missing: the indexer looks for lost indexes every 20 seconds. */
 const rebuiltWithinSeconds = 30;
 
 /** Sentence for readers while the index is missing: after an update of its format, or after its loss. */

@@ -19,7 +19,7 @@ export async function withBus<User extends BusAccess['user']>(
   work: (bus: BusOf<User>, access: BusAccess) => Promise<void>,
 ): Promise<void> {
   const access = busAccess(user, dataFolderOf(options), process.env);
-  // Loaded on demand, because the other commands do not need the bus client.
+  // The bus client is loaded on demand, because other commands do not need it.
   const { connectBus } = await import('#shared/messaging/nats/connect-bus.ts');
   const { url, password } = access;
   const bus = await withinDeadline(

@@ -171,7 +171,7 @@ const write = (archive: ReturnType<typeof pack>, name: string, body: Buffer): Pr
     );
   });
 
-/** Indexing a large site on a busy machine takes minutes. */
+/** Time limit for indexing, which takes minutes for a large site on a busy machine. */
 const deadlineMs = 300_000;
 
 /** Resolves once the assistant searches this content version of the domain. */

@@ -18,7 +18,7 @@ const atOnce = 4;
 export type RemoteOptions = {
   /** Also allows addresses of this machine and of private networks. */
   allowPrivate: boolean;
-  /** False: only earlier copies are used. */
+  /** If false, only earlier copies are used. */
   fetch?: boolean;
   /** Folder of the last copies. */
   cache?: string;
@@ -66,7 +66,7 @@ export async function remoteDescriptions(
   const isOwn = (address: string): boolean =>
     own.has(remoteFile(address, 'json')) || own.has(remoteFile(address, 'yaml'));
   if (named.size === 0) return noDescriptions;
-  // Loaded on demand: the parsers of descriptions are large, and few projects need them.
+  // The parsers of descriptions are loaded on demand, because they are large and few projects need them.
   const { fetchDescription, NotFetched } = await import('./fetch-description.ts');
   const diagnostics: Diagnostic[] = [];
   const say = (code: string, message: string, { file, line }: Partial<NamedAddress> = {}): void =>

@@ -90,7 +90,7 @@ export async function startInstallation(environment: NodeJS.ProcessEnv, isWatchi
 async function nameUnread(environment: NodeJS.ProcessEnv, say: (line: string) => void): Promise<void> {
   const own = new Set(Object.values(startSettings).map(({ env }) => env));
   if (!Object.keys(environment).some((name) => name.startsWith('BINDERY_') && !own.has(name))) return;
-  // Loaded only when needed: the settings of all programs take a second and 14 MB.
+  // The settings of all programs are loaded on demand, because they take a second and 14 MB.
   const { unreadVariables } = await import('./doctor/inspect-environment.ts');
   for (const sentence of unreadVariables(environment)) say(`· ${sentence}`);
 }

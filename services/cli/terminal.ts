@@ -61,7 +61,7 @@ export function textTable(head: readonly string[], rows: readonly (readonly stri
     .join('\n');
 }
 
-/** One line that is redrawn in place on a terminal; otherwise a line for each tenth. */
+/** A progress line, redrawn in place on a terminal. Elsewhere, each tenth is a line of its own. */
 export type ProgressBar = { show(progress: number, text: string): void; end(text: string): void };
 
 const progressBarColumns = 30;

@@ -162,7 +162,7 @@ const encodings = ['br', 'gzip'] as const satisfies Encoding[];
 /** Browsers send only a few different headers. */
 const knownAccepted = new LRUCache<string, readonly Encoding[]>({ max: 100 });
 
-/** Quality of a name in a list such as `br;q=1, *;q=0.1`; 0 if it is not accepted. `also`: names that stand for it. Pure. */
+/** Quality of a name in a list such as `br;q=1, *;q=0.1`; 0 if it is not accepted. `also` has names that match it, too. Pure. */
 function quality(list: string, name: string, ...also: string[]): number {
   const wanted = [name, ...also, '*'];
   let best: { rank: number; q: number } | undefined;

@@ -20,7 +20,7 @@ const lookEveryMs = 1_000;
 /** Time without a successful read after which no session is accepted, as each of them may have ended. */
 const longestWithoutLookMs = 60_000;
 const answerWithinMs = 3_000;
-/** Most names that are stored. Beyond it, every session that has begun so far ends. */
+/** Limit of stored names. Beyond it, every session that has begun so far ends. */
 const mostEnded = 10_000;
 const longestSessionMs = 720 * 3_600_000;
 /**

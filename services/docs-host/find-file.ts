@@ -88,7 +88,7 @@ export function findFile(target: string, site: SiteMap): Asked {
   }
 
   function pageAt(page: string): Asked {
-    // The page for missing pages is not a page of its own.
+    // Readers cannot ask for the page that is shown instead of missing ones.
     if (page === '404') return { kind: 'missing' };
     for (const path of page === '' ? ['index'] : [page, `${page}/index`]) {
       if (site.has(`${path}.html`)) return { kind: 'file', path: `${path}.html` };

@@ -115,7 +115,7 @@ async function openEndedSessions(
   if (login.kind === 'none') return undefined;
   const address = redisAddressOf(config);
   if (address === undefined) return endedSessions(endedSessionsInFolder(join(dataFolder, 'ended-sessions')), logger);
-  // Loaded on demand, because the client costs each process time and memory.
+  // The Redis client is loaded on demand, because it takes time and memory in each process.
   const { endedSessionsInRedis } = await import('./ended-sessions-redis.ts');
   return endedSessions(await endedSessionsInRedis(address), logger);
 }

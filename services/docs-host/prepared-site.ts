@@ -70,9 +70,9 @@ export type Encoding = 'br' | 'gzip';
 const siteFile = 'site.json';
 
 const digestLength = 16;
-/** More concurrent compressions would only wait for each other: zlib has four threads. */
+/** Number of concurrent compressions. More would only wait for each other, because zlib has four threads. */
 const atOnce = 4;
-/** Smaller answers fit into the first packet without compression. */
+/** Minimum size of a compressed answer. Smaller ones fit into the first packet without compression. */
 const leastBytes = 512;
 const mostBytes = 32 * 1024 * 1024;
 /** Limit of the size of pages, which are rewritten in memory. Pages of exports are smaller: the source of one has 8 MB at most. */

@@ -84,8 +84,8 @@ export async function openSiteFolder(
   }
 
   /**
-   * Undefined, with a line in the log, for a version that cannot be served. A version that was prepared for another path or deployment type, or by
-   * another program, is prepared again from its files.
+   * Reads a stored version. Returns undefined, with a line in the log, if it cannot be served. A version that was prepared for another path or
+   * deployment type, or by another program, is prepared again from its files.
    */
   async function load(id: string | undefined): Promise<StoredVersion | undefined> {
     if (id === undefined) return undefined;

@@ -13,7 +13,7 @@ export type BusOutage = {
 };
 
 type AskedAbout = {
-  /** A change that was cut off may have been stored, and the error says so. */
+  /** True for a change: if it was cut off, it may have been stored, and the error says so. */
   changes?: boolean;
   /** Resolves when the client has sent everything. Until then the request may outlast an outage. */
   arrived?: Promise<unknown>;
@@ -22,7 +22,7 @@ type AskedAbout = {
 const pauseMs = 100;
 /** Time limit for a ping, enough for a busy machine. */
 const answerWithinMs = 1_200;
-/** A shorter outage, such as the restart of a server, only delays requests. */
+/** Length of an outage after which requests fail. A shorter one, such as the restart of a server, only delays them. */
 const goneAfterMs = 1_000;
 const retryAfterSeconds = 2;
 

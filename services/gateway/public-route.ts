@@ -56,7 +56,7 @@ type SharedDeclaration = {
   headers?: z.ZodObject;
   /** Without a kind, the body of a request is dropped. */
   body?: BodyKind;
-  /** The handler decides when a request counts, by `count()`. */
+  /** True if the handler decides when a request counts, by `count()`. */
   countsLater?: true;
   status?: 200 | 201 | 202 | 204;
   answer?: z.ZodType;
@@ -66,11 +66,11 @@ type SharedDeclaration = {
   answerHeaders?: Readonly<Record<string, string>>;
   /** Error codes beside those that follow from the declaration. */
   errors?: readonly ErrorCode[];
-  /** Scripts of other sites may call the route. */
+  /** True if scripts of other sites may call the route. */
   crossOrigin?: true;
-  /** The handler answers HEAD as well. */
+  /** True if the handler answers HEAD as well. */
   answersHead?: true;
-  /** Left out of the reference, because clients get its address in answers. */
+  /** True for a route that the reference leaves out, because clients get its address in answers. */
   undocumented?: true;
 };
 

@@ -17,7 +17,7 @@ type Context = {
 
 /** Deadline of a page, in processor time. */
 const pageDeadlineMs = 20_000;
-/** A group of pages usually takes a hundredth of that; a slower one is repeated page by page. */
+/** Deadline of a group of pages, which usually takes a hundredth of `pageDeadlineMs`. A slower group is repeated page by page. */
 const togetherDeadlineMs = pageDeadlineMs / 4;
 /** Deadline for pages of an organization whose other pages took too long. Nearly all pages take a hundredth of that. */
 const shortDeadlineMs = 1_000;

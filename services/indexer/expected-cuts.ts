@@ -9,7 +9,7 @@ import { anchorCharacters, type CutResponse, headingCharacters, mostPassages, pa
  * a page would slow down the index of the whole site.
  */
 
-/** A passage may exceed `passageCharacters`: the rest of a text stays with its last passage, and a cut may fall into the middle of a line. */
+/** Limit of a passage. It may exceed `passageCharacters`: the rest of a text stays with its last passage, and a cut may fall into the middle of a line. */
 const mostPassageCharacters = 3 * passageCharacters;
 const mostMarkdown = 32 * 1024 * 1024;
 const mostReason = 2_000;

@@ -1,6 +1,6 @@
 import { Unavailable } from '#shared/runtime/failures.ts';
 
-/** Organizations whose contents are indexed at the same time. Each takes the memory of one build. */
+/** Number of organizations whose contents are indexed at the same time. Each takes the memory of one build. */
 export const organizationsAtOnce = 3;
 
 /** Runs work of several organizations at the same time, and the work of one organization one after the other. */

@@ -7,9 +7,9 @@ export type WrittenLink = { target: string; text: string };
 
 /** Limit of links of a page. A page with more is a list, and its links say little about their targets. */
 export const mostLinks = 500;
-/** Longer link texts are sentences and paragraphs, not names. */
+/** Limit of a link text. Longer ones are sentences and paragraphs, not names. */
 export const mostLinkCharacters = 100;
-/** Programs and proxies refuse longer addresses. */
+/** Limit of a link target. Programs and proxies refuse longer addresses. */
 export const mostTargetCharacters = 2_000;
 
 /** The links of a page to others of its site, in order. `file` is its path in the project. */

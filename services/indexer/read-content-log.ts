@@ -20,7 +20,7 @@ type IndexerContext = IndexingContext & {
 
 /** Backoff of indexing. Its upper bound limits the delay after an outage of the search engine. */
 const indexingRetry: RetryPolicy = { firstPauseMs: 2_000, longestPauseMs: 15_000 };
-/** A commit that fails this often, over about ten minutes, becomes a dead letter, so that an operator sees it. Outages of the engine do not count. */
+/** Limit of deliveries. A commit that fails each time, over about ten minutes, becomes a dead letter for operators. Outages of the engine do not count. */
 const mostDeliveries = 40;
 /** Interval at which dead letters are handled again. Missing files may come back: the project is published again, or the object store is restored. */
 const lettersAgainEveryMs = 600_000;

@@ -91,11 +91,11 @@ export function readPage(page: PageToRead) {
 
 /** Length of a passage: long enough for a paragraph with its code, short enough that five do not fill a prompt. */
 export const passageCharacters = 1_200;
-/** A shorter rest stays with the text before it. */
+/** Minimum length of a passage. A shorter rest stays with the text before it. */
 const scrapCharacters = 200;
-/** Each passage repeats its heading, so its length is limited. */
+/** Limit of a heading, which each of its passages repeats. */
 export const headingCharacters = 500;
-/** Programs and proxies refuse longer addresses: such a passage is found without its place in the page. */
+/** Limit of an anchor, because programs and proxies refuse longer addresses. A passage with a longer one is found without its place in the page. */
 export const anchorCharacters = 2_000;
 /** Limit of passages of a page. Each passage repeats the title and keywords of its page. The texts of the largest page make about 200; further ones are headings. */
 export const mostPassages = 2_000;
@@ -136,7 +136,7 @@ function cutText(text: string, separators: readonly RegExp[] = boundaries): stri
   );
 }
 
-/** Coarsest first; each matches the empty position after a boundary, so that splitting loses nothing. */
+/** Boundaries of passages, the coarsest first. Each matches the empty position after a boundary, so that splitting loses nothing. */
 const boundaries = [/(?<=\n\n)/, /(?<=\n)/, /(?<=[.!?]\s)|(?<=[。！？])/, /(?<=\s)/];
 
 const tidy = (text: string): string[] => (text.trim() === '' ? [] : [text.trim()]);

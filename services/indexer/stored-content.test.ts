@@ -8,7 +8,7 @@ import { openStoredContent } from './stored-content.ts';
 
 const scope = { organization: 'acme', domain: 'docs', contentVersion: `cv_${'1'.repeat(32)}` };
 
-// Other errors are counted, and a publication that fails too often is set aside.
+// The indexer counts other errors, and makes a publication that fails too often a dead letter.
 test('a store that does not answer is a system that is down, and the publication waits for it', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());

@@ -84,7 +84,7 @@ describeWithServers(['nats-server'], 'an export over a real bus', () => {
     const bytes = Buffer.from((await harness.objectStore.get(damaged)) ?? '');
     bytes[100] = (bytes[100] ?? 0) ^ 255;
     await harness.objectStore.put(damaged, bytes);
-    // Otherwise the stored bundle is the answer, for which no segment is read.
+    // The bundle is removed, because a stored one would be reused without reading a segment.
     await harness.objectStore.remove(first.data.state.bundle?.key ?? '');
 
     const jobId = await harness.request(contentVersion);

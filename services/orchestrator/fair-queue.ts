@@ -52,7 +52,7 @@ type Member<J> = {
 
 /** Virtual time by which an organization may be ahead of the others without being in debt. Turns alone put it ahead by 1 at most. */
 const mostAhead = 1.5;
-/** Above this number, debts that are paid are forgotten. */
+/** Number of stored debts above which those that are paid are removed. */
 const mostDebts = 1_000;
 
 /** Weighted fair queueing in virtual time. */

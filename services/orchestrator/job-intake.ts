@@ -107,7 +107,7 @@ export async function admit(
   return registry.add(stored);
 }
 
-/** Commits that are read concurrently. Most are our own, and reading them one at a time would be slower than thousands of jobs write them. */
+/** Number of commits that are read concurrently. Most are our own, and thousands of jobs write them faster than they could be read one at a time. */
 const commitsAtOnce = 16;
 
 /** Reads new jobs until `signal` aborts: each is in the index of active jobs before its request is acknowledged. */

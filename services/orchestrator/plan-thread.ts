@@ -12,7 +12,7 @@ import type { PlanQuestion, ThreadAnswer, ThreadQuestion } from './plan-maker.ts
  * before. Several plans are made at the same time and take turns, so that a small one does not wait for a large one.
  */
 
-/** Pages of all remembered plans together; 300 bytes each. */
+/** Size of the cache: pages of all its plans together, of 300 bytes each. */
 const mostPages = 200_000;
 
 const remembered = new LRUCache<string, PageKeys>({

@@ -19,7 +19,7 @@ import { type ActiveJob, type JobRegistry, lastCommit } from './job-registry.ts'
 /** A commit collects facts for this time, or up to this number. It does not wait if no more can come. */
 const foldAfterMs = 250;
 const foldAtCount = 20;
-/** Waiting facts are read in batches: one by one, reading would be slower than thousands of slots report. */
+/** Size of a batch. If facts were read one by one, thousands of slots would report them faster. */
 const factsAtOnce = 100;
 /**
  * Limit of facts that wait for a plan that cannot be read now. The bus delivers at most 1,000 unacknowledged facts, and the rest of them is for other

@@ -45,7 +45,7 @@ export async function changedFiles(
     if (without === undefined && !isChanged) continue;
     const mostBytes = without === undefined ? maxIsolatedBytes : maxSpecificationBytes;
     if (without !== undefined && file.sizeBytes > mostBytes) {
-      // Larger descriptions have no pages.
+      // A larger description has no pages. If it may restrict some, it is replaced as a whole.
       if (await mayRestrictIn(context, organization, file, signal)) made.set(path, { body: unreadDescription });
       continue;
     }

@@ -30,7 +30,7 @@ const keptBytes = 32 * 1024 * 1024;
 /** Size of the JSON of sidecars that are folded into one part. The JSON of one sidecar may be larger. */
 const partBytes = 16 * 1024 * 1024;
 
-/** Sidecars of a run that are read ahead. */
+/** Number of sidecars of a run that are read ahead. */
 const sidecarsAhead = 4;
 
 /**
@@ -55,7 +55,7 @@ export class TextsLost extends Error {
 
 /** Limit of the deflated texts of a part that is kept, which are in memory when it is stored. */
 const mostTextBytes = 16 * 1024 * 1024;
-/** Texts of parts of one kind in memory: those of adjacent segments are needed one after the other. */
+/** Limit of the texts of parts of one kind in memory, where those of adjacent segments are needed one after the other. */
 const mostReadBytes = 16 * 1024 * 1024;
 
 /**

@@ -12,7 +12,7 @@ export const digestStates = (): DigestStates => new LRUCache<string, Hash>({ max
 
 /** Size up to which bytes have a name, their own digest. */
 const mostNamedBytes = 4_096;
-/** Named texts between two states. */
+/** Number of named texts between two stored states. */
 const textsBetweenStates = 16;
 
 /**

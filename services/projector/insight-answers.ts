@@ -11,7 +11,7 @@ import {
 import { analyzeQuery } from '#shared/search/ranking/analyze-text.ts';
 import type { DayListKind } from './day-list.ts';
 
-/** Texts of one answer take 12 kilobytes at most, so a part of the list stays well under the megabyte that a document may have. */
+/** Limits of the texts of an answer. They take 12 kilobytes at most, so a part of the list stays well under the megabyte that a document may have. */
 const longest = { question: 300, comment: 500, path: 200, title: 100 };
 const mostPages = 10;
 const answersPerPart = 50;

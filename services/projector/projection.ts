@@ -35,7 +35,7 @@ export type ProjectionSource<M> = {
   name: ProjectionName;
   /** Shape of its documents, incremented when stored ones must be made again. A projector does that automatically. */
   shape: number;
-  /** Each message is folded independently; otherwise those of one subject build on each other. */
+  /** True if each message is folded independently. Otherwise, the messages of one subject build on each other. */
   isUnordered?: true;
   openReader(bus: Pick<BusParts, 'projectionReaders'>, generation: Generation): Promise<DurableReader<M>>;
   into: (stores: Stores, logs: Logs, by: Witness) => BatchHandler<M>;

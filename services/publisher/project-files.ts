@@ -152,7 +152,7 @@ async function unpackInChild(
   },
 ): Promise<void> {
   const parts = packed[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
-  /** Our error, or that of the client's connection; the child is only told that there was one. */
+  /** An error of this process or of the client's connection. The child is only told that there was one. */
   let problem: { cause: unknown } | undefined;
   let written: Promise<unknown> = Promise.resolve();
   /** Appends bytes to those of earlier questions. After a failed write nothing more is written, because it would be at a wrong place. */

@@ -144,7 +144,7 @@ function requireList({ listed }: ReceivedProject): readonly ListedFile[] {
   throw new ApiError('invalid_project', sentence);
 }
 
-/** Longest time for storing what arrived of an upload that was cut. */
+/** Time limit for storing the files that arrived of an upload that was cut. */
 const keepWithinMs = 60_000;
 const recordWithinMs = 10_000;
 

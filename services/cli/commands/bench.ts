@@ -68,7 +68,7 @@ recall@1 and recall@5: the share of questions whose right page comes first, or a
 async function benchSearch(named: string, file: string | undefined, options: Options): Promise<void> {
   const { json, limit, misses, minRecall, mostPages } = options;
   const output = createOutput(json);
-  // Read first, because reading the site may take minutes.
+  // The questions are read first, because reading the site may take minutes.
   const given = file === undefined ? undefined : await readQuestions(file);
   const site = await openSite(named, options, mostPages);
   try {

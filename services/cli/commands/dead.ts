@@ -58,7 +58,7 @@ export function deadCommand(program: Command): void {
 
 type DecideOptions = BusCommandOptions & { why: string; by: string };
 
-/** The user of this process may have no name, as in many containers. */
+/** Name of the user and the machine. In many containers the user has no name. */
 function defaultName(): string {
   try {
     return `${userInfo().username}@${hostname()}`;

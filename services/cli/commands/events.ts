@@ -14,7 +14,7 @@ import { eventLine } from '../timeline/words.ts';
 
 type Options = ServerCommandOptions & { list: boolean; html?: string };
 
-/** Up to this number, events are listed below the picture; more would scroll it away, so they need `--list`. */
+/** Maximum number of events that are listed below the picture. More would scroll it away, so they need `--list`. */
 const mostListed = 40;
 
 export function eventsCommand(program: Command): void {

@@ -19,7 +19,7 @@ export function housekeepingCommand(program: Command): void {
 /** Takes the same steps as the housekeeper, with its rights and its settings from the environment. */
 function show(options: BusCommandOptions): Promise<void> {
   return withBus('housekeeper', options, async (bus) => {
-    // Loaded on demand, because the other commands need no service.
+    // The service is loaded on demand, because other commands do not need it.
     const { previewSweep } = await import('#services/housekeeper/preview-sweep.ts');
     const { objects, contents, notJudged } = await previewSweep(bus, withLocalObjects(options));
     const organizations = [...new Set([...objects.keys(), ...contents.map(({ organization }) => organization)])];

@@ -70,7 +70,7 @@ export function insightsText(insights: Insights, looks: Looks): string {
 type Row = [count: number, name: string, note: string];
 
 const longestBar = 24;
-/** Columns below which a bar is left out. */
+/** Bars with fewer columns are left out. */
 const shortestBar = 8;
 const gap = '  ';
 const longestName = 72;

@@ -10,7 +10,7 @@ export function startCommand(program: Command): void {
     .option('--watch', 'restart services when their code changes, for work on Bindery itself')
     .option('-h, --help', 'display help for command, and the settings')
     .action(async ({ help, watch = false }: { help?: true; watch?: boolean }, command: Command) => {
-      // Loaded on demand: bus, supervisor and renderer take longer to load than most commands take to run.
+      // The installation is loaded on demand: bus, supervisor and renderer take longer to load than most commands take to run.
       const { startInstallation, startSettings } = await import('../start.ts');
       if (help) process.stdout.write(`${command.helpInformation()}\n${settingsText(startSettings)}`);
       else await startInstallation(process.env, watch);

@@ -40,7 +40,7 @@ const columns: readonly Column[] = [
 
 const gap = '  ';
 const longestBar = 24;
-/** Columns below which a bar is left out. */
+/** Bars with fewer columns are left out. */
 const shortestBar = 8;
 const none = '·';
 /** Shown for a figure whose records have expired. */

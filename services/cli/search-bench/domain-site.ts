@@ -6,7 +6,7 @@ import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { type ApiClient, ApiFailure } from '../api-client.ts';
 import type { AskedPage, SearchQuestion } from './questions.ts';
 
-/** The maximum of a search response. Several passages may be from one page. */
+/** Maximum number of passages in a search response. Several may be from one page. */
 const mostPassages = 50;
 const pagesAtOnce = 4;
 

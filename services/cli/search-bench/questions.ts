@@ -86,7 +86,7 @@ export type AskedPage = {
   links: readonly { to: string; text: string }[];
 };
 
-/** Descriptions and link texts with fewer words are not specific to one page. */
+/** Minimum number of words. Shorter descriptions and link texts are not specific to one page. */
 const leastWords = { 'link-text': 2, description: 4 };
 
 /**

@@ -4,7 +4,7 @@ import { type Bar, gaps, type Lane, lengthMs, type Phase, union } from './timeli
 
 /** Normal delay of a fact's commit: 100 ms for other facts to join it, and the commit itself. */
 const commitDelayMs = 250;
-/** Shorter waits are left out, because start times are derived. */
+/** Minimum length of a wait that is drawn. Start times are derived, so shorter waits may not be real. */
 const shortestWaitMs = 100;
 
 /** One lane for each worker in order of its first work, and one for reused chunks; the bundler comes last. Pure. */

@@ -44,7 +44,7 @@ export async function answerPreflight(request: FastifyRequest, reply: FastifyRep
     .headers({
       'access-control-allow-origin': '*',
       'access-control-allow-methods': 'GET, POST, OPTIONS',
-      // Reflected, because some clients set other headers, and `*` does not cover `authorization`.
+      // The requested headers are reflected, because some clients set others, and `*` does not cover `authorization`.
       'access-control-allow-headers': wanted ?? 'authorization, content-type',
       'access-control-max-age': String(preflightSeconds),
       vary: 'Access-Control-Request-Headers',

@@ -25,7 +25,7 @@ export type KeyUses = {
 const flushEveryMs = 60_000;
 const closeWithinMs = 2_000;
 const atOnce = 16;
-/** Each conflict is another gateway's write, so two in a row are rare. */
+/** Limit of attempts to write. Each conflict is a write of another gateway, so two in a row are rare. */
 const mostAttempts = 5;
 
 /**

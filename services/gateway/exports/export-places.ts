@@ -23,7 +23,7 @@ const longestJobMs = dayMs;
 const lookedAt = 2;
 const retryAfterSeconds = 30;
 
-/** Every conflict is another gateway's progress. */
+/** Limit of attempts to write. Each conflict means that another gateway has written. */
 const mostAttempts = 20;
 const conflictPause: RetryPolicy = { firstPauseMs: 2, longestPauseMs: 200 };
 
