@@ -170,6 +170,11 @@ test('given changes of an organization, then keys by their ids, and never what t
         data: { organization, oldKeyId: key('a').id, oldExpiresAt: '2026-03-02T10:00:00.000Z', key: key('b') },
       },
       { type: 'ApiKeyRevoked', version: 1, data: { organization, keyId: key('b').id } },
+      {
+        type: 'ApiKeysForgotten',
+        version: 1,
+        data: { organization, keys: [{ id: key('b').id, sha256: digest, endedAt: '2026-03-02T10:00:00.000Z' }] },
+      },
     ),
   );
   expect(entries).toMatchObject([

@@ -21,9 +21,14 @@ export const directoryProjection: ProjectionSource<DirectoryCommit> = {
             // An older state never replaces a newer one, because that could restore a revoked key.
             await updateDocument(directoryKeys, apiKeyKey(key.sha256), (known) => {
               const isKnown = known !== undefined && known.revision >= commit.revision;
-              return isKnown && lost === undefined ? undefined : keyDocument(commit, key);
+              if (lost === undefined) return isKnown ? undefined : keyDocument(commit, key);
+              // A key that was forgotten in a lost commit is in no state.
+              const revokedAt = key.revokedAt ?? known?.key.revokedAt;
+              return keyDocument(commit, revokedAt === undefined ? key : { ...key, revokedAt });
             });
           }
+          for (const { sha256, endedAt } of forgottenKeys(commit))
+            await updateDocument(directoryKeys, apiKeyKey(sha256), (known) => withEnd(known, endedAt));
         },
         finish: () => trail.write(),
       },
@@ -48,11 +53,24 @@ function touchedKeys({ data: { events, state } }: DirectoryCommit): ApiKey[] {
       case 'ApiKeyRevoked':
         ids.add(event.data.keyId);
         break;
+      case 'ApiKeysForgotten':
+        break;
       case 'ApiKeyRotated':
         ids.add(event.data.oldKeyId).add(event.data.key.id);
     }
   }
   return state.keys.filter((key) => ids.has(key.id));
+}
+
+const forgottenKeys = ({ data }: DirectoryCommit) =>
+  data.events.flatMap((event) => (event.type === 'ApiKeysForgotten' ? event.data.keys : []));
+
+/** The document of a forgotten key, which no later commit changes: it must say that the key has ended. Undefined if it does. Pure. */
+function withEnd(known: KeyDocument | undefined, endedAt: string): KeyDocument | undefined {
+  if (known === undefined) return undefined;
+  const { revokedAt, expiresAt } = known.key;
+  const isEnded = revokedAt !== undefined || (expiresAt !== undefined && Date.parse(expiresAt) <= Date.parse(endedAt));
+  return isEnded ? undefined : { ...known, key: { ...known.key, revokedAt: endedAt } };
 }
 
 /**
@@ -96,6 +114,9 @@ export function directoryAuditEntries(commit: DirectoryCommit): AuditEntry[] {
       }
       case 'ApiKeyRevoked':
         return [{ action: 'key.revoked', keyId: event.data.keyId }];
+      // The audit trail has the end of each of them.
+      case 'ApiKeysForgotten':
+        return [];
     }
   });
 }

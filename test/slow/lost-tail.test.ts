@@ -126,13 +126,16 @@ describeWithServers(['nats-server'], 'a bus that lost the end of its logs', () =
       if (letter !== 'c') await advance(letter, `${letter}4`, third, { phase: 'completed', progress: 100 });
     }
     const lostThird = await changeDirectory('d3', second, created('b'));
-    await changeDirectory('d4', lostThird, {
+    const lostFourth = await changeDirectory('d4', lostThird, {
       type: 'ApiKeyRevoked',
       version: 1,
       data: { organization: 'acme', keyId: apiKey('a').id },
     });
+    const forgotten = [{ id: apiKey('a').id, sha256: apiKey('a').sha256, endedAt: '2026-03-01T10:00:00.000Z' }];
+    const data = { organization: 'acme', keys: forgotten };
+    await changeDirectory('d5', lostFourth, { type: 'ApiKeysForgotten', version: 1, data });
     await Promise.all(['a4', 'b4', 'c3'].map((id) => statusReflects(id.charAt(0), id)));
-    await directoryReflects('d4');
+    await directoryReflects('d5');
     const lostStatus = await statusOf('a');
     await whileStopped(async (stream) => {
       await rm(join(streams(), stream), { recursive: true });

@@ -1,4 +1,8 @@
+import { directoryAggregate, type DirectoryState } from '#shared/aggregates/directory/directory.ts';
 import { ConcurrentAppend } from '#shared/messaging/log/event-log.ts';
+import { handleCommand } from '#shared/messaging/log/handle-command.ts';
+import { directoryLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   bearer,
@@ -15,10 +19,12 @@ const atOffice = '203.0.113.7';
 let gateway: GatewayHarness;
 /** The first key of the organization, with all rights for 90 days. */
 let first: { id: string; key: string };
+let organization: string;
 
 beforeEach(async () => {
   gateway = await gatewayHarness({ BINDERY_LIMIT_KEYS_PER_HOUR: '1000' });
-  const { adminKey, adminKeyId } = await createOrganization(gateway);
+  const { id, adminKey, adminKeyId } = await createOrganization(gateway);
+  organization = id;
   first = { id: adminKeyId, key: adminKey };
 });
 
@@ -371,4 +377,45 @@ test('the number and size of keys are limited, so that every key can be revoked'
   // A message of the bus holds 1 MB.
   const last = await gateway.bus.directory.last('directory.acme.log');
   expect(JSON.stringify(last?.commit).length).toBeLessThan(900_000);
+});
+
+test('an organization that has used up its keys gets new ones in place of ended ones, which stay refused', async () => {
+  const revoked = await made({ name: 'old' });
+  await revoke(first, revoked);
+  const { bus, clock, random } = gateway.context;
+  const time = clock.now().toISOString();
+  const actor = { kind: 'operator' as const, id: 'operator' };
+  const origin = { source: 'test', actor, causationId: 'test', correlationId: 'test' };
+  const subject = directoryLogSubject(organization);
+  const fill = (state: DirectoryState | undefined) =>
+    Array.from({ length: 500 - (state?.keys.length ?? 0) }, (_, at) => ({
+      type: 'ApiKeyCreated' as const,
+      version: 1 as const,
+      data: {
+        organization,
+        key: {
+          ...{
+            id: `key_${String(at).padStart(16, '0')}`,
+            kind: 'admin' as const,
+            name: 'filled',
+            sha256: sha256Of(String(at)),
+          },
+          ...{ scopes: ['read' as const], allowedAddresses: [], allowedOrigins: [], createdAt: time },
+        },
+      },
+    }));
+  await handleCommand({ log: bus.directory, clock, random }, directoryAggregate, { subject, decide: fill, origin });
+  await made({ name: 'new' });
+  const { apiKeys } = (await gateway.app.inject({ url: '/v1/api-keys', headers: bearer(first.key) })).json<{
+    apiKeys: { id: string }[];
+  }>();
+  expect(apiKeys).toHaveLength(500);
+  expect(apiKeys.map(({ id }) => id)).not.toContain(revoked.id);
+  later(1);
+  expect((await gateway.app.inject({ url: '/v1/api-keys', headers: bearer(revoked.key) })).json()).toMatchObject({
+    code: 'invalid_key',
+  });
+  expect((await revoke(first, revoked)).statusCode).toBe(404);
+  const full = await create(first, { name: 'one more' });
+  expect([full.statusCode, full.json().code]).toEqual([409, 'in_use']);
 });

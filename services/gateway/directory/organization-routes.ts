@@ -92,7 +92,12 @@ export const organizationRoutes = [
     },
     async (context, { params, body: { domain: slug, hosts, ...rest }, origin }) => {
       const domain = { slug, hosts: [...new Set(hosts)], ...rest };
-      await appendToDirectory(context, params.org, (state) => addDomain(found(state, params.org), domain), origin);
+      await appendToDirectory(
+        context,
+        params.org,
+        (state, change) => addDomain(found(state, params.org), change, domain),
+        origin,
+      );
       return { domain: slug, hosts: domain.hosts, ...rest };
     },
   ),
@@ -116,7 +121,7 @@ export const organizationRoutes = [
       await appendToDirectory(
         context,
         params.org,
-        (state) => grantAdminKey(found(state, params.org), key.apiKey),
+        (state, change) => grantAdminKey(found(state, params.org), change, key.apiKey),
         origin,
       );
       return shownOnce(key);

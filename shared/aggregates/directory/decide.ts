@@ -41,7 +41,11 @@ export function changeOrganization(
   return [{ type: 'OrganizationChanged', version: 1, data: { organization, ...changed } }];
 }
 
-export function addDomain(state: DirectoryState | undefined, domain: DomainEntry): DirectoryEvent[] {
+export function addDomain(
+  state: DirectoryState | undefined,
+  { time }: Pick<EventMetadata, 'time'>,
+  domain: DomainEntry,
+): DirectoryEvent[] {
   const { organization, domains } = existing(state);
   if (domains.length >= mostDomains)
     throw new ApiError('in_use', `The organization has ${mostDomains} domains, which is the maximum.`);
@@ -52,15 +56,20 @@ export function addDomain(state: DirectoryState | undefined, domain: DomainEntry
   const keyCount = [...domains, domain].flatMap(({ userTokenKeys }) => userTokenKeys ?? []).length;
   if (keyCount > mostUserTokenKeys)
     throw new ApiError('in_use', `The domains of an organization have at most ${mostUserTokenKeys} user token keys.`);
-  checkRoom(existing(state), domain);
-  return [{ type: 'DomainAdded', version: 1, data: { organization, domain } }];
+  return [
+    ...roomFor(existing(state), domain, time),
+    { type: 'DomainAdded', version: 1, data: { organization, domain } },
+  ];
 }
 
 /** Adds an admin key from the operator, for an organization whose admin keys are lost or have ended. The limit of keys does not apply. */
-export function grantAdminKey(state: DirectoryState | undefined, key: ApiKey): DirectoryEvent[] {
+export function grantAdminKey(
+  state: DirectoryState | undefined,
+  { time }: Pick<EventMetadata, 'time'>,
+  key: ApiKey,
+): DirectoryEvent[] {
   const { organization } = existing(state);
-  checkRoom(existing(state), key);
-  return [{ type: 'ApiKeyCreated', version: 1, data: { organization, key } }];
+  return [...roomFor(existing(state), key, time), { type: 'ApiKeyCreated', version: 1, data: { organization, key } }];
 }
 
 /**
@@ -75,11 +84,10 @@ export function createApiKey(
 ): DirectoryEvent[] {
   const { organization } = existing(state);
   const maker = withLifeSince(makerOf(existing(state), change), beganAt);
-  checkCount(existing(state));
   const key = make(maker);
   checkNewKey(maker, key);
-  checkRoom(existing(state), key);
-  return [{ type: 'ApiKeyCreated', version: 1, data: { organization, key } }];
+  const forgotten = roomFor(existing(state), key, change.time, mostKeys);
+  return [...forgotten, { type: 'ApiKeyCreated', version: 1, data: { organization, key } }];
 }
 
 /** Replaces a key by `renew(old)`. The old one stays valid until `overlapEnd`, or until its own earlier end. `beganAt`: see `createApiKey`. */
@@ -95,13 +103,15 @@ export function rotateApiKey(
   const old = keys.find((key) => key.id === keyId && key.revokedAt === undefined);
   if (old === undefined)
     throw new ApiError('not_found', `There is no API key "${keyId}" in this organization, or it was revoked.`);
-  checkCount(existing(state));
   const key = renew(old);
   checkRotation(maker, old, key);
   if (key.expiresAt !== undefined && Date.parse(key.expiresAt) <= Date.parse(change.time)) throw endedBefore(old);
   const oldExpiresAt = old.expiresAt !== undefined && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
-  checkRoom(existing(state), key);
-  return [{ type: 'ApiKeyRotated', version: 1, data: { organization, oldKeyId: old.id, oldExpiresAt, key } }];
+  const forgotten = roomFor(existing(state), key, change.time, mostKeys);
+  return [
+    ...forgotten,
+    { type: 'ApiKeyRotated', version: 1, data: { organization, oldKeyId: old.id, oldExpiresAt, key } },
+  ];
 }
 
 const endedBefore = ({ id, expiresAt }: ApiKey): ApiError =>
@@ -125,21 +135,49 @@ export function revokeApiKey(state: DirectoryState | undefined, keyId: string): 
   return [{ type: 'ApiKeyRevoked', version: 1, data: { organization, keyId } }];
 }
 
-function checkCount({ keys }: DirectoryState): void {
-  if (keys.length < mostKeys) return;
-  throw new ApiError(
-    'in_use',
-    `The organization has created ${mostKeys} keys, revoked ones included, which is the maximum. Use an existing key.`,
-  );
+/**
+ * The event that makes room for a key or domain, if it needs room: keys that have ended are forgotten, the one that ended first before the others. Throws
+ * `in_use` if the valid keys leave no room. `mostKeys`: limit of keys with the added one.
+ */
+function roomFor(
+  state: DirectoryState,
+  added: ApiKey | DomainEntry,
+  time: string,
+  mostKeys = Infinity,
+): DirectoryEvent[] {
+  const { organization, keys } = state;
+  const bytesOf = (part: unknown) => Buffer.byteLength(JSON.stringify(part));
+  let bytes = bytesOf(state) + bytesOf(added);
+  const isFull = () => bytes > mostStateBytes || keys.length - forgotten.length >= mostKeys;
+  const forgotten: { id: string; sha256: string; endedAt: string }[] = [];
+  for (const { key, endedAt } of isFull() ? endedKeys(keys, time) : []) {
+    if (!isFull()) break;
+    forgotten.push({ id: key.id, sha256: key.sha256, endedAt });
+    bytes -= bytesOf(key) + 1;
+  }
+  if (keys.length - forgotten.length >= mostKeys)
+    throw new ApiError(
+      'in_use',
+      `The organization has ${mostKeys} valid keys, which is the maximum. Use an existing key, or revoke one.`,
+    );
+  if (bytes > mostStateBytes)
+    throw new ApiError(
+      'in_use',
+      `The keys and domains of the organization would take more than ${mostStateBytes / 1_000} KB, which is the maximum. Name fewer addresses, origins or hosts.`,
+    );
+  return forgotten.length === 0
+    ? []
+    : [{ type: 'ApiKeysForgotten', version: 1, data: { organization, keys: forgotten } }];
 }
 
-function checkRoom(state: DirectoryState, added: ApiKey | DomainEntry): void {
-  const size = [state, added].reduce((sum, part) => sum + Buffer.byteLength(JSON.stringify(part)), 0);
-  if (size <= mostStateBytes) return;
-  throw new ApiError(
-    'in_use',
-    `The keys and domains of the organization would take more than ${mostStateBytes / 1_000} KB, which is the maximum. Name fewer addresses, origins or hosts.`,
-  );
+/** Keys that are revoked or expired at a time, ordered by their ends. */
+function endedKeys(keys: readonly ApiKey[], time: string): { key: ApiKey; endedAt: string }[] {
+  return keys
+    .flatMap((key) => {
+      const [endedAt] = [key.revokedAt, key.expiresAt].flatMap((end) => end ?? []).toSorted();
+      return endedAt !== undefined && Date.parse(endedAt) <= Date.parse(time) ? [{ key, endedAt }] : [];
+    })
+    .toSorted((a, b) => Date.parse(a.endedAt) - Date.parse(b.endedAt));
 }
 
 function existing(state: DirectoryState | undefined): DirectoryState {

@@ -75,12 +75,14 @@ describe('an organization', () => {
     expect(() => changeOrganization(undefined, { plan: 'pro' })).toThrow(
       expect.objectContaining({ code: 'not_found', message: 'There is no such organization.' }),
     );
-    expect(() => after(undefined, addDomain(acme, docs))).toThrow('DomainAdded of acme comes before its creation');
+    expect(() => after(undefined, addDomain(acme, { time }, docs))).toThrow(
+      'DomainAdded of acme comes before its creation',
+    );
   });
 });
 
 describe('a domain', () => {
-  const withDocs = after(acme, addDomain(acme, docs));
+  const withDocs = after(acme, addDomain(acme, { time }, docs));
 
   test('is added with its hosts', () => {
     expect(withDocs.domains).toEqual([docs]);
@@ -92,7 +94,7 @@ describe('a domain', () => {
     ['slug that is a host name', { ...docs, slug: 'docs.acme.com', hosts: [] }],
   ])('cannot take a %s of another one', (_name, domain) => {
     const name = domain.slug === docs.slug ? 'docs' : 'docs.acme.com';
-    expect(() => addDomain(withDocs, domain)).toThrow(
+    expect(() => addDomain(withDocs, { time }, domain)).toThrow(
       expect.objectContaining({
         code: 'in_use',
         message: `The organization has a domain with the name "${name}" already.`,
@@ -102,8 +104,8 @@ describe('a domain', () => {
 
   test('is the last one of 200', () => {
     const domains = Array.from({ length: 200 }, (_, count) => ({ ...docs, slug: `docs-${count}`, hosts: [] }));
-    expect(addDomain({ ...acme, domains: domains.slice(1) }, docs)).toHaveLength(1);
-    expect(() => addDomain({ ...acme, domains }, docs)).toThrow(
+    expect(addDomain({ ...acme, domains: domains.slice(1) }, { time }, docs)).toHaveLength(1);
+    expect(() => addDomain({ ...acme, domains }, { time }, docs)).toThrow(
       expect.objectContaining({
         code: 'in_use',
         message: 'The organization has 200 domains, which is the maximum.',
@@ -155,14 +157,15 @@ describe('a domain', () => {
     );
     const signed = (slug: string) => ({ slug, hosts: [], groups: 'signed' as const, userTokenKeys });
     let state = acme;
-    for (let count = 0; count < 20; count += 1) state = after(state, addDomain(state, signed(`docs-${count}`)));
-    expect(() => addDomain(state, signed('one-more'))).toThrow(
+    for (let count = 0; count < 20; count += 1)
+      state = after(state, addDomain(state, { time }, signed(`docs-${count}`)));
+    expect(() => addDomain(state, { time }, signed('one-more'))).toThrow(
       expect.objectContaining({
         code: 'in_use',
         message: 'The domains of an organization have at most 100 user token keys.',
       }),
     );
-    expect(after(state, addDomain(state, docs)).domains).toHaveLength(21);
+    expect(after(state, addDomain(state, { time }, docs)).domains).toHaveLength(21);
   });
 });
 
@@ -271,8 +274,8 @@ describe('an API key', () => {
 
   test('from the operator is not counted, but needs room', () => {
     const full = { ...acme, keys: Array.from({ length: 500 }, (_, count) => key(String(count))) };
-    expect(after(full, grantAdminKey(full, second)).keys).toEqual([...full.keys, second]);
-    expect(() => grantAdminKey(undefined, second)).toThrow('no such organization');
+    expect(after(full, grantAdminKey(full, { time }, second)).keys).toEqual([...full.keys, second]);
+    expect(() => grantAdminKey(undefined, { time }, second)).toThrow('no such organization');
   });
 
   test('and a domain have room in a state of 400 KB', () => {
@@ -283,23 +286,89 @@ describe('an API key', () => {
     };
     const fits = large(400_000 - bytesOf(second));
     expect(400_000 - bytesOf(fits) - bytesOf(second)).toBeLessThan(2);
-    expect(grantAdminKey(fits, second)).toHaveLength(1);
+    expect(grantAdminKey(fits, { time }, second)).toHaveLength(1);
     const tooLarge = { ...fits, name: `${fits.name}éé` };
     const tooMuch = expect.objectContaining({
       code: 'in_use',
       message:
         'The keys and domains of the organization would take more than 400 KB, which is the maximum. Name fewer addresses, origins or hosts.',
     });
-    expect(() => grantAdminKey(tooLarge, second)).toThrow(tooMuch);
+    expect(() => grantAdminKey(tooLarge, { time }, second)).toThrow(tooMuch);
     expect(() => createApiKey(tooLarge, byFirst, () => second)).toThrow(tooMuch);
     expect(() => rotateApiKey(tooLarge, byFirst, { keyId: first.id, overlapEnd: time }, () => second)).toThrow(tooMuch);
-    expect(() => addDomain(tooLarge, { ...docs, hosts: ['h'.repeat(500)] })).toThrow(tooMuch);
+    expect(() => addDomain(tooLarge, { time }, { ...docs, hosts: ['h'.repeat(500)] })).toThrow(tooMuch);
   });
 
   test('is the last one of 500', () => {
     const full = { ...acme, keys: [first, ...Array.from({ length: 499 }, (_, count) => key(String(count)))] };
-    const tooMany = expect.objectContaining({ code: 'in_use', message: expect.stringContaining('created 500 keys') });
+    const tooMany = expect.objectContaining({ code: 'in_use', message: expect.stringContaining('has 500 valid keys') });
     expect(() => createApiKey(full, byFirst, () => second)).toThrow(tooMany);
     expect(() => rotateApiKey(full, byFirst, { keyId: first.id, overlapEnd: time }, () => second)).toThrow(tooMany);
+  });
+
+  test('that is rotated every week for twelve years finds room, and only ended keys make it', () => {
+    const weekMs = 7 * 86_400_000;
+    let state = acme;
+    let current = key('endless');
+    state = after(state, grantAdminKey(state, { time }, current));
+    let forgotten = 0;
+    for (let week = 1; week <= 624; week += 1) {
+      const now = new Date(Date.parse(time) + week * weekMs);
+      const change = { time: now.toISOString(), actor: { kind: 'key' as const, id: current.id } };
+      const next = key(String(week), { createdAt: change.time });
+      const overlapEnd = new Date(now.getTime() + 86_400_000).toISOString();
+      const events = rotateApiKey(state, change, { keyId: current.id, overlapEnd }, () => next);
+      const before = new Map(state.keys.map((each) => [each.id, each]));
+      for (const event of events) {
+        for (const { id, sha256, endedAt } of event.type === 'ApiKeysForgotten' ? event.data.keys : []) {
+          expect(before.get(id)).toMatchObject({ sha256, expiresAt: endedAt });
+          expect(Date.parse(endedAt)).toBeLessThanOrEqual(now.getTime());
+          forgotten += 1;
+        }
+        state = directoryAggregate.evolve(state, event, change);
+      }
+      current = next;
+    }
+    expect([state.keys.length, forgotten]).toEqual([500, 126]);
+    expect(state.keys.at(-1)).toEqual(current);
+  });
+
+  test('that needs room takes that of the keys that ended first, be it by revocation or expiry', () => {
+    const at = (day: number) => `2026-02-${String(day).padStart(2, '0')}T10:00:00.000Z`;
+    const ended = [
+      key('late', { revokedAt: at(20) }),
+      key('early', { expiresAt: at(10), revokedAt: at(28) }),
+      key('middle', { revokedAt: at(15), expiresAt: '2027-01-01T10:00:00.000Z' }),
+    ];
+    const valid = [first, ...Array.from({ length: 496 }, (_, count) => key(String(count)))];
+    const forgottenIn = (events: readonly DirectoryEvent[]) =>
+      events.flatMap((event) => (event.type === 'ApiKeysForgotten' ? event.data.keys : []));
+    const create = (state: DirectoryState) => createApiKey(state, byFirst, () => second);
+    const full = { ...acme, keys: [...ended, ...valid] };
+    expect(forgottenIn(create(full))).toEqual([{ id: key('early').id, sha256: '0'.repeat(64), endedAt: at(10) }]);
+    expect(after(full, create(full)).keys).toEqual([ended[0], ended[2], ...valid, second]);
+    expect(forgottenIn(create({ ...full, keys: [...ended.slice(1), ...valid] }))).toEqual([]);
+    const over = { ...full, keys: [...ended, ...valid, key('granted')] };
+    expect(forgottenIn(create(over)).map(({ id }) => id)).toEqual([key('early').id, key('middle').id]);
+    const noneEnded = { ...acme, keys: [...valid, ...ended.map(({ id }) => key(id.slice(4)))] };
+    expect(() => create(noneEnded)).toThrow(expect.objectContaining({ code: 'in_use' }));
+  });
+
+  test('that has ended makes room for a domain, too', () => {
+    const wide = (id: string, change: Partial<ApiKey>) =>
+      key(id, {
+        allowedOrigins: Array.from({ length: 500 }, (_, at) => `https://${at}.${'o'.repeat(180)}.test`),
+        ...change,
+      });
+    const state = {
+      ...acme,
+      keys: [first, wide('valid', {}), wide('a', { revokedAt: time }), wide('b', { revokedAt: time })],
+    };
+    const large = { ...docs, hosts: Array.from({ length: 500 }, (_, at) => `${at}.${'h'.repeat(240)}.test`) };
+    const events = addDomain(state, { time }, large);
+    expect(events.map(({ type }) => type)).toEqual(['ApiKeysForgotten', 'DomainAdded']);
+    expect(after(state, events).keys.map(({ id }) => id)).toEqual([first.id, key('valid').id, key('b').id]);
+    const allValid = { ...state, keys: state.keys.map(({ revokedAt: _, ...each }) => each) };
+    expect(() => addDomain(allValid, { time }, large)).toThrow(expect.objectContaining({ code: 'in_use' }));
   });
 });

@@ -93,6 +93,10 @@ export const directoryEventSchema = z.discriminatedUnion('type', [
   /** The old key stays valid until `oldExpiresAt`. */
   event('ApiKeyRotated', { oldKeyId: z.string(), oldExpiresAt: timestamp, key: apiKeySchema }),
   event('ApiKeyRevoked', { keyId: z.string() }),
+  /** Keys that had ended leave the state to make room. They are refused for good. `endedAt`: their expiry or revocation, the earlier of the two. */
+  event('ApiKeysForgotten', {
+    keys: z.array(z.object({ id: z.string(), sha256: sha256Hex, endedAt: timestamp })).min(1),
+  }),
 ]);
 
 export type DirectoryEvent = z.infer<typeof directoryEventSchema>;
@@ -139,6 +143,10 @@ function evolve(state: DirectoryState | undefined, event: DirectoryEvent, { time
     }
     case 'ApiKeyRevoked':
       return { ...state, keys: changeKey(state.keys, event.data.keyId, { revokedAt: time }) };
+    case 'ApiKeysForgotten': {
+      const forgotten = new Set(event.data.keys.map(({ id }) => id));
+      return { ...state, keys: state.keys.filter(({ id }) => !forgotten.has(id)) };
+    }
   }
 }
 
