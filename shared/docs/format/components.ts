@@ -1,6 +1,6 @@
 import { allDone, done, not, partly, type SupportTable } from './support.ts';
 
-/** Support for the components of a page and their properties. A name without a property stands for the component itself and its content. */
+/** Support for the components of a page and their properties. A name without a property stands for the component and its content. */
 export const componentSupport: SupportTable = {
   ...allDone('Accordion Accordion.title Accordion.description Accordion.defaultOpen Accordion.id Accordion.icon'),
   ...allDone('Accordion.iconType AccordionGroup'),

@@ -57,7 +57,7 @@ function isWritten(value: JsonValue | undefined, [key, ...rest]: readonly string
 
 const kinds = ['group', 'tab', 'item', 'anchor', 'dropdown', 'product', 'version', 'language'];
 
-/** The keys of all navigation nodes, each alone (`icon`) and with the kind of its node (`group.icon`), because the support table names keys in both ways. */
+/** The keys of all navigation nodes, each alone (`icon`) and with the kind of its node (`group.icon`): the support table has names of both forms. */
 function keysOfNodes(navigation: JsonValue | undefined): Set<string> {
   const found = new Set<string>();
   const visit = (value: JsonValue | undefined): void => {

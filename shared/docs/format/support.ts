@@ -1,4 +1,4 @@
-/** How far Bindery supports one setting, key or property of the format. `note` tells readers of the documentation how, or why not. */
+/** Bindery's support for one setting, key or property of the format. `note` tells readers of the documentation the limits, or the reason. */
 export type Support = { is: 'done' | 'partly' | 'not'; note?: string };
 
 /** Support by name, in the order in which the documentation lists the names. */

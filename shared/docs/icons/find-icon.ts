@@ -3,7 +3,7 @@ import { type Drawing, drawingOf, type IconSet } from './icon-sets.ts';
 /** Values of `icons.library` in docs.json. */
 export type IconLibrary = 'fontawesome' | 'lucide' | 'tabler';
 
-/** An icon as an author names it: `rocket`, with `iconType` or as Font Awesome writes both: `fa-regular fa-circle`. */
+/** An icon as an author names it: `rocket`, with `iconType` if there is one, or both in Font Awesome's notation: `fa-regular fa-circle`. */
 export type WrittenIcon = { name: string; type?: string | undefined };
 
 export type FoundIcon = {
@@ -15,9 +15,8 @@ export type FoundIcon = {
 const longestName = 100;
 
 /**
- * Finds the icon of a name. The project's own library is searched first, then the others. Styles that are only sold (light, thin, sharp, duotone)
- * fall back to the free ones. If no library has the name, the icon of a shorter name stands in: `rocket` for `rocket-launch`. Undefined if there is
- * none.
+ * Finds the icon of a name. The project's own library is searched first, then the others. Paid styles (light, thin, sharp, duotone) fall back to free
+ * ones. If no library has the name, the icon of a shorter name stands in: `rocket` for `rocket-launch`. Undefined if there is none.
  */
 export function findIcon({ name, type }: WrittenIcon, library: IconLibrary): FoundIcon | undefined {
   if (name.length > longestName) return undefined;

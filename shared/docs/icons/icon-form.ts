@@ -11,7 +11,7 @@ export type IconForm =
   /** The icon is in no library. */
   | { kind: 'unknown' };
 
-/** Tells the form of a written icon: a name from a library, an emoji, or a picture of the project or of another site. */
+/** The form of a written icon: a name from a library, an emoji, or a picture of the project or of another site. */
 export function iconForm(written: WrittenIcon, library: IconLibrary): IconForm {
   const name = written.name.trim();
   if (isPicture(name)) return { kind: 'picture', address: name };

@@ -79,7 +79,9 @@ export function readExpression(text: string): { length: number } | { problem: st
   }
 }
 
-/** Micromark reads `pos` of a syntax error and continues. This error throws itself there, which ends the reading of the expression. */
+/**
+ * Micromark reads `pos` of a syntax error and continues. The getter `pos` of this error throws the error, which ends the reading of the expression.
+ */
 class TooMuchJavaScript extends SyntaxError {
   readonly reason = 'the expressions of the page are too long';
 
@@ -88,13 +90,13 @@ class TooMuchJavaScript extends SyntaxError {
   }
 }
 
-/** Bound of nodes times lines in the expressions of a page. */
+/** Limit of nodes times lines in the expressions of a page. */
 const mostPlacesByLines = 400_000_000;
 
 /**
- * Acorn for micromark, which calls it at each closing brace with all text before the brace, so that a small text could take minutes. It refuses
- * expressions once a text has used more work than real ones need. Micromark then looks for the place of each node and each
- * comment among all lines of the expression. It gets no comments, because nothing reads them, and nodes times lines are bounded.
+ * Acorn for micromark, which calls it at each closing brace with all text before the brace, so a small text could take minutes. This parser refuses
+ * expressions once a text has needed more work than real texts do. Micromark also searches all lines of an expression for the place of each node and
+ * comment. So it gets no comments, which nothing reads, and nodes times lines are limited.
  */
 export function boundedAcorn(text: string): typeof Parser {
   let left = Math.min(20 * text.length + 1_000_000, 20_000_000);

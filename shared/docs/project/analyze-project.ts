@@ -30,7 +30,10 @@ export type AnalyzeOptions = {
   signal?: AbortSignal | undefined;
   /** Receives the files that are made for pages, each once; the model names them by their hashes. */
   keep?: (made: MadeFile) => void;
-  /** Readings of an earlier version of the project, and the version of the code that reads it; the outcome then has those of this one. */
+  /**
+   * Readings of an earlier version of the project, and the version of the reading code; the outcome then has the readings of this version of the
+   * project.
+   */
   readings?: AnalyzeRequest['readings'];
 };
 
@@ -85,7 +88,7 @@ export async function analyzeProject(
   let keptCharacters = 0;
   /** The child is not trusted, so the hash of each file is checked before it is stored under it. */
   const keepMade = async ({ sha256, text }: MadeFile): Promise<FileAnswer> => {
-    // A second child, after the first one died, makes the same files again.
+    // If the first child died, the second one makes the same files again.
     if (kept.has(sha256)) return [];
     keptCharacters += text.length;
     if (keptCharacters > maxMadeBytes) throw new Error('the files that are made for pages are too large');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * A value that JSON can express. Returns the same as `z.json()`, without keys named `__proto__`, and takes a twentieth of its time: that tries seven
+ * A value that JSON can express. Returns the same as `z.json()`, without keys named `__proto__`, in a twentieth of its time: `z.json()` tries seven
  * types for each value inside, and copies it.
  */
 export const anyJson = z

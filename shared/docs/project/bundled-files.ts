@@ -6,8 +6,8 @@ export type BundledFiles<Page, File> = { pages: Page[]; files: File[]; names: Re
 
 /**
  * Assigns the names of the bundle: first to our files that pages need (`404.html`, `_bindery/`), then to pages (`x.html` and `x.md`), then to files
- * of the project, in the given order. Files generated for crawlers, feeds, redirects and a start page come last and yield to these: ask `names` for
- * their names. `refused` is called for each page and file that is left out, with the affected path and the reason.
+ * of the project, in the given order. Files generated for crawlers, feeds, redirects and a start page come last and yield to these; callers take
+ * their names from `names`. `refused` is called for each page and file that is left out, with the affected path and the reason.
  */
 export function bundledFiles<Page extends { path: string }, File extends { path: string }>(
   pages: readonly Page[],
@@ -32,7 +32,7 @@ export function bundledFiles<Page extends { path: string }, File extends { path:
 /** Generated for every bundle, unless the project has a file of that name. */
 const generated = ['robots.txt', 'sitemap.xml', 'llms.txt', 'llms-full.txt', 'index.html'];
 
-/** Does the same at publication, and reports left-out files to the author. */
+/** Like `bundledFiles`, at publication: reports left-out files to the author. */
 export function reportedFiles<Page extends { path: string; file: string }, File extends { path: string }>(
   pages: readonly Page[],
   files: readonly File[],

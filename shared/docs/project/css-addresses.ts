@@ -1,4 +1,7 @@
-/** `url(…)` of CSS: in quotes, where spaces and brackets may stand, or without them. An escape is a backslash with hex digits or one character. */
+/**
+ * Matches `url(…)` of CSS. The address is in quotes and may then have spaces and brackets, or is without quotes. An escape is a backslash with hex
+ * digits or one character.
+ */
 const pattern =
   /\burl\([ \t\n\r\f]*(?:"((?:[^"\\\n\r\f]|\\[^\n\r\f]){0,1000})"|'((?:[^'\\\n\r\f]|\\[^\n\r\f]){0,1000})'|((?:[^"'()\s\\]|\\[^\n\r\f]){1,1000}))[ \t\n\r\f]*\)/gi;
 
@@ -10,8 +13,8 @@ export function cssAddresses(text: string): string[] {
 }
 
 /**
- * Replaces each address by the result of `written`, which gets the target and the quote around it. An undefined result keeps the address. Comments and
- * strings stay. The result must need no escape.
+ * Replaces each address by the result of `written`, which gets the target and the quote around it. An undefined result keeps the address. Comments
+ * and strings stay unchanged. The result must not need an escape.
  */
 export function replaceCssAddresses(
   text: string,
@@ -31,7 +34,7 @@ const parts = new RegExp(
   'gi',
 );
 
-/** A string or an address of CSS without its escapes. */
+/** A string or an address of CSS with its escapes decoded. */
 export function withoutEscapes(written: string): string {
   return written.replace(/\\(?:([0-9a-f]{1,6})[ \t\n\r\f]?|([^]))/gi, (_whole, hex?: string, character?: string) => {
     const code = hex === undefined ? undefined : Number.parseInt(hex, 16);

@@ -1,8 +1,8 @@
 import { isExactNumber, type JsonValue } from './json-values.ts';
 
 /*
- * JavaScript reads 9007199254740993 as 9007199254740992, and drops the zero of 1.0. A number that it would write with other digits is kept as
- * written, as a `JSON.rawJSON` object: `JSON.stringify` writes it unchanged, and code that inspects values sees neither a plain object nor a number.
+ * JavaScript reads 9007199254740993 as 9007199254740992, and drops the zero of 1.0. A number that JavaScript would write with other digits is kept as
+ * written, in a `JSON.rawJSON` object: `JSON.stringify` writes it unchanged, and code that inspects values sees neither a plain object nor a number.
  */
 
 /** JSON functions of ECMAScript 2026, which are missing from the compiler's types. */
@@ -14,7 +14,7 @@ const newJson = JSON as unknown as {
 const inJson = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const longest = 1_000;
 
-/** A number with its digits as written. `value` is its JavaScript value, if it is in a notation that JSON does not have. */
+/** A number with its digits as written. `value` is its JavaScript value, for a notation that JSON does not have. */
 export function exactNumber(source: string, value = Number(source)): JsonValue {
   if (String(value) === source) return value;
   if (source.length <= longest && inJson.test(source)) return newJson.rawJSON(source);

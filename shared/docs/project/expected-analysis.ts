@@ -7,12 +7,15 @@ import { pagePathOf, type ProjectFile } from './project-files.ts';
 import type { DocsProject } from './read-docs-project.ts';
 import { siteModelSchema } from './site-model.ts';
 
-/** Half of the files that are read at once: while the parent reads some, the child works on the others. */
+/**
+ * Maximum number of files in one question: half of the files that are read at once, so that the child works on one half while the parent reads the
+ * other.
+ */
 export const mostFilesInQuestion = 16;
 /** Maximum wanted bytes of the files of one question together. A single file that can be in a bundle has at most this many. */
 export const mostBytesInQuestion = 32 * 1024 * 1024;
 
-/** Question of the child, file by file. It has no right to read uploads directly, so a child never sees files of another organization. */
+/** Question of the child: the files that it wants. A child must not read uploads directly, so it never sees files of another organization. */
 const fileQuestion = z
   .array(z.strictObject({ path: z.string(), maxBytes: z.int().min(0) }))
   .min(1)
@@ -37,7 +40,7 @@ const analysisResponse = z.union([
 
 export type AnalyzeResponse = z.infer<typeof analysisResponse>;
 
-/** Schema and checks of the child's response. `made` has the sizes in bytes of the files that were made for pages, by their hashes. */
+/** Schema and check of the child's response. `made` has the sizes in bytes of the files that were made for pages, by their hashes. */
 export function expectedAnalysis(
   files: readonly ProjectFile[],
   made: ReadonlyMap<string, number>,
@@ -67,7 +70,7 @@ function valuesIn(value: unknown): number {
 
 /**
  * Throws `Misfit` if a model names anything except files of the project, each with its own hash, and files that were made for pages. Objects are
- * found by hash, and another project of the organization may have restricted files.
+ * found by hash, so a foreign hash could reveal a restricted file of another project of the organization.
  */
 function checkProject(project: DocsProject, files: readonly ProjectFile[], made: ReadonlyMap<string, number>): void {
   if (valuesIn(project) > mostValuesOfSite + mostValuesOfFile * files.length) {

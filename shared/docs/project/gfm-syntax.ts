@@ -46,7 +46,7 @@ function isInLabel(context: TokenizeContext): boolean {
 }
 
 /**
- * GFM for micromark. Its autolinks are no links inside of the text of a link: for each word they look back for an open `[`, over all of the text behind
- * it. Here the `[` that was found last is remembered, so the time no longer grows with the square of the text behind a bracket that is never closed.
+ * GFM for micromark. An autolink is not a link inside the text of a link, so for each word GFM searches back to an open `[`, over all text in
+ * between. Here the last found `[` is cached, so the time does not grow with the square of the text after a bracket that is never closed.
  */
 export const gfmSyntax: Extension = withCachedLabels(gfm());

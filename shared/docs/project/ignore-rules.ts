@@ -52,7 +52,7 @@ function globMatch(pattern: readonly string[], path: readonly string[]): boolean
   // Fast path: most patterns are a name at any level, and this is called for every rule and file.
   const [first, name = ''] = pattern;
   if (first === '**' && pattern.length === 2) return segmentMatch(name, path.at(-1) ?? '');
-  // reachable[j]: the part of the pattern that is read so far matches the first j segments.
+  // `reachable[j]` is true if the part of the pattern that was read so far matches the first j segments.
   let reachable = path.map(() => false).concat(false);
   reachable[0] = true;
   for (const part of pattern) {

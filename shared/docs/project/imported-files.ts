@@ -1,7 +1,7 @@
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { FileEntry, SiteModel } from './site-model.ts';
 
-/** A file that pages need, with the names of the files that it needs itself and the link targets in it. Both lists may be absent. */
+/** A file that pages need, with the names of the files that it needs and its link targets. Both lists may be absent. */
 export type ImportedFile = FileEntry & {
   dependencies?: readonly string[];
   linkTargets?: readonly string[] | undefined;
@@ -17,8 +17,9 @@ export const importedFiles = ({
   new Map([...specs, ...(operations ?? []), ...snippets].map((file) => [file.path, file]));
 
 /**
- * The names and all names that their files need, directly or indirectly, without those in `known` and what only those reach. Lists of a site model may have
- * only direct names, or all. Each file is read once, so one call with the names of many pages costs no more than their files and imports.
+ * The names, and all names that their files need, directly or indirectly. Names in `known`, and names that only those reach, are left out. Lists of a
+ * site model may have only direct names, or all. Each file is read once, so one call with the names of many pages costs no more than their files and
+ * imports.
  */
 export function reachedNames(files: ImportedFiles, names: Iterable<string>, known?: ReadonlySet<string>): Set<string> {
   const found = new Set<string>();
@@ -26,7 +27,7 @@ export function reachedNames(files: ImportedFiles, names: Iterable<string>, know
     for (const name of more) if (known?.has(name) !== true) found.add(name);
   };
   add(names);
-  // The loop also comes to the names that are added in it.
+  // The loop also visits names that are added to the set during the loop.
   for (const name of found) add(files.get(name)?.dependencies ?? []);
   return found;
 }
@@ -38,7 +39,7 @@ export const reachedFiles = (
   known?: ReadonlySet<string>,
 ): ImportedFile[] => [...reachedNames(files, names, known)].flatMap((name) => files.get(name) ?? []);
 
-/** Link targets of a page with those of all files that it needs, each once. */
+/** Link targets of a page and of all files that it needs, each once. */
 export const reachedTargets = (
   files: ImportedFiles,
   page: { dependencies: readonly string[]; linkTargets: readonly string[] },
@@ -49,8 +50,8 @@ export const reachedTargets = (
   ]);
 
 /**
- * Returns a function that makes one digest of all files that names reach. Equal digests mean equal files by `digestOf`, which makes the digest of one file
- * alone and its name. All digests together cost as much as the files and their imports, whatever the number of pages.
+ * Returns a function that makes one digest of all files that the given names reach. `digestOf` makes the digest of one file and its name; equal
+ * digests mean that all these files are equal. All digests together cost as much as the files and their imports, whatever the number of pages.
  */
 export function reachedDigests(
   files: ImportedFiles,
@@ -67,8 +68,8 @@ export function reachedDigests(
 type Visit = { file: ImportedFile; at: number; lowest: number; next: number };
 
 /**
- * The digest of each file with everything that it reaches. Files that import each other in a circle have one digest together: this is Tarjan's algorithm,
- * which finds a circle after everything that it reaches, with a stack of its own because chains may be as long as the project has files.
+ * The digest of each file with everything that it reaches. Files that import each other in a circle have one digest together: this is Tarjan's
+ * algorithm, which finds a circle after everything that it reaches. It has an explicit stack, because chains may be as long as the project has files.
  */
 function digestsOf(files: ImportedFiles, digestOf: (file: ImportedFile) => string): Map<string, string> {
   const digests = new Map<string, string>();
@@ -94,7 +95,7 @@ function digestsOf(files: ImportedFiles, digestOf: (file: ImportedFile) => strin
         if (parent) parent.lowest = Math.min(parent.lowest, visit.lowest);
         if (visit.lowest === visit.at) close(visit);
       } else if (file !== undefined && !visits.has(name)) enter(file);
-      // A file without a digest is on the way to this one.
+      // A visited file without a digest is part of the current chain.
       else if (file !== undefined && !digests.has(name))
         visit.lowest = Math.min(visit.lowest, visits.get(name)?.at ?? visit.at);
     }

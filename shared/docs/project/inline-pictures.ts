@@ -14,7 +14,7 @@ const endings: Readonly<Record<string, string>> = {
   avif: 'avif',
   'svg+xml': 'svg',
 };
-/** Minimum length. A shorter picture is a dot or a small icon, and not worth the request for a file. */
+/** Minimum length. A shorter picture is a dot or a small icon, which is not worth a separate request. */
 const leastCharacters = 4_096;
 
 const pattern = () =>

@@ -8,8 +8,8 @@ const isSpace = (byte: number): boolean => byte === 32 || byte === 10 || byte ==
 
 /**
  * Finds the members of a JSON object or the items of an array without parsing them, so that a large text can be parsed piece by piece. The pieces are
- * in order; the piece of a member has its name before it. Throws `SyntaxError` where the text is cut or is no such value. Mistakes inside a piece show
- * when it is parsed.
+ * in order; the piece of a member has its name before it. Throws `SyntaxError` where the text is cut or is not such a value. Mistakes inside a piece
+ * are found when it is parsed.
  */
 export function* piecesOf(text: Uint8Array, { start, end }: JsonPiece): Generator<JsonPiece & { name?: JsonPiece }> {
   let at = afterSpace(text, start);

@@ -1,11 +1,11 @@
-/** A blank, a text, a number or word, or one other character. A text that does not end in its line has no last quote. */
+/** Matches white space, a string, a number or word, or one other character. A string that does not end in its line has no closing quote. */
 const token = /[ \t\r\n]+|"(?:[^"\\\n]|\\[^\n])*"?|[-+.\w$]+|[^]/y;
 const value = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)$/;
 const closing: Readonly<Record<string, string>> = { '{': '}', '[': ']' };
 
 /**
- * The first problem of a text that is not JSON, with its line and what to do, for authors: `line 3, column 9: remove the comma before "}"`. Undefined if
- * it is none of the common ones. Takes time in proportion to the text. Pure.
+ * The first problem of a text that is not JSON, with its place and its solution, for authors: `line 3, column 9: remove the comma before "}"`.
+ * Undefined if it is not a common problem. Takes time in proportion to the text. Pure.
  */
 export function jsonProblem(text: string): string | undefined {
   const open: { bracket: string; at: number }[] = [];

@@ -76,7 +76,7 @@ export function textRecordOf(value: JsonValue | undefined): Record<string, strin
   return record;
 }
 
-/** One value for both, or `{ light, dark }`. If one is missing, the other is used for both. */
+/** Reads one value for both appearances, or `{ light, dark }`. If one of the two is missing, the other is used for both. */
 export function lightDarkOf(value: JsonValue | undefined): { light: string; dark: string } | undefined {
   const both = textOf(value);
   if (both !== undefined) return { light: both, dark: both };
@@ -92,5 +92,8 @@ export function withoutUndefined<T extends object>(object: T): { [K in keyof T]:
   };
 }
 
-/** A copy through JSON, without keys whose value is undefined. V8 keeps a whole text in memory for every substring of it; the copy frees it. */
+/**
+ * A copy through JSON, without keys whose value is undefined. V8 keeps a whole text in memory as long as a substring of it exists; the copy lets it
+ * be freed.
+ */
 export const jsonCopy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;

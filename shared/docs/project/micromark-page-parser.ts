@@ -43,7 +43,7 @@ function limitOf(text: string): BrokenLimit | undefined {
   return inlineParts(lines, fenced) ?? endsOfLists(lines, fenced);
 }
 
-/** A shorter text, such as a paragraph of a page, is within the limits. */
+/** Length from which a text is checked. A shorter one, such as a paragraph of a page, is within the limits. */
 const leastToCheck = 40_000;
 
 /** `PageParser` on micromark, the reference for other parsers. */
@@ -51,7 +51,7 @@ export const micromarkPageParser: PageParser = pageParser(micromarkTree);
 
 type Extension = NonNullable<Options['extensions']>[number];
 
-/** The Markdown of MDX without tags and expressions: no HTML, no `<autolinks>`, no indented code. */
+/** The Markdown of MDX without tags and expressions. It has no HTML, no `<autolinks>` and no indented code. */
 const mdxWithoutElements: Extension = {
   disable: { null: ['autolink', 'codeIndented', 'htmlFlow', 'htmlText'] },
 };

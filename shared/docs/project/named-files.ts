@@ -6,8 +6,8 @@ const mostBytes = 2 * 1024 * 1024;
 const mostBytesOfAll = 64 * 1024 * 1024;
 
 /**
- * Returns the files that style sheets, scripts and HTML files of a project name, sorted. A file counts when its base name occurs, in whatever folder,
- * so that a path built from a folder and a name is found too. If a text is too large to be read, all files count as named.
+ * Returns the files that style sheets, scripts and HTML files of a project name, sorted. A file counts when its base name occurs, whatever its
+ * folder, so that a path which a script builds from a folder and a name is found too. If a text is too large to be read, all files count as named.
  */
 export async function namedFiles(
   files: readonly ProjectFile[],

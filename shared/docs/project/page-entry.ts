@@ -45,7 +45,7 @@ export function pageEntry(
   };
 }
 
-/** Reads true and false, including quoted ones, because an author who quotes them does not mean the opposite. */
+/** Reads true and false, also in quotes, because an author who quotes them means the same. */
 const truthOf = (value: JsonValue | undefined): boolean | undefined => {
   const text = textOf(value)?.toLowerCase();
   return text === 'true' ? true : text === 'false' ? false : undefined;

@@ -7,9 +7,9 @@ type PageImports = Pick<PageEntry, 'dependencies' | 'linkTargets'>;
 const mostRepeated = 200_000;
 
 /**
- * The files that each page imports and its link targets, by the page's file. Versions before November 2026 do not find the link targets of imported files
- * unless the entry of the page repeats them, so an entry has the names of all files that the page reaches. If these are too many, as where thousands of
- * pages reach thousands of snippets, each entry has only the page's own names, and readers follow its imports. Pure.
+ * The files that each page imports and its link targets, by the page's file. Versions before November 2026 do not find the link targets of imported
+ * files unless the entry of the page repeats them, so an entry has the names of all files that the page reaches. If there are too many, because
+ * thousands of pages reach thousands of snippets, each entry has only the page's own names, and readers follow the imports. Pure.
  */
 export function importsOfPages(
   pages: readonly string[],

@@ -102,7 +102,7 @@ function bytesOf(lines: readonly string[]): number {
 
 const overflow: BrokenLimit = { code: 'nesting-too-deep', message: 'The page is nested too deep. Use fewer levels.' };
 
-/** The limit that a page turned out to break while it was parsed. */
+/** The limit that a page broke during parsing. */
 function limitIn(error: unknown): BrokenLimit | undefined {
   if (error instanceof ParserLimit) return error.limit;
   return error instanceof RangeError ? overflow : undefined;

@@ -6,13 +6,13 @@ import { isJsonObject, type JsonObject, plainJson, textsOf } from './json-values
 export type Frontmatter = {
   data: JsonObject;
   /**
-   * The text between the fences as written, or '' if there are none. If the block is never closed, or does not begin in the first line, its first 64 KB,
-   * which are also in `body`.
+   * The text between the fences as written, or '' if there are none. If the block is never closed, or does not begin in the first line, these are its
+   * first 64 KB, which are also in `body`.
    */
   raw: string;
   /** The block exists but could not be read: `data` holds at most title and description. */
   broken: boolean;
-  /** True if it names groups, or seems to, that cannot be read. The page must then not be open to everyone. */
+  /** True if it names groups, or seems to, and they cannot be read. Then the page must not be open to everyone. */
   groupsUnreadable: boolean;
   /** The text after the block, preceded by as many empty lines as the block had, so that line numbers are those of the file. */
   body: string;

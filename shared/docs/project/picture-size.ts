@@ -13,7 +13,7 @@ const pictureTypes = new Set(['png', 'jpg', 'jpeg', 'gif', 'webp', 'avif', 'svg'
 const readAtOnce = 8;
 const mostPixels = 100_000;
 
-/** Sizes, by path, of the files that are pictures with a readable size. `known` may return an earlier result instead of the one that it is given. */
+/** Sizes, by path, of the files that are pictures with a readable size. `known` may return an earlier result instead of calling its argument. */
 export async function pictureSizes(
   files: readonly ProjectFile[],
   project: Pick<ProjectFiles, 'read'>,
@@ -121,7 +121,8 @@ function sizeOfWebp(view: DataView): PictureSize | undefined {
 const boxesOnTheWay = ['meta', 'iprp', 'ipco'];
 
 /**
- * AVIF has nested boxes; the innermost list has the sizes. If there are several, the largest is the picture's, and the others are those of its tiles.
+ * The size of an AVIF file. It has nested boxes, and the innermost list has the sizes. If there are several, the largest is the picture's, and the
+ * others are those of its tiles.
  */
 function sizeOfAvif(view: DataView): PictureSize | undefined {
   let found: PictureSize | undefined;
@@ -182,7 +183,7 @@ function sizeOfSvg(text: string): PictureSize | undefined {
   if (!(boxWidth > 0 && boxHeight > 0)) return undefined;
   if (width !== undefined) return { width, height: (width * boxHeight) / boxWidth };
   if (height !== undefined) return { width: (height * boxWidth) / boxHeight, height };
-  // Scaled up, because drawings have any unit, and rounding to whole numbers would lose the proportions of small ones.
+  // The proportions are scaled up, because drawings may have any unit, and rounding to whole numbers would distort small ones.
   const scale = Math.max(1, 1_000 / Math.max(boxWidth, boxHeight));
   return { width: boxWidth * scale, height: boxHeight * scale, fills: true };
 }

@@ -23,7 +23,10 @@ export async function placesOfNames(
   };
 }
 
-/** The line, from 1, in which a text of JSON or YAML names something. A name that is the beginning of a longer one counts only as the last choice. */
+/**
+ * The line, from 1, in which a text of JSON or YAML names something. A place where a longer name begins with this one is returned only if there is no
+ * other.
+ */
 export function lineOfName(text: string, name: string): number | undefined {
   const inJson = JSON.stringify(name).slice(1, -1);
   const written = [inJson, inJson.replaceAll('/', '\\/')];

@@ -49,12 +49,12 @@ export function prepareSource(body: string, file: string, variables: Record<stri
 }
 
 const styleStart = /<style(?:\s[^<>]{0,200})?>/;
-/** Maximum number of style sheets of a page. The parser reads further ones. */
+/** Maximum number of style sheets that are taken from a page. Further ones are left to the parser. */
 const mostStyles = 50;
 const styleEnd = /<\/style\s*>/;
 /**
- * Removes and returns the text of `<style>` elements outside of code, which is CSS and not MDX. Nothing takes their place, because a style sheet
- * applies to the whole page; their lines say in which order they apply. A `<style>` with an expression stays for the parser.
+ * Removes and returns the text of `<style>` elements outside of code, which is CSS and not MDX. They leave no mark in the text, because a style sheet
+ * applies to the whole page; their lines give the order in which they apply. A `<style>` with an expression stays for the parser.
  */
 function takeStyles(lines: string[], fenced: readonly boolean[]): StyleSource[] {
   const found: StyleSource[] = [];
@@ -159,7 +159,7 @@ function replaceVariables(line: string, fenced: boolean, variables: ReadonlyMap<
 const inAttribute = (before: string): boolean => /[={$\\]$/.test(before) || /=\s*(?:"[^"]*|'[^']*)$/.test(before);
 
 /**
- * Marks the lines of fenced code, including the fences. The reading is simple but right for real pages. The parser's deadline and limits do not
+ * Marks the lines of fenced code, including the fences. The detection is simple, but correct for real pages. The parser's deadline and limits do not
  * depend on it.
  */
 export function fencedLines(lines: readonly string[]): boolean[] {

@@ -43,8 +43,8 @@ export function fileKind(path: string): FileKind {
 }
 
 /**
- * The files that can be in a bundle, sorted by path. Left out and reported: names that are invalid on some system, names that many systems take for
- * equal (case, Unicode form), and files over 20 MB.
+ * The files that can be in a bundle, sorted by path. Left out and reported: names that are invalid on some system, names that are equal on many
+ * systems (case, Unicode form), and files over 20 MB.
  */
 export function usableFiles(files: readonly ProjectFile[], report: Report): ProjectFile[] {
   const taken = new Map<string, string>();

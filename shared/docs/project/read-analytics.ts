@@ -8,8 +8,8 @@ import { type JsonValue, objectOf, textOf } from './json-values.ts';
 export type Analytics = Record<string, Record<string, string>>;
 
 /**
- * Services that accept an event by plain HTTP, with their required and optional settings. Umami and Matomo are not in the format: they are for
- * operators who host them, as they host this platform.
+ * Services that accept an event by plain HTTP, with their required and optional settings. Umami and Matomo are not in the format; they are supported
+ * for operators who host these services themselves.
  */
 const services: Record<string, { needed: string[]; optional?: string[]; form?: Record<string, RegExp> }> = {
   amplitude: { needed: ['apiKey'] },
@@ -22,7 +22,7 @@ const services: Record<string, { needed: string[]; optional?: string[]; form?: R
   umami: { needed: ['url', 'websiteId'] },
 };
 const maxLength = 300;
-/** Services of the format that cannot count visits here, with the reason and an alternative. */
+/** Services of the format that cannot count visits in exported pages, with the reason and an alternative. */
 const impossible: Record<string, string> = {
   gtm: 'a tag manager loads scripts of other sites, and pages run none. Name the service that it reports to, such as "ga4"',
 };

@@ -193,7 +193,7 @@ export async function readDocsProject(
     snippets: [...sources.values()]
       .filter(({ entry }) => imported.has(entry.path) || (isSource(entry.path) && !isPage(entry.path)))
       .map(({ entry: { path, sha256, sizeBytes }, imports: dependencies, linkTargets }) => {
-        // Direct names only: a chain of imports would otherwise list all its files in each of them.
+        // The entry has direct names only: otherwise each file in a chain of imports would list all files after it.
         return { path, sha256, sizeBytes, dependencies, linkTargets };
       })
       .sort(byPath),
@@ -254,7 +254,7 @@ const isNamed = (path: string, pageFiles: ReadonlyMap<string, string>, places: R
   places.has(pagePathOf(path)) && pageFiles.get(pagePathOf(path)) === path;
 
 function refuseUndefinedVariables(sources: ReadonlyMap<string, ReadSource>, variables: Record<string, string>): void {
-  // In a project without variables, {{braces}} belong to templates of another language.
+  // In a project without variables, `{{braces}}` belong to templates of another language.
   if (Object.keys(variables).length === 0) return;
   for (const [file, { undefinedVariables }] of sources) {
     const [name] = undefinedVariables;

@@ -28,7 +28,7 @@ export async function readFonts(
   const wantedFor = (part: string): JsonObject => {
     const own = objectOf(all[part]);
     const family = textOf(own['family']);
-    // The common file belongs to the common family, so it is not used for another family.
+    // The file of the common font is not used for another family.
     const isOther = family !== undefined && family !== textOf(all['family']);
     const { source: _1, format: _2, weight: _3, ...rest } = all;
     return { ...(isOther ? rest : all), ...own };

@@ -31,7 +31,7 @@ function read(navigation: JsonValue, missing: string[] = []) {
 
 describe('navigation', () => {
   it('is required, as an object', () => {
-    expect(() => read('index')).toThrow('docs.json has a "navigation" that is no object. Correct it, for example');
+    expect(() => read('index')).toThrow('docs.json has a "navigation" that is not an object. Correct it, for example');
   });
 
   it('names a group whose name has another key', () => {

@@ -62,7 +62,7 @@ export function readNavigation(
     const what =
       navigation === undefined || navigation === null
         ? 'has no "navigation". Add it'
-        : 'has a "navigation" that is no object. Correct it';
+        : 'has a "navigation" that is not an object. Correct it';
     const message = `${file} ${what}, for example "navigation": { "pages": ["index"] }.`;
     throw new InvalidProject('missing-setting', file, message);
   }

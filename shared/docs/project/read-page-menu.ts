@@ -93,7 +93,7 @@ function hrefOf(written: JsonValue | undefined): string | undefined {
   const base = textOf(written['base']);
   const query = objectsOf(written['query']).flatMap((pair) => {
     const [key, value] = [textOf(pair['key'])?.toWellFormed(), textOf(pair['value'])?.toWellFormed()];
-    // `$` stays unencoded, so that placeholders are found when they are replaced.
+    // `$` stays unencoded, so that placeholders are found later.
     return key === undefined || value === undefined
       ? []
       : [`${encodeURIComponent(key)}=${encodeURIComponent(value).replaceAll('%24', '$')}`];

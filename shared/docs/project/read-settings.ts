@@ -35,9 +35,9 @@ const groups = new Set(
   'colors appearance icons styling navigation navbar footer seo errors metadata variables search'.split(' '),
 );
 
-/** Unknown settings whose names are compared with the known ones. */
+/** Maximum number of unknown settings whose names are compared with the known ones. */
 const mostGuesses = 20;
-/** Addresses that their author meant as a host, by the most common endings of hosts. */
+/** Matches addresses that their author probably meant as a host, by the most common top-level domains. */
 const hostName = /^(?:www\.)?[a-z\d-]+(?:\.[a-z\d-]+)*\.(?:ai|app|co|com|dev|edu|io|net|org)(?:\/|$)/i;
 
 /**

@@ -103,7 +103,7 @@ async function readSource({ project, entries, variables, readings }: Reader, pat
   return { source: { ...own, entry, imports: [...new Set(imports)].sort() }, diagnostics };
 }
 
-/** Everything that the bytes, the path and the variables give; which files the imports mean depends on the others. */
+/** The part of a source's reading that depends only on its bytes, its path and the variables. Resolving its imports depends on the other files. */
 function readingOf(bytes: Uint8Array, entry: ProjectFile, variables: Record<string, string>): Reading<'source'> {
   const { path } = entry;
   const isMarkdown = ['mdx', 'md'].includes(extensionOf(path));

@@ -9,7 +9,9 @@ import type { ProjectFile } from './project-files.ts';
 
 const texts = z.array(z.string());
 
-/** The result of reading one file alone. It does not depend on other files, so it stays true while the bytes and the path of the file are the same. */
+/**
+ * The result of reading one file alone. It does not depend on other files, so it stays valid while the bytes and the path of the file are the same.
+ */
 const readingSchemas = {
   source: z.object({
     frontmatter: z.record(z.string(), anyJson),
@@ -33,10 +35,10 @@ const readingSchemas = {
 type ReadingKind = keyof typeof readingSchemas;
 export type Reading<K extends ReadingKind> = z.infer<(typeof readingSchemas)[K]>;
 
-/** The readings of the files of a project: those that are known from an earlier version of it, and those of this one. */
+/** The readings of the files of a project: those that are known from an earlier version of the project, and those of this version. */
 export type Readings = {
   /**
-   * The known reading of a file, or the one that `make` returns, which is kept for the next version. `isTrue` refuses a known one that depended on
+   * The known reading of a file, or the one that `make` returns, which is kept for the next version. `isTrue` refuses a known reading that depends on
    * more than the file. A rejection of `make` is passed on, and nothing is kept.
    */
   of<K extends ReadingKind>(
@@ -53,8 +55,8 @@ export type Readings = {
 const mostBytes = 64 * 1024 * 1024;
 
 /**
- * Opens packed readings. They count only if the same version of the reading code made them (`readerVersion`); others, and damaged ones, are as good as
- * none. Format: gzip of lines. The first is `{format, reader}`; each of the others is `[kind, path, sha256]`, a tab, and the reading.
+ * Opens packed readings. They count only if the same version of the reading code made them (`readerVersion`); others, and damaged ones, are ignored.
+ * Format: gzip of lines. The first is `{format, reader}`; each of the others is `[kind, path, sha256]`, a tab, and the reading.
  */
 export function openReadings(known: Uint8Array | undefined, readerVersion: string): Readings {
   const head = JSON.stringify({ format: 1, reader: readerVersion });

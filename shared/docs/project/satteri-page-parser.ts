@@ -12,7 +12,7 @@ import { withoutInlineCode } from './source-limits.ts';
 
 /**
  * MDX by satteri, which is native code and some twenty times as fast as micromark. It returns expressions as text, and acorn parses them. micromark
- * reads everything that satteri does not support in the required way: math, pages that are not MDX, and pages that either of the two refuses, so that
+ * reads everything that satteri does not support in the required way: math, pages that are not MDX, and pages that satteri or acorn refuses, so that
  * an author gets micromark's error message. A panic ends the process: parse in a child, and again with micromark in another one.
  */
 export const satteriParser = (micromark: ToTree): PageParser =>
@@ -165,7 +165,7 @@ const alwaysInText = new Set([
   'mdxTextExpression',
 ]);
 
-/** Deeper than any real page. Code that walks trees later is recursive. */
+/** Maximum depth, which no real page reaches, because later code that walks trees is recursive. */
 const maxDepth = 500;
 const phrasing = new Set(['text', 'emphasis', 'strong', 'delete', 'link', 'linkReference', 'mdxJsxTextElement']);
 
@@ -182,11 +182,11 @@ const besideCjk = (marker: '*' | '_'): string => {
 };
 const cjkEmphasis = new RegExp(`${besideCjk('*')}|${besideCjk('_')}`, 'v');
 const cjkUnderscores = new RegExp(besideCjk('_'), 'v');
-/** Finds out quickly that a page has none of these characters. */
+/** Quick check that a page has none of these characters. */
 const cjkCharacter = /[\u1100-\uffff]/;
 
 /**
- * True if the stars of a block are those of its emphasis, which is not nested and has the same number of stars everywhere. Then each run of stars opens
+ * True if all stars of a block belong to its emphasis, which is not nested and has the same number of stars everywhere. Then each run of stars opens
  * or closes emphasis in turn. The rule for Chinese, Japanese and Korean lets more runs open and close, so it makes the same pairs.
  */
 function hasSimpleStars(block: Nodes, text: string): boolean {
@@ -202,7 +202,7 @@ function hasSimpleStars(block: Nodes, text: string): boolean {
   return isSimple(block, false);
 }
 
-/** The rule ignores these characters, so it may find punctuation where satteri finds none. */
+/** The rule for Chinese, Japanese and Korean ignores these characters, so it may find punctuation where satteri finds none. */
 const variationSelector = /[\ufe00-\ufe0f]/;
 /** Nodes that show their stars, or whose stars may belong to a label that is not in the tree. */
 const opaque = new Set<string>(['text', 'image', 'imageReference', 'linkReference', 'footnoteReference']);

@@ -5,7 +5,7 @@ import { getParsed, orBroken } from '#shared/storage/stored-json.ts';
 import { type JsonPiece, parsePiece, piecesOf } from './json-pieces.ts';
 import { type PageEntry, type SiteModel, siteModelSchema } from './site-model.ts';
 
-/** A site model whose pages are read one by one: all of them together take some kilobytes each, which a service does not need at once. */
+/** A site model whose pages are read one by one. Each takes some kilobytes, and a service does not need all of them in memory at once. */
 export type SiteModelParts = {
   site: Omit<SiteModel, 'pages'>;
   paths: ReadonlySet<string>;

@@ -109,8 +109,8 @@ const pageEntrySchema = z.object({
   /** The whole frontmatter by YAML's core schema, without dangerous keys. */
   frontmatter: z.record(z.string(), anyJson),
   /**
-   * Project files that its bytes may depend on: those that the page names, which name more themselves (`snippets`), or all of them. Additional ones are
-   * harmless, a missing one is a bug. Read them by `reachedFiles`.
+   * Project files that its bytes may depend on: those that the page names, which name more themselves (`snippets`), or all of them. Additional files
+   * are harmless; a missing one is a bug. Read them by `reachedFiles`.
    */
   dependencies: z.array(z.string()),
   /** The slice of a specification that it shows, by its name among `operations`. */

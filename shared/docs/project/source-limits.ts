@@ -9,7 +9,7 @@ export const maxSourceBytes = 8 * 1024 * 1024;
 const maxParagraphCharacters = 256 * 1024;
 /** Text with that many parts takes micromark some seconds. The limit is for pages that it has to read. */
 const maxInlineParts = 40_000;
-/** Lines before the end of an inner list, summed over all such ends. More of them take micromark several seconds. */
+/** Lines before the end of an inner list, summed over all such ends. Beyond this limit micromark takes several seconds. */
 const maxCopiedLines = 60_000_000;
 const maxTableCells = 50_000;
 const maxBlockNesting = 100;
@@ -45,7 +45,7 @@ export function brokenLimit(lines: readonly string[], fenced: readonly boolean[]
   );
 }
 
-/** Cheap measures that rule out most checks: nearly all pages are too small to break these limits. */
+/** Cheap measures that make most checks unnecessary: nearly all pages are too small to break these limits. */
 function sizesOf(lines: readonly string[]) {
   let [characters, mayNest, hasTable] = [0, false, false];
   for (const line of lines) {
@@ -205,7 +205,7 @@ function longParagraph(lines: readonly string[], fenced: readonly boolean[]): Br
 
 /**
  * Checks the words, line breaks and marks in the text between empty lines. micromark has an event for each, and its time grows with the square of
- * them. List items and headings are texts of their own, as are cells of tables. JavaScript is no text.
+ * them. List items, headings and cells of tables are separate texts. JavaScript does not count as text.
  */
 export function inlineParts(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
   let [parts, start] = [0, 0];

@@ -27,7 +27,7 @@ const maxLength = 8192;
 const plainPath = /^(?!\/\/)([\w./-]+)(#[\w-]*)?$/;
 
 /**
- * `//host` and forms with backslashes count as external, because browsers read them so. Protocols other than http, https, mailto, tel, sms and those
+ * `//host` and forms with backslashes count as external, because browsers do the same. Protocols other than http, https, mailto, tel, sms and those
  * of known programs are refused, even if white space or control characters hide them.
  */
 export function classifyUrl(written: string): ClassifiedUrl {
@@ -68,7 +68,7 @@ export function isInlineImage(written: string): boolean {
 /** True if a page may link to the address. */
 export const isSafeHref = (href: string): boolean => classifyUrl(href).kind !== 'refused';
 
-/** True if the address is written as one outside of the site, safe or not. */
+/** True if the address is written as one outside the site, whether it is safe or not. */
 export const isExternalHref = (href: string): boolean => /^(?:[a-z][a-z0-9+.-]*:|[/\\]{2})/i.test(href.trim());
 
 /** A path from the top of the project or from the folder of the page's file, as a path with a slash in front. */

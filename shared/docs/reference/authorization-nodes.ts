@@ -6,7 +6,7 @@ import { addressList, code, paragraph, text } from './reference-nodes.ts';
 const maxAlternatives = 10;
 const maxScopes = 100;
 
-/** Combinations of credentials: `One of: A + B, C`. `orNone` is the text for a request that needs none. */
+/** Lists the combinations of credentials that a request may have: `One of: A + B, C`. `orNone` is the entry for a request that needs none. */
 export function waysIn(label: string, alternatives: readonly SecurityScheme[][], orNone: string | undefined): Nodes {
   const ways = alternatives.slice(0, maxAlternatives).map((schemes) =>
     schemes.slice(0, maxAlternatives).flatMap(({ scheme }, at) => {
@@ -33,7 +33,7 @@ export function flowAddresses(scheme: JsonObject): Nodes[] {
   return [...new Set(lines)].slice(0, maxAlternatives).map((line) => paragraph(code(line)));
 }
 
-/** Scopes in a line, each with its description if its scheme has one. */
+/** Scopes in one line, each with its description if the scheme gives one. */
 export function scopeNodes(scheme: JsonObject, scopes: readonly string[]): Nodes[] {
   const known = Object.assign(
     Object.create(null),

@@ -128,7 +128,7 @@ export class ChannelWriter {
     return shown.size === 0 ? [] : [heading(this.#texts.authorizations, 'authorizations'), ...shown.values()];
   }
 
-  /** Fields for the names in braces in its address. */
+  /** Fields for the names in braces in the channel's address. */
   #parameters(): Nodes[] {
     const fields = namedIn(this.#channel['parameters']).flatMap(([name, written]) => {
       if (this.#options.own.parameters.has(`path ${name}`)) return [];
@@ -241,7 +241,7 @@ export class ChannelWriter {
     );
   }
 
-  /** Version 3 may have the format beside the schema. */
+  /** The payload of a message and its schema format. In version 3 the format may be beside the schema. */
   #payload(message: JsonObject): { payload: JsonValue | undefined; format: string | undefined } {
     const { payload } = message;
     const { value } = resolved(this.#document, payload);
@@ -304,7 +304,7 @@ const asSchema = (value: JsonValue): JsonValue =>
     ? value
     : { const: value };
 
-/** Brokers have credentials of their own, which are not headers. */
+/** Place and form of a credential for a broker, which is not a header. */
 function channelCredential(scheme: JsonObject): { place: string; field: string; value: string | undefined } {
   const type = textOf(scheme['type']) ?? '';
   if (type === 'httpApiKey') return credentialOf({ ...scheme, type: 'apiKey' });

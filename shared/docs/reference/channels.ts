@@ -30,7 +30,7 @@ export type Channel = {
 
 type ChannelServer = { name: string; url: string; written: JsonObject };
 
-/** `action` is that of the described application. A reader of the page does the opposite. */
+/** An operation of a channel. `action` is the action of the described application; a reader of the page does the opposite. */
 type ChannelOperation = {
   action: 'send' | 'receive';
   name: string;

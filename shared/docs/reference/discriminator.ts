@@ -9,7 +9,7 @@ export const mappedSchemas = ({ discriminator }: JsonObject): string[] => [
 const referenceOf = (name: JsonValue): string | undefined =>
   typeof name !== 'string' ? undefined : name.startsWith('#/') ? name : `#/components/schemas/${name}`;
 
-/** The discriminator value of a schema: the one that is mapped to it, or else its name. */
+/** The discriminator value of a schema: the value that the mapping gives it, or else its name. */
 export function kindOf({ mapping }: JsonObject, reference: string): string {
   const mapped = Object.entries(objectOf(mapping)).find(([, name]) => referenceOf(name) === reference);
   return mapped?.[0] ?? nameOfReference(reference);
@@ -35,7 +35,7 @@ export function kindIn(
 const alsoReferred = (property: JsonValue | undefined): JsonObject =>
   isJsonObject(property) && property['$ref'] !== undefined ? { allOf: [property] } : {};
 
-/** Among the references that led here, one that the schema lists as its own variant. */
+/** Finds, among the references that led to a schema, one that the schema lists as its own variant. */
 export function childIn(parent: JsonObject, names: ReadonlySet<string>): string | undefined {
   const options = ['oneOf', 'anyOf'].flatMap((kind) => {
     const written = parent[kind];

@@ -9,7 +9,7 @@ import { exampleIn } from './schema-shape.ts';
 export type ExampleSettings = {
   languages?: string[];
   autogenerate?: boolean;
-  /** Parameters and fields of a request. Default: the required ones, those with an example, and a few others. */
+  /** Parameters and fields that an example request has. Default: the required ones, those with an example, and a few others. */
   defaults?: 'required' | 'all';
 };
 

@@ -11,7 +11,7 @@ import { shownValue } from './open-slice.ts';
 import type { SampleField } from './samples/sample-request.ts';
 import { merge, partType, shapeOf } from './schema-shape.ts';
 
-/** Encoding of a property in a multipart form. `isFile` means a file of the reader; for a list, each item is one. */
+/** Encoding of a property in a multipart form. `isFile` is true for a file of the reader; for a list, each item is a file. */
 type FormPart = { isFile: boolean; mimeType: string | undefined };
 
 /** Determines the encoding of a property from its schema and from `encoding` of the media type. */
@@ -60,7 +60,7 @@ export function isBinary({ format, contentMediaType, contentEncoding }: JsonObje
 
 const isFileType = (mimeType: string): boolean => !/json|xml|yaml|csv|javascript|urlencoded|^text\//i.test(mimeType);
 
-/** The fields of a form for an example of its body. Each item of a list is a part of its own. */
+/** The fields of a form for an example of its body. Each item of a list is a separate part. */
 export function formFieldsOf(
   document: JsonObject,
   mimeType: string,

@@ -20,13 +20,13 @@ const hideable = words('parameters headers responses content requestBodies prope
 const hideableLists = words('parameters servers allOf oneOf anyOf');
 /** The parts of these keys are schemas, whose marks count only where they are written: a schema that others refer to stays. */
 const ofSchemas = words('properties patternProperties allOf oneOf anyOf');
-/** Other keys of objects whose keys are names that authors choose. */
+/** Keys of other objects whose keys are names that authors choose. */
 const ofNames = words(
   'schemas definitions $defs dependentSchemas paths webhooks x-webhooks pathItems additionalOperations callbacks channels operations messages links encoding securitySchemes securityDefinitions variables',
 );
 /** Values of these keys are data, where a name such as `x-hidden` hides nothing. */
 const ofData = words('example examples default enum const');
-/** Limit of variants of a schema whose hidden properties are looked for in the other variants. */
+/** Maximum number of parts of an `allOf` from whose `required` the names of hidden properties are removed. */
 const mostVariants = 100;
 
 /**
@@ -54,7 +54,7 @@ export function removeHiddenParts(document: JsonObject): HiddenParts {
     return isMarked('x-hidden') || isMarked('x-excluded');
   }
 
-  /** `kind`: the key of the value if its keys are names. */
+  /** Visits a value. `kind`: the key of the value, if the keys inside it are names. */
   function enter(pointer: string, value: JsonValue, kind = ''): void {
     if (Array.isArray(value)) for (const [at, item] of value.entries()) enter(`${pointer}/${at}`, item);
     else if (isJsonObject(value)) open.push({ pointer, value, kind });
@@ -87,7 +87,7 @@ export function removeHiddenParts(document: JsonObject): HiddenParts {
     return names;
   }
 
-  /** Removes the names of hidden properties from `required` of their schema and of schemas beside it, and from `encoding` of a media type. */
+  /** Removes the names of hidden properties from `required` of their schema and of the schemas beside it, and from `encoding` of the media type. */
   function forget(of: JsonObject): void {
     const { allOf, encoding, schema } = of;
     const variants = objectsOf(allOf).slice(0, mostVariants);

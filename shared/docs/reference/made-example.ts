@@ -15,7 +15,7 @@ import { ambiguousLeast, leastValue, merge, type Property, type Shape, shapeOf }
 import { exampleOfFormat, madeFile } from './text-formats.ts';
 import { textForPattern } from './text-for-pattern.ts';
 
-/** Fields of a generated example, and their maximum depth. With `required` it has only required fields. */
+/** Selection of fields for a generated example, and their maximum depth. With `required` it has only required fields. */
 export type ExampleFields = { defaults?: 'required' | 'all'; depth?: number };
 
 const maxValues = 60;
@@ -24,7 +24,7 @@ const mostOptional = 8;
 const maxDepth = 8;
 const mostOptions = 6;
 const mostItems = 20;
-/** Shared bound of all checks of one example: nested choices could otherwise take half a minute. */
+/** Limit that all checks of one example share: nested choices could otherwise take half a minute. */
 const mostSteps = 100_000;
 
 /**
@@ -86,7 +86,7 @@ class Maker {
     this.#fields = fields;
   }
 
-  /** Generates a value. `active` are the references around it, which are not followed again. */
+  /** Generates a value. `active`: references that are being followed, which are not followed again. */
   make(part: JsonValue | undefined, depth: number, active: ReadonlySet<string>): JsonValue | undefined {
     this.#values += 1;
     this.#left.count -= 1;
@@ -117,7 +117,9 @@ class Maker {
     return fitsSchema(this.#document, part, value, this.#use, this.#left, this.#choice);
   }
 
-  /** The value of a schema for which the slice has only its least value. The schema may be merged from parts that the slice has whole. */
+  /**
+   * The value of a schema whose content the slice leaves out: its least value. Other parts that are merged into the schema may be whole in the slice.
+   */
   #least(part: JsonValue | undefined, merged: JsonObject): JsonValue | undefined {
     const least = objectOf(merged[leastValue]);
     const value =

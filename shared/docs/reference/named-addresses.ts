@@ -13,7 +13,7 @@ import { fileKind, type NamedFiles } from '#shared/docs/project/project-files.ts
 import { readConfig } from '#shared/docs/project/read-config.ts';
 import { remoteAddress } from './remote-files.ts';
 
-/** The first file that names an address, and its line there where it can be found. `written`: the ways in which the project writes the address. */
+/** The first file that names an address, and the line if it can be found. `written`: the forms in which the project writes the address. */
 export type NamedAddress = { file: string; line?: number; written: Set<string> };
 
 /** The addresses of API descriptions that a project names in its configuration and its pages, each with its place. Throws `InvalidProject`. */

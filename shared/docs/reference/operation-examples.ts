@@ -20,7 +20,7 @@ import type { SampleRequest } from './samples/sample-request.ts';
 
 const longestExample = 5_000;
 const longestMadeBody = 400;
-/** Maximum length of a generated response. A longer one is made again with less depth, because its fields are beside it. */
+/** Maximum length of a generated response. A longer one is made again with less depth, because the page lists its fields beside it. */
 const longestMadeAnswer = 1_200;
 
 /**
@@ -98,7 +98,7 @@ function requestOf(
 /** Media type of a request whose description may accept any type. */
 const sentType = (type: string): string => (type.includes('*') ? 'application/json' : type);
 
-/** A generated example that is long is made again with fewer fields, because it appears in eight languages. */
+/** The example of a request. A long generated one is made again with fewer fields, because it appears in eight languages. */
 function shortExample(document: JsonObject, media: JsonObject, defaults: ExampleSettings['defaults']): FoundExample {
   const wanted: ExampleFields[] = [
     defaults === undefined ? {} : { defaults },

@@ -111,7 +111,7 @@ const isUsableServer = (url: string): boolean =>
   url.length <= 1_000 && (/^https?:\/\//i.test(url) || url.startsWith('{') || !/^[^/?#]*:/.test(url));
 
 const places = ['path', 'query', 'header', 'cookie'] as const;
-/** OpenAPI describes these headers by other means. */
+/** Matches headers that OpenAPI describes by other means than parameters. */
 const notParameters = /^(?:accept|content-type)$/i;
 
 function parameterField(document: JsonObject, parameter: JsonObject): FormField | undefined {

@@ -20,7 +20,7 @@ export type Operation = {
   /** Path of an operation, or name of a webhook. */
   path: string;
   title: string;
-  /** Its group when pages are made for all operations. */
+  /** The group of its page when pages are made for all operations. */
   group: string | undefined;
   /** `isHidden` (`x-hidden`) keeps its page out of generated navigation. `isExcluded` (`x-excluded`) means that it has no page. */
   isHidden: boolean;
@@ -55,7 +55,7 @@ const pathItemKeys = [...methods, 'parameters', 'servers', 'x-hidden', 'x-exclud
 
 const mostReferences = 20;
 
-/** The path item, which may be a reference to a component. Many may refer to a large one, so only the used keys are copied. */
+/** The path item, which may be a reference to a component. Many paths may refer to a large component, so only the used keys are copied. */
 export function pathItemOf(specification: JsonObject, item: JsonObject[string]): JsonObject {
   const written = objectOf(item);
   if (written['$ref'] === undefined) return written;

@@ -22,7 +22,7 @@ export type ParamSettings = {
   isOpen?: boolean;
 };
 
-/** Undefined for all other pages. `settings` is `api` of docs.json. */
+/** The input for a page; undefined for a page about none of these. `settings` is `api` of docs.json. */
 export function pageReferenceInput(
   page: { reference?: string | undefined; frontmatter: JsonObject },
   settings: JsonValue | undefined,

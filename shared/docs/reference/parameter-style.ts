@@ -31,7 +31,7 @@ export function headerValue(parameter: JsonObject, value: JsonValue): string {
 const isScalar = (value: JsonValue): value is string | number | boolean | null =>
   !isJsonObject(value) && !Array.isArray(value);
 
-/** The value has a media type, and is written as JSON. */
+/** True if the value has a media type; then it is written as JSON. */
 const isMedia = ({ content }: JsonObject): boolean => content !== undefined;
 
 const separators: ReadonlyMap<string, string> = new Map([

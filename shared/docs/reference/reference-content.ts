@@ -188,7 +188,7 @@ class ReferenceWriter {
     return [paragraph({ type: 'link', url: href, children: [{ type: 'text', value: textOf(description) ?? href }] })];
   }
 
-  /** A single server is in the address of the examples; several are listed. */
+  /** A list of the servers, if there are several. A single server is already in the address of the examples. */
   #servers(): Nodes[] {
     const servers = serversOf(this.#slice).slice(0, 20);
     if (servers.length < 2) return [];

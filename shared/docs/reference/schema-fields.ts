@@ -11,12 +11,12 @@ import { code as plainCode, element, text } from './reference-nodes.ts';
 import { nameOf, type Property, type Shape, shapeOf } from './schema-shape.ts';
 
 const maxDepth = 8;
-/** Number of fields on a page after which no more are shown at each depth, so that deep fields do not take the space of the first ones. */
+/** Numbers of fields on a page from which no more fields are shown at each depth, so that deep fields leave space for shallow ones. */
 const fieldsAtDepth = [300, 42, 32, 26] as const;
 const fieldsDeeper = 20;
 /** Maximum number of alternatives on a page, because each may have alternatives again. */
 const maxOptions = 400;
-/** Maximum number of names in the line of fields without space. */
+/** Maximum number of names in the line that lists fields without space. */
 const maxNamed = 20;
 const maxValues = 60;
 const longestValue = 120;
@@ -129,7 +129,7 @@ export class SchemaFields {
     );
   }
 
-  /** The type of a field. A list of an enclosing schema is named: `Pet[]` in a pet. */
+  /** The type of a field. A list whose items have an enclosing schema is shown with its name: `Pet[]` in a pet. */
   #typeOf({ type, items, names }: Shape, inside: Inside): string {
     if (items === undefined || !type.startsWith('object[]')) return type;
     const circle = this.#shape(items).names.find((name) => inside.names.has(name) || names.includes(name));
@@ -218,7 +218,7 @@ export class SchemaFields {
     return nodes;
   }
 
-  /** Content without space: a link to the place where it is shown, or its names. */
+  /** Content for which the page has no space: a link to the place where it is shown, or its names. */
   #brief(shape: Shape, use: FieldUse, { names }: Pick<Inside, 'names'>): Nodes[] {
     const before = this.#shownBefore(shape, use, undefined);
     if (before) return [before];
@@ -307,7 +307,7 @@ function namedOnly(properties: readonly Property[], options: readonly string[] =
   return [{ type: 'paragraph', children: [text('… '), plainCode(shown), ...more] }];
 }
 
-/** Elements of fields that differ only in their id, made once. */
+/** Caches of elements for fields that differ only in their ids. */
 type Leaves = {
   byText: RecentValues<StaticElement>;
   bySchema: WeakMap<JsonObject, Map<string, StaticElement>>;
@@ -331,7 +331,7 @@ function leavesFor(texts: InterfaceTexts, settings: string): Leaves {
   return leaves;
 }
 
-/** True if it has no references, and no nested content with fields or descriptions. */
+/** True for a schema without references and without nested content that has fields or descriptions. */
 function isLeaf(schema: JsonValue | undefined): schema is JsonObject {
   if (!isJsonObject(schema)) return false;
   for (const key in schema) {
@@ -363,12 +363,12 @@ const isOfWords = (node: Nodes): boolean =>
 
 export type FieldUse = 'request' | 'response' | 'schema';
 
-/** Depth of a field, the references around it, which are not followed again, and the nearest id. */
+/** The place of a field: its depth, the references around it, which are not followed again, and the nearest id. */
 type Inside = { depth: number; names: ReadonlySet<string>; anchor: string | undefined };
 
 const outermost: Inside = { depth: 0, names: new Set(), anchor: undefined };
 
-/** A value of a schema as labels after the name of its field: `true` as its key, lists item by item. */
+/** A value of a schema as labels after the name of its field: `true` is shown as its key, a list item by item. */
 function labelsOf(key: string, value: JsonValue | undefined): string[] {
   if (value === true) return [key];
   return (Array.isArray(value) ? value : [value]).flatMap((item) =>

@@ -12,7 +12,7 @@ import { resolved } from './open-slice.ts';
 import { fitsFormat } from './text-formats.ts';
 import { isLikePattern } from './text-for-pattern.ts';
 
-/** A request has no read-only members, and a response no write-only ones. */
+/** Direction of a value. A request has no read-only members, and a response no write-only ones. */
 export type Direction = 'request' | 'response';
 
 /** With `exact`, a value fits a `oneOf` if exactly one option allows it, as JSON Schema says; with `any`, if at least one does. */
@@ -26,7 +26,7 @@ const maxDepth = 60;
 
 /**
  * True if a value is known to fit a schema; false also if that cannot be determined. Schemas are those of OpenAPI 3.0 and 3.1 and of JSON Schema
- * since draft 4. `left` is the shared bound of related checks; without it this check has its own.
+ * since draft 4. `left` is the limit that related checks share; without it this check has its own.
  */
 export function fitsSchema(
   document: JsonObject,
@@ -54,8 +54,8 @@ class Check {
   }
 
   /**
-   * `active` are references that led here from the same value. A parent checks its variants, and they check their parent, which is then already
-   * active.
+   * True if the value fits. `active`: references that were followed for the same value. A parent checks its variants, and they refer back to their
+   * parent, which is then active and not checked again.
    */
   fits(written: JsonValue | undefined, value: JsonValue, depth: number, active: ReadonlySet<string> = none): boolean {
     this.#steps += 1;
@@ -170,7 +170,7 @@ class Check {
 
 const none: ReadonlySet<string> = new Set();
 
-/** True if the discriminator value in the object is that of the variant that the parent is a part of. */
+/** True if the object's discriminator value is the one of `child`, the variant that includes the parent. */
 function isOfKind({ discriminator }: JsonObject, child: string, value: JsonValue): boolean {
   const { propertyName } = objectOf(discriminator);
   const kind = typeof propertyName === 'string' ? ownValue(objectOf(value), propertyName) : undefined;

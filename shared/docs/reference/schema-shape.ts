@@ -31,7 +31,7 @@ export type Shape = {
   properties: Property[];
   /** Schema of the items of an array. */
   items: JsonValue | undefined;
-  /** Schemas of the first items of an array, if these have schemas of their own. */
+  /** Schemas of the first items of an array, if these have separate schemas. */
   firstItems: readonly JsonValue[];
   /** Schemas of properties whose names match a pattern. */
   patterns: Property[];
@@ -42,7 +42,7 @@ export type Shape = {
   labels: { pre: string[]; post: string[] };
   /** The merged schema of the specification, for keys that are shown only if a site wants them. */
   written: JsonObject;
-  /** References that led here. */
+  /** References that were followed to this schema. */
   names: readonly string[];
 };
 
@@ -241,11 +241,11 @@ function mergeParts(document: JsonObject, schema: JsonValue | undefined): { merg
   return { merged, names: [...names] };
 }
 
-/** A parent with a discriminator need not list its children. */
+/** Finds the child of a parent with a discriminator, which need not list its children. */
 const kindlessChild = ({ discriminator }: JsonObject, names: ReadonlySet<string>): string | undefined =>
   isJsonObject(discriminator) ? [...names][0] : undefined;
 
-/** A parent as a part of its child: without its variants, and with the child's discriminator value. */
+/** A parent that is merged into its child: without its variants, and with the child's discriminator value. */
 function asParent({ oneOf: _, anyOf: _2, discriminator, ...rest }: JsonObject, child: string): JsonObject {
   const { propertyName } = objectOf(discriminator);
   if (typeof propertyName !== 'string') return rest;

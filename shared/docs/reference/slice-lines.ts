@@ -1,4 +1,4 @@
-/** Text before and after the definitions, which are the last object of a document. */
+/** Text before and after the definitions, which are the last object in a document. */
 const [beforeDefinitions, behindDefinitions] = ['"schemas":{', '}}}'];
 
 /** Writes a document with definitions, each in a line of its own. */

@@ -16,13 +16,13 @@ const maxValues = 20_000;
 /** Maximum characters of all keys and texts of a page. A text beyond it becomes empty. */
 const maxCharacters = 2_000_000;
 /**
- * Maximum number of visited values. A cut value is kept without its content, and after this many values nothing more is copied, because every
- * operation may refer to one endless list.
+ * Maximum number of visited values. Values after the first `maxValues` are kept without their content. After this many nothing more is visited,
+ * because every operation may refer to one huge list.
  */
 const maxVisited = 4 * maxValues;
 /**
- * Definitions are copied whole, nearest first, until this much is copied; later ones are copied only in short form. A page has room for some forty
- * nested fields. A value counts as one, plus one for each hundred characters.
+ * Amount up to which definitions are copied whole, nearest first; later ones are copied in short form. A page has space for about forty nested
+ * fields. A value counts as one, plus one for each hundred characters.
  */
 const enough = 1_500;
 
@@ -241,7 +241,7 @@ function leastOf(specification: JsonObject, schema: JsonObject): JsonObject {
   return made;
 }
 
-/** Like `lastName`, with the kind of component unless it is a schema: a page shows names of schemas, and a response may have the same name. */
+/** Like `lastName`, with the kind of a component other than a schema: a page shows the names of schemas, and a response may have the same name. */
 const nameInSlice = (reference: string): string => {
   const kind = /^#\/components\/(\w+)\/[^/]+$/.exec(reference)?.[1];
   return kind === undefined || kind === 'schemas'

@@ -55,10 +55,7 @@ export class SpecificationFiles {
   /** Cache of the files that names stand for. */
   readonly #named = new Map<string, string[]>();
 
-  /**
-   * `remote` has the copies of descriptions at addresses. They are read only for addresses that are named. `placeOf` finds a name
-   * in the configuration.
-   */
+  /** `remote` has the copies of descriptions at addresses. Only copies of named addresses are read. `placeOf` finds a name in the configuration. */
   constructor(
     bytes: ReadonlyMap<string, Uint8Array>,
     remote: ReadonlyMap<string, Uint8Array>,
@@ -87,7 +84,7 @@ export class SpecificationFiles {
     this.#report({ severity: 'warning', code, message, file });
   }
 
-  /** About a name in `file`; in that of the configuration with its line. */
+  /** Warns about a name in `file`. If that is the configuration, the warning has the line of the name. */
   #warnOfName(code: string, message: string, name: string, file: string): void {
     const place = /^(?:docs|mint)\.json$/.test(file) ? this.#placeOf(name) : undefined;
     this.#report({ severity: 'warning', code, message, file, ...place });

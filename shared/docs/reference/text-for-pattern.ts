@@ -18,7 +18,7 @@ function patternOf(source: string): Known | undefined {
     const tree = parser.parsePattern(source, undefined, undefined, { unicode: true });
     found = { expression: new RegExp(source, 'u'), tree, isSafe: isSafe(tree.alternatives) };
   } catch {
-    // An expression of another language, or an invalid one.
+    // The expression is invalid, or in the syntax of another language.
   }
   known.set(source, found);
   return found;
@@ -66,7 +66,7 @@ function isSafe(alternatives: readonly AST.Alternative[], isRepeated = false): b
 
 const preferred = 'a1A-_. @/:+0b2cB#xyz9';
 
-/** Writes the shortest text of an expression, with that many additional repetitions. */
+/** Writes the shortest text that an expression matches, with a number of additional repetitions. */
 class Writer {
   readonly #more: number;
   #left = maxElements;
@@ -111,7 +111,7 @@ class Writer {
   }
 }
 
-/** A character of a class such as `[A-Z]` or `\d`. */
+/** A character that a class such as `[A-Z]` or `\d` matches. */
 function characterOf(raw: string): string | undefined {
   const one = new RegExp(`^${raw}$`, 'u');
   for (const character of preferred) if (one.test(character)) return character;

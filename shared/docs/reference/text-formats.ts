@@ -13,7 +13,7 @@ const pointer = /^(?:\/(?:[^~/]|~[01])*)*$/;
 const email: Format = { example: 'jsmith@example.com', form: /^[^\s@<>()]+@[a-z\d-]+(?:\.[a-z\d-]+)*$/i };
 const uri: Format = { example: 'https://example.com', form: address };
 
-/** Formats of texts: an example of each, and the pattern of its texts. */
+/** Formats of texts, each with an example and a pattern. */
 const formats: Readonly<Record<string, Format>> = {
   'date-time': { example: '2023-11-07T05:31:56Z', form: new RegExp(`^${date}[Tt ]${time}$`) },
   date: { example: '2023-12-25', form: new RegExp(`^${date}$`) },
@@ -46,5 +46,5 @@ const formatOf = (name: string): Format | undefined => (Object.hasOwn(formats, n
 
 export const exampleOfFormat = (name: string): string | undefined => formatOf(name)?.example;
 
-/** An unknown format allows every text. */
+/** True if a text has a format. An unknown format allows every text. */
 export const fitsFormat = (text: string, name: string): boolean => formatOf(name)?.form?.test(text) ?? true;

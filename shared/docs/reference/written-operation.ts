@@ -16,7 +16,7 @@ export type WrittenApi = {
 
 const form = /^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|QUERY)\s+(\S.*)$/i;
 
-/** Undefined for a page without `api`, or if it is not a method with a path or an address. `settings` is `api` of docs.json. */
+/** Reads `api` of a page. Undefined if it is absent, or not a method with a path or an address. `settings` is `api` of docs.json. */
 export function writtenApi(frontmatter: JsonObject, settings: JsonValue | undefined): WrittenApi | undefined {
   const [, method, target = ''] = form.exec(textOf(frontmatter['api']) ?? '') ?? [];
   if (method === undefined) return undefined;
@@ -172,7 +172,7 @@ function typeOf(written: string): string {
 
 const formatOf = (written: string): JsonObject => (/^file|binary/i.test(written) ? { format: 'binary' } : {});
 
-/** Converts `default="10"` of a number to a number. */
+/** Converts a value to its type: `default="10"` of a number becomes 10. */
 function asTyped(value: JsonValue, { type }: JsonObject): JsonValue {
   if (typeof value !== 'string') return value;
   if ((type === 'integer' || type === 'number') && value.trim() !== '' && Number.isFinite(Number(value)))

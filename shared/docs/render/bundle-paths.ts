@@ -30,7 +30,7 @@ export const isOfPages = (file: string): boolean =>
 
 const pictureName = /^\/[0-9a-f]{32}\.(?:png|jpg|gif|webp|avif|svg)$/;
 
-/** True if the page may have this file beside its HTML and Markdown. */
+/** True if the file is one that this page may have in addition to its HTML and Markdown. */
 export function isOfPage(file: string, page: string): boolean {
   if (!isOfPages(file)) return false;
   if ([islandsFile, stylesFile, cardFile].some((fileOf) => file === fileOf(page))) return true;
@@ -38,12 +38,12 @@ export function isOfPage(file: string, page: string): boolean {
   return file.startsWith(folder) && pictureName.test(file.slice(folder.length));
 }
 
-/** Page paths that a target inside the site may refer to, likeliest first: `guides/x.mdx` is `guides/x`, `guides` may be `guides/index`. */
+/** Page paths that a target inside the site may refer to, the likeliest first: `guides/x.mdx` is `guides/x`, `guides` may be `guides/index`. */
 export function pageNames(path: string): string[] {
   return [path, `${path}/index`, path.replace(/\.(mdx|html)$/, ''), path.replace(/\/(index|README)$/, '')];
 }
 
-/** The page that such a target refers to; undefined if there is none. */
+/** The page that a target inside the site refers to; undefined if there is none. */
 export const namedPage = (path: string, pages: { has(path: string): boolean }): string | undefined =>
   pages.has(path) ? path : pageNames(path).find((name) => pages.has(name));
 
@@ -82,7 +82,7 @@ export function pictureHref(fromPage: string, picture: string): string {
   return /^(https|data):/.test(picture) ? picture : relativeHref(fromPage, picture);
 }
 
-/** One `../` for each folder above the page; `./` at the top, so that a name with a colon is not taken for a protocol. */
+/** One `../` for each folder above the page; `./` at the top, so that a name with a colon does not look like a protocol. */
 export function pathToTop(fromPage: string): string {
   // Cached, because it is called many times for each page.
   if (fromPage !== lastPage) {

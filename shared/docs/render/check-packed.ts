@@ -24,9 +24,9 @@ export const mostRawBytes = 256 * 1024 * 1024;
 const fileName = /^[\w-]{1,64}$/;
 
 /**
- * Throws `Misfit` unless these are the bytes that `packPages` makes of the files of these pages, in this order, and of nothing else. The segment goes
- * into the bundle unchanged. It was made by a child that a page may have taken over: such a child can write anything into the files of its own pages,
- * but it can add no other file and cannot change the files of other pages.
+ * Throws `Misfit` unless these are the bytes that `packPages` makes of exactly the files of these pages, in this order. The segment goes into the
+ * bundle unchanged, and a page may have taken over the child that made it: after this check such a child can have written anything into the files of
+ * its own pages, but has added no other file and not changed files of other pages.
  */
 export async function checkPacked(
   { segment, sidecar }: PackedSegment,

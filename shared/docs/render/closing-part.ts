@@ -10,7 +10,7 @@ import type { PageFacts, SegmentSidecar } from '#shared/contracts/stored-objects
 /** A list as JSON. */
 type ListText = string;
 
-/** A page of a part. `segment` is its segment's place in the part, `links` are places in the part's `targets`. */
+/** A page of a part. `segment` is the index of its segment in the part, `links` are indexes in the part's `targets`. */
 export type PartPage = Pick<
   PageFacts,
   'path' | 'title' | 'description' | 'searchCharacters' | 'searchBytes' | 'fullTextBytes'
@@ -95,7 +95,7 @@ export function closingPart(topFolder: string): { add: (sidecar: SegmentSidecar)
   };
 }
 
-/** Gives different names their places in a list. */
+/** Numbers different names by their places in a list. */
 function places(): { names: string[]; placeOf: (name: string) => number } {
   const known = new Map<string, number>();
   const names: string[] = [];
@@ -112,5 +112,5 @@ function places(): { names: string[]; placeOf: (name: string) => number } {
   };
 }
 
-/** The values of a list of a page. */
+/** Parses a list of a page. */
 export const listOf = <T>(text: ListText | undefined): T[] => (text === undefined ? [] : (JSON.parse(text) as T[]));

@@ -4,8 +4,8 @@ import type { ClosingPart } from './closing-part.ts';
 /** Source and destination of the closing segment. Data moves piece by piece, because a large site has more text than a process can hold. */
 export type ClosingStore = {
   /**
-   * The next of the parts into which the facts of a run of segments are folded: one, or several where they are large. `segmentCount` is the number of
-   * its segments. Undefined if a sidecar of the run is missing, which ends the run.
+   * The next of the parts into which the facts of a run of segments are folded. A run has one part, or several if the facts are large. `segmentCount`
+   * is the number of its segments. Undefined if a sidecar of the run is missing, which ends the run.
    */
   part(run: number): Promise<{ part: ClosingPart; segmentCount: number; isLast: boolean } | undefined>;
   /** Bytes of a text that is stored after a sidecar. */

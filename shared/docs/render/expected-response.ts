@@ -43,7 +43,7 @@ const filesResponse = z.strictObject({
 });
 const closedResponse = z.strictObject({ kind: z.literal('closed'), lost: z.array(count) });
 
-/** Returns the check of the response to this request. */
+/** Returns the schema and checks for the response to this request. */
 export function expectedResponse<R extends RenderRequest>(request: R): Expected<ResponseTo<R>> {
   return expected(request) as Expected<unknown> as Expected<ResponseTo<R>>;
 }
@@ -97,7 +97,7 @@ function checkPage(answer: z.infer<typeof pageResponse>, path: string): void {
   }
 }
 
-/** Generated files that only pages or the closing segment have. */
+/** Matches generated files that only pages or the closing segment have. */
 const closingFile =
   /^_bindery\/(?:(?:classes|math|playground)\.css|(?:diagrams|mermaid|islands|react|playground|search-index)\.js|(?:report|manifest)\.json|(?:fonts|search|playground)\/[\w-]{1,64}\.(?:woff2|js))$/;
 const ownFile = /^_bindery\/(?:[\w-]{1,64}\/)?[\w-]{1,64}\.\w{1,8}$/;
@@ -135,7 +135,7 @@ const closingQuestion: z.ZodType<ClosingQuestion> = z.discriminatedUnion('kind',
 const mostClosingFiles = 20_000;
 /** Limit of the bytes of a closing segment without the texts of pages. The manifest of 400,000 files has about 100 MB. */
 const mostClosingBytes = 1024 * 1024 * 1024;
-/** The text of a page is in the search index, in `llms-full.txt` and in feeds. */
+/** Number of times that the text of a page may be in the segment: in the search index, in `llms-full.txt` and in feeds. */
 const mostTimesOfTexts = 3;
 
 /** Limit of answers in memory at once, because the texts of one segment may have 60 MB. */
@@ -147,8 +147,8 @@ export type PartFacts = { claimed: readonly string[]; textBytes: number; isLast:
 /**
  * Answers the questions of a child that renders the closing segment. Only one order is accepted: first all parts of all runs of segments, then the
  * files of the segment, one by one, within the limits of number and size that follow from the parts. `pages`: the pages of the export. `factsOf`: the
- * facts of the part that was just given to the child, undefined if its run is lost. `isInFile`: a file has begun and not ended. `missing`: the runs
- * that are lost; the child's own word does not count, because their segments are rendered again.
+ * facts of the part that was just given to the child, undefined if its run is lost. `isInFile`: true while a file is open. `missing`: the runs that
+ * are lost. The child's own claim about them does not count, because their segments are rendered again.
  */
 export function closingAnswers(
   { segmentCount, runCount, pages }: { segmentCount: number; runCount: number; pages: ReadonlySet<string> },

@@ -10,7 +10,7 @@ import { isOfProject, placeInDescription } from './described-place.ts';
 import { usedFiles } from './used-files.ts';
 import { siteRedirects } from './redirects.ts';
 
-/** `linkLines`, `linkColumns`: the place of each link, 0 if it is unknown. */
+/** A page with its links. `linkLines`, `linkColumns`: the place of each link, 0 if it is unknown. */
 type LinkedPage = {
   path: string;
   links: readonly string[];
@@ -40,8 +40,8 @@ type ReportedSite = {
 };
 
 /**
- * `place`: location of the link if it is not in a file of the project. `leadsTo`: the page that lacks the anchor, with the anchor. `nearest`: the
- * most similar anchor of that page.
+ * A link whose target or anchor is missing. `place`: location of the link if it is not in a file of the project. `leadsTo`: the page that lacks the
+ * anchor, with the anchor. `nearest`: the most similar anchor of that page.
  */
 type BrokenLink = {
   page: string;
@@ -61,8 +61,8 @@ const mostNearest = 2_000;
 
 /**
  * `_bindery/report.json`: the findings of this export for authors. It lists the parts that were left out by code, diagnostics by page, failed pages
- * and broken links. Broken links can be found only when all pages are known, so they have a list of their own; each counts once, among the warnings.
- * The summary also counts findings that are not listed. `files`: paths of all files of the bundle.
+ * and broken links. Broken links can be found only when all pages are known, so they are in a separate list; each counts once, as a warning. The
+ * summary also counts findings that are not listed. `files`: paths of all files of the bundle.
  */
 export function exportReport(model: SiteModel, site: ReportedSite, files: ReadonlySet<string>): string {
   const listed: BrokenLink[] = [];
@@ -119,7 +119,7 @@ export function brokenLinks(
   return brokenLinksOf(model, anchors, links, files);
 }
 
-/** The same for pages whose targets are known together, because most pages have no broken link. */
+/** The broken links of some pages. The targets of all these pages are checked first, because most pages have no broken link. */
 function* brokenLinksOf(
   model: Pick<SiteModel, 'pages' | 'redirects'>,
   anchors: Anchors,
@@ -183,7 +183,7 @@ type Problem = { reason: BrokenLink['reason'] } & (
   | { names?: undefined; anchor?: undefined; leadsTo?: undefined }
 );
 
-/** Returns the check of a link's target. Many pages link to the same places, so each place is found once. */
+/** Returns a function that checks the target of a link. Many pages link to the same places, so each place is resolved once. */
 function linkChecker(
   anchors: Anchors,
   files: ReadonlySet<string>,

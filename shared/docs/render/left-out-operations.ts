@@ -1,8 +1,8 @@
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 
 /**
- * Operations, channels and schemas that are shown only on pages of groups that were not requested. The result lists them by the path of the API
- * description, under their names in it, sorted. A description without any has an empty list. Pure.
+ * Operations, channels and schemas that are shown only on pages of groups that were not requested: their names, sorted, by the path of their API
+ * description. A description without any has an empty list. Pure.
  */
 export function leftOutOperations(model: SiteModel, groups: readonly string[]): Map<string, string[]> {
   const found = new Map<string, string[]>(model.specs.map(({ path }) => [path, []]));

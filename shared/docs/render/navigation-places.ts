@@ -15,7 +15,7 @@ export type DivisionChoice = {
     title: string;
     page?: string;
     href?: string;
-    /** The file of the site that `href` names, with the hash behind it. */
+    /** The file of the site that `href` names; `hash` is the hash of that address. */
     file?: string;
     hash?: string;
     tag?: string;
@@ -43,7 +43,7 @@ type NavigationPlaces = {
   sidebars: Sidebar[];
 };
 
-/** Finds the first place of every page in the navigation. `isShown` tells which pages a reader may see in it. */
+/** Finds the first place of every page in the navigation. `isShown` is true for pages that a reader may see in it. */
 export function navigationPlaces(
   navigation: readonly NavigationNode[],
   pages: ReadonlyMap<string, PageEntry>,
@@ -81,7 +81,7 @@ export function navigationPlaces(
     }
   };
 
-  /** Options of the divisions of each kind among nodes. All choices among them share these lists: there may be thousands of both. */
+  /** Options of the divisions of each kind among nodes. All choices share these lists, because there may be thousands of choices and options. */
   const optionsAmong = (all: readonly Division[]) => {
     const byKind = new Map<Division['division'], DivisionChoice['options']>();
     const positions = new Map<Division, number>();
@@ -193,7 +193,7 @@ const withIcon = (entry: SidebarEntry, icon: string | undefined): SidebarEntry =
 /** Limit of the names of generated files in a folder of `_bindery/` (`expected-response.ts`). */
 const longestId = 64;
 
-/** Made from titles instead of positions, so that a new division does not rename the others. The result names a file on every system. */
+/** An id made from titles instead of positions, so that a new division does not rename the others. It is a valid file name on every system. */
 function uniqueId(titles: readonly string[], taken: Set<string>): string {
   const words = titles
     .join('-')

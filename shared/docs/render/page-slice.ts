@@ -84,8 +84,8 @@ export function sliceInputs(index: SiteIndex, path: string, options: RenderOptio
 }
 
 /**
- * Everything of a model that decides slices, beside the entry of the page itself and the files that it imports. Two models for which it is equal have the
- * same slices of all pages whose entries and imports are equal.
+ * Everything of a model that decides slices, except the entry of the page and the files that it imports. If it is equal for two models, their slices
+ * are equal for all pages whose entries and imports are equal.
  */
 export function sharedInputs(
   index: SiteIndex,
@@ -133,7 +133,7 @@ function pageAt(index: SiteIndex, path: string): PageEntry {
   throw new Error(`there is no page ${JSON.stringify(path)} in content version ${index.model.contentVersion}`);
 }
 
-/** Links to these targets as a slice has them. */
+/** Links to these targets, in the form of a slice. */
 function linksTo(index: SiteIndex, written: Iterable<string>): Pick<PageSlice, 'links' | 'folders' | 'pictures'> {
   const siteUrl = siteBase(index.model.settings);
   const targets = [...written].flatMap((target) => otherNames(target, siteUrl));
@@ -217,7 +217,7 @@ function nearest(siblings: readonly string[], path: string): readonly string[] {
 
 /**
  * The choices of a page. Options of languages and versions lead to the same page there, if it exists: `es/quickstart` for `quickstart`. Addresses of
- * options are like those of other links of the frame.
+ * options are resolved like other links of the frame.
  */
 function choicesFor(index: SiteIndex, page: PageEntry, place: NavigationPlace): DivisionChoice[] {
   return place.choices.map((choice) => {
@@ -253,7 +253,7 @@ function foldersOf({ division, options }: DivisionChoice): (string | undefined)[
 
 const optionFolders = new WeakMap<DivisionChoice['options'], (string | undefined)[]>();
 
-/** The page in other languages, for crawlers. Empty unless the address of the site is known. */
+/** The pages that are this page in other languages, for crawlers. Empty unless the address of the site is known. */
 function translationsOf(index: SiteIndex, page: PageEntry, place: NavigationPlace): PageSlice['translations'] {
   const choice = place.choices.find(({ division }) => division === 'language');
   const own = choice?.options[choice.current];

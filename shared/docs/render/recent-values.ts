@@ -43,7 +43,7 @@ export class RecentValues<Made> {
 }
 
 /**
- * Characters of a key that are compared, and number of keys that are remembered. The keys of some hundred pages fit, so that a second render of a
- * whole site does not count as a repetition.
+ * Number of characters of a key that are compared, and number of keys that are remembered. The keys of a few hundred pages fit, so that a second
+ * render of a whole site does not count as a repetition.
  */
 const [mostLookedAt, mostSeen] = [64, 2_000];

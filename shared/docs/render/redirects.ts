@@ -14,8 +14,8 @@ export type SiteRedirects = {
 const maxHops = 10;
 
 /**
- * Follows redirects to their ends. Redirects that loop, end nowhere or hide a page are left out. Redirects without wildcards have precedence over
- * those with wildcards; among the latter the first match counts.
+ * Follows redirects to their ends. Redirects that form a cycle, have no target or hide a page are left out. Redirects without wildcards have
+ * precedence over those with wildcards; among the latter the first match counts.
  */
 export function siteRedirects(redirects: SiteModel['redirects'], isPage: (path: string) => boolean): SiteRedirects {
   const next = new Map<string, string>();
@@ -100,9 +100,9 @@ const firstPart = (path: string): string => path.split('/', 2)[1] ?? '';
 /** Target of an address without a page. `to`: an external address, or a path of the site without its base path. */
 export type Redirection = { to: string; permanent: boolean };
 
-/** Limit of names in a source. With more of them it takes long to compare. */
+/** Limit of names in a source. With more of them, comparing takes long. */
 const mostNames = 4;
-/** Limit of wildcards in one part of a path. Matching more takes time with the third power of the length. */
+/** Limit of wildcards in one part of a path. With more, the time grows with the third power of the length. */
 const mostInPart = 2;
 /** Limit of the characters that a wildcard matches if its part has two of them. */
 const mostCharacters = 200;
@@ -169,7 +169,7 @@ function filled(destination: string, values: Readonly<Record<string, string>>): 
   return isOfServer(written, server) ? written : undefined;
 }
 
-/** True if the host of an address equals `server`, or ends as `server` ends after its last wildcard. */
+/** True if the host of an address equals `server`, or ends with the part of `server` after its last wildcard. */
 function isOfServer(address: string, server: string): boolean {
   const host = URL.parse(address)?.host;
   const last = [...server.matchAll(wildcard)].at(-1);

@@ -23,18 +23,18 @@ import { classCss, mostUtilityClasses } from './site/utility-classes.ts';
 export type ClosingInput = {
   model: SiteModel;
   plan: Pick<ExportPlan, 'domain' | 'label' | 'contentVersion' | 'rendererVersion' | 'deployment' | 'groups'>;
-  /** Number of runs of consecutive segments into which the segments of the bundle beside this one are divided, in plan order. */
+  /** Number of runs of consecutive segments into which all other segments of the bundle are divided, in plan order. */
   runCount: number;
 };
 
-/** Runs of segments whose parts are read ahead, and so in memory at once. */
+/** Number of runs of segments whose parts are read ahead, and are so in memory at once. */
 const readAhead = 2;
 const unlisted = new Set(['_bindery/config.js', '_bindery/manifest.json']);
 
 /**
  * Writes the closing segment: the files that need all pages, the manifest last. It lists every file of the bundle except itself and
  * `_bindery/config.js`. The same sidecars give the same bytes. Memory grows with the number of pages, by a few kilobytes each, but not with their
- * text. `lost`: runs with a segment without a sidecar; if there are any, the closing segment is incomplete.
+ * text. `lost`: runs in which a segment has no sidecar; if there are any, the closing segment is incomplete.
  */
 export async function renderClosing(
   { model, plan, runCount }: ClosingInput,
@@ -74,7 +74,7 @@ export async function renderClosing(
     const path = `${page.path}/rss.xml`;
     if (names.take(path) === undefined) await put(path, pageFeed(model, page));
   }
-  // Links may lead to any of the files, so the report comes after them.
+  // Links may lead to any of the files, so the report is written after them.
   await put('_bindery/report.json', exportReport(model, { ...site, ...linksOf(site) }, new Set(listed.keys())));
   const manifest = {
     formatVersion: 1,
@@ -199,7 +199,7 @@ function addPart(
   for (const failed of part.failed) site.failed.push(failed);
 }
 
-/** Adds the class names of a part, up to one more than the limit. Returns the place of the page with which they exceeded it, if they did. */
+/** Adds the class names of a part, up to one more than the limit. Returns the index of the page whose class names exceeded it, if any did. */
 function addClasses(classes: Set<string>, { classes: added, pages }: ClosingPart): number | undefined {
   if (classes.size > mostUtilityClasses) return undefined;
   if (classes.size + added.length <= mostUtilityClasses) {
@@ -233,7 +233,7 @@ const tooManyClasses: Diagnostic = {
   file: '',
 };
 
-/** Links and anchors of the pages for the report, which reads most of them never. */
+/** Links and anchors of the pages for the report, made on demand because it never reads most of them. */
 function linksOf({
   pages,
   linked,

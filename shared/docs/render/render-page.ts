@@ -142,13 +142,13 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
   return { ...rendered, ...(card && { card }) };
 }
 
-/** A style sheet that comes twice counts where it comes last, as in a browser. */
+/** Each text once, at its last place: a style sheet that occurs twice counts where it occurs last, as in a browser. */
 const lastOfEach = (texts: readonly string[]): string[] => [...new Set(texts.toReversed())].reverse();
 
 /** The files of pictures that a page shows. SVG files are isolated where the project's scripts are not allowed, so that they run nothing. */
 function picturesIn(html: string, pictures: InlinePictures, allowsScripts: boolean): RenderedFile[] {
   if (pictures.size === 0) return [];
-  // One search for each picture would take long in a page of thousands.
+  // A search for each picture would take long in a page with thousands of them.
   const names = new Set(html.match(/[0-9a-f]{32}\.[a-z]{3,4}\b/g));
   const shown = [...pictures].filter(([path]) => names.has(path.slice(path.lastIndexOf('/') + 1)));
   return shown.map(([path, body]) => ({

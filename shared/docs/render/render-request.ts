@@ -43,7 +43,7 @@ export type RenderRequest =
   /** The child requests parts and delivers the files by `ClosingQuestion`. */
   | ({ kind: 'closing' } & ClosingInput);
 
-/** The response. A page that exceeds a limit is its plain source, with a finding for its author. */
+/** The response. A page that exceeds a limit is rendered as its plain source, with a finding for its author. */
 export type RenderResponse =
   | ({ kind: 'page' } & RenderedPageFiles)
   | ({ kind: 'packed' } & PackedSegment)
@@ -67,7 +67,7 @@ export type ClosingQuestion =
   /** Answer: the SHA-256 of the file. */
   | { kind: 'end' };
 
-/** `json`: a `ClosingPart`, as bytes because that costs less than its thousands of values in a message. */
+/** A part for the child. `json`: a `ClosingPart` as bytes, because a message with its thousands of values would cost more. */
 export type AnsweredPart = { json: Uint8Array; segmentCount: number; isLast: boolean };
 
 /** Answers one request. Throws only for faults of Bindery, not of the tenant's sources. */
@@ -131,7 +131,7 @@ function askingStore(ask: Ask): ClosingStore {
       const answer = (await question({ kind: 'part', run })) as AnsweredPart | undefined;
       if (answer === undefined) return undefined;
       const { json, ...place } = answer;
-      // The service has made it.
+      // The service made this JSON, so it is not validated.
       const part = JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.length).toString()) as ClosingPart;
       return { part, ...place };
     },

@@ -24,7 +24,7 @@ export function rendererVersion(): Promise<string> {
   return known;
 }
 
-/** The renderer version of the current files. `rendererVersion` stands for the files at the start of this process. */
+/** The renderer version of the current files. `rendererVersion` is the version of the files at its first call in this process. */
 export async function currentRendererVersion(): Promise<string> {
   return `r-${await codeHash(rendererFolders, rendererFiles)}`;
 }

@@ -12,7 +12,7 @@ export const maxSearchSection = 1200;
 /** Limit of the characters of all texts of one language and version. A reader's browser holds all of them. */
 const maxScope = 24 * 1024 * 1024;
 const shortestSection = 80;
-/** Usual size of a part of the texts. Each part is a file of its own, and is searched as soon as it is loaded. */
+/** Usual size of a part of the texts. Each part is a separate file, and is searched as soon as it is loaded. */
 const usualPartBytes = 768 * 1024;
 const readAhead = 4;
 
@@ -84,7 +84,7 @@ export async function writeSearchIndex(
   }
 }
 
-/** Splits the pages of one language and version into parts. `share`: the part of the maximum section length that fits the limit. */
+/** Splits the pages of one language and version into parts. `share`: the fraction of the maximum section length at which the texts fit the limit. */
 function cutParts(pages: readonly SearchedPage[]): { pages: SearchedPage[]; share: number }[] {
   const share = maxScope / pages.reduce((sum, page) => sum + page.searchCharacters, 0);
   const parts: { pages: SearchedPage[]; share: number }[] = [];
@@ -112,7 +112,7 @@ function keywordsOf({ keywords, frontmatter }: PageEntry): string {
 const boostOf = (value: unknown): number =>
   typeof value === 'number' && value > 0 ? Math.min(3, Math.max(0.1, value)) : 1;
 
-/** The lines of the pages, with sections cut to this share of the maximum length. */
+/** The lines of the pages, with sections cut to a fraction of the maximum length. */
 async function shortened(
   texts: readonly StoredText[],
   share: number,

@@ -18,12 +18,13 @@ export function pageKey(rendererVersion: string, index: SiteIndex, path: string,
   return sha256Of(JSON.stringify({ kind: 'page', rendererVersion, ...sliceInputs(index, path, options) }));
 }
 
-/** Page keys of one model. `entry` is the digest of everything that the page has of its own, `shared` that of everything that pages share. */
+/** Page keys of one model. `entry` is the digest of everything that only this page has, `shared` the digest of everything that pages share. */
 export type PageKeys = { shared: string; pages: ReadonlyMap<string, { entry: string; key: string }> };
 
 /**
- * Keys of all pages of an export, in its order. `known`: keys for another model of the same documentation, by the same renderer with the same options.
- * Pages that did not change keep those keys, and their slices are not made, which takes a fifth of the time. `pause` is awaited after each page.
+ * Keys of all pages of an export, in its order. `known`: keys for another model of the same documentation, by the same renderer with the same
+ * options. Pages that did not change keep those keys, and their slices are not made, so the whole takes a fifth of the time. `pause` is awaited after
+ * each page.
  */
 export async function pageKeys(
   rendererVersion: string,

@@ -12,7 +12,7 @@ import { usedFiles } from './used-files.ts';
 export type SiteIndex = {
   model: SiteModel;
   pages: ReadonlyMap<string, PageEntry>;
-  /** Pages of the export. Links to other pages are broken in it. */
+  /** Pages of the export. Links to other pages are broken in the export. */
   exported: ReadonlySet<string>;
   /** Project files of the bundle by path, in the order of the model. */
   files: ReadonlyMap<string, FileEntry>;
@@ -20,7 +20,7 @@ export type SiteIndex = {
   pictures: ReadonlyMap<string, PictureSize>;
   /** Files that pages need, by name. */
   dependencies: ImportedFiles;
-  /** Folder that has pages and no page of its own → the first page in it, in the order of the navigation. */
+  /** Folder that has pages but no index page → the first page in it, in the order of the navigation. */
   folders: ReadonlyMap<string, string>;
   redirects: SiteRedirects;
   places: ReadonlyMap<string, NavigationPlace>;
@@ -28,8 +28,7 @@ export type SiteIndex = {
   defaultPlace: NavigationPlace;
   sidebars: readonly Sidebar[];
   /**
-   * Language codes of the navigation. The default is the first one unless another is marked as default; it applies to pages outside of the
-   * navigation.
+   * Language codes of the navigation. The default is the first one, unless another is marked as default; it applies to pages outside the navigation.
    */
   languages: ReadonlySet<string>;
   defaultLanguage: string | undefined;
@@ -101,7 +100,7 @@ export function filesOfSite(
   return known;
 }
 
-/** Cache: a name costs a few microseconds, and one model is used several times. */
+/** Cache, because each name costs a few microseconds, and a model is used several times. */
 const wholeSites = new WeakMap<SiteModel, Pick<BundledFiles<PageEntry, FileEntry>, 'pages' | 'files'>>();
 
 /** The same as `filesOfSite`, with the names that these pages and files take. */

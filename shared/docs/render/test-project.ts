@@ -76,7 +76,7 @@ export async function renderedContent(source: string, others: Record<string, str
   };
 }
 
-/** The closing segment of a site with two segments: one of these files, and one of these pages. */
+/** The closing segment of a site with two segments: one has these files, the other these pages. */
 export function closingFiles(
   model: SiteModel,
   pages: readonly RenderedPage[],

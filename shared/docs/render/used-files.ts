@@ -7,9 +7,9 @@ import { pagePathOfAddress } from './bundle-paths.ts';
 
 /**
  * Decides which files of the project a bundle with these pages has. A file that only left-out pages name would reveal their content, so it is left
- * out, and so are unnamed files in a folder that has such files and none that shown pages name. Pages name files as targets, in their frontmatter,
- * and by the API descriptions that they show; docs.json, style sheets and scripts name files, too. All other files stay, because other sites may link
- * to them. Models that were published earlier do not list the names in style sheets and scripts; their bundles have all files. Pure.
+ * out. Unnamed files are also left out if their folder has such files, and none that shown pages name. Pages name files as targets, in their
+ * frontmatter, and by the API descriptions that they show; docs.json, style sheets and scripts name files, too. All other files stay, because other
+ * sites may link to them. Models that were published earlier do not list the names in style sheets and scripts; their bundles have all files. Pure.
  */
 export function usedFiles(model: SiteModel, exported: ReadonlySet<string>): (file: Pick<FileEntry, 'path'>) => boolean {
   const leftOut = model.pages.filter(({ path }) => !exported.has(path));
@@ -53,7 +53,7 @@ function shownNodes(nodes: readonly NavigationNode[], exported: ReadonlySet<stri
 
 const folderOf = (path: string): string => posix.dirname(path);
 
-/** All names in these pages and in the snippets that they reach, without a slash in front. Some may be neither files nor pages. */
+/** All names in these pages and in the snippets that they reach, without a slash in front. Some of the names may be neither files nor pages. */
 function namesOf(pages: readonly PageEntry[], snippets: ImportedFiles): Set<string> {
   const names = new Set<string>();
   const imported = reachedFiles(

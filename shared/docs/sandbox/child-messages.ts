@@ -36,15 +36,15 @@ export const mostOpenQuestions = 8;
 const mb = 1024 * 1024;
 
 /**
- * Limits of one message from a child. They bound the memory that a child can make its service allocate (about 20 times the JSON at worst) and the
- * time that it can block it: a million values with different names take about two seconds. The largest honest messages are the packed pages of a chunk
- * as bytes and the passages of large pages as JSON.
+ * Limits of one message from a child. They limit the memory that a child can make its service allocate (about 20 times the JSON at worst), and the
+ * time for which it can block the service: a million values with different names take about two seconds. The largest honest messages are the packed
+ * pages of a chunk as bytes and the passages of large pages as JSON.
  */
 export const fromChildLimits: FrameLimits = { jsonBytes: 64 * mb, bytes: 256 * mb, values: 400_000, names: 20_000 };
 
 /**
- * Limits for a child that returns the model of a whole site, with at most 100,000 pages. All pages have the same names. Eight million different ones
- * would block its service for half a minute.
+ * Limits for a child that returns the model of a whole site, with at most 100,000 pages. All pages have the same field names. Eight million different
+ * names would block its service for half a minute.
  */
 export const fromProjectChildLimits: FrameLimits = {
   jsonBytes: 128 * mb,

@@ -22,12 +22,12 @@ import type { Confinement } from './confinement.ts';
 import { Misfit } from './frames.ts';
 
 export type ChildPoolOptions = ChildProgram & {
-  /** Maximum number of requests in flight. Each runs in a child of its own. */
+  /** Maximum number of requests in flight. Each runs in a separate child. */
   slots: number;
   /**
    * Started but unused children, counting parked ones; at least one unused spare is kept unless this is 0. They start when the pool has been calm for
-   * a while, because a start beside requests takes their processor time and memory. They take the place of a parked child if there are `slots` of
-   * those, and at least two. They end with the others when the pool is idle, and come back after its next request. Default: 1.
+   * a while, because a start beside requests takes their processor time and memory. They replace a parked child if there are `slots` of those, and at
+   * least two. They end with the others when the pool is idle, and are started again after its next request. Default: 1.
    */
   warmSpares?: number;
   /** Requests of our own that make spares compile their code before a real request arrives. Default: none. */
@@ -65,8 +65,8 @@ export type RunOptions<T> = {
   expects: Expected<T>;
   /**
    * Deadline from the moment when the child gets the request; time in the queue does not count. It is processor time where the system reports it, so
-   * that no request fails because the machine is busy: then it may take six times as long in real time. Time in which the child sleeps, or in which
-   * its messages are read, counts after the first deadline in real time.
+   * that a busy machine makes no request fail: it may then take six times as long in real time. Time in which the child sleeps, or in which its
+   * messages are read, counts after the first deadline in real time.
    */
   deadlineMs: number;
   /** Deadline in real time, for a request whose child waits for slow answers, such as the parts of an upload. */
@@ -80,8 +80,8 @@ export type RunOptions<T> = {
 };
 
 /**
- * Requests of our own whose responses are discarded. They contain nothing of an organization, so the child can still serve any. One child at a time
- * works on them, one request after the other while the pool is calm. A real request waits for one of them at most.
+ * Requests of our own whose responses are discarded. They contain no data of an organization, so the child can still serve any organization. One
+ * child at a time works on them, one request after the other while the pool is calm. A real request waits for one of them at most.
  */
 export type WarmUp = {
   /** Number of warm-up requests for each child. */
@@ -109,7 +109,7 @@ type Job = {
   reject: (error: unknown) => void;
   /** Removes the job from the queue and its listener from the signal, which may live as long as the service. */
   leaveQueue: () => void;
-  /** A later job went first, because a child of its organization was idle and there was none for this one. */
+  /** True if a later job went first, because a child of its organization was idle and there was none for this job. */
   isOvertaken: boolean;
 };
 
@@ -141,14 +141,17 @@ const mostFailedStarts = 3;
 /** A request may take this many times its deadline in real time while its child gets too little processor time. */
 const mostStretch = 6;
 const shortestExtensionMs = 20;
-/** Number of times that a child is looked at during an extension as long as its deadline. The times are random, so that it cannot wake up for them. */
+/**
+ * Number of checks whether a child sleeps, during an extension as long as its deadline. Their times are random, so that a child cannot wake up just
+ * for them.
+ */
 const looksAtDeadline = 20;
 /** Pause between two requests after which a child is stopped. */
 const pauseAfterMs = 100;
-/** Real time. It is far more than a warm-up request takes, even on a busy machine. */
+/** Deadline of a warm-up request in real time. It is far longer than such a request takes, even on a busy machine. */
 const warmUpDeadlineMs = 5_000;
 
-/** Handles messages of a child that has no request: none is allowed. */
+/** Refuses any message of a child that has no request. */
 const unasked = (): never => {
   throw new Misfit('it sent a message without a request');
 };
@@ -174,11 +177,11 @@ export function childPool(options: ChildPoolOptions): ChildPool {
   let unusedTimer: NodeJS.Timeout | undefined;
   let lastId = 0;
   let failedStarts = 0;
-  /** A child died during its warm-up, so others would die too. */
+  /** True once a child died during its warm-up, because others would die too. */
   let warmUpFailed = false;
   /** Time at which the last request ended. Monotonic, milliseconds. */
   let quietSince = performance.now();
-  /** The pool has had no request for its idle timeout, so spares would only take memory. */
+  /** True if the pool has had no request for its idle timeout, so spares would only take memory. */
   const isUnused = (): boolean => isQuietFor(idleAfterMs);
   const isCalm = (): boolean => mode === 'open' && isQuietFor(calmAfterMs);
   const isQuietFor = (ms: number): boolean =>

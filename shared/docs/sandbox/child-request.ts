@@ -22,7 +22,7 @@ export type Answerer = {
 
 /**
  * `answer` gets questions that passed the schema. If it rejects, the child receives the message and survives; a `Misfit` kills the child. `atOnce`
- * limits the answers in memory that the child has not yet taken.
+ * limits the number of answers in memory that the child has not received yet.
  */
 export const answerer = <Q>(
   schema: z.ZodType<Q>,

@@ -117,7 +117,7 @@ const isSource = (name: string): boolean => /\.(ts|css|js)$/.test(name) && !/\.(
 const buildWithinMs = 60_000;
 
 /**
- * Builds in a process of its own, because the bundler would keep its memory. The snapshot gets its final name only after a child has started from it.
+ * Builds in a separate process, because the bundler would keep its memory. The snapshot gets its final name only after a child has started from it.
  */
 async function build(program: ChildProgram, snapshot: string, signal: AbortSignal | undefined): Promise<void> {
   await mkdir(snapshotFolder, { recursive: true });

@@ -36,9 +36,12 @@ export type Child = {
   /** Kills the child because of an invalid message, and ignores its further messages. `why` completes a sentence and starts with "it". */
   refuse(why: string): void;
   isRefused(): boolean;
-  /** Time in which this process has read the child's messages, in milliseconds. A child may send valid ones that cost us more than it. */
+  /**
+   * Time that this process has spent on reading the child's messages, in milliseconds. A child may send valid messages that cost us more than the
+   * child.
+   */
   heardMs(): number;
-  /** Stops the process, so that it uses no processor time while it has nothing to do. It may have been taken over by a page. */
+  /** Stops the process, so that it uses no processor time while it has no request, even if a page has taken it over. */
   pause(): void;
   /** Continues the process before its next message. */
   resume(): void;
@@ -52,7 +55,9 @@ export type Child = {
 const childEnvironment = { TZ: 'UTC', MALLOC_ARENA_MAX: '2' };
 
 const shell = '/bin/sh';
-/** Node 24 alone maps 575 MB of writable memory, and never touches most of it. The rest is room for other builds. */
+/**
+ * Writable memory that Node maps in addition to the heap. Node 24 maps 575 MB and never touches most of it; the rest is a reserve for other builds.
+ */
 const nodeOverheadMb = 768;
 
 /**
@@ -361,7 +366,7 @@ export class ChildRequestFailed extends Error {
   }
 }
 
-/** The kernel's interface to programs always uses 100 on Linux. */
+/** Clock ticks per second in `/proc`. Linux always reports 100 to programs. */
 const ticksPerSecond = 100;
 
 /** Processor time of a process in milliseconds; undefined if the process does not exist (any more), and on systems other than Linux. */

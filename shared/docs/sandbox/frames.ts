@@ -3,8 +3,8 @@ import { randomInt } from 'node:crypto';
 /*
  * Format of the messages between a service and its children on the pipe. A frame is two lengths of four bytes each, JSON, and bytes. The JSON is
  * `[message, places]`: the message with null in place of bytes, and for each of those its path in the message and its length. So bytes are neither
- * copied into text nor parsed, and only `JSON.parse` reads a child's message: `v8.deserialize` trusts its input, and Node's own channel acts on some
- * of it.
+ * copied into text nor parsed. Only `JSON.parse` reads a child's message, because `v8.deserialize` trusts its input, and Node's own channel acts on
+ * some messages.
  */
 
 /** An invalid message of a child. The error's message completes a sentence, and starts with "it". */
@@ -122,7 +122,7 @@ export function frameReader(limits: FrameLimits, onMessage: (message: unknown) =
   };
 }
 
-/** Doubles the buffer: pieces may be one byte each, and a list of millions of them would take a hundred times their bytes. */
+/** Doubles the buffer when it is full: pieces may be one byte each, and a list of millions of them would take a hundred times their size. */
 function withRoom(held: Buffer, filled: number, more: number, wanted: number): Buffer {
   if (held.length >= filled + more) return held;
   const larger = Buffer.allocUnsafeSlow(Math.max(filled + more, Math.min(wanted, held.length * 2)));

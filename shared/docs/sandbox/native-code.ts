@@ -9,7 +9,7 @@ const nativePackages = [
 
 /**
  * Throws unless the native code of the page parser and the other packages that children load is installed for this system: without it each child of a
- * service would end at its start, and each task fail. The code is only looked up, because only a child loads it. `system` is a name such as
+ * service would end at its start, and each task fail. The code is only located here, because only a child loads it. `system` is a name such as
  * `linux-x64-gnu`.
  */
 export function requireNativeParser(system = systemName(), from: string | URL = import.meta.url): void {
@@ -33,7 +33,7 @@ function systemName(): string {
 }
 
 function hasGlibc(): boolean {
-  // Resolving the names of network addresses would take seconds.
+  // Without this option the report would resolve the names of network addresses, which takes seconds.
   Object.assign(process.report, { excludeNetwork: true });
   const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
   return header.glibcVersionRuntime !== undefined;

@@ -58,7 +58,7 @@ const failWithEperm = 0x00050001;
 const failWithEnosys = 0x00050026;
 const numberOffset = 0;
 const machineOffset = 4;
-/** The lower half of the first argument. */
+/** Offset of the lower half of the first argument. */
 const argumentOffset = 16;
 
 /**

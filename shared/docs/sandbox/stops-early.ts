@@ -3,8 +3,8 @@ import { z } from 'zod';
 const known = new WeakMap<z.core.$ZodType, z.core.$ZodType>();
 
 /**
- * The same schema, except that its lists stop at their first wrong entry. Zod describes every wrong field of every entry: 300,000 empty objects in
- * place of pages are a message of a megabyte, and would block their reader for minutes and take gigabytes.
+ * Returns the same schema, except that validation of a list stops at its first wrong entry. Zod describes every wrong field of every entry: 300,000
+ * empty objects in place of pages are a message of a megabyte, and would block their reader for minutes and take gigabytes.
  */
 export function stopsEarly<T>(schema: z.ZodType<T>): z.ZodType<T> {
   return stopping(schema) as z.ZodType<T>;
@@ -16,7 +16,7 @@ function stopping(schema: z.core.$ZodType): z.core.$ZodType {
   return made;
 }
 
-/** Parts are changed when they are first used, because schemas may contain themselves. */
+/** Schemas are changed when they are first used, because they may contain themselves. */
 function changed(schema: z.core.$ZodTypes): z.core.$ZodType {
   const { def } = schema._zod;
   switch (def.type) {

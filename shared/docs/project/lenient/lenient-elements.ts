@@ -115,8 +115,8 @@ export function lenientElements(repairs: Repairs): Extension {
   }
 
   /**
-   * Handles an element that begins a paragraph and should contain more: `<Note>text`, lines, `</Note>`. It gets the blocks up to the closing tag. The
-   * warning was given at its start.
+   * Handles the closing tag of an element that begins a paragraph and should contain more: `<Note>text`, lines, `</Note>`. The element gets the
+   * blocks up to the closing tag. The author was already warned at its start.
    */
   function closesParagraph({ stack }: CompileContext, name: string): boolean {
     const index = endedWithParagraph.findLastIndex((ended) => ended.node.name === name);
@@ -181,7 +181,7 @@ export function lenientElements(repairs: Repairs): Extension {
     if (parent.type === 'paragraph' && index === 0 && !isTextElement(name))
       endedWithParagraph.push({ node, paragraph: parent });
     const next = endsBeforeNext(name) ? node.children.findIndex((child) => 'name' in child && child.name === name) : -1;
-    // One at a time, because a call takes a limited number of arguments.
+    // The children are added one at a time, because a call takes a limited number of arguments.
     if (next >= 0) for (const child of node.children.splice(next)) siblings.push(child);
     const end = next >= 0 ? `before the next <${name}>` : 'with its parent';
     repairs.note(token.start, `<${name}> is never closed. It ends ${end}; add </${name}>.`);

@@ -63,7 +63,7 @@ export function lenientMdx(repairs: Repairs): Syntax {
 }
 
 /**
- * The syntax of MDX. It refuses a brace that does not begin an expression at once: micromark would look for its end at each later brace, in time that
+ * The syntax of MDX. It refuses at once a brace that does not begin an expression: micromark would look for its end at each later brace, in time that
  * grows with the square of the page.
  */
 export function strictMdx(text: string): Syntax {
@@ -152,7 +152,7 @@ function balancedEnd(text: string, start: number): number {
   return start + 1;
 }
 
-/** Braces inside braces that became text are text too. */
+/** True if a brace begins an expression. Braces inside braces that became text are text too. */
 const isExpression =
   (repairs: Repairs) =>
   (offset: number, context: TokenizeContext): boolean => {
@@ -279,7 +279,7 @@ function eol(effects: Effects, next: State): State {
   };
 }
 
-/** Records that a `<` is text or a link, and fails, so that it is read that way. */
+/** Records that a `<` is text or a link, and fails, so that other constructs read it. */
 function textOf(repairs: Repairs): Construct {
   const tokenize: Tokenizer = function (_effects, _ok, nok) {
     const start = this.now();
@@ -299,7 +299,7 @@ function textOf(repairs: Repairs): Construct {
   return { name: 'lenientText', tokenize };
 }
 
-/** Imports and exports: as many lines as are valid JavaScript. */
+/** The construct for imports and exports, which takes as many lines as are valid JavaScript. */
 function module(repairs: Repairs): Construct {
   const tokenize: Tokenizer = function (effects, ok, nok) {
     const start = this.now();

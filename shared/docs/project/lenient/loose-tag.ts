@@ -14,7 +14,7 @@ export type LooseTag = {
   mended: string;
 };
 
-/** Longer tags are not written by hand. */
+/** Maximum length of a tag in characters. Longer tags are not written by hand. */
 const maxLength = 20_000;
 const opening = /^<[ \t]*(\/?)[ \t]*([A-Za-z][\w-]*(?:[.:][\w-]+)*)(?=[\s/>])/;
 const attributeName = /^[A-Za-z_$][\w$-]*(?::[\w$-]+)?$/;

@@ -4,7 +4,7 @@ import { messageOf } from '#shared/runtime/failures.ts';
 import { moduleProgram } from '../acorn-programs.ts';
 import type { Repairs } from './repairs.ts';
 
-/** `end` is the offset after the last line. Without `program` the lines are left out. */
+/** Lines that were read as a module. `end` is the offset after the last one. If `program` is absent, the lines are left out of the page. */
 type ReadModule = { end: number; program?: Program };
 
 /** Matches the start of code. A paragraph that only begins with the word "import" does not match. */

@@ -22,7 +22,7 @@ export class TooManyRepairs extends Error {
 }
 
 /**
- * Collects the repairs of one page, and bounds them: at most 100, and work in proportion to the size of the page. Each is kept once per place,
+ * Collects the repairs of one page, and limits them: at most 100, and work in proportion to the size of the page. Each is kept once per place,
  * because a parser may read the same place twice.
  */
 export class Repairs {

@@ -160,11 +160,11 @@ function removeChannels(
 const traitsOf = (document: JsonObject, { traits }: JsonObject): JsonObject[] =>
   (Array.isArray(traits) ? traits : []).map((trait) => resolved(document, trait).value);
 
-/** Values of these keys are schemas or data, where a name such as `x-excluded` does not restrict anything. */
+/** Keys whose values are schemas or data, where a name such as `x-excluded` does not restrict anything. */
 const dataKeys = new Set(
   'schema schemas definitions properties items payload headers example examples default enum const'.split(' '),
 );
-/** The keys in values of these keys are names that authors choose. */
+/** Keys of objects whose own keys are names that authors choose. */
 const containerKeys = new Set('paths webhooks x-webhooks channels operations callbacks pathItems'.split(' '));
 
 /**
@@ -275,7 +275,7 @@ function percentDecoded(text: string): string {
   }
 }
 
-/** Removes tags that only removed operations had, because their descriptions are about those. */
+/** Removes tags that only removed operations had, because their descriptions would reveal those. */
 function removeTags(document: JsonObject, removed: readonly JsonObject[]): void {
   const tagsOf = (operation: JsonValue): string[] => textsOf(objectOf(operation)['tags']);
   const left = ['paths', 'webhooks'].flatMap((key) =>

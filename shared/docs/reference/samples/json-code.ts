@@ -6,7 +6,7 @@ export type JsonDialect = {
   words: Readonly<Record<'true' | 'false' | 'null', string>>;
 };
 
-/** Texts, numbers and words; everything else in JSON is brackets, commas, colons and white space. */
+/** Matches texts, numbers, words and line breaks. Everything else in JSON is brackets, commas, colons and spaces. */
 const tokens = /"(?:[^"\\]|\\.)*"(\s*:)?|-?\d[\d.eE+-]*|true|false|null|\n */g;
 
 /**

@@ -23,7 +23,7 @@ const doubleQuoted = (text: string, unicode = inUnicode, special = /["\\]/g): st
     .replaceAll(special, '\\$&')
     .replaceAll(unseen, (character) => named[character] ?? unicode(character))}"`;
 
-/** Undefined for a text with NUL, which an argument of a command cannot contain. */
+/** A literal for a shell. Undefined for a text with NUL, which an argument of a command cannot contain. */
 export function shellLiteral(text: string): string | undefined {
   const whole = text.toWellFormed();
   if (whole.includes('\0')) return undefined;
@@ -53,23 +53,26 @@ export const phpLiteral = (text: string): string =>
 export const rubyLiteral = (text: string): string =>
   hasUnseen(text, '\n\t') ? doubleQuoted(text, inUnicode, /["\\#]/g) : singleQuoted(text);
 
-/** Text of several lines is in backticks, where nothing is escaped. */
+/** A literal in Go. Text of several lines is in backticks, where nothing is escaped. */
 export const goLiteral = (text: string): string =>
   text.includes('\n') && !text.includes('`') && !hasUnseen(text, '\n\t')
     ? `\`${text.toWellFormed()}\``
     : doubleQuoted(text);
 
-/** Control characters are octal, because the compiler reads `\u000a` as a line break before it looks for quotes. */
+/** Escapes a character in Java. Control characters are octal, because the compiler reads `\u000a` as a line break before it looks for quotes. */
 const inJava = (character: string): string =>
   character < '\u0100' ? `\\${(character.codePointAt(0) ?? 0).toString(8).padStart(3, '0')}` : inUnicode(character);
 
-/** Text of several lines is a text block, unless a line ends in white space, which it drops, or starts like a comment, which confuses some parsers. */
+/**
+ * A literal in Java. Text of several lines is a text block, unless a line ends in white space, which it drops, or starts like a comment, which
+ * confuses some parsers.
+ */
 export const javaLiteral = (text: string): string =>
   text.includes('\n') && !hasUnseen(text, '\n\t') && !/[ \t](?:\n|$)|^\s*\//m.test(text)
     ? `"""\n${text.toWellFormed().replaceAll('\\', '\\\\').replaceAll('"""', '\\"\\"\\"').replace(/"$/, '\\"')}"""`
     : doubleQuoted(text, inJava);
 
-/** Text of several lines is a raw string, which ends at as many quotes as it begins with. */
+/** A literal in C#. Text of several lines is a raw string, which ends with as many quotes as it begins with. */
 export function csharpLiteral(text: string): string {
   if (!text.includes('\n') || hasUnseen(text, '\n\t')) return doubleQuoted(text);
   const longest = Math.max(2, ...(text.match(/"+/g) ?? []).map((run) => run.length));

@@ -11,10 +11,10 @@ export type SampleRequest = {
   body: SampleBody | undefined;
 };
 
-/** `fields` are those of a form. `isFile` means that the body is a file of the reader. */
+/** The body of a request. `fields` are the fields of a form. `isFile` is true if the body is a file of the reader. */
 type SampleBody = { mimeType: string; text: string; fields?: SampleField[]; isFile?: true };
 
-/** `mimeType` is set for a part with a media type of its own. */
+/** A field of a form. `mimeType` is set for a part with a separate media type. */
 export type SampleField = { name: string; value: string; isFile?: true; mimeType?: string };
 
 /** The request in terms of HTTP: no value contains a line break that would end its line. */

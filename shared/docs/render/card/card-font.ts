@@ -45,7 +45,10 @@ type Word = { width: number; path?: string };
 /** Cache of shaped words, by font, size and word. Pages of a site share most of their words, and shaping takes longer than everything else. */
 const words = new LRUCache<string, Word>({ max: 10_000 });
 
-/** `tracking`: additional space between letters, as a fraction of the size. Words are placed side by side, without kerning around spaces. */
+/**
+ * The font of a card at one size. `tracking`: additional space between letters, as a fraction of the size. Words are placed side by side, without
+ * kerning around spaces.
+ */
 export function cardFont(family: CardStyle['family'], weight: Weight, size: number, tracking = 0): CardFont {
   const font = fontOf(family, weight);
   const options = { letterSpacing: tracking };
@@ -74,7 +77,7 @@ export function cardFont(family: CardStyle['family'], weight: Weight, size: numb
   };
 }
 
-/** The first letter that the family has no outlines for, or that combines with another letter, which would need text shaping. */
+/** The first letter for which the family has no outlines, or which combines with another letter and would need text shaping. */
 export function missingLetter(family: CardStyle['family'], text: string): string | undefined {
   const fonts = [fontOf(family, 'regular'), fontOf(family, 'bold')];
   return Array.from(text).find(

@@ -18,8 +18,8 @@ export type CardStyle = {
 };
 
 /**
- * Undefined if the project wants no cards, if the address of the site is unknown and networks could not find them, or if the site has one picture for
- * all pages.
+ * The style of the cards. Undefined if the project wants no cards, if the site has one picture for all pages, or if the address of the site is
+ * unknown, so that networks could not find the cards.
  */
 export function cardStyle(settings: SiteSettings): CardStyle | undefined {
   const { thumbnails, seo } = settings;

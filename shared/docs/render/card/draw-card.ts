@@ -32,7 +32,7 @@ function png(pixels: Uint8Array, width: number, height: number): Uint8Array {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  // Eight bits a channel, colours with alpha, and the only methods of compression, filters and no interlacing.
+  // The header says: eight bits per channel, colours with alpha, the only method of compression and of filters, no interlacing.
   header.set([8, 6, 0, 0, 0], 8);
   return Buffer.concat([
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),

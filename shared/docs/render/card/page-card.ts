@@ -12,7 +12,7 @@ const textWidth = cardSize.width - 2 * edge;
 /** Limit of the characters that are measured, more than a card can show. */
 const most = { title: 300, line: 80, description: 500 };
 
-/** Sizes of the title, largest first. The first one in which the title fits is used. */
+/** Sizes of the title, largest first. The first size at which the title fits is used. */
 const titleSizes = [
   { size: 84, most: 2 },
   { size: 68, most: 2 },
@@ -20,9 +20,9 @@ const titleSizes = [
 ];
 
 /**
- * The card of a page: the site's name, section, title, description and address, in the colours of the site. Undefined if the site has no cards, if the
- * page names a picture of its own, or if the title has letters that the font lacks; `inform` then gets a sentence for the author. Other lines with such
- * letters are left out. Letters of right-to-left scripts always count as lacking.
+ * The card of a page: the site's name, section, title, description and address, in the colours of the site. Undefined if the site has no cards, if
+ * the page names another picture, or if the title has letters that the font lacks; `inform` then gets a sentence for the author. Other lines with
+ * such letters are left out. Letters of right-to-left scripts always count as missing.
  */
 export function pageCard(
   { path, title, frontmatter, settings, groups }: PageSlice,

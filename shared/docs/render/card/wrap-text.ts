@@ -1,6 +1,6 @@
 /**
- * Breaks a text into lines at words; a word that is wider than a line continues in the next one. `isCut`: not everything fits, and the last line ends
- * with an ellipsis.
+ * Breaks a text into lines at words; a word that is wider than a line continues in the next one. `isCut`: true if the text is cut; the last line then
+ * ends with an ellipsis.
  */
 export function wrapText(
   text: string,

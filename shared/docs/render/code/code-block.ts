@@ -50,7 +50,7 @@ export function codeBlock(input: CodeInput, context: ContentContext, bare = fals
   ]);
 }
 
-/** Language, options and title of a fence. `nocopy` may stand in place of the language. */
+/** Language, options and title of a fence. `nocopy` may be written in place of the language. */
 export function codeFacts({ code, language: written, meta: rest }: CodeInput): {
   language: string;
   meta: FenceMeta;
@@ -116,7 +116,7 @@ type CodeHtml = Pick<Typeset, 'html' | 'text'> & {
 };
 
 /**
- * Content of `<code>`. Lines have a span each only if some line looks different, because most code is a quarter shorter without them. The marks
+ * Content of `<code>`. Each line has a span only if some line looks different, because most code is a quarter shorter without those spans. The marks
  * `[!code ++]`, `[!code --]`, `[!code highlight]` and `[!code focus]` in comments take effect.
  */
 export function codeHtml(code: string, language: string, meta: FenceMeta, shared?: SharedCode): CodeHtml {
@@ -184,7 +184,10 @@ const tokensHtml = (tokens: readonly Token[]): string =>
     .map(({ text, className }) => (className === undefined ? escapeHtmlText(text) : span(text, className)))
     .join('');
 
-/** Repetitions never start where another can end, so a line of blanks takes time with its length, not with the square of it. */
+/**
+ * Matches a mark at the end of a line. A repetition never starts where another one can end, so the time for a line of blanks grows with its length,
+ * not with the square of it.
+ */
 const markPattern =
   /(?:\/\/|#|--|;|<!--|\/\*|\{\/\*|%)\s*\[!code\s+(\+\+|--|highlight|hl|focus)(?::(\d{1,4}))?\](?:\s*(?:-->|\*\/\}?))?\s*$/;
 

@@ -4,8 +4,8 @@ import { plain, Runs } from './runs.ts';
 import { classifiedRuns } from './token-classes.ts';
 
 /*
- * Grammars are regular expressions, and some take time with the square of the text that they match. With these limits the worst code that was found
- * takes 40 ms per kilobyte. The limits are lengths instead of times, so that the same code always looks the same.
+ * Grammars are regular expressions, and the time of some grows with the square of the text. With these limits the worst known code takes 40 ms per
+ * kilobyte. The limits are lengths instead of times, so that the same code always looks the same.
  */
 const maxLineLength = 1000;
 const maxPieceLength = 4000;
@@ -60,7 +60,7 @@ export function highlight(code: string, written: string): Runs {
       if (piece.length > maxLineLength && !piece.includes('\n')) runs.add(from + piece.length, plain);
       else runs.addAll(coloured(piece, language), from);
       from += piece.length + 1;
-      // A line break between two pieces.
+      // The line break between two pieces stays plain.
       runs.add(Math.min(from, code.length), plain);
     }
   }
@@ -72,7 +72,7 @@ function coloured(code: string, language: string): Runs {
   return own === undefined ? classifiedRuns(code, tokenize(code, language), language) : own(code);
 }
 
-/** Splits code into pieces that may be coloured at once, without the line breaks between them. A long line is a piece of its own. */
+/** Splits code into pieces that may be coloured at once, without the line breaks between them. A long line is a separate piece. */
 function piecesOf(code: string, mostCharacters: number): string[] {
   const pieces: string[] = [];
   let begins = 0;

@@ -14,11 +14,11 @@ export type Cursor = {
   due: string | undefined;
 };
 
-/** A class of the theme, a function that finds one (undefined if the rule does not match), or the lexer of an embedded language. */
+/** Class of a token: a class of the theme, a function that finds one (undefined if the rule does not match), or the lexer of an embedded language. */
 type Kind = string | ((cursor: Cursor) => string | undefined) | { lexer: Lexer };
 
 /**
- * First characters of the token, as in the brackets of a regular expression (`\u0080` for all beyond ASCII); its pattern; its class; and the next
+ * A rule for tokens. `begins`: the first characters, as in the brackets of a regular expression (`\u0080` for all beyond ASCII). `next`: the next
  * state: `name` enters a state, `=name` replaces the current one, `back` leaves it.
  */
 export type Rule = readonly [begins: string, pattern: RegExp, kind: Kind, next?: string];
@@ -32,7 +32,7 @@ type State = { byCharacter: (CompiledRule[] | undefined)[]; rest: string };
 /** Colours code of one language. */
 export type Lexer = (code: string) => Runs;
 
-/** Compiles a table. `rest`: by state, the class of text that no rule matches. */
+/** Compiles a table. `rest`: the class of text that no rule matches, by state. */
 export function lexer(table: Table, rest: Readonly<Record<string, string>> = {}): Lexer {
   const states = new Map<string, State>();
   for (const name of Object.keys(table)) states.set(name, { byCharacter: [], rest: rest[name] ?? plain });
@@ -120,7 +120,7 @@ const isBlank = (character: number): boolean => character === 0x20 || character 
 export const isUpper = (character: number): boolean => character > 0x40 && character < 0x5b;
 /** True for a token that begins with a capital letter. */
 export const isCapital = ({ code, from }: Cursor): boolean => isUpper(code.charCodeAt(from));
-/** True for a token directly behind a dot. */
+/** True for a token directly after a dot. */
 export const isMember = ({ code, from }: Cursor): boolean => code.charCodeAt(from - 1) === 0x2e;
 
 /** True if the text after the token and blanks begins with `text`. */

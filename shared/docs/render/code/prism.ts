@@ -183,8 +183,8 @@ type Work = { code: string; language: string; grammar: Grammar | undefined; toke
 
 /**
  * Registers the syntaxes. If patterns are inserted into a grammar, Prism replaces it, and searches all languages for references to the old one. Only
- * the grammar itself and its aliases refer to it, so the search is limited to them. It then takes a third of the time, which every child needs at its
- * start.
+ * the grammar and its aliases refer to the old one, so the search is limited to them. Registration then takes a third of the time, which every child
+ * spends at its start.
  */
 function registerSyntaxes(): void {
   const { languages } = prism;
@@ -240,8 +240,9 @@ export function tokenize(code: string, language: string): (string | PrismToken)[
 }
 
 /*
- * Patterns for code that TextMate grammars colour and these leave plain: commands of a shell, calls, and names whose members are used. They come
- * last, so they match only text that is still plain. They are greedy so that they see the text around it, and they have no nested repetition.
+ * Patterns for code that TextMate grammars colour and Prism's grammars leave plain: commands of a shell, calls, and names whose members are used.
+ * They come last, so they match only text that is still plain. They are greedy so that they see the text around it, and they have no nested
+ * repetition.
  */
 const object: Pattern = { pattern: /(?<![.\w$])[A-Za-z_$][\w$]*(?=\??\.[A-Za-z_$])/, greedy: true };
 const constant: Pattern = { pattern: /(\bconst\s{1,4})[A-Za-z_$][\w$]*/, lookbehind: true, greedy: true };

@@ -3,7 +3,7 @@ import { escapeHtmlText } from '../html.ts';
 /** A piece of a line; `className` is absent for plain text. */
 export type Token = { text: string; className?: string };
 
-/** Class of text without a colour of its own. */
+/** Class of text without a colour. */
 export const plain = '';
 
 /** Code as consecutive runs, each with one class. */
@@ -43,7 +43,7 @@ export class Runs {
     for (let at = 0; at < ends.length; at += 1) this.add(from + (ends[at] ?? 0), classes[at] ?? plain);
   }
 
-  /** HTML of the code. Each line of a run has a span of its own, so that the HTML can be split into lines. */
+  /** HTML of the code. Each line of a run has a separate span, so that the HTML can be split into lines. */
   html(): string {
     const { code, ends, classes } = this;
     let html = '';

@@ -39,7 +39,7 @@ const special: ReadonlyMap<string, Special> = new Map<string, Special>([
   ['c', { types: new Map(byType({ tc: 'class-name' })) }],
 ]);
 
-/** Languages with the same differences as another one of `special`. */
+/** Languages with the same differences as a language of `special`. */
 const like: ReadonlyMap<string, string> = new Map([
   ['less', 'scss'],
   ['hcl', 'json5'],

@@ -18,7 +18,7 @@ import {
   titleLine,
 } from './component.ts';
 
-/** `Card` and `Tile`. The link of the title covers the card, so that links inside the text stay links of their own. */
+/** `Card` and `Tile`. The link of the title covers the card, so that links inside the text still work. */
 const card: Component = {
   html(element, context) {
     const { name, props, children } = element;

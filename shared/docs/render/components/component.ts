@@ -13,7 +13,7 @@ import {
 /** A built-in component. It reads only the props that it defines. */
 export type Component = {
   html(element: StaticElement, context: ContentContext): ElementContent[];
-  /** Its Markdown in the page's Markdown twin. Without this method, its content. */
+  /** The component in the page's Markdown. Without this method, only its content is written. */
   markdown?(element: StaticElement, write: MarkdownWriter): Nodes[];
   /** True if the component may be the only content of a line and stay in a paragraph. */
   isInline?: true;

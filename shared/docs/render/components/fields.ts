@@ -75,7 +75,7 @@ function fieldElement(field: StaticElement, id: string, context: ContentContext)
   const shown = typeof fallback === 'boolean' ? String(fallback) : textProp(props, 'default', 'initialValue');
   const type = contentProp(props.get('type'), context);
   return h('div', { className: ['field'], id }, [
-    // Spaces separate the words also where only the text is read, such as by search; CSS gaps would not.
+    // Spaces also separate the words for readers of the text alone, such as the search; CSS gaps would not.
     h(
       'div',
       { className: ['field-head'] },

@@ -73,13 +73,13 @@ const rowOf = ({ props, children }: StaticElement, context: ContentContext): Ele
 const itemsIn = (nodes: readonly Nodes[], context: ContentContext): ElementContent[] =>
   elementsNamed(nodes, 'Color.Item').flatMap((item) => colorItem.html(item, context));
 
-/** A row outside of a `Color` is in one of its own. */
+/** A row outside a `Color`, which is shown like one. */
 const colorRow: Component = {
   html: (element, context) => [h('div', { className: ['colors', 'compact'] }, [rowOf(element, context)])],
   markdown: titledMarkdown,
 };
 
-/** An item has two colours if light and dark differ. */
+/** An item of a `Color`, which has two colours if light and dark differ. */
 const colorItem: Component = {
   html({ props }, context) {
     const colors = colorsOf(props.get('value'));

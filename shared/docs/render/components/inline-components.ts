@@ -42,7 +42,7 @@ const badge: Component = {
   markdown: ({ children }, write) => write.line(children),
 };
 
-/** Shown on hover and focus; screen readers read it as part of the sentence. */
+/** `Tooltip`, shown on hover and focus. Screen readers read it as part of the sentence. */
 const tooltip: Component = {
   isInline: true,
   html({ props, children }, context) {

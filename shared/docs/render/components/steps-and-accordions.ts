@@ -73,7 +73,7 @@ function stepItem(element: StaticElement, position: number, groupSize: string | 
   ]);
 }
 
-/** Drawn by the style sheet instead of an SVG, because a page of a large operation has a hundred of them. */
+/** An arrow that the style sheet draws, instead of an SVG, because the page of a large operation has a hundred of them. */
 const chevron = h('span', { className: ['chevron'] });
 
 /** `Accordion`: opens without scripts. Its anchor is its id or is made from its title. */

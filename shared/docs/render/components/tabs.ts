@@ -42,7 +42,7 @@ const tabs: Component = {
   markdown: ({ props, children }, write) => write.blocks(withTitles(children, textsProp(props, 'items'))),
 };
 
-/** Content in which each `Tabs.Tab` is a `Tab`, and the nth tab without a title has the nth of these titles. */
+/** Content in which each `Tabs.Tab` is a `Tab`, and the nth tab gets the nth of these titles if it has none. */
 function withTitles(children: readonly Nodes[], titles: readonly string[]): Nodes[] {
   let position = 0;
   const titled = (node: Nodes): Nodes => {

@@ -1,6 +1,6 @@
 import { decoded } from '#shared/docs/project/url-policy.ts';
 
-/** Letters and digits of an anchor. All sluggers keep them: `What's new?`, `what-s-new` and `whats_new` have the same key. */
+/** Letters and digits of an anchor, which all sluggers keep: `What's new?`, `what-s-new` and `whats_new` have the same key. */
 const anchorKey = (anchor: string): string =>
   anchor
     .normalize('NFKC')
@@ -31,7 +31,7 @@ export class AnchorNames {
   }
 
   /**
-   * The id for an anchor without its `#`: the same id, or the only one with the same letters and digits. If several have them, the one is meant that
+   * The id for an anchor without its `#`: the same id, or the only one with the same letters and digits. If several ids have them, it is the one that
    * differs only in repeated hyphens.
    */
   find(anchor: string): string | undefined {

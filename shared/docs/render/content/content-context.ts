@@ -36,7 +36,7 @@ export type ContentContext = {
   texts: InterfaceTexts;
   /** Class names that the author wrote. */
   classes: Set<string>;
-  /** The library whose icons are named; undefined if icons are not rendered. */
+  /** The library that icon names refer to; undefined if icons are not rendered. */
   iconLibrary: IconLibrary | undefined;
   report: Report;
 };
@@ -136,7 +136,7 @@ export function anchorOf(text: string): string {
 }
 
 /**
- * Browsers expose each id as a property of `window`, shadowed by the properties that `window` has, and never as a property of `document`. An id can
- * therefore only harm code that looks up a name that may be missing.
+ * An id that is harmless in browsers. They expose each id as a property of `window`, unless `window` has a property of that name, and never as a
+ * property of `document`. So an id can only harm code that looks up a name that may be missing.
  */
 const safeId = (id: string): string => (lookedUp.test(id) ? `h-${id}` : id);

@@ -7,14 +7,14 @@ import { pageAddresses } from './page-addresses.ts';
 import { toContent } from './to-content.ts';
 import { writeContent } from './write-content.ts';
 
-/** Block constructs of Markdown that are disabled: in a single line, a number or a hash starts no list or heading. */
+/** Block constructs of Markdown that are disabled, because in a single line a number or a hash does not start a list or heading. */
 const off =
   'list headingAtx setextUnderline thematicBreak blockQuote codeIndented codeFenced definition htmlFlow'.split(' ');
 const longest = 5000;
 /** A line without any of these characters is plain text, as most descriptions are. Parsing takes some 0.4 ms. */
 const marks = /[\\`*_[<&\n\r\0]/;
 
-/** `links`: the internal targets, each with a slash in front. */
+/** A rendered line. `links`: the internal targets, each with a slash in front. */
 export type InlineContent = { html: SafeHtml; text: string; links: readonly string[] };
 
 /**

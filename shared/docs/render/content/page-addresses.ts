@@ -63,7 +63,7 @@ export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report
     }
   }
 
-  /** Address of a link inside the page, with the anchor that the page has. `target`: the page as it is noted among the links. */
+  /** Address of a link inside the page, with the anchor that the page has. `target`: the page in the form that is recorded among the links. */
   function ownAnchor(written: string, hash: string, element: Element, target = `/${slice.path}`): string {
     if (hash.length < 2 || 'dataFootnoteRef' in element.properties) return written;
     const anchor = hash.slice(1);
@@ -76,8 +76,8 @@ export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report
   }
 
   /**
-   * Resolves a path to its page, and to the target that is noted for it. A relative path to a source file leads to its page instead of the Markdown
-   * twin.
+   * Resolves a path to its page, and to the target that is recorded for it. A relative path to a source file leads to its page instead of the
+   * Markdown twin.
    */
   function pageOf(path: string, element: Element): { target: string; file: string } {
     const written = rootedPath(path, slice.file);
@@ -122,7 +122,7 @@ export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report
     return found !== null && Object.hasOwn(slice.pictures, found) ? slice.pictures[found] : undefined;
   }
 
-  /** Resolves a target. Publication does not know targets that expressions or snippets make; they are assumed to exist. */
+  /** Resolves a target. Targets that expressions or snippets make are unknown at publication, so they are assumed to exist. */
   function resolve(target: string): string | null {
     const found = known(target, slice.links);
     return found === undefined ? fallbackFile(target) : found;

@@ -67,7 +67,7 @@ export class PageSections {
     section.text += text;
   }
 
-  /** Adds an element with an id whose text is already known. Returns false and adds nothing if its text would be read in another way here. */
+  /** Adds an element with an id whose text is already known. Returns false and adds nothing if its text would be recorded differently here. */
   repeat(id: string, text: string): boolean {
     if (this.#within !== 'text' || this.#length + text.length > maxText) return false;
     this.ids.push(id);
@@ -75,7 +75,7 @@ export class PageSections {
     return true;
   }
 
-  /** Text before the first heading, untidied. */
+  /** Text before the first heading, with its original white space. */
   get firstText(): string {
     return this.#sections[0]?.text ?? '';
   }
@@ -92,7 +92,7 @@ export class PageSections {
   }
 }
 
-/** The non-empty lines, tidied. */
+/** The non-empty lines, with their white space normalized. */
 function tidied(text: string): string {
   let made = '';
   for (let from = 0; from <= text.length; ) {

@@ -27,7 +27,7 @@ const isFree = (attribute: unknown): boolean => attribute === undefined || attri
 type Side = {
   /** Size in whole pixels from the attribute. */
   attribute?: number;
-  /** True if a style or class sets the size, or a bound, because the other side follows it. */
+  /** True if a style or class sets the size or a limit of it, which the other side follows. */
   elsewhere: boolean;
   any: boolean;
 };

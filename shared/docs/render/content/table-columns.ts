@@ -1,7 +1,7 @@
 import type { Element, ElementContent } from 'hast';
 import { h, toText } from './content-tree.ts';
 
-/** Browsers paint tables with fewer rows at once. */
+/** Number of rows from which columns are fixed. Browsers paint shorter tables at once. */
 const fewestRows = 24;
 /** Maximum width of a column in characters: longer words scroll, longer texts wrap. */
 const longestWord = 48;
@@ -15,7 +15,7 @@ const usualWidth = 78;
 const codeSize = 0.85;
 
 /**
- * Fixes the columns of a long table, with the widths that a browser would choose. Browsers paint a long table while they still read it, and without
+ * Fixes the columns of a long table at the widths that a browser would choose. Browsers paint a long table while they still load it, and without
  * fixed columns each further row can shift the rows above.
  */
 export function withFixedColumns(table: Element): Element {
@@ -53,7 +53,7 @@ export function withFixedColumns(table: Element): Element {
 const elementsOf = (node: ElementContent): Element[] =>
   node.type === 'element' ? node.children.filter((child) => child.type === 'element') : [];
 
-/** Number of characters of the cell's longest word and of its whole text. Lines break at the same places as in a browser, or at fewer. */
+/** Number of characters of the cell's longest word and of its whole text. Words are split at the places where a browser breaks lines, or at fewer. */
 function lengthsOf(cell: Element): { word: number; text: number } {
   const whole = toText(cell.children);
   const size = elementsOf(cell).some(({ tagName }) => tagName === 'code') ? codeSize : 1;

@@ -102,7 +102,7 @@ export function toContent(
   const island: Handler = (pageState, { number, isInline, children }: StaticIsland) => {
     state = pageState;
     const shown = context.children(children);
-    // Readers without scripts see only this notice. With scripts it is removed before it is visible.
+    // Readers without scripts see this notice. With scripts it is removed before it is visible.
     const instead = h(isInline ? 'span' : 'p', { className: ['island-without'] }, texts.scripts.islandNotRun);
     const inside = shown.length === 0 ? instead : shown;
     return h(isInline ? 'span' : 'div', { className: ['island'], dataIsland: String(number) }, inside);
@@ -172,7 +172,7 @@ export function toContent(
 
 const withoutEffect = propertiesWithoutEffect();
 
-/** Reports properties without effect, each once per page. */
+/** Reports properties that have no effect, each once per page. */
 function reportWithoutEffect(element: StaticElement, said: Set<string>, report: Report): void {
   for (const [property, why] of withoutEffect.get(element.name) ?? []) {
     const value = element.props.get(property);

@@ -127,7 +127,7 @@ class ContentWriter {
     if (name === 'p' && endsParagraph) name = 'div';
     this.sections.end(name, outside);
     if (apart.after) this.sections.text(' ');
-    // Inside of a button, a parser does not look for open paragraphs around it.
+    // Inside a button, a parser does not look for an open paragraph around the button.
     this.#endsParagraph = endedBefore || endingParagraph.has(name) || (endsParagraph && name !== 'button');
 
     const start = `${before}<${name}${attributes}>`;
@@ -169,9 +169,9 @@ function writtenOnce({ alike, element }: Repeated): WrittenOnce | undefined {
 }
 
 const idToReplace = 'id-to-replace-5c1f';
-/** A block ends the paragraph around it. */
+/** Matches the start of a block, which ends the paragraph around it. */
 const startOfBlock = /^<div [^<>]*id="$/;
-/** Ids that are the same in an address and in an attribute. */
+/** Matches ids that are written in the same way in an address and in an attribute. */
 const plainId = /^[\w.-]+$/;
 
 const linkToItself: Element = { type: 'element', tagName: 'a', properties: {}, children: [] };

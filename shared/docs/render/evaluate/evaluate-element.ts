@@ -58,7 +58,7 @@ export function evaluateElement(use: Use, frame: Frame): Nodes[] {
   return [{ type: 'staticElement', name, props, children, ...field, ...positionOf(place) }];
 }
 
-/** First look of a form field in an island: a box with its text. */
+/** The first look of a form field in an island: a box with its text. Undefined for other elements. */
 function fieldAtFirst({ name, props, children }: Use): Pick<StaticElement, 'name' | 'props' | 'children'> | undefined {
   if (name !== 'input' && name !== 'textarea' && name !== 'select') return undefined;
   if (name === 'input' && (props.get('type') === 'checkbox' || props.get('type') === 'radio')) return undefined;
@@ -146,11 +146,11 @@ function withChildren({ props, children }: Use): StaticObject {
   return all;
 }
 
-/** Makes an island of the component, or of the HTML element with this name. `cause`: the reason why it must run. */
+/** Makes an island of the component, or of the HTML element with this name. `cause`: why it must run. */
 function runInBrowser(target: Closure | undefined, use: Use, cause: NotStatic, frame: Frame): Nodes[] {
   const { name, props, children, unread = [], place } = use;
   const { evaluation } = frame;
-  // If there is a component around this one, it knows the values that this one gets.
+  // A component around this one knows the values that this one gets, so the outer one becomes the island.
   const isInner = evaluation.isFirstLook || isInComponent(frame);
   const given = givenTo(target, { name, props, children, unread }, frame);
   if (given === undefined || (isInner && target === undefined)) {

@@ -220,7 +220,7 @@ const isEffect = ({ type }: Statement, { evaluation: { isFirstLook } }: Frame): 
 
 /**
  * Binds a constant or variable. During a first look, an initial value that is not static matters only when it is used, and variables that may change
- * have none.
+ * have no value.
  */
 function bindConstant({ id, init }: VariableDeclarator, kind: string, frame: Frame): void {
   if (!frame.evaluation.isFirstLook) {

@@ -22,8 +22,8 @@ export type Given = { module: Module; component: string; props: string; shown: S
 type Asked = { name: string; props: StaticObject; children: Nodes[]; unread: readonly Unread[] };
 
 /**
- * The code with which the page's script uses a component. Undefined if that is impossible: one of its values is known neither to the page's script
- * nor to this evaluation, or the component has no name. `target`: the component, if it is known.
+ * The code with which the page's script uses a component. Undefined if that is impossible, because neither the page's script nor this evaluation
+ * knows one of its values, or because the component has no name. `target`: the component, if it is known.
  */
 export function givenTo(target: Closure | undefined, asked: Asked, frame: Frame): Given | undefined {
   const { name, props, children, unread } = asked;
@@ -73,7 +73,7 @@ const ofBrowsers = new Set(
   IntersectionObserver MutationObserver ResizeObserver TextEncoder TextDecoder Uint8Array Float32Array`.split(/\s+/),
 );
 
-/** True if every name in the attribute is defined in its file or by browsers. Otherwise the attribute is a mistake and stays one. */
+/** True if every name in the attribute is defined in its file or by browsers. Otherwise the attribute is a mistake, which is reported as such. */
 function isKnown({ tree }: Unread, { scope }: Module): boolean {
   if (tree === undefined) return false;
   try {
@@ -131,8 +131,8 @@ function encode(
 }
 
 /**
- * Nodes of an island in the page: its first look, followed by the content that it got and does not show yet. If scripts are not allowed, only the
- * first look is in the page.
+ * Nodes of an island in the page: its first look, followed by the content that it was given and does not show yet. If scripts are not allowed, only
+ * the first look is in the page.
  */
 export function islandNodes(given: Given, first: Nodes[], place: Place, frame: Frame): Nodes[] {
   const { islands, allowsScripts, budget } = frame.evaluation;

@@ -122,7 +122,7 @@ function titleHeadingOf(
   return leadingTitleOf(source, file) === title ? first : undefined;
 }
 
-/** Findings of the page. Findings about whole files are dropped for files with islands, because all code of such a file is in the browser. */
+/** Findings of the page. Findings about whole files are dropped for files with islands, because all code of such a file runs in the browser. */
 function withoutRunning({ diagnostics, islands, ofFiles }: Evaluation): Diagnostic[] {
   const running = new Set(islands.map(({ module }) => module));
   const needless = new Set(ofFiles.flatMap(({ module, found }) => (running.has(module) ? [found] : [])));
@@ -202,7 +202,7 @@ function moduleLoader(
   }
 }
 
-/** Binds the imports and exports of a file, in its order. As in MDX, they count on every line that begins with them, even inside of components. */
+/** Binds the imports and exports of a file, in their order. As in MDX, they count on every line that begins with them, even inside components. */
 function bindModule(module: Module, evaluation: Evaluation): void {
   const pending: Nodes[] = [module.tree];
   for (let node = pending.pop(); node; node = pending.pop()) {
@@ -300,8 +300,8 @@ function bindImport(node: Extract<ModuleDeclaration, { type: 'ImportDeclaration'
 }
 
 /**
- * Code and message for a refused import; only project files can be imported. `written` is percent-decoded, so that an encoded path cannot leave the
- * project later.
+ * Code and message for a refused import; only project files can be imported. `written` is the decoded specifier, so that an encoded path cannot leave
+ * the project later.
  */
 function refusal(specifier: string, written: string, importer: string): [code: string, message: string] {
   const shown = JSON.stringify(specifier.slice(0, 200));

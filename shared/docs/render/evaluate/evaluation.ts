@@ -15,9 +15,9 @@ export type Evaluation = {
   active: (Closure | Module)[];
   /** Components that run in the reader's browser, in the order of the page. */
   islands: Island[];
-  /** Islands may run scripts. */
+  /** True if islands may run scripts. */
   allowsScripts: boolean;
-  /** The first look of an island is being evaluated: hooks have their first values, and expressions without a static value are left out. */
+  /** True while the first look of an island is evaluated: hooks have their first values, and expressions without a static value are left out. */
   isFirstLook: boolean;
   /** Findings about whole files. They are dropped for files that run in the browser. */
   ofFiles: { module: Module; found: Diagnostic }[];
@@ -65,14 +65,14 @@ export function report(
 
 const maxSteps = 100_000;
 export const maxNodes = 50_000;
-/** Limit of expressions inside of each other, and of files that import the next one. */
+/** Limit of nested expressions, and of the length of a chain of imports. */
 export const maxDepth = 64;
 /** Limit of the characters in strings that expressions make. */
 const maxText = 2_000_000;
 /** Limit of the characters of the evaluated page. */
 export const maxPageText = 8_000_000;
 const maxIncludes = 2_000;
-/** Limit of counted parts of values: a small page can make a value that repeats others many times. */
+/** Limit of counted parts of values, because a small page can make a value that repeats others many times. */
 const maxLooks = 1_000_000;
 
 /** Limits of the evaluation of one page. Throws `PageFailed` when one is used up, and `NotStatic` if an expression is too deep. */

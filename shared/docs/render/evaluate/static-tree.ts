@@ -24,8 +24,8 @@ export type StaticElement = {
 export type StaticFragment = { type: 'staticFragment'; children: Nodes[]; position?: Root['position'] };
 
 /**
- * A component that runs in the reader's browser. `children` is its content without running it: its first look, and the content that it got and does
- * not show yet.
+ * A component that runs in the reader's browser. `children` is its content without running it: its first look, and the content that it was given and
+ * does not show yet.
  */
 export type StaticIsland = {
   type: 'staticIsland';
@@ -37,7 +37,7 @@ export type StaticIsland = {
   position?: Root['position'];
 };
 
-/** Content that a component gets. It is rendered once, and stays unchanged wherever the component shows it. */
+/** Content that is passed to a component. It is rendered once, and is the same wherever the component shows it. */
 export type StaticSlot = {
   type: 'staticSlot';
   /** Its index among the slots of its island; undefined if scripts are not allowed. */
@@ -79,7 +79,7 @@ declare module 'mdast' {
     shared?: SharedCode;
   }
   interface ListData {
-    /** True for a list of fields. It is merged with an adjacent one. */
+    /** True for a list of fields, which is merged with an adjacent list of fields. */
     isOfFields?: true;
   }
   interface ListItemData {

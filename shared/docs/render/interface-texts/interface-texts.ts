@@ -42,16 +42,16 @@ export type InterfaceTexts = {
   required: string;
   deprecated: string;
   defaultValue: string;
-  /** Text of a link in a tooltip that has none of its own. */
+  /** Text of a link in a tooltip that names none. */
   learnMore: string;
   prompt: string;
   showPrompt: string;
-  /** Titles of a tab, a code block and a changelog entry without a title of their own. */
+  /** Titles of a tab, a code block and a changelog entry without a title. */
   tab: string;
   code: string;
   update: string;
   linkToSection: string;
-  /** Title of an embedded frame without a title of its own. */
+  /** Title of an embedded frame without a title. */
   embeddedContent: string;
   /** Placeholder for a missing image without a description. */
   missingImage: string;

@@ -28,7 +28,7 @@ function tableNamed(name: string): InterfaceTexts {
 
 export const en = tableNamed('en');
 
-/** Codes without a table of their own for which dropping parts does not lead to the right table. */
+/** Codes that have no table, and for which dropping parts of the code does not lead to the right table. */
 const sameTexts: ReadonlyMap<string, string> = new Map(
   Object.entries({ cn: 'zh', jp: 'ja', nb: 'no', nn: 'no', iw: 'he', 'zh-tw': 'zh-hant', 'zh-hk': 'zh-hant' }),
 );
@@ -50,7 +50,7 @@ export function languageOf(code: string | undefined): Language {
   };
 }
 
-/** Drops the last part of the code until a table has the name. */
+/** The name of the table for a code. The last part of the code is dropped until a table has the name. */
 function tableName(code: string): string {
   const name = sameTexts.get(code) ?? code;
   if (tableNames.has(name)) return name;

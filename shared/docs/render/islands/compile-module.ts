@@ -7,7 +7,7 @@ import { boundNames } from '../evaluate/evaluate-expression.ts';
 import { namesIn } from '../evaluate/names-in.ts';
 import type { Island, Module } from '../evaluate/static-tree.ts';
 
-/** A file as a function of the page's script, all texts in it (among them the class names that it uses), and the texts that name icons. */
+/** A file as a function of the page's script, with all texts in it, which include the class names that it uses, and the texts that name icons. */
 export type CompiledModule = { code: string; texts: string[]; icons: string[] };
 
 /** A file that cannot run in the browser. `message` is the end of a sentence, `line` the line in the file. */
@@ -28,8 +28,8 @@ const reactNames = new Set(
   ),
 );
 /**
- * Name of the object that the page's script passes: React, elements, the components of pages, and the exports of files. Authors do not use such a
- * name.
+ * Name of the object that the page's script passes to the function: React, elements, the components of pages, and the exports of files. Authors do
+ * not use such a name.
  */
 const host = 'bindery$';
 
@@ -146,7 +146,7 @@ function addPiece(file: ModuleText, text: string, line: number, module: Module):
 
 type Import = Extract<Program['body'][number], { type: 'ImportDeclaration' }>;
 
-/** Constants for the imports of a file, from React, React DOM, and other files. Any other import has no value. */
+/** Constants for the imports of a file, from React, React DOM, and other files. Any other imported name has no value. */
 function importLines({ source, specifiers }: Import, module: Module): string[] {
   const specifier = String(source.value);
   const target = module.imports.get(specifier);
@@ -169,7 +169,7 @@ function importLines({ source, specifiers }: Import, module: Module): string[] {
   });
 }
 
-/** The text of the function while it is built. It keeps the lines of the file, so that a position in it maps back to the file. */
+/** The text of the function while it is built. It keeps the lines of the file, so that a position in the function maps back to the file. */
 class ModuleText {
   readonly used = new Set<string>();
   readonly elements = new Set<string>();

@@ -8,11 +8,11 @@ const inserting = /^(?:var|attr|env|if|inherit|--.*)$/;
 const longestName = 60;
 
 /**
- * Restricts the addresses of a style sheet to those that pages may have: paths, `data:` and https. Read from a folder, `//host/x` and `file://host/x`
- * name a computer in the network, and some systems sign in there. `parts`: the tokens of the sheet, with matching brackets. Pure.
+ * Restricts the addresses of a style sheet to those that pages may have: paths, `data:` and https. When a bundle is read from a folder, `//host/x`
+ * and `file://host/x` name a computer in the network, and some systems sign in there. `parts`: the tokens of the sheet, with matching brackets. Pure.
  */
 export function withSafeLoads(parts: readonly string[]): string {
-  /** The open brackets: true for those of a function that loads, and inside of one. */
+  /** The open brackets: true for a bracket of a function that loads, and for brackets inside one. */
   const open: boolean[] = [];
   const made: string[] = [];
   /** The end of the text so far, which may name a function. */
@@ -39,10 +39,10 @@ export function withSafeLoads(parts: readonly string[]): string {
 const nameIn = (end: string): string =>
   (/[-\w\\\u0080-\uffff]*$/.exec(end)?.[0] ?? '').replaceAll('\\', '').toLowerCase();
 
-/** An address that loads nothing and is allowed by the policy of pages. */
+/** An address that loads nothing and that the policy of pages allows. */
 const nothing = 'data:,';
 
-/** `written`: the text that stays if pages may have the address as it is. `form`: the text for another address. */
+/** The text for an address. `written`: the text as written, which stays if pages may have the address. `form`: makes the text for another address. */
 function address(named: string, written: string, form: (url: string) => string): string {
   if (/^\s*data:/i.test(named)) return written;
   const url = classifyUrl(named);

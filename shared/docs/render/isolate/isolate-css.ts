@@ -3,8 +3,8 @@ import { withSafeLoads } from './css-loads.ts';
 
 /**
  * Restricts a project's style sheet to the content of pages: all rules are put into one `@scope`, which is inside the box of the content. Undefined
- * if the brackets do not match, because the sheet could then end the scope. Fonts and pictures of the project, of `data:` and of https, animations and
- * conditions in it work. `@import` does not work, nor do rules that always apply to the whole page, such as `@property` and `@page`. Names of fonts and
+ * if the brackets do not match, because the sheet could then end the scope. Animations, conditions, and fonts and pictures of the project, of `data:`
+ * and of https still work. `@import` does not, nor do rules that always apply to the whole page, such as `@property` and `@page`. Names of fonts and
  * animations are also global, so those that the frame uses cannot be redefined. Pure.
  */
 export function isolateCss(text: string): string | undefined {
@@ -13,8 +13,8 @@ export function isolateCss(text: string): string | undefined {
 }
 
 /**
- * In a scope, the first part of a selector is searched inside of it, unless the selector names the scope. The class of the dark mode is on the root
- * of the page, so `:where(:scope)` is inserted after it. Rules still apply only inside of the scope.
+ * In a scope, browsers look for the first part of a selector inside the scope, unless the selector names the scope. The class of the dark mode is on
+ * the root of the page, so `:where(:scope)` is inserted after it. Rules still apply only inside the scope.
  */
 const withDark = (css: string): string =>
   css.replace(darkFirst, (written: string, mark: string, at: number) => {
@@ -38,8 +38,8 @@ const parts =
   /\/\*[^]*?\*\/|"(?:[^"\\\n\r\f]|\\[^])*"|'(?:[^'\\\n\r\f]|\\[^])*'|url\([ \t\n\r\f]*(?:(?!\/\*)[^"'(){}[\]\\\s])*[ \t\n\r\f]*\)|url\((?=[ \t\n\r\f]*["'])|\\[^\n\r\fa-f0-9url]|@(?:[-\w\u0080-\uffff]|\\[^\n\r\fa-f0-9url])*|[([{)\]}]|[^"'\\()[\]{}/u@]+|\/(?!\*)|u(?!rl\()/iy;
 
 /**
- * Renames rules that would apply outside of the scope, because browsers skip unknown rules. Undefined unless every bracket is closed in a way on
- * which all browsers agree: a sheet is refused wherever browsers could recover differently from a mistake.
+ * Renames rules that would apply outside the scope, so that browsers skip them as unknown. Undefined unless all browsers agree where every bracket
+ * closes: a sheet is refused if browsers could recover differently from a mistake.
  */
 function withinScope(css: string): string | undefined {
   const open: string[] = [];
@@ -66,7 +66,7 @@ function withinScope(css: string): string | undefined {
     const isRule = part.length > 1 && part.startsWith('@');
     const isKnown = isRule && scopedRules.test(part.toLowerCase());
     if (isRule) {
-      // Browsers ignore such a rule inside of another one.
+      // Browsers ignore such a rule inside another one.
       named = leaveOut(named);
       if (isKnown && /(font-face|keyframes)$/i.test(part))
         named = { at: kept.length, depth: open.length, isFont: /face$/i.test(part), isOpen: false };

@@ -20,9 +20,9 @@ const kindOf = (path: string) => kinds.get(/\.([^./]+)$/.exec(path)?.[1]?.toLowe
 export const isIsolated = (path: string): boolean => kindOf(path) !== undefined;
 
 /**
- * Rewrites a file of a project for places where tenants' scripts are not allowed: pictures and XML run nothing and load nothing when they are opened
- * directly, and style sheets apply only to the content of pages. Omit the source for a file that cannot be read. Throws only for file types that are
- * not isolated.
+ * Rewrites a file of a project for exports in which tenants' scripts are not allowed: pictures and XML then run and load nothing when they are opened
+ * directly, and style sheets apply only to the content of pages. Without a source, for a file that cannot be read, it returns a placeholder. Throws
+ * only for file types that are not isolated.
  */
 export function isolateFile(path: string, source: Uint8Array | undefined): Uint8Array {
   const kind = kindOf(path);

@@ -90,7 +90,7 @@ function cleanProperties({ tagName, properties }: Element): Properties {
 
 const inlinePicture = /^data:image\/(png|jpeg|gif|webp|avif);base64,[a-z0-9+/=\s]+$/i;
 
-/** Links may lead to other sites; all other references must stay inside the picture. */
+/** True for an allowed reference. Links may lead to other sites; all other references must stay inside the picture. */
 function isSafeReference(tagName: string, address: string): boolean {
   if (address.trim().startsWith('#')) return true;
   if (tagName === 'a') return /^https?:/.test(hrefOf(address)) && !/[\u0000-\u001f]/.test(address);

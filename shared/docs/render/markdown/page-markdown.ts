@@ -106,7 +106,7 @@ const addedParagraph: Handle = (node: Paragraph, parent, state, info) => {
 const addedWords = (node: PhrasingContent): string | undefined =>
   node.type === 'text' ? addedText(node) : node.type === 'inlineCode' ? addedCode(node) : undefined;
 
-/** Bold words at the start of a line, followed by a space or nothing. */
+/** Markdown of bold words at the start of a line, followed by a space or nothing; undefined for others. */
 function addedStrong({ children: [only, other] }: Strong, next: PhrasingContent | undefined): string | undefined {
   if (next !== undefined && !(next.type === 'text' && next.value.startsWith(' '))) return undefined;
   const text = only === undefined || other !== undefined ? undefined : addedWords(only);
@@ -129,7 +129,7 @@ const addedFence: Handle = (node: Code, parent, state, info) => {
   return `\`\`\`${lang} ${meta}\n${value}\n\`\`\``;
 };
 
-/** Cache of the text of list items that several pages share. Items begin with a paragraph, so the list before them does not change them. */
+/** Cache of the text of list items that several pages share. Items begin with a paragraph, so the list before them does not change their text. */
 const itemTexts = new WeakMap<ListItem, string>();
 
 /**
@@ -170,7 +170,7 @@ export function markdownOf(nodes: readonly Nodes[], handlers?: Partial<Handlers>
   return /^$|[\r\n]$/.test(plain) ? plain : `${plain}\n`;
 }
 
-/** Markdown of a block as one of several, so that its own trailing line break is kept. */
+/** Markdown of a block, written before another one, so that its own trailing line break is kept. */
 export const oneBlock = (block: Root['children'][number]): string =>
   anyMarkdown([block, { type: 'thematicBreak' }]).slice(0, -'\n\n---\n'.length);
 
@@ -300,7 +300,7 @@ const list: ToMarkdown = ({ name, children }) => {
   return [{ type: 'list', ordered: name === 'ol', spread: false, children: items }];
 };
 
-/** A link in place of media that Markdown cannot show. */
+/** Writes a link in place of media that Markdown cannot show. */
 const media: ToMarkdown = ({ name, props }) => {
   const url = textProp(props, 'src');
   if (url === undefined) return [];

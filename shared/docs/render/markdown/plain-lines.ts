@@ -1,6 +1,6 @@
 import type { Image, Link, PhrasingContent } from 'mdast';
 
-/** The block of a line. It determines which characters have a meaning in Markdown. */
+/** The block that contains a line. It determines which characters have a meaning in Markdown. */
 export type LinePlace = 'paragraph' | 'heading' | 'cell';
 type Around = { place: LinePlace; inLabel: boolean; inAttention: boolean };
 
@@ -95,11 +95,11 @@ function codeSpan(value: string, { place, inLabel }: Around): string | undefined
   return value.startsWith(' ') && value.endsWith(' ') && value.trim() !== '' ? undefined : `\`${value}\``;
 }
 
-/** Letters and digits. The characters beside marks decide if the marks are parsed. */
+/** Matches letters and digits. The characters beside marks of emphasis decide whether the marks are parsed. */
 const letter = /[\p{L}\p{N}]/u;
 const punctuation = /[!-/:-@[-`{-~]/;
 
-/** Emphasis without other emphasis in it or beside it, if the characters around it allow its marks. */
+/** Writes emphasis without other emphasis in it or beside it; undefined if the characters around it prevent its marks from being parsed. */
 function attention(
   mark: '**' | '_',
   children: readonly PhrasingContent[],
@@ -130,7 +130,7 @@ function addressAndTitle({ url, title }: Pick<Link, 'url' | 'title'>): string | 
 
 function link(node: Link, around: Around): string | undefined {
   const [only, other] = node.children;
-  // An address with itself as text may be written without brackets.
+  // The library may write a link whose text is its address without brackets.
   if (other === undefined && only?.type === 'text' && (only.value === node.url || `mailto:${only.value}` === node.url))
     return undefined;
   if (around.inLabel) return undefined;

@@ -2,7 +2,7 @@ import { fencedLines, inlineCodeSpans } from '#shared/docs/project/prepare-sourc
 
 const linkToAnchor = /(?<=\]\(<?|^[ \t>]*\[[^\]\n]{1,200}\]:[ \t]*<?)#[^\s)>]{1,500}/g;
 
-/** Corrects the anchors of links inside the page. `anchors`: as written → as the page has it. Code stays unchanged. */
+/** Corrects the anchors of links inside the page. `anchors`: the anchor as written → the anchor that the page has. Code stays unchanged. */
 export function withAnchors(markdown: string, anchors: ReadonlyMap<string, string>): string {
   if (anchors.size === 0) return markdown;
   const lines = markdown.split('\n');

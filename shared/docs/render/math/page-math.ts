@@ -4,7 +4,7 @@ import type { SafeHtml } from '../html.ts';
 import { facesOf } from './math-fonts.ts';
 import { BadMarkup, readKatex } from './read-katex.ts';
 
-/** Limit of the characters of a formula. Long real ones have some two thousand. */
+/** Limit of the characters of a formula. The longest real ones have about two thousand. */
 const maxFormula = 5_000;
 /** Limits of the characters of all formulas of a page, and of their markup. */
 const maxFormulas = 50_000;
@@ -19,7 +19,7 @@ export type Formula = { html: SafeHtml } | { problem: string };
 
 /**
  * Renders the formulas of one page with KaTeX: HTML for display and MathML for screen readers. Macros that a formula defines end with it. Time and
- * bytes are bounded for the page, whatever its formulas contain.
+ * bytes are limited for each page, whatever its formulas contain.
  */
 export class PageMath {
   /** Names of the font files that the formulas use, such as `KaTeX_Main-Regular`. */

@@ -3,7 +3,7 @@ import { escapeHtml, escapeHtmlText, SafeHtml } from '../html.ts';
 /** Thrown for markup that KaTeX does not write, or that exceeds the limits of a page. The message is the rest of a sentence. */
 export class BadMarkup extends Error {}
 
-/** Browsers flatten elements deeper than 512, and a page has some elements around a formula. */
+/** Maximum depth of a formula. Browsers flatten elements deeper than 512, and a page has some elements around a formula. */
 const maxDepth = 400;
 
 const words = (list: string): ReadonlySet<string> => new Set(list.trim().split(/\s+/));

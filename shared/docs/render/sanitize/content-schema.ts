@@ -3,8 +3,8 @@ import type { Properties } from 'hast';
 const words = (list: string): string[] => list.trim().split(/\s+/);
 
 /**
- * Elements of drawings: shapes, paints and effects, nothing that loads, links, animates or contains HTML. `use` is not among them, because a few of
- * them inside one another make millions of shapes.
+ * Elements of drawings: shapes, paints and effects, but nothing that loads, links, animates or contains HTML. `use` is not among them, because a few
+ * nested ones make millions of shapes.
  */
 export const drawnElements: ReadonlySet<string> = new Set(
   words(`svg g path circle ellipse line polyline polygon rect text tspan textPath defs marker pattern linearGradient radialGradient

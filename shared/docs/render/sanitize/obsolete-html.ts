@@ -18,7 +18,7 @@ export function isObsolete(tagName: string, property: string): boolean {
 
 /**
  * The style for an obsolete presentation attribute: `align`, `valign`, `width`. Old pages and Markdown tables have these. A style that the author
- * wrote is placed after it and therefore wins. Empty for an invalid value.
+ * wrote is placed after it and therefore has precedence. Empty for an invalid value.
  */
 export function styleInstead(tagName: string, property: string, value: Properties[string]): string {
   const written = typeof value === 'string' || typeof value === 'number' ? String(value).trim().toLowerCase() : '';

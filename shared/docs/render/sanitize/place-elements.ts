@@ -128,7 +128,7 @@ class TablePart {
     this.#cellEnds = cellEnds;
   }
 
-  /** Markup to write before a child with this name, '' for text; undefined if the child is left out. Blanks are left out, except in a cell. */
+  /** Markup to write before a child with this name (`''` for text); undefined if the child is left out. White space is left out, except in a cell. */
   enter(name: string, isBlank: boolean): string | undefined {
     const rule = tableParts.get(this.#name);
     if (rule === undefined || (isBlank && this.#open?.name !== 'td')) return undefined;

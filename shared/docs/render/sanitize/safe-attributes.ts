@@ -13,7 +13,7 @@ import {
 } from './content-schema.ts';
 import { currentName, isObsolete, styleInstead } from './obsolete-html.ts';
 
-/** Converts an address that an author wrote to the page's address, and notes the link; undefined if the address is not allowed. */
+/** Converts an address that an author wrote to an address of the bundle, and records the link; undefined if the address is not allowed. */
 export type ResolveAddress = (
   attribute: 'href' | 'src' | 'poster',
   written: string,
@@ -93,7 +93,7 @@ function startOfData(key: string): string | undefined {
   const known = startsOfData.get(key);
   if (known !== undefined || !/^data[A-Z][A-Za-z]{0,30}$/.test(key)) return known;
   const start = ` ${infoOf(key, false)?.attribute}`;
-  // The cache is bounded because authors also write names of attributes.
+  // The size of the cache is limited, because authors may write any names of `data` attributes.
   if (startsOfData.size < 200) startsOfData.set(key, start);
   return start;
 }
@@ -137,7 +137,7 @@ function plainValue(value: Properties[string]): Properties[string] {
   return value ?? undefined;
 }
 
-/** Properties that have a meaning only under the element's old name. */
+/** Properties that have a meaning only for the element's original name. */
 const ofOldName = 'href target rel download type htmlFor value colSpan rowSpan headers scope'.split(' ');
 
 function finishLink({ children }: Element, properties: Properties): void {
@@ -232,8 +232,8 @@ const knownInfos = (schema: Schema): Map<string, Info> => new Map(Object.entries
 const [knownOfHtml, knownOfSvg] = [knownInfos(htmlNames), knownInfos(svgNames)];
 
 /**
- * Ordinary attributes by element and property, with the beginning of their text. Their values are independent of other attributes and of the place of the
- * element.
+ * Ordinary attributes by element and property, with the beginning of their text. Their values do not depend on other attributes or on the place of
+ * the element.
  */
 const ordinaryStarts: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map(
   [...contentElements]

@@ -7,9 +7,9 @@ import type { PageSlice } from '../page-slice.ts';
 import { structuredData } from './structured-data.ts';
 
 /**
- * Content of a page's `head`: metadata for browsers, search engines and social networks, and style sheets. Tags of the page have precedence over
- * those of the site, and those over ours. `description`: without Markdown. `hasFeed`: the page has a feed. `styles`: the page's own sheet. `card`:
- * path in the bundle of the preview image.
+ * Content of a page's `head`: metadata for browsers, search engines and social networks, and style sheets. Tags of the page have precedence over tags
+ * of the site, which have precedence over ours. `description`: as plain text. `hasFeed`: true if the page has a feed. `styles`: the page's own sheet.
+ * `card`: path in the bundle of the preview image.
  */
 export function pageHead(
   slice: PageSlice,
@@ -49,7 +49,7 @@ function canonicalAddress({ frontmatter, canonical }: PageSlice): string | undef
   return isAddress ? address : undefined;
 }
 
-/** Names that have an element or a place of their own. */
+/** Matches names that have a separate element or place. */
 const special = /^(canonical|robots|description|viewport|keywords)$/i;
 const picturesAndMedia = /(image|url|video|audio)(:url|:secure_url)?$/;
 

@@ -27,7 +27,7 @@ type PageParts = {
   banner: SafeHtml | undefined;
   /** Description of the page, as HTML and as plain text. */
   description: { html: SafeHtml; text: string } | undefined;
-  /** The page has a feed. */
+  /** True if the page has a feed. */
   hasFeed: boolean;
   hasMath: boolean;
   hasDiagrams: boolean;
@@ -61,7 +61,7 @@ export function pageShell(slice: PageSlice, parts: PageParts): string {
   const fonts = settings.fonts?.map((file) => relativeHref(path, file)) ?? [];
   const classes = [`theme-${themeName(settings.theme)}`, `mode-${mode}`];
   if (parts.aside !== undefined) classes.push('has-aside');
-  // The column must exist before the table of contents, which comes last.
+  // The layout must have the column before the table of contents is parsed, which comes last.
   if (hasToc) classes.push('has-contents');
   return html`<!doctype html>
 <html lang="${tag}"${direction === 'rtl' && html` dir="rtl"`} class="${classes.join(' ')}" data-current-path="/${path}" data-root="${top}" data-appearance="${settings.appearance.default}"${settings.appearance.strict && html` data-strict`}${fonts.length > 0 && html` data-fonts="${fonts.join(' ')}"`}${slice.searchLanguage !== undefined && html` data-language="${slice.searchLanguage}"`}${slice.searchVersion !== undefined && html` data-version="${slice.searchVersion}"`}>

@@ -5,7 +5,7 @@ import { writeContent } from '../content/write-content.ts';
 import { html, SafeHtml, scriptJson } from '../html.ts';
 import type { Language } from '../interface-texts/language.ts';
 
-/** Parts of an operation's line for readers with scripts; hidden for others. */
+/** Parts of an operation's line that are shown only to readers with scripts. */
 export type PlaygroundParts = {
   button: SafeHtml;
   /** Form of the dialog that the button opens, as a block of data. Browsers do not run it, so the content security policy does not apply. */

@@ -40,7 +40,7 @@ export function structuredData(slice: PageSlice, { canonical, description, keywo
   return html`<script type="application/ld+json">${new SafeHtml(written)}</script>\n`;
 }
 
-/** Breadcrumbs of the page. Search engines want an address for each step except the last. */
+/** Breadcrumbs of the page. Search engines require an address for each step except the last. */
 function trailTo({ title, settings, groups }: PageSlice, canonical: string | undefined) {
   const { siteUrl } = settings;
   if (siteUrl === undefined) return [];

@@ -4,7 +4,7 @@ import { decoded } from '#shared/docs/project/url-policy.ts';
 import { encodePath, pagePathOfAddress } from '../bundle-paths.ts';
 
 /**
- * Rules of `_bindery/theme.css` for the `background` of a project beside its colours: a picture, or a decoration of the format, behind the top of
+ * Rules of `_bindery/theme.css` for the `background` of a project, except its colours: a picture, or a decoration of the format, behind the top of
  * every page. `isThere`: true if the bundle has a file of the project; pictures of other sites are left out. Empty if the project has neither. Text
  * of `docs.json` only becomes an encoded address.
  */

@@ -5,7 +5,7 @@ import type { ScriptTexts } from './page-globals.ts';
 import { icon } from '#shared/docs/render/content/icon.ts';
 import { writeContent } from '../content/write-content.ts';
 
-/** Parts of the style sheet in order: of rules with the same specificity the later one wins. An empty line follows each chapter. */
+/** Parts of the style sheet in order: among rules with the same specificity the later one wins. An empty line follows each chapter. */
 const theme = [
   ['base'],
   ['header'],
@@ -60,8 +60,8 @@ const notProse = ':where(.not-prose, .not-prose *)';
 const textAgain = ':is(.prose, .callout-content, .card-text)';
 
 /**
- * The selector that replaces it. It ends at `prose` and at components of text, unless those have a `not-prose` of their own. Its specificity is also
- * zero.
+ * The selector that replaces `notProse`. It ends at `prose` and at components of text, unless those contain another `not-prose`. Its specificity is
+ * also zero.
  */
 const proseEnds = `${notProse}:not(:where(.not-prose ${textAgain}, .not-prose ${textAgain} *):not(:where(.not-prose ${textAgain} .not-prose, .not-prose ${textAgain} .not-prose *)))`;
 
@@ -190,10 +190,10 @@ export function textsScript(texts: ScriptTexts): string {
   return `window.binderyTexts = ${scriptJson(texts)};\n`;
 }
 
-/** Joins parts into one function, whose scope they share with the icons that they use. A part with an early return is a function of its own. */
+/** Joins parts into one function, whose scope they share with the icons that they use. A part with an early return must be a function. */
 export function joinedScript(purpose: string, parts: readonly string[], names: readonly string[]): string {
   const icons = Object.fromEntries(names.map((name) => [name, writeContent([icon(name, '')]).html.text]));
-  // The parts are not indented in the function: the spaces would take a hundredth of the script, also when it is packed.
+  // The parts are not indented in the function: the spaces would take a hundredth of the script, even compressed.
   const bodies = parts.map((name) => script(`${name}.js`));
   return `// ${purpose}\n(function () {\nvar icons = ${scriptJson(icons)};\n${bodies.join('\n')}})();\n`;
 }

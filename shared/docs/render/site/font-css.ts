@@ -28,7 +28,7 @@ type FontWithFile = SiteFont & { file: NonNullable<SiteFont['file']> };
 
 /** The font of headings with the weight range of its file; undefined if it has the same file as the text. */
 function besideBody(heading: FontWithFile, body: FontWithFile | undefined) {
-  // A file only for headings is shown unchanged: the weight range keeps browsers from making it bolder.
+  // A font that only headings use is shown unchanged: the weight range keeps browsers from making it bolder.
   if (heading.family !== body?.family) return { font: heading, weight: allWeights };
   if (heading.file.path === body.file.path) return undefined;
   const weight = heading.weight ?? 700;

@@ -12,7 +12,7 @@ export type SidebarEntry = {
   h?: string;
   c?: SidebarEntry[];
   r?: string;
-  /** The group is open initially. */
+  /** Present if the group is open initially. */
   x?: 1;
   i?: string;
   g?: string;
@@ -28,7 +28,7 @@ export type SidebarFile = {
   icons: Record<string, SidebarIcon>;
   /** Start tags of the drawings. Icons of a library share one, so each is stored once. */
   frames: string[];
-  /** Opening a group navigates to its first page. */
+  /** Present if opening a group navigates to its first page. */
   drilldown?: true;
 };
 
@@ -88,7 +88,7 @@ export type ScriptTexts = {
   searchFailed: string;
   searchBusy: string;
   searchRefused: string;
-  /** Shown after one of the three messages before it. */
+  /** Shown after one of the three messages above. */
   searchHere: string;
   searchRecent: string;
   searchAll: string;
@@ -142,7 +142,10 @@ export type AssistantTexts = {
   busy: string;
 };
 
-/** Initial state of the panel: a question that is asked at once, or a selection to ask about. `isAgain`: the panel was open on the previous page. */
+/**
+ * Initial state of the panel: a question that is asked at once, or a selection to ask about. `isAgain`: true if the panel was open on the previous
+ * page.
+ */
 export type AssistantRequest = {
   question?: string;
   selection?: { type: 'code' | 'textSelection'; value: string; path: string };

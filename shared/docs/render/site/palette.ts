@@ -11,8 +11,8 @@ export function paletteCss(painted: Painted): string {
 
 /**
  * Colours of a site by name, all derived from the primary colour: two neutral ramps with a trace of its hue, and shades for text with a contrast of
- * 4.5:1 on their background in both modes. Surfaces have the original colour. If a project sets the colours of its background or banner, the ramps
- * start from them.
+ * 4.5:1 on their background in both modes. Surfaces have the original colour. If a project sets the colour of its background, the ramps start from
+ * it.
  */
 export function paletteOf({ colors, background, banner }: Painted) {
   const primary = fromHex(colors.primary) ?? fallbackPrimary;
@@ -110,7 +110,7 @@ const colorsOfTypes: ReadonlyMap<string, string> = new Map([
   ['critical', lightSignals.bad],
 ]);
 
-/** Colours of the banner. Empty if it has none of its own: then it has the accent's. */
+/** Colours of the banner. Empty if it names none: then it has the colours of the accent. */
 function bannerColors(banner: SiteSettings['banner'], mode: 'light' | 'dark'): Record<string, string> {
   const surface = fromHex(banner?.color?.[mode] ?? '') ?? fromHex(colorsOfTypes.get(banner?.type ?? '') ?? '');
   if (surface === undefined) return {};
@@ -118,8 +118,8 @@ function bannerColors(banner: SiteSettings['banner'], mode: 'light' | 'dark'): R
 }
 
 /**
- * Colours of text on a surface, with a contrast of at least 4.5:1: white if that is enough, else black, which then is. The hover colour increases the
- * contrast, or is the project's colour if that differs from the surface and is readable.
+ * Colours of text on a surface, with a contrast of at least 4.5:1: white if its contrast is high enough, otherwise black. The hover colour increases
+ * the contrast, or is the project's colour if that differs from the surface and is readable.
  */
 function onSurface(surface: Oklch, named = ''): { 'on-accent': string; 'accent-hover': string } {
   const isDark = contrast('#ffffff', toHex(surface)) >= 4.5;

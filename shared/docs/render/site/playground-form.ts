@@ -1,6 +1,6 @@
 /*
  * Data that the page of an operation passes to `_bindery/playground.js`, as JSON in the page. `reference/operation-form.ts` makes it from an API
- * description, and `api-page-form.ts` from the fields of a page. An absent member is false, empty or the default.
+ * description, and `api-page-form.ts` from the fields of a page. An absent member counts as false, empty or the default.
  */
 
 export type PlaygroundForm = {
@@ -15,7 +15,7 @@ export type PlaygroundForm = {
   auth: FormCredential[][];
   /** One body for each media type that the server accepts. */
   bodies: FormBody[];
-  /** Fields are prefilled with the examples. */
+  /** Present if fields are prefilled with the examples. */
   prefill?: true;
 };
 
@@ -46,9 +46,9 @@ export type FormField = {
   /** Serialization of lists and objects by OpenAPI. */
   style?: string;
   explode?: boolean;
-  /** The value is serialized as JSON. */
+  /** Present if the value is serialized as JSON. */
   json?: true;
-  /** Reserved characters are not encoded. */
+  /** Present if reserved characters are not encoded. */
   reserved?: true;
   /** Media type of a part of a form. */
   mimeType?: string;
@@ -72,7 +72,7 @@ export type FormBody = {
   text?: string;
   /** Fields of a form. */
   fields?: FormField[];
-  /** The body is a file. */
+  /** Present if the body is a file. */
   file?: true;
 };
 

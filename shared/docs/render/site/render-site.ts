@@ -43,7 +43,7 @@ export function renderSite(model: SiteModel, options: SiteRenderOptions, exporte
   return filesOf(siteSlice(model, options, exported), model);
 }
 
-/** Renders from the slice only, because the segment's key is made from the slice. */
+/** Renders the files from the slice alone, because the segment's key is made from the slice. */
 function filesOf(slice: SiteSlice, model: SiteModel): RenderedFile[] {
   const { settings } = slice.model;
   const index = indexSite(indexable(slice, model), slice.exported);
@@ -85,7 +85,7 @@ function textsFiles(index: SiteIndex): Map<string, string> {
   );
 }
 
-/** The slice in the form of a model. Everything outside of the slice is empty, so that the files cannot depend on it. */
+/** The slice in the form of a model. Everything outside the slice is empty, so that the files cannot depend on it. */
 function indexable({ model }: SiteSlice, { contentVersion }: Pick<SiteModel, 'contentVersion'>): SiteModel {
   const named = (paths: readonly string[]) => paths.map((path) => ({ path, sha256: '', sizeBytes: 0 }));
   return {
@@ -168,7 +168,7 @@ function linkTarget(written: string, index: SiteIndex): { h: string } | { p: str
 }
 
 /**
- * One page for each redirect, because a folder of files cannot redirect in another way. Redirects with wildcards are listed in a file for the host.
+ * One page for each redirect, because a folder of files has no other way to redirect. Redirects with wildcards are listed in a file for the host.
  * Targets are pages of the export, or https addresses of docs.json. A site without a start page gets one that leads to its first page. Names that
  * pages or files already have are skipped.
  */
@@ -222,7 +222,7 @@ ${isPermanent && html`<meta name="redirect" content="permanent">\n`}<link rel="s
 }
 
 const notFoundScriptHtml = new SafeHtml(notFoundScript);
-/** Style until the theme is loaded. */
+/** Style of `404.html` until the theme is loaded. */
 const notFoundStyleHtml = new SafeHtml(
   'body{margin:0;font:16px/28px system-ui,sans-serif}.not-found{display:grid;place-content:center;min-height:70vh;padding:24px;text-align:center}ul{list-style:none;padding:0}',
 );

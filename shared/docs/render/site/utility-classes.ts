@@ -1,9 +1,12 @@
 import type { UtilObject } from '@unocss/core';
 import type { SiteSettings } from '#shared/docs/project/site-model.ts';
 
-/** Limit of the class names of one site. Checking more would cost more than they are worth. */
+/** Limit of the class names of one site. Checking more of them would take too long. */
 export const mostUtilityClasses = 5000;
-/** Limit of the characters of a name. The engine takes up to 3 ms for such a name, seconds for longer ones, and it throws for more than 500 variants. */
+/**
+ * Limit of the characters of a name. The engine takes up to 3 ms for a name of this length and seconds for longer ones, and throws for more than 500
+ * variants.
+ */
 const longestName = 300;
 /** Limit of the variants of a name. The time for a name grows with their square: 5,000 names with 70 of them took over a minute. */
 const mostVariants = 10;
@@ -58,7 +61,7 @@ function themeTokens({ primary, light = primary, dark = primary }: SiteSettings[
 
 const hex = (written: string): string => (/^#[0-9a-f]{3,8}$/i.test(written) ? written : 'var(--accent)');
 
-/** Empties a rule that could apply outside of the content or load something, and restricts all others to the content. */
+/** Empties a rule that could apply outside the content or load something, and restricts all others to the content. */
 function keepInside(rule: UtilObject, bordered: Set<string>): void {
   const selector = scoped(rule.selector);
   if (selector === undefined || !isCondition(rule.parent ?? '') || !rule.entries.every(isHarmless)) {
@@ -120,7 +123,7 @@ function hasPairs(text: string): boolean {
   return open.length === 0;
 }
 
-/** Initial values of the variables that make up one declaration, such as the angle of a `transform`. */
+/** Initial values of the variables from which one declaration is made, such as the angle of a `transform`. */
 function startValues(preflight: string): string {
   const [, values = ''] = /\*,::before,::after\{([^{}]*)\}/.exec(preflight) ?? [];
   if (values === '') return '';

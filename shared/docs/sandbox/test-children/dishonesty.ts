@@ -38,7 +38,7 @@ const say = (message: unknown, places: unknown[] = [], bytes?: Uint8Array): void
 const question = (id: number, number: number, content: unknown = 'x') =>
   say({ kind: 'question', id, question: number, content });
 
-/** Each gets the id of the request, which a child that was taken over would know. */
+/** Misuses that get the id of the request, which a child that was taken over would know. */
 export const dishonesties = {
   'says null': () => say(null),
   'says a text': () => say('ready'),
@@ -79,7 +79,7 @@ export const dishonesties = {
   'writes megabytes of errors': () => write(Buffer.alloc(3 * 2 ** 20, 'x'), 2),
 } satisfies Record<string, (id: number) => void>;
 
-/** These respond before their questions are answered. */
+/** Misuses that respond before their questions are answered. */
 const impatience = {
   'responds while it is being answered': (id) => {
     question(id, 1);
@@ -88,7 +88,7 @@ const impatience = {
   },
 } satisfies Record<string, (id: number) => void>;
 
-/** These send nothing invalid: they only end. */
+/** Ways to end without sending anything invalid. */
 export const breaks = {
   'closes its pipe': () => closeSync(channelDescriptor),
   'closes its pipe in the middle of a message': () => {
@@ -102,7 +102,7 @@ export const breaks = {
   },
 } satisfies Record<string, () => void>;
 
-/** Messages after the expected response, in the same piece: a later one could meet the next request of the organization. */
+/** Messages after the expected response, in the same piece: in a later piece they could meet the next request of the organization. */
 export const afterwards = {
   'answers twice': (id) => ({ kind: 'response', id, response: 'again' }),
   'asks a question that nobody waits for': (id) => ({ kind: 'question', id, question: 1_000_000, content: 'x' }),
@@ -111,7 +111,7 @@ export const afterwards = {
 
 type Handler = (request: unknown, ask: (content: unknown) => Promise<unknown>) => Promise<unknown>;
 
-/** Requests are counted as a pool of one child counts them: each test has a pool of its own. */
+/** Requests are counted as a pool of one child counts them: each test has its own pool. */
 export function dishonest(honest: Handler): Handler {
   let requests = 0;
   return async (request, ask) => {

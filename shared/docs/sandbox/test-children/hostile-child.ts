@@ -15,7 +15,7 @@ type Attempt = { do: keyof typeof attempts; path?: string; pid?: number; port?: 
 const innerKill = Reflect.get(process, '_kill') as (pid: number, signal: number) => number;
 const innerConnect = Reflect.get(net.Socket.prototype, 'connect') as (to: object) => unknown;
 
-/** The constructor of a socket handle that Node's own modules use: an object if it worked. */
+/** Calls the constructor of a socket handle that Node's own modules use. Returns `object` if that worked. */
 const handleOf = (module: object, name: string, ...parameters: unknown[]): string =>
   typeof Reflect.apply(Reflect.get(module, name) as () => unknown, undefined, parameters);
 

@@ -184,7 +184,7 @@ function countVisit() {
       console.warn('_bindery/config.js: analytics.' + name + ' cannot be used.');
       return;
     }
-    // A failure, such as a blocked request, does not concern the reader.
+    // A failure, such as a blocked request, is ignored, because it does not concern the reader.
     fetch(beacon.to, {
       method: 'POST',
       headers: { 'content-type': beacon.type },

@@ -1,6 +1,6 @@
 /**
  * Copies a text, marks the button for 1.5 s, and calls `told`. Where there is no clipboard (over http) or the browser refuses it, the text is copied
- * from a field beside the button, because elements outside of an open dialog cannot be selected.
+ * from a field beside the button, because elements outside an open dialog cannot be selected.
  * @param {string} text @param {HTMLElement} button @param {() => void} [told]
  */
 function copyText(text, button, told) {

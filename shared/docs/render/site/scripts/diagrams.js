@@ -54,10 +54,10 @@ function settings() {
     startOnLoad: false,
     securityLevel: 'strict',
     suppressErrorRendering: true,
-    // Labels are text, so that HTML of an author does not get into the page.
+    // Labels are text, so that an author's HTML does not get into the page.
     htmlLabels: false,
     flowchart: { htmlLabels: false },
-    // Settings that a diagram may not change.
+    // These settings cannot be changed by a diagram.
     secure: ['secure', 'securityLevel', 'startOnLoad', 'suppressErrorRendering', 'maxTextSize', 'maxEdges'].concat([
       'htmlLabels',
       'themeCSS',
@@ -101,12 +101,12 @@ function settings() {
 }
 
 /**
- * Draws `source` off screen. The policy of the page allows no style elements, so the style sheet of a drawing is adopted: by the page while texts are
- * measured, and later only by the drawing.
+ * Draws `source` off screen. The policy of the page allows no style elements, so the page adopts the style sheet of a drawing while texts are
+ * measured, and later only the drawing adopts it.
  */
 /** @param {string} source @returns {Promise<{ svg: SVGSVGElement, sheet: CSSStyleSheet }>} */
 function drawing(source) {
-  // After a failed diagram, its directives would otherwise stay and prevent all others from being drawn.
+  // Without this, the directives of a failed diagram would stay and prevent all others from being drawn.
   mermaid.mermaidAPI.reset();
   mermaid.initialize(settings());
   // oxlint-disable-next-line typescript/unbound-method -- it is called on its node, and put back
@@ -167,7 +167,7 @@ function clean(svg) {
   });
 }
 
-/** Keeps the text in shapes readable whose colour an author set, in light and dark. @param {ShadowRoot} shadow */
+/** Keeps the text readable, in light and dark, in shapes whose colour an author set. @param {ShadowRoot} shadow */
 function readable(shadow) {
   shadow.querySelectorAll('.node').forEach(function (node) {
     var shape = /** @type {HTMLElement} */ (node.querySelector('[style*="fill"]:not(text):not(tspan)'));
@@ -191,7 +191,7 @@ function hostOf(made, scale) {
   svg.style.cssText = 'display: block; margin: 0 auto; height: auto';
   svg.style.width = width * scale + 'px';
   svg.style.maxWidth = scale > 1 ? 'none' : '100%';
-  // A smaller drawing would be unreadable, so it scrolls instead.
+  // A smaller drawing would be unreadable, so a wide one scrolls instead.
   svg.style.minWidth = width * scale * 0.6 + 'px';
   if (!svg.querySelector('a')) svg.setAttribute('role', 'img');
   var title = svg.querySelector('title');

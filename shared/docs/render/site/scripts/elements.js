@@ -14,7 +14,9 @@ function drawn(markup) {
 function siteRoot() {
   return document.documentElement.dataset.root || './';
 }
-/** Folder of the files that pages load. A documentation host adds the version, so that an open page continues with its own files. */
+/**
+ * Folder of the files that pages load. On a documentation host it contains the version, so that an open page keeps loading files of its own version.
+ */
 function filesRoot() {
   return document.documentElement.dataset.files || siteRoot();
 }

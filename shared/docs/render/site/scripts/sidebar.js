@@ -1,4 +1,4 @@
-/** Builds the sidebar. It shares a function with `elements`. */
+/** Builds the sidebar. This script is joined with `elements` into one function. */
 (function () {
   /** @typedef {import('../page-globals.ts').SidebarEntry} SidebarEntry */
   var navigation = window.binderyNavigation;

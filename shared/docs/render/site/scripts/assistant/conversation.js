@@ -5,7 +5,7 @@
 /** @typedef {{ threadId: string, threadKey: string, turns: ConversationTurn[] }} Conversation */
 var mostTurns = 30;
 var mostKeptText = 300000;
-/** A host may have several sites, and a thread belongs to one platform: another one must not learn its key. */
+/** Name in the browser's storage. A host may have several sites, and another platform must not learn the key of a thread. */
 var conversationName = 'bindery-assistant:' + config.domain + '@' + config.serverUrl;
 
 /** @returns {Conversation} */
@@ -46,7 +46,7 @@ function keepConversation(conversation) {
   } catch (_) {}
 }
 
-/** Used if the browser has no storage. @type {string} */
+/** The reader's id if the browser has no storage. @type {string} */
 var ownReaderId;
 function readerId() {
   try {

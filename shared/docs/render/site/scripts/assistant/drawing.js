@@ -2,7 +2,10 @@
 var mostNodes = 4000;
 /** @typedef {{ key: string, node: MarkdownNode, drawn: HTMLElement, count: number }} DrawnBlock */
 
-/** Returns a function that draws a text, and draws it again when it has grown. The function returns false if not everything fits. @param {HTMLElement} into @param {(code: string, button: HTMLElement) => void} copyCode @returns {(text: string, isGrowing: boolean) => boolean} */
+/**
+ * Returns a function that draws a text, and can be called again when the text has grown. That function returns false if not everything fits. @param
+ * {HTMLElement} into @param {(code: string, button: HTMLElement) => void} copyCode @returns {(text: string, isGrowing: boolean) => boolean}
+ */
 function markdownView(into, copyCode) {
   /** @type {DrawnBlock[]} */
   var kept = [];
@@ -14,7 +17,7 @@ function markdownView(into, copyCode) {
     var old = kept[same];
     var grown = blocks[same];
     if (old && grown && same === blocks.length - 1 && old.node.kind === 'code' && grown.kind === 'code') {
-      // The scroll position of a code block stays.
+      // The element is kept, so that the scroll position of the code block stays.
       var code = old.drawn.querySelector('code');
       if (code.textContent !== grown.text) code.textContent = grown.text;
       kept[same] = { key: grown.key, node: grown, drawn: old.drawn, count: old.count };
@@ -48,7 +51,7 @@ function drawnBlock(block, room) {
     drawBlocks(quote, block.children, room);
     return quote;
   }
-  // The levels above are used by headings of the page.
+  // Headings of the page use the levels above.
   var level = /** @type {'h3'} */ ('h' + Math.min(6, (block.level || 1) + 2));
   var made = make(block.kind === 'heading' ? level : 'p');
   made.dir = 'auto';

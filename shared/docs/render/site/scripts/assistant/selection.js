@@ -40,5 +40,5 @@ function showSoon() {
   settling = setTimeout(showBeside, 250);
 }
 document.addEventListener('selectionchange', showSoon);
-// This script is loaded because of a selection.
+// This script is loaded because the reader has selected something.
 showSoon();

@@ -20,7 +20,7 @@ function newAnswer() {
 
 /** Parses server-sent events and passes on their data in order. Throws if one is too long. @param {(data: string) => void} onEvent */
 function eventReader(onEvent) {
-  /** The pieces of the current line, which has not ended yet. @type {string[]} */
+  /** Pieces of the line that has not ended yet. @type {string[]} */
   var pieces = [];
   var length = 0;
   /** @type {string[]} */
@@ -39,7 +39,7 @@ function eventReader(onEvent) {
   return {
     /** @param {string} text */
     feed: function (text) {
-      // The second half of a CRLF that was split.
+      // The text may begin with the second half of a CRLF that was split.
       var from = wasReturn && text[0] === '\n' ? 1 : 0;
       if (text !== '') wasReturn = text[text.length - 1] === '\r';
       var parts = text.slice(from).split(/\r\n|\n|\r/);

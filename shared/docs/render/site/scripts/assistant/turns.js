@@ -1,4 +1,4 @@
-// A question and its answer as the reader sees them.
+// Shows a question and its answer to the reader.
 /** @typedef {{ element: HTMLElement, show(answer: { text: string, sources: AnswerSource[] }): boolean, end(): void }} TurnView */
 
 /** A button with an icon and a label. @param {string} className @param {keyof typeof icons} sign @param {string} name @param {() => void} run */

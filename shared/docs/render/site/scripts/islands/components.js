@@ -1,4 +1,4 @@
-// Built-in components for islands: the same elements and classes as in static content, without parts that only static content has.
+// Built-in components for islands. They have the same elements and classes as in static content, but fewer features.
 /** React, once it is loaded. @type {any} */
 var React = undefined;
 /** @type {Record<string, string>} Drawings of the icons in the page's islands. */

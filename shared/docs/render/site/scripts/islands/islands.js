@@ -64,7 +64,10 @@ function besidePage(written) {
   return new URL(written, file).href;
 }
 
-/** An element of a component. Its addresses are resolved like those of the page. @param {any} type @param {any} [props] @param {...any} children @returns {any} */
+/**
+ * Makes an element of a component. Its addresses are resolved like those of the page. @param {any} type @param {any} [props] @param {...any} children
+ * @returns {any}
+ */
 function element(type, props, ...children) {
   var given = props;
   if (typeof type === 'string' && props)
@@ -104,7 +107,7 @@ function module(path) {
   return made[path];
 }
 
-/** Content of the page inside of a component. Its nodes are moved, so that they keep working. @param {any} props */
+/** Content of the page inside a component. Its nodes are moved instead of copied, so that scripts on them keep working. @param {any} props */
 function Content(props) {
   var place = React.useRef(null);
   React.useLayoutEffect(function () {

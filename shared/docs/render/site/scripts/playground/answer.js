@@ -103,7 +103,7 @@ function bodyElements(answer) {
   else block.code.textContent = shown.text;
   return [...note, block.element, download];
 }
-/** Undefined if the bytes are not text. @param {Uint8Array} bytes @param {string} type */
+/** The bytes as text; undefined if they are not text. @param {Uint8Array} bytes @param {string} type */
 function textOf(bytes, type) {
   var isText = /^\s*text\/|json|xml|javascript|yaml|urlencoded|graphql/i.test(type);
   var charset = /;\s*charset="?([\w.:-]+)/i.exec(type);
@@ -126,7 +126,7 @@ function downloadLink(bytes, mimeType, address) {
   var button = make('button', 'playground-quiet', words.download);
   button.type = 'button';
   button.addEventListener('click', function () {
-    // The type keeps the browser from opening the file as a page.
+    // This type prevents the browser from opening the file as a page.
     var url = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }));
     var link = make('a');
     link.href = url;

@@ -162,7 +162,10 @@ function playgroundDialog(form) {
 function answerLine(made) {
   return words.response + ': ' + made.response.status + ' ' + made.response.statusText;
 }
-/** True for a request with credentials, headers, a body, or a method other than GET and HEAD. Browsers resend these to the target of a redirect, so redirects are followed only without them. @param {BuiltRequest} request */
+/**
+ * True for a request with credentials, headers, a body, or a method other than GET and HEAD. Browsers resend all of that to the target of a redirect,
+ * so redirects are followed only for other requests. @param {BuiltRequest} request
+ */
 function isSecret(request) {
   return (
     request.hasCredentials || request.headers.length > 0 || hasBody(request) || !/^(GET|HEAD)$/.test(request.method)

@@ -83,7 +83,7 @@ function onKey(event) {
     event.preventDefault();
     activate((active + step + options.length) % options.length, true);
   } else if (event.key === 'Escape') {
-    // Otherwise Escape would only clear a field of this type.
+    // By default, Escape would only clear a field of this type.
     event.preventDefault();
     dialog.close();
   } else if (event.key === 'Enter' && event.target === input && options[active]) {
@@ -210,7 +210,7 @@ function showStart() {
   input.setAttribute('aria-expanded', String(options.length > 0));
 }
 
-/** @param {string} query @param {Answer} answer @param {string} problem what the reader should know of how it came about */
+/** @param {string} query @param {Answer} answer @param {string} problem a sentence about the answer's source or limits, or '' */
 function show(query, answer, problem) {
   clear();
   answer.pages.forEach((page) => list.append(pageGroup(page, answer.words)));

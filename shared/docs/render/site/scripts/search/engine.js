@@ -1,5 +1,5 @@
 // Search in the bundle's index, in the reader's browser. The index is the plain text, and a search scans all of it: browsers find a word in a
-// megabyte within a millisecond. So there is no index structure to build or load, and parts of words and languages without spaces are found. Results
+// megabyte within a millisecond. So no index structure has to be built or loaded, and parts of words and text without spaces are found, too. Results
 // are ranked as on the platform (BM25F times the covered share of the query).
 /** @typedef {import('../../page-globals.ts').SearchIndex} SearchIndex */
 /** @typedef {import('../../page-globals.ts').SearchSections} SearchSections */
@@ -35,12 +35,12 @@ function isWordAt(text, at) {
   if (code < 128) return (code > 96 && code < 123) || (code > 47 && code < 58) || (code > 64 && code < 91);
   return wordCharacter.test(text.charAt(at));
 }
-/** Endings with which an English word counts as the same word. */
+/** Matches endings with which an English word counts as the same word. */
 var inflection = /^(?:s|es|ed|ing|ings|er|ers|or|ors|e|y|ies|ied|ion|ions|ation|ations|ment|ments|able|ly|ization)?$/;
 
 /**
- * Counts a word in each text; `found` gets the number of the text and the count: 1 for each occurrence of the word, 0.9 for
- * another form of it, less if it only begins another word.
+ * Counts a word in each text; `found` gets the number of the text and the count: 1 for each occurrence of the word, 0.9 for another form of it, and
+ * less for another word that begins with it.
  * @param {Field} field @param {QueryWord} word @param {(item: number, count: number) => void} found
  */
 function countIn(field, word, found) {
@@ -101,7 +101,7 @@ var weights = { title: 5, path: 3.5, heading: 2, text: 1 };
 var lengthPenalty = { title: 0.9, path: 0.6, heading: 0.6, text: 0.55 };
 var saturation = 8.5;
 var coverageExponent = 0.4;
-/** Shares of the scores of a page's next best sections that are added to each section. */
+/** Shares of the scores of a page's second-best and third-best sections that are added to each section. */
 var supportShares = [0.34, 0.17];
 
 /** @param {SearchIndex} index */

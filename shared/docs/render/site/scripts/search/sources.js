@@ -50,12 +50,12 @@ function isNear(scope) {
     (!scope[1] || !place.version || scope[1] === place.version)
   );
 }
-/** Loads the facts about pages, without their texts. A documentation host has the index only of its newest version. */
+/** Loads the facts about pages, without their texts. A documentation host has only the index of its newest version. */
 async function openPages() {
   await load('search-index.js', siteRoot());
   engine = searchEngine(window.binderySearchIndex);
   window.binderySearchPart = function (number, sections) {
-    // The part belongs to a newer version of the site.
+    // A part of another size belongs to a newer version of the site.
     if (sections.length !== window.binderySearchIndex.parts[number]) return;
     partsThere[number] = true;
     engine.add(partsFor(true)[number].first, sections);

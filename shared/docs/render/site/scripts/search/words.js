@@ -22,7 +22,7 @@ function fold(text) {
     .normalize('NFC')
     .toLowerCase();
 }
-/** The stem of an English word: without its ending, if enough is left. @param {string} word */
+/** The stem of an English word: the word without its ending, if enough letters remain. @param {string} word */
 function stemOf(word) {
   if (!/^[a-z]{4,}$/.test(word)) return word;
   var endings = /(?:ization|isation|ational|ations?|ingly|ments?|ions?|ings?|ables?|ers?|ors?|ies|ied|ed|es|s|ly|e|y)$/;

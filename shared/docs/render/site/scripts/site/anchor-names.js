@@ -1,5 +1,5 @@
 // Resolves the anchor of the address: links may have anchors of other sluggers, or anchors that pages had earlier.
-/** Letters and digits of an anchor. All sluggers keep them. @param {string} anchor */
+/** Letters and digits of an anchor, which all sluggers keep. @param {string} anchor */
 function anchorKey(anchor) {
   return anchor
     .normalize('NFKC')
@@ -11,8 +11,8 @@ function withSingleHyphens(anchor) {
   return anchor.replace(/-{2,}/g, '-');
 }
 /**
- * The element with this id, or the only one of the content with the same letters and digits. If several have them, the one is meant that differs only
- * in repeated hyphens. `AnchorNames` resolves links inside a page in the same way.
+ * The element with this id, or the only one of the content with the same letters and digits. If several elements have them, it is the one that
+ * differs only in repeated hyphens. `AnchorNames` resolves links inside a page in the same way.
  * @param {string} anchor @returns {HTMLElement | null | undefined}
  */
 function elementNamed(anchor) {
@@ -28,7 +28,7 @@ function onlyNamed(name) {
   var named = all('.mdx-content [id], .aside-content [id]');
   var alike = named.filter((element) => anchorKey(element.id) === key);
   if (alike.length > 0) return alike.length === 1 ? alike[0] : onlyHyphenated(alike, name);
-  // A field of a response, named without its status.
+  // The anchor may be the name of a response field without its status.
   return named.find(function (element) {
     var field = /^response-2\d\d-(.+)$/.exec(element.id);
     return field !== null && anchorKey('response' + field[1]) === key;

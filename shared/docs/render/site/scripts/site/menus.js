@@ -1,4 +1,4 @@
-// A menu closes on a click outside of it.
+// A menu closes on a click outside it.
 document.addEventListener('click', function (event) {
   all('.switcher[open]').forEach(function (menuOpen) {
     // @ts-expect-error a click is on an element
@@ -15,7 +15,7 @@ document.addEventListener('keydown', function (event) {
 // The menu of a page. Entries that cannot work stay hidden: the assistant if it is off, other sites in an air-gapped copy, and
 // services that need the address of the page if it is unknown.
 all('.page-menu').forEach(function (menu) {
-  // An author's element of that name could make an address of any kind.
+  // An author's element with that class could make any address.
   if (menu.closest('.mdx-content, .aside-content')) return;
   /** @type {HTMLLinkElement} */
   var alternate = document.querySelector('link[rel="alternate"][type="text/markdown"]');
@@ -23,7 +23,7 @@ all('.page-menu').forEach(function (menu) {
   function close() {
     if (menu.open) menu.open = false;
   }
-  /** The Markdown of the page. In a folder scripts may not read files, so the visible text is used. */
+  /** The Markdown of the page. When the site is read from a folder, scripts may not read files, so the visible text is used. */
   function markdown() {
     var shown = all('.page-header h1, .mdx-content')
       .map(function (part, at) {

@@ -1,4 +1,4 @@
-// Print: all content is expanded, and the appearance is light.
+// For printing, all content is expanded, and the appearance is light.
 var wasDark = false;
 addEventListener('beforeprint', function () {
   wasDark = wasDark || root.classList.contains('dark');

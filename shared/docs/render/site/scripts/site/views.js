@@ -1,4 +1,4 @@
-// Views: one list to choose from, above the first view.
+// Adds one list from which a reader chooses a view, above the first view.
 var views = all('.view');
 if (views.length > 1) {
   var names = views
