@@ -1,4 +1,3 @@
-import { buffer } from 'node:stream/consumers';
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { partFactsKey, partTextsKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
@@ -220,11 +219,11 @@ export function closingParts(
   const isWhole = ({ segment, of, begin, end }: StoredText): boolean =>
     begin === 0 && end === textsOf(segment, of).rawLength;
 
-  /** The bytes of a text, with their deflate data if they are the segment's only text of this kind. Rejects with `TextsLost`. */
-  async function text(asked: StoredText): Promise<Uint8Array | DeflatedBytes> {
+  /** The bytes of a text. Rejects with `TextsLost`. */
+  async function text(asked: StoredText): Promise<Uint8Array> {
     const { segment, of, begin, end } = asked;
     if (end > textsOf(segment, of).rawLength) throw new Misfit('it asked for a text that does not exist');
-    if (isWhole(asked)) return wholeText(segment, of);
+    if (isWhole(asked)) return (await wholeText(segment, of)).raw;
     const key = `${segment} ${of}`;
     const reading = inParts.get(key) ?? wholeText(segment, of);
     inParts.set(key, reading);
@@ -260,14 +259,17 @@ export function closingParts(
       return `${textsOf(segment, of).sha256} ${begin} ${end}`;
     },
     text,
-    /** The bytes of a text as by `text`, but not inflated yet if the whole text of a segment is asked for. */
-    async unread(asked: StoredText): Promise<Uint8Array | DeflatedBytes | UnreadBytes> {
+    /**
+     * The bytes of a text as by `text`, but not inflated yet if the whole text of a segment is asked for. The caller of `inflate` owns the bytes that it
+     * returns.
+     */
+    async unread(asked: StoredText): Promise<Uint8Array | UnreadBytes> {
       if (!isWhole(asked)) return text(asked);
       const { segment, of } = asked;
-      const { rawLength, crc32 } = textsOf(segment, of);
+      const { rawLength, crc32, sha256 } = textsOf(segment, of);
       const deflated = await deflatedText(segment, of);
       const inflate = async () => (await inflatedTexts(textsOf(segment, of), deflated))?.raw ?? (await lose(segment));
-      return { deflated, rawLength, crc32, inflate };
+      return { deflated, rawLength, crc32, sha256, inflate };
     },
   };
 }
@@ -301,8 +303,7 @@ async function bytesOfRange(
 ): Promise<Uint8Array | undefined> {
   if (start === end) return new Uint8Array(0);
   try {
-    const stored = await unlessDamaged(objectStore.getStream(key, { range: { start, end: end - 1 } }));
-    return stored && (await buffer(stored));
+    return await unlessDamaged(objectStore.get(key, { range: { start, end: end - 1 } }));
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;

@@ -7,9 +7,10 @@ import type { ClosingQuestion } from '#shared/docs/render/render-request.ts';
 import { ChildMisbehaved } from '#shared/docs/sandbox/child.ts';
 import { Misfit } from '#shared/docs/sandbox/frames.ts';
 import { archivePath, packTo } from '#shared/export/bundle/pack-export.ts';
-import type { DeflatedBytes, SegmentWriter, UnreadBytes } from '#shared/export/bundle/segment-writer.ts';
+import type { SegmentWriter, UnreadBytes } from '#shared/export/bundle/segment-writer.ts';
 import { manifestPath } from '#shared/export/bundle/verify-bundle.ts';
 import { readSidecar, segmentsDigest } from '#shared/export/export-objects.ts';
+import { freeBytes } from '#shared/runtime/free-bytes.ts';
 import { inOrder } from '#shared/runtime/in-parallel.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
 import { NotCopied } from '#shared/storage/object-store.ts';
@@ -93,8 +94,7 @@ async function makeSegment(
           if (question.kind === 'begin') hasManifest ||= question.path === manifestPath;
           if (question.kind === 'part') return parts.part(question.run);
           if (question.kind !== 'text') return files.take(question);
-          const text = await parts.text(question);
-          return 'raw' in text ? text.raw : text;
+          return parts.text(question);
         };
         try {
           const noted = (question: ClosingQuestion): Promise<unknown> =>
@@ -146,14 +146,14 @@ const piecesAhead = 1;
 function incomingFiles(
   writer: SegmentWriter,
   { domain }: Pick<ExportPlan, 'domain'>,
-  parts: Pick<ReturnType<typeof closingParts>, 'text' | 'unread' | 'nameOf'>,
+  parts: Pick<ReturnType<typeof closingParts>, 'unread' | 'nameOf'>,
   states: DigestStates | undefined,
 ) {
   const newBody = () => new PassThrough({ objectMode: true, highWaterMark: piecesAhead });
   let body = newBody();
   let digest = runningDigest(states);
   let added: Promise<string> = Promise.resolve('');
-  const write = async (bytes: Uint8Array | DeflatedBytes | UnreadBytes): Promise<void> => {
+  const write = async (bytes: Uint8Array | UnreadBytes): Promise<void> => {
     if (!body.write(bytes)) await Promise.race([once(body, 'drain'), added]);
   };
   return {
@@ -175,13 +175,15 @@ function incomingFiles(
         case 'texts': {
           const names = question.texts.map(parts.nameOf);
           const known = digest.addKnown(names);
-          const read = (at: number) => {
-            const text = question.texts[at] as StoredText;
-            return at < known ? parts.unread(text) : parts.text(text);
+          const read = async (at: number) => {
+            const bytes = await parts.unread(question.texts[at] as StoredText);
+            const inflated = at < known || bytes instanceof Uint8Array ? undefined : await bytes.inflate();
+            return { bytes, inflated };
           };
-          for await (const [at, bytes] of inOrder([...names.keys()], aheadOf(question.texts), read)) {
-            const raw = bytes instanceof Uint8Array ? bytes : 'raw' in bytes && bytes.raw;
+          for await (const [at, { bytes, inflated }] of inOrder([...names.keys()], aheadOf(question.texts), read)) {
+            const raw = inflated ?? (bytes instanceof Uint8Array && bytes);
             if (at >= known && raw !== false) digest.addText(names[at] ?? '', raw);
+            if (inflated !== undefined) freeBytes(inflated);
             await write(bytes);
           }
           digest.remember();

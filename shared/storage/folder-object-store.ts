@@ -6,7 +6,7 @@ import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import { type Clock, systemClock } from '#shared/runtime/time-and-ids.ts';
 import { folderLinkUrl } from './download-link.ts';
 import { filesUnder, folderUploads, removeFile, unlessGone } from './folder-files.ts';
-import { describeObjectFile, objectFileEnd, openObjectFile, readObjectFile } from './object-file.ts';
+import { describeObjectFile, objectFileEnd, type OpenObject, openObjectFile, readObjectFile } from './object-file.ts';
 import {
   bytesOfParts,
   checkObjectKey,
@@ -18,6 +18,7 @@ import {
   type ObjectStore,
   ObjectStoreUnavailable,
   type PutOptions,
+  type StreamOptions,
 } from './object-store.ts';
 
 export type FolderObjectStoreSettings = {
@@ -53,6 +54,20 @@ export const folderAdvice = (error: unknown): string =>
   error instanceof ObjectStoreUnavailable && isFull(error.cause)
     ? 'Make room on that disk: services continue automatically.'
     : 'Let the user of the services write to this folder, or set BINDERY_OBJECT_FOLDER to another one.';
+
+/** The place of a range in an open object: from `start` up to `end` (not included). Closes the object, with a `RangeError`, if it has no such bytes. */
+async function placeIn(
+  key: string,
+  object: Pick<OpenObject, 'sizeBytes' | 'close'>,
+  range: StreamOptions['range'],
+): Promise<{ start: number; end: number }> {
+  const { start, end = object.sizeBytes - 1 } = range ?? { start: 0 };
+  if (range !== undefined && (start < 0 || start > end || start >= object.sizeBytes)) {
+    await object.close();
+    throw new RangeError(`the object ${key} of ${object.sizeBytes} bytes has no bytes ${start} to ${end}`);
+  }
+  return { start, end: Math.min(end + 1, object.sizeBytes) };
+}
 
 /** Objects as files in a folder of this machine, for one host. */
 export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectStore {
@@ -158,17 +173,19 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
 
     copiesParts: false,
 
-    get: (key, options = {}) => ofFile(key, options.signal, readObjectFile),
+    get: (key, { signal, range } = {}) =>
+      ofFile(key, signal, async (path) => {
+        if (range === undefined) return readObjectFile(path);
+        const object = await openObjectFile(path);
+        const { start, end } = await placeIn(key, object, range);
+        return object.bytes(start, end);
+      }),
 
     async getStream(key, options = {}) {
       const object = await ofFile(key, options.signal, openObjectFile);
       if (object === undefined) return undefined;
-      const { start, end = object.sizeBytes - 1 } = options.range ?? { start: 0 };
-      if (options.range !== undefined && (start < 0 || start > end || start >= object.sizeBytes)) {
-        await object.close();
-        throw new RangeError(`the object ${key} of ${object.sizeBytes} bytes has no bytes ${start} to ${end}`);
-      }
-      const stream = object.stream(start, Math.min(end + 1, object.sizeBytes));
+      const { start, end } = await placeIn(key, object, options.range);
+      const stream = object.stream(start, end);
       return options.signal === undefined ? stream : addAbortSignal(options.signal, stream);
     },
 

@@ -65,9 +65,13 @@ export async function readObjectFile(path: string): Promise<Buffer> {
   return bytes.subarray(0, bytes.length - endIn(path, bytes).bytes);
 }
 
-/** `stream` returns the bytes from `start` up to `end` (not included), once. A caller that does not need them has to close the object. */
+/**
+ * `stream` and `bytes` return the bytes from `start` up to `end` (not included), and one of them may be called, once. A caller that does not need them
+ * has to close the object.
+ */
 export type OpenObject = StoredObject & {
   stream(start: number, end: number): Readable;
+  bytes(start: number, end: number): Promise<Uint8Array>;
   close(): Promise<void>;
 };
 
@@ -82,6 +86,7 @@ export async function openObjectFile(path: string): Promise<OpenObject> {
   return {
     ...{ ...description, sizeBytes: file.length - bytes, modifiedAt },
     stream: (start, end) => Readable.from(end > start ? [file.subarray(start, end)] : [], { objectMode: false }),
+    bytes: async (start, end) => file.subarray(start, end),
     close: async () => {},
   };
 }
@@ -94,6 +99,13 @@ async function openLargeFile(path: string): Promise<OpenObject> {
     return {
       ...{ ...description, sizeBytes: size - bytes, modifiedAt: mtime },
       stream: (start, end) => streamOf(handle, start, end),
+      async bytes(start, end) {
+        try {
+          return await readFully(handle, start, end);
+        } finally {
+          await handle.close();
+        }
+      },
       close: () => handle.close(),
     };
   } catch (error) {

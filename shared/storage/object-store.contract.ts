@@ -182,14 +182,18 @@ export function objectStoreContract(
         for (const range of ranges) {
           const end = Math.min((range.end ?? Infinity) + 1, body.length);
           expect(await bytesOf(store.getStream(key, { range }))).toEqual(body.subarray(range.start, end));
+          expect(Buffer.from((await store.get(key, { range })) ?? [])).toEqual(body.subarray(range.start, end));
         }
         await expect(store.getStream(key, { range: { start: 20_000_000 } })).rejects.toThrow(RangeError);
+        await expect(store.get(key, { range: { start: 20_000_000 } })).rejects.toThrow(RangeError);
       });
 
       test('of one chunk and of none are fine', async () => {
         const key = nextKey();
         await store.putStream(key, Readable.from([text('one')]));
         expect((await store.get(key))?.toString()).toBe('one');
+        expect((await store.get(key, { range: { start: 1, end: 1 } }))?.toString()).toBe('n');
+        expect(await store.get(`${key}-missing`, { range: { start: 1, end: 1 } })).toBeUndefined();
         await store.putStream(key, Readable.from([]));
         expect((await store.get(key))?.length).toBe(0);
       });

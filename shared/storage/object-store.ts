@@ -27,8 +27,8 @@ export type ObjectStore = {
   putParts(key: string, parts: ObjectParts, options: PartsOptions): Promise<void>;
   /** True if `putParts` copies parts without reading them. */
   copiesParts: boolean;
-  /** Undefined when there is no such object. */
-  get(key: string, options?: ReadOptions): Promise<Uint8Array | undefined>;
+  /** The bytes, or those of a range, in memory of their own. Undefined when there is no such object. */
+  get(key: string, options?: StreamOptions): Promise<Uint8Array | undefined>;
   /** Undefined when there is no such object. The stream fails when the object is cut while it is read. */
   getStream(key: string, options?: StreamOptions): Promise<Readable | undefined>;
   head(key: string, options?: ReadOptions): Promise<ObjectHead | undefined>;

@@ -93,16 +93,20 @@ async function closed(objectStore: ObjectStore, site: PlannedSite, digests = dig
 /** A store in memory, because a folder waits for the disk at each of thousands of objects. */
 function memoryStore(): ObjectStore {
   const objects = new Map<string, Uint8Array>();
+  const read = (key: string, range: { start: number; end?: number } | undefined): Uint8Array | undefined => {
+    const bytes = objects.get(key);
+    if (range !== undefined && bytes !== undefined && range.start >= bytes.length) throw new RangeError('too far');
+    const { start = 0, end = Infinity } = range ?? {};
+    return bytes?.subarray(start, end + 1);
+  };
   return {
     ...testObjectStore(),
     put: async (key, body) => void objects.set(key, body),
     putStream: async (key, body) => void objects.set(key, await buffer(body)),
-    get: async (key) => objects.get(key),
+    get: async (key, { range } = {}) => read(key, range),
     async getStream(key, { range } = {}) {
-      const bytes = objects.get(key);
-      if (range !== undefined && bytes !== undefined && range.start >= bytes.length) throw new RangeError('too far');
-      const { start = 0, end = Infinity } = range ?? {};
-      return bytes && Readable.from([bytes.subarray(start, end + 1)]);
+      const bytes = read(key, range);
+      return bytes && Readable.from([bytes]);
     },
     async head(key) {
       const bytes = objects.get(key);

@@ -97,16 +97,31 @@ export async function inflatePieces(deflated: Uint8Array, rawLength: number): Pr
   // Appends bytes that the author of the data cannot predict.
   const probe = hash('sha256', deflated, 'buffer');
   const end = lastBlock(probe);
-  const input = Buffer.concat([deflated, end]);
+  const isSmall = rawLength <= waitedBytes;
+  const input = isSmall ? inWaitedInput(deflated, end) : Buffer.concat([deflated, end]);
   const whole = rawLength + probe.length;
   const options = { maxOutputLength: whole, chunkSize: Math.max(constants.Z_MIN_CHUNK, whole + 1) };
-  const bytes = rawLength <= waitedBytes ? inflateRawSync(input, options) : await inflate(input, options);
+  const bytes = isSmall ? inflateRawSync(input, options) : await inflate(input, options);
   // If the data ends inside a stored block, inflating reads the appended last block, header included, as content of that block.
   const isOpen = bytes.subarray(-end.length).equals(end);
   if (isOpen || !bytes.subarray(rawLength).equals(probe)) {
     throw new Error('the deflate data is not made of whole pieces');
   }
   return bytes.subarray(0, rawLength);
+}
+
+/** Input of inflating on the event loop, which is over when the next one begins: thousands of texts need one buffer. */
+let waitedInput: Buffer | undefined;
+const waitedInputBytes = 256 * 1024;
+
+/** Two byte arrays one after the other, which may be used until the next call. */
+function inWaitedInput(first: Uint8Array, second: Uint8Array): Buffer {
+  const bytes = first.length + second.length;
+  if (bytes > waitedInputBytes) return Buffer.concat([first, second]);
+  waitedInput ??= Buffer.allocUnsafe(waitedInputBytes);
+  waitedInput.set(first);
+  waitedInput.set(second, first.length);
+  return waitedInput.subarray(0, bytes);
 }
 
 /**

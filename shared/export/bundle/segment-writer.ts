@@ -10,8 +10,11 @@ import { tarHeader, tarPadding } from './tar-header.ts';
 
 const piecesAtOnce = 4;
 
-/** Bytes that were deflated before (`deflateWhole`), which are packed unchanged. `crc32`: of the raw bytes. */
-export type DeflatedBytes = { raw: Uint8Array; deflated: Uint8Array; crc32: number };
+/**
+ * Bytes that were deflated before (`deflateWhole`), which are packed unchanged. `crc32`: of the raw bytes. `sha256`: of the deflated bytes, if their
+ * reader has computed it.
+ */
+export type DeflatedBytes = { raw: Uint8Array; deflated: Uint8Array; crc32: number; sha256?: string };
 
 /** Deflated bytes that are inflated only if needed: bytes that follow them are deflated with their end as the window. */
 export type UnreadBytes = Omit<DeflatedBytes, 'raw'> & { rawLength: number; inflate: () => Promise<Uint8Array> };
@@ -54,7 +57,7 @@ export function segmentWriter({ withPieces = false }: { withPieces?: boolean } =
   /** The last bytes before the next piece, or a function that reads them. */
   let before: Uint8Array | (() => Promise<Uint8Array>) = new Uint8Array(0);
   /** Pieces that are being deflated, in their order. */
-  const deflating: Promise<Buffer>[] = [];
+  const deflating: Promise<DeflatedPiece>[] = [];
   const pieces: SegmentPiece[] = [];
   const output = new PassThrough({ highWaterMark: windowBytes });
   const closed = finished(output);
@@ -62,11 +65,12 @@ export function segmentWriter({ withPieces = false }: { withPieces?: boolean } =
 
   /** Passes the oldest piece to the reader. */
   async function passOn(): Promise<void> {
-    const bytes = await deflating[0];
+    const next = await deflating[0];
     void deflating.shift();
-    if (bytes === undefined) return;
+    if (next === undefined) return;
+    const { bytes, sha256 } = next;
     packed.update(bytes);
-    if (withPieces) pieces.push([bytes.length, hash('sha256', bytes, 'hex')]);
+    if (withPieces) pieces.push([bytes.length, sha256 ?? hash('sha256', bytes, 'hex')]);
     sizeBytes += bytes.length;
     if (!output.write(bytes)) await Promise.race([once(output, 'drain'), closed]);
   }
@@ -77,13 +81,16 @@ export function segmentWriter({ withPieces = false }: { withPieces?: boolean } =
     filled = 0;
     const window = before instanceof Uint8Array ? before : windowOf(await before());
     before = windowOf(full);
-    await append(full.length, crc32(full), deflatePiece(full, window));
+    const deflated = deflatePiece(full, window).then((bytes) => {
+      freeBytes(full);
+      return { bytes };
+    });
+    await append(full.length, crc32(full), deflated);
   }
 
-  async function append(length: number, sum: number, deflated: Promise<Buffer> | Buffer): Promise<void> {
+  async function append(length: number, sum: number, turn: Promise<DeflatedPiece>): Promise<void> {
     crc = crc32Combine(crc, sum, length);
     rawLength += length;
-    const turn = Promise.resolve(deflated);
     turn.catch(() => {}); // Thrown when its turn comes.
     deflating.push(turn);
     if (output.destroyed) await closed;
@@ -91,10 +98,10 @@ export function segmentWriter({ withPieces = false }: { withPieces?: boolean } =
   }
 
   async function writeDeflated(bytes: DeflatedBytes | UnreadBytes): Promise<void> {
-    const { deflated, crc32: sum } = bytes;
+    const { deflated, crc32: sum, sha256 } = bytes;
     if (filled > 0) await writePiece();
     before = 'raw' in bytes ? windowOf(bytes.raw) : bytes.inflate;
-    await append(lengthOf(bytes), sum, Buffer.from(deflated.buffer, deflated.byteOffset, deflated.length));
+    await append(lengthOf(bytes), sum, Promise.resolve({ bytes: deflated, sha256 }));
   }
 
   async function writeRaw(bytes: Uint8Array): Promise<void> {
@@ -146,6 +153,8 @@ export function segmentWriter({ withPieces = false }: { withPieces?: boolean } =
     },
   };
 }
+
+type DeflatedPiece = { bytes: Uint8Array; sha256?: string | undefined };
 
 const lengthOf = (bytes: DeflatedBytes | UnreadBytes): number => ('raw' in bytes ? bytes.raw.length : bytes.rawLength);
 
