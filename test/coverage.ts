@@ -1,6 +1,6 @@
 /*
- * Coverage of the unit tests by room, which is a folder of `services`, `shared` or `infra`. It fails if a test fails, or if the lines or branches of
- * a room fall below its floor in `coverage-floors.json`.
+ * Measures the coverage of the unit tests by room, which is a folder of `services`, `shared` or `infra`. It fails if a test fails, or if the lines or
+ * branches of a room fall below its floor in `coverage-floors.json`.
  *
  *   npm run test:coverage               compare with the floors
  *   npm run test:coverage -- --write    write the floors of today, in whole percent

@@ -4,18 +4,18 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { cacheFolder } from '../infra/setup/server-locations.mjs';
 
-// As in `npm test`: compiled once, the same modules load faster in the next process.
+// Modules are compiled once and load faster in the next process, as in `npm test`.
 process.env.NODE_COMPILE_CACHE ??= join(cacheFolder(), 'compiled');
 
 const filesOf = (names: readonly string[]): string[] => names.map((name) => `test/slow/${name}.test.ts`);
 
-/** Suites that measure: time, memory, or how the load of others reaches them. Each has the machine to itself. */
+/** Suites that measure time, memory, or the influence of other load. Each has the machine to itself. */
 const measuring = filesOf(['docs-host', 'fairness', 'slow-readers', 'two-gateways']);
 
-/** Suites that wait most of their time, but whose answers have deadlines. Two run side by side. */
+/** Suites that mostly wait, but whose answers have deadlines. Two of them run side by side. */
 const withDeadlines = filesOf(['docs-host-changes', 'hung-nats-node', 'nats-outages', 's3-outages', 'stack']);
 
-/** The longest suites, which begin first, so that none of them runs alone at the end. */
+/** The longest suites, which start first, so that none of them runs alone at the end. */
 const longest = [
   'random-kills',
   'crash-matrix',

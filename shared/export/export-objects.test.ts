@@ -9,7 +9,7 @@ import { readSegmentDigest, readSidecar } from './export-objects.ts';
 const megabyte = 1024 * 1024;
 const summary = { sha256: 'a'.repeat(64), crc32: 1, rawLength: 512, sizeBytes: 9 };
 
-/** A store of these objects, in pieces. It knows how many bytes readers hold: those that were sent for reads that have not ended. */
+/** A store of these objects, in pieces. It counts the bytes that readers hold: bytes that were sent for reads that have not ended. */
 function storeOf(objects: ReadonlyMap<string, Uint8Array>, pieceBytes = 64 * 1024) {
   const state = { held: 0, most: 0 };
   const hold = (bytes: number) => {
@@ -51,7 +51,7 @@ test('sidecars with long lists are in memory one after the other, however many a
     return digest;
   });
   expect(digests).toEqual(keys.map(() => expect.objectContaining(summary)));
-  // Each of the others holds its first megabyte, and one piece that is on its way.
+  // Each of the others holds its first megabyte and one further piece.
   expect(state.most).toBeLessThan(16 * 1.2 * megabyte + json.length);
 });
 

@@ -236,7 +236,7 @@ describeWithServers(['redis-server'], 'rate limits in Redis', () => {
     await late.stop();
   });
 
-  test('over TLS of a private authority, with a user and a password; a wrong password is said', async () => {
+  test('over TLS of a private authority, with a user and a password; a wrong password is reported', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'bindery-redis-tls-'));
     const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
     const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];

@@ -44,7 +44,7 @@ export function rateLimiterContract(name: string, open: () => Promise<RateLimite
       await expect.poll(() => limiter.take(brief, 'acme')).toMatchObject({ allowed: true });
     });
 
-    test('an amount is counted at once, also beyond the limit; looking counts nothing', async () => {
+    test('an amount is counted at once, also beyond the limit; reading the count adds nothing', async () => {
       const tokens = limit(100);
       expect(await limiter.spend(tokens, 'acme', 0)).toEqual({ allowed: true, remaining: 100, resetSeconds: 3_600 });
       expect(await limiter.spend(tokens, 'acme', 99)).toMatchObject({ allowed: true, remaining: 1 });

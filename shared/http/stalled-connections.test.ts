@@ -58,7 +58,7 @@ test.each(['before', 'after'])(
       if (when === 'before') asked.flushHeaders();
       isAsked.resolve();
     });
-    // Keep-alive timeout as long as that of proxies.
+    // The keep-alive timeout is as long as that of proxies.
     server.keepAliveTimeout = 3_600_000;
     endStalledConnections(server, 3_600_000);
     await once(server.listen(0, '127.0.0.1'), 'listening');

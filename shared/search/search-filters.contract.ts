@@ -24,7 +24,7 @@ const domains = ['docs', 'api'];
 const contentVersions = ['cv_1', 'cv_2'];
 
 const divisions = ['v1', 'v2', 'everywhere', 'division v1'];
-/** Often absent, so that most questions find something. */
+/** The values are often absent, so that most questions find something. */
 const optional = <T>(values: readonly T[]) => fc.option(fc.constantFrom(...values), { nil: undefined, freq: 1 });
 const scope = fc.record({
   organization: fc.constantFrom(...organizations),
@@ -125,7 +125,7 @@ export function searchFiltersContract(
               const right = seeable.filter((page) =>
                 query.some((word) => page.passages[0]?.text.split(' ').includes(word)),
               );
-              // Found only by meaning, because the word is on no page.
+              // This is found only by meaning, because the word is on no page.
               const meaning = { model, vector: vectorOf(query.join(' ')) };
               const near = await index.search({ ...asked, query: 'zyxomma', meaning });
               expect(near.filter(({ text }) => !text.startsWith(`${nameOf(owner)} `))).toEqual([]);

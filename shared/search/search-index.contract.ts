@@ -231,7 +231,7 @@ export function searchIndexContract(
       expect(await found(next, 'lounge')).toEqual(['spaces']);
       expect(await found(own, 'lounge')).toEqual([]);
       expect(await found(own, 'hall')).toEqual([]);
-      // Built again without synonyms, after which none is left.
+      // After a build without synonyms, none is left.
       await publish(own, undefined);
       expect(await found(own, 'team room')).toEqual([]);
     });
@@ -374,7 +374,7 @@ export function searchIndexContract(
       const line = Array.from({ length: rounds }, (_, round) => scopeOf('acme', `cv_line_${round}`));
       const fresh = scopeOf('acme', 'cv_line_fresh');
       for (const [round, scope] of line.entries()) {
-        // The last build is based on a version that was searched long before, as after a revert.
+        // The last build is based on a much earlier version, as after a revert.
         const from = round === 0 ? undefined : line[round === rounds - 1 ? 3 : round - 1]?.contentVersion;
         const build = await index.startBuild(scope, { from });
         const isKept = ({ path, key }: SearchPage) => build.known.get(path) === key;

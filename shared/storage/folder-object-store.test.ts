@@ -98,7 +98,7 @@ test('with many concurrent reads, other work gets a turn after a few of them', a
     readInTurn.push(read - before);
   }
   clock.mockRestore();
-  // At most the reads of one turn that had begun before, and of one more.
+  // At most the reads of a turn that had already begun and of one more turn have run.
   expect(Math.max(...readInTurn)).toBeLessThanOrEqual(10);
 });
 

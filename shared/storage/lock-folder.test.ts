@@ -25,7 +25,7 @@ async function holderOf(folder: string) {
   return holder;
 }
 
-test('a folder that a living process holds is refused by the number of that process, and free once it was killed', async () => {
+test('a folder that a living process holds is refused with the number of that process, and free once it was killed', async () => {
   const folder = await newFolder();
   const holder = await holderOf(folder);
   await expect(lockFolder(folder)).rejects.toThrow(FolderInUse);

@@ -361,7 +361,7 @@ export function objectStoreContract(
       });
 
       test('expire at the stated time', async () => {
-        // An answer shows a store that its clock agrees with ours, before ours says an earlier time.
+        // An answer of the store shows that its clock agrees with ours, before ours is set back.
         now = new Date();
         await store.head(key);
         now = new Date(Date.now() - 3_601_000);
@@ -396,7 +396,7 @@ export function objectStoreContract(
     test('the clock of a store on this machine is ours', async () => {
       now = new Date();
       const skewMs = await store.clockSkewMs();
-      // Our clock stands still meanwhile.
+      // The test's clock does not advance meanwhile.
       expect(skewMs).toBeGreaterThanOrEqual(-dateErrorMs);
       expect(skewMs).toBeLessThanOrEqual(Date.now() - now.getTime() + dateErrorMs);
     });

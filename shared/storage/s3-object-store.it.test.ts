@@ -102,14 +102,14 @@ describeWithServers(['versitygw'], 'with a real gateway', () => {
       // Skews are rounded to seconds, and links begin and end at whole seconds.
       const toleranceMs = dateErrorMs + 1_500 + Date.now() - askedAtMs;
       expect(Math.abs(link.expiresAt.getTime() - now().getTime() - 600_000)).toBeLessThan(toleranceMs);
-      // Its time is told by the store's clock in the link, and by ours beside it: the same moment.
+      // The link contains its end by the store's clock; `expiresAt` is the same moment by our clock.
       const { searchParams } = new URL(link.url);
       const signedAt = Date.parse(
         (searchParams.get('X-Amz-Date') ?? '').replace(/^(....)(..)(..)T(..)(..)(..)Z$/, '$1-$2-$3T$4:$5:$6Z'),
       );
       const endsAt = signedAt + Number(searchParams.get('X-Amz-Expires')) * 1000;
       expect(Math.abs(endsAt + minutes * 60_000 - link.expiresAt.getTime())).toBeLessThan(toleranceMs);
-      // The next link needs no further answer.
+      // For the next link the store is not asked again.
       expect((await fetch((await skewed.presign('signed', options)).url)).status).toBe(200);
       await skewed.close();
     });
@@ -129,7 +129,7 @@ describeWithServers(['versitygw'], 'with a real gateway', () => {
   describe('an unreachable store', () => {
     let gateway: VersityGateway;
     let store: ObjectStore;
-    /** A call of it that waits for its deadline outlasts its test. */
+    /** A call that waits for its deadline may outlast its test. */
     let patient: ObjectStore;
 
     beforeAll(async () => {

@@ -105,7 +105,7 @@ test('when a part fails, the upload is given up after the other parts, and none 
   expect(requests.at(-1)).toBe('DELETE upload');
 });
 
-test('a failure to give up does not hide why', async () => {
+test('an upload that cannot be aborted still reports why it failed', async () => {
   answers['PUT part 1'] = refused;
   answers['DELETE upload'] = (response) => response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>');
   await expect(store.putStream('a', twentyMegabytes())).rejects.toThrow('InvalidPart');
@@ -113,7 +113,7 @@ test('a failure to give up does not hide why', async () => {
 
 const MiB = 1024 * 1024;
 
-/** An object of 300 MB that is the same as another one but for 11 bytes in its middle. */
+/** An object of 300 MB that is the same as another one except for 11 bytes in its middle. */
 function changedInTheMiddle(): Promise<void> {
   const fresh: ObjectPart = {
     async *read() {
@@ -132,7 +132,7 @@ function changedInTheMiddle(): Promise<void> {
   });
 }
 
-test('what another object has is copied in pieces, and a change is sent with as many bytes as a part needs', async () => {
+test('bytes that another object has are copied in pieces, and a change is sent with as many bytes as a part needs', async () => {
   await changedInTheMiddle();
   const sent = 5 * MiB;
   expect(copies.toSorted()).toEqual([

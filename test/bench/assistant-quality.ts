@@ -1,7 +1,8 @@
 /**
- * Quality of extractive answers: to questions of newcomers (`newcomer-questions.jsonl`), and to some without an answer
- * (`unanswerable-questions.jsonl`). Prints how many answers link to a right page first or at all, and which were refused. `SHOW=1` prints each answer.
- * `node test/bench/assistant-quality.ts [folder of the corpus]`; by default `../shared/corpus` beside the project. Missing sites are left out.
+ * Measures the quality of extractive answers to questions of newcomers (`newcomer-questions.jsonl`), and to questions without an answer
+ * (`unanswerable-questions.jsonl`). Prints how many answers link to a right page first, or at all, and which questions were refused. `SHOW=1` prints
+ * each answer. `node test/bench/assistant-quality.ts [folder of the corpus]`; by default `../shared/corpus` beside the project. Missing sites are
+ * left out.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -79,7 +80,7 @@ function isPage(link: string, page: string): boolean {
   return [page, `${page}/index`].includes(link);
 }
 
-/** Answers as the assistant does: from the search results and the prompt to the answer and the pages that it links to. */
+/** Answers a question as the assistant does, by search and prompt. Returns the answer and the pages that it links to. */
 async function ask(site: string, query: string): Promise<{ answer: string; links: string[] }> {
   const turns = [{ role: 'user' as const, text: query }];
   const filter = site === 'mintlify-docs' ? { language: 'en' } : undefined;

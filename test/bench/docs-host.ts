@@ -1,6 +1,6 @@
 /*
- * Speed of the documentation host, compared with nginx with the same files and headers in the same run: a page and its files, compressed, over
- * keep-alive connections. One process of each. `npm run bench:docs-host -- <unpacked or packed bundle> [runs]`
+ * Measures the speed of the documentation host against nginx with the same files and headers in the same run: a page and its files, compressed, over
+ * keep-alive connections, with one process of each. `npm run bench:docs-host -- <unpacked or packed bundle> [runs]`
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -69,7 +69,7 @@ async function pathsOfSite(): Promise<string[]> {
 
 const plain = ({ headers, body }: Answer): Buffer => (headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body);
 
-/** nginx with the files and headers that the host answers with. */
+/** Starts nginx with the files and headers that the host answers with. */
 async function startNginx(paths: readonly string[]): Promise<void> {
   const root = join(folder, 'root');
   const locations: string[] = [];

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 
 /**
- * Measures the throughput of a server on loopback with keep-alive connections, each with one request in flight at a time. It runs in a
- * process of its own and reads as little of an answer as it can, so that it uses less of the machine than the server.
+ * Measures the throughput of a server on loopback with keep-alive connections, each with one request in flight at a time. It runs in a separate
+ * process and reads as little of an answer as it can, so that it uses less processor time than the server.
  */
 export type LoadOptions = {
   port: number;

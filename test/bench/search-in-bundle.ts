@@ -1,7 +1,7 @@
 /**
- * The search in a bundle: its size, how well known questions find their pages (`known-items.jsonl`, as in
- * `search-quality.ts`), and the waiting time on a slow phone. It asserts nothing.
- * `node test/bench/search-in-bundle.ts [project of the corpus]`; by default mintlify-docs. Chromium is needed only for the waiting.
+ * Measures the search in a bundle: its size, the share of known questions that find their pages (`known-items.jsonl`, as in `search-quality.ts`), and
+ * the waiting time on a slow phone. It asserts nothing. `node test/bench/search-in-bundle.ts [project of the corpus]`; by default mintlify-docs.
+ * Chromium is needed only for the waiting.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -88,8 +88,8 @@ function readIndex() {
 }
 
 /**
- * The pages of the default language, because the questions are in it; without descriptions, because some questions are descriptions, and without the boosts of
- * their authors, which are meant for other questions.
+ * Searches only pages of the default language, because the questions are in it. Descriptions are left out, because some questions are descriptions,
+ * and so are the boosts of authors, which are meant for other questions.
  */
 function measureAnswers(questions: readonly SearchQuestion[]): void {
   const { index, context, parts } = readIndex();

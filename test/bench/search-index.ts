@@ -1,8 +1,8 @@
 /**
- * Costs of the search: indexing a site, indexing one changed page, answering a question, and keeping many domains open. Each is a ratio to a
- * reference of the same run. It asserts nothing.
- * `node test/bench/search-index.ts [engine] [project of the corpus]`; by default in SQLite over mintlify-docs, or our own documentation if the corpus is
- * missing. The engine `elasticsearch` starts the Elasticsearch of the tests; an address uses a running one.
+ * Measures the costs of the search as ratios to a reference in the same run: indexing a site, indexing one changed page, answering a question, and
+ * keeping many domains open. It asserts nothing. `node test/bench/search-index.ts [engine] [project of the corpus]`; by default in SQLite over
+ * mintlify-docs, or our own documentation if the corpus is missing. The engine `elasticsearch` starts the Elasticsearch of the tests; an address uses
+ * a running one.
  */
 import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -45,7 +45,7 @@ const rounds = 5;
 const domainCount = 500;
 const warmUps = 100;
 const scopeOf = (contentVersion: string) => ({ organization: 'bench', domain: 'docs', contentVersion });
-/** Versions: the first is the whole project, each further one has a changed page. */
+/** The content version of a round: the first is the whole project, each further one has a changed page. */
 const versionOf = (round: number): string => `cv_${String(round).padStart(32, '0')}`;
 const whole = versionOf(0);
 
@@ -218,7 +218,7 @@ async function bareQuery(): Promise<{ ask(query: string): Promise<unknown>; clos
   };
 }
 
-/** Each domain has a file of its own name. The files are links to one, so that they fit on a disk. */
+/** Each domain has a separate file name. The files are links to one file, so that they fit on a disk. */
 async function measureDomains(file: string): Promise<void> {
   for (let at = 0; at < domainCount; at += 1) {
     await mkdir(join(folder, 'many', 'bench', `docs-${at}`), { recursive: true });
@@ -245,7 +245,7 @@ async function openDomains(inFolder: string, count: number): Promise<void> {
         limit: 10,
       });
   };
-  // Memory that the first questions take permanently, independent of their domain.
+  // The first questions take some memory permanently, whatever their domain, so it is taken before measuring.
   for (let round = 0; round < 50; round += 1) await search(0);
   const first = residentBytes(process.pid) ?? 0;
   for (let at = 0; at < count; at += 1) await search(at);

@@ -1,9 +1,10 @@
 /**
- * How well questions find their pages, as `bindery bench search` measures it. First those of `known-items.jsonl` of the corpus, by kind; descriptions are left out
- * of the index for questions that are descriptions. Then those of newcomers, in `newcomer-questions.jsonl`: how many have a right page among the first three.
- * `node test/bench/search-quality.ts [folder of the corpus] [engine]`; by default `../shared/corpus` beside the project, in SQLite. The engine
- * `elasticsearch` starts the Elasticsearch of the tests; an address asks one that runs. With `BINDERY_MISTRAL_API_KEY` passages and questions get vectors, which
- * costs what the documentation says; `BINDERY_MISTRAL_BASE_URL` names another server with embeddings, and `BINDERY_EMBEDDING_MODEL` its model.
+ * Measures the share of questions that find their pages, as `bindery bench search` does. First come the questions of `known-items.jsonl` of the
+ * corpus, by kind; descriptions are left out of the index for questions that are descriptions. Then come the questions of newcomers, in
+ * `newcomer-questions.jsonl`: the share with a right page among the first three. `node test/bench/search-quality.ts [folder of the corpus] [engine]`;
+ * by default `../shared/corpus` beside the project, in SQLite. The engine `elasticsearch` starts the Elasticsearch of the tests; an address asks one
+ * that runs. With `BINDERY_MISTRAL_API_KEY` passages and questions get vectors, which costs what the documentation says; `BINDERY_MISTRAL_BASE_URL`
+ * names another server with embeddings, and `BINDERY_EMBEDDING_MODEL` its model.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

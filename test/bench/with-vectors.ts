@@ -1,7 +1,7 @@
 import { type Embedder, embedEach, inCalls } from '#shared/embedding/embedder.ts';
 import type { SearchIndex, SearchScope } from '#shared/search/search-index.ts';
 
-/** The same index, in which each version has vectors when its build is committed, and each question has one. The cost of vectors is printed. */
+/** Wraps an index so that each version has vectors when its build is committed, and each question has one. The cost of vectors is printed. */
 export function withVectors(index: SearchIndex, embedder: Embedder): SearchIndex {
   const { signal } = new AbortController();
 

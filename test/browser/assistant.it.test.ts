@@ -41,7 +41,7 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
   vi.setConfig({ testTimeout: 60_000 });
   const { newContext } = suiteBrowser();
 
-  /** A page of a cloud bundle on a web server of its own. */
+  /** A page of a cloud bundle on a separate web server. */
   async function site(platform: { serverUrl: string; assistantKey: string }, options: BrowserContextOptions = {}) {
     const folder = await siteFolder(files, { deployment: 'cloud', domain: 'docs', site: platform });
     const host = await serveFolder(folder);
@@ -62,7 +62,7 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
     return { serverUrl: await gateway.app.listen({ host: '127.0.0.1', port: 0 }), assistantKey };
   }
 
-  /** A server that answers every question with the text of the test. */
+  /** A server that answers every question with a text that the test sets. */
   async function scripted(write: (response: ServerResponse, body: Record<string, unknown>) => void) {
     const bodies: Record<string, unknown>[] = [];
     const gone: Promise<void>[] = [];
@@ -284,7 +284,7 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
     const { opened } = await site(platform);
     await opened.locator('.assistant-entry').click();
     const asked = ask(opened, 'Cut?');
-    // Browsers drop data that they have not delivered when a connection breaks.
+    // When a connection breaks, browsers drop data that the page has not read yet.
     await lastTurn(opened).getByText('Half').waitFor();
     (await answering.promise).destroy();
     const shown = await asked;

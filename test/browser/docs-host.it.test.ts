@@ -41,7 +41,7 @@ title: Attributes
   'images/mark.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><circle r="4"/></svg>',
 };
 
-/** Manifest with all files of the folder; the folder's own lists only those of the closing segment. */
+/** A manifest with all files of the folder, because the folder's own manifest lists only those of the closing segment. */
 function listAllFiles(folder: string): void {
   const manifest = join(folder, '_bindery/manifest.json');
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -106,7 +106,7 @@ describeWithServers(['chromium'], 'a site from the documentation host, in Chromi
       expect(await page.locator('h1').textContent()).toBe('Guides');
       await page.locator('.mdx-content a').first().click();
       await page.waitForURL(`${running.url}/docs/guides/start`);
-      // Components know addresses relative to the page's file, and this page is at the name of its folder.
+      // Components have addresses relative to the page's file, but this page is served under the name of its folder.
       await page.goto(`${running.url}/docs/guides`);
       await page.locator('#count').click();
       await page.locator('#count', { hasText: '1' }).waitFor();
@@ -191,7 +191,7 @@ describeWithServers(['chromium'], 'a site from the documentation host, in Chromi
       const sentence = page.getByText('There is no version of this site here yet.');
       const box = await sentence.boundingBox();
       expect([box !== null && box.x >= 16, box !== null && box.x + box.width <= 374]).toEqual([true, true]);
-      // The browser's own page has the colour scheme, too.
+      // The page also tells the browser its colour scheme.
       expect(await page.evaluate("getComputedStyle(document.querySelector('main')).color")).toBe(
         colorScheme === 'dark' ? 'rgb(255, 255, 255)' : 'rgb(0, 0, 0)',
       );

@@ -57,7 +57,7 @@ describeWithServers(['chromium'], 'a site in several languages in Chromium', () 
     await opened.locator('.menu-button').click();
     expect(await opened.locator('.menu-button').getAttribute('aria-label')).toBe('إغلاق قائمة التنقل');
     const right = "Math.round(document.querySelector('.sidebar').getBoundingClientRect().right)";
-    // Waiting in the page would be eval, which its policy forbids.
+    // Waiting in the page would need eval, which its policy forbids.
     await expect.poll(() => opened.evaluate(right)).toBeGreaterThanOrEqual(370);
   });
 

@@ -93,7 +93,7 @@ describeWithServers(['chromium'], 'the policy of pages in Chromium', () => {
     for (const path of ['index.html', 'deep/two.html', 'a/b/no-such-page']) {
       const { page, refused } = await open(`${server.url}/docs/${path}`);
       const font = "getComputedStyle(document.documentElement).getPropertyValue('--sans')";
-      // Waiting in the page would be eval, which its policy forbids.
+      // Waiting in the page would need eval, which its policy forbids.
       await expect.poll(() => page.evaluate(font)).not.toBe('');
       expect(refused).toEqual([]);
     }

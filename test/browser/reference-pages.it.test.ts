@@ -112,7 +112,7 @@ describeWithServers(['chromium'], 'reference pages in a browser', () => {
   test('a page stays at its top: only what a reader opens becomes its address', async () => {
     const page = await site.open('api-reference/pets/add-a-pet.html');
     const hash = (): Promise<string> => page.evaluate('location.hash');
-    // Browsers do this for elements that are open from the start, and the page does it for printing.
+    // Browsers fire this event for elements that are open initially, and the page opens elements for printing.
     await page.evaluate(`new Promise((done) => {
         const wrong = document.getElementById('response-400');
         wrong.addEventListener('toggle', done, { once: true });

@@ -42,7 +42,7 @@ const types: Record<string, string> = { css: 'text/css', js: 'text/javascript', 
 describeWithServers(['chromium'], 'a hostile island (in Chromium; skipped where there is none)', () => {
   const { newContext } = suiteBrowser();
 
-  /** A host with the sites of organizations in folders of their own. */
+  /** A host with the site of each organization in a separate folder. */
   async function host(sites: Record<string, string>): Promise<{ url: string; stolen: string[] }> {
     const stolen: string[] = [];
     const server = createServer((request, response) => {
@@ -104,7 +104,7 @@ describeWithServers(['chromium'], 'a hostile island (in Chromium; skipped where 
     const other = await host({ b: await site(victimFiles, true) });
     const own = await host({ a: await site(hostile(other.url), true) });
     const page = await visit(other.url, own.url);
-    // Its script, its element and its component have run.
+    // The script, the element and the component of the hostile page have run.
     await expect.poll(() => own.stolen.length).toBeGreaterThanOrEqual(2);
     await page.locator('.island-live').first().waitFor();
     expect(secrets.filter((secret) => own.stolen.join('').includes(secret))).toEqual([]);

@@ -17,7 +17,7 @@ export type BrowserSite = {
   /** Folder of the unpacked site. */
   folder: () => string;
   newContext: (options?: BrowserContextOptions) => Promise<BrowserContext>;
-  /** Opens a path of the folder, or an address, at 1280 × 800 unless it is told otherwise. */
+  /** Opens a path of the folder, or an address, at 1280 × 800 by default. */
   open: (path: string, options?: BrowserContextOptions) => Promise<Page>;
   /** Problems of the last opened page: errors, violations of its policy, requests to other sites. */
   readonly problems: string[];

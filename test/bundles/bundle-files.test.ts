@@ -9,8 +9,8 @@ import { unpackedSite } from '../support/unpacked-site.ts';
 import { fullProject, plainProject } from './projects.ts';
 
 /*
- * The complete list of files of a bundle. A file that is missing or new fails a test here: add a new kind of file to the list, and to `projects.ts`
- * the feature that needs it.
+ * The complete list of files of a bundle. A missing or new file fails a test here. For a new kind of file, add the file to the list, and the feature
+ * that needs it to `projects.ts`.
  */
 
 /** Files of every bundle, whatever its project has. */
@@ -59,7 +59,7 @@ describe('the bundle of a project with all features', () => {
     expect([...bundle.keys()].map(withoutHash)).toEqual(
       [
         ...filesOfEveryBundle,
-        // Its own second language and its part of the search index.
+        // The texts of its second language, and its part of the search index.
         '_bindery/navigation/en.js',
         '_bindery/navigation/ja.js',
         '_bindery/search/1.js',
@@ -68,7 +68,7 @@ describe('the bundle of a project with all features', () => {
         '_bindery/cards/<hash>.png',
         '_bindery/cards/<hash>.png',
         '_bindery/cards/<hash>.png',
-        // Diagrams, formulas, components that run in the browser, the playground, styles and pictures of a page.
+        // Files for diagrams, formulas, components that run in the browser, the playground, and styles and pictures of a page.
         '_bindery/diagrams.js',
         '_bindery/mermaid.js',
         '_bindery/fonts/KaTeX_Main-Regular.woff2',
@@ -82,7 +82,7 @@ describe('the bundle of a project with all features', () => {
         '_bindery/playground/en.js',
         '_bindery/styles/<hash>.css',
         '_bindery/pictures/<hash>/<hash>.svg',
-        // Redirects: a page for each plain one, and a list for the host of those with wildcards.
+        // Redirects: a page for each plain one, and for the host a list of the ones with wildcards.
         '_bindery/redirects.json',
         'old.html',
         // Pages with their Markdown twins, and the feed of the page with updates.

@@ -8,7 +8,7 @@ import { memoryProject } from '../support/memory-project.ts';
 import { publishedProject } from '../support/published-project.ts';
 import { fullProject, fullSettings, plainProject } from './projects.ts';
 
-/* The complete heads of pages, and the scripts of their bodies. A tag that is missing, new or in another place fails a test here. */
+/* The complete heads of pages, and the scripts of their bodies. A tag that is missing, new or at another place makes a test here fail. */
 
 async function pageOf(project: ProjectFiles, path: string): Promise<string> {
   const { model, pageInput } = await publishedProject(project);

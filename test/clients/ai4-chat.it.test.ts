@@ -21,7 +21,7 @@ afterAll(() => gateway.close());
 
 type Part = { code: string; value: unknown };
 
-/** The data stream as AI SDK 4.3.19 reads it: every line is a code that it knows, a colon and JSON; empty lines are skipped. */
+/** Reads the data stream as AI SDK 4.3.19 does: every line is a known code, a colon and JSON; empty lines are skipped. */
 function readDataStream(text: string): Part[] {
   expect(text.endsWith('\n')).toBe(true);
   return text
@@ -91,7 +91,7 @@ test('a chat of AI SDK 4 has two turns in one thread through the gateway', async
   expect(second.headers.get('x-thread-id')).toBe(threadId);
   const next = readDataStream(await second.text());
   expect(textOf(next)).toContain('one more day');
-  // By now the client has shown that it reads lines of sources.
+  // By now the gateway knows that the client reads lines of sources.
   expect(next.filter(({ code }) => code === 'h')).toMatchObject([{ value: { sourceType: 'url', url: source.url } }]);
   const stored = await gateway.bus.threads.last(`threads.acme.docs.${threadId}`);
   expect(stored?.commit.data.state.turnCount).toBe(2);

@@ -29,7 +29,7 @@ async function ask(model: LanguageModelV4, headers: Record<string, string> = {})
 const threadLog = () => harness.bus.threads as MemoryLog<ThreadCommit>;
 const lastState = async () => threadLog().stored.at(-1)?.commit.data.events.at(-1)?.data;
 
-test('a model that dies mid-way ends the stream with an error, finish and [DONE]', async () => {
+test('a model that fails in the middle ends the stream with an error, finish and [DONE]', async () => {
   const response = await ask(
     scriptedModel(async function* (): AsyncIterable<LanguageModelV4StreamPart> {
       yield { type: 'stream-start', warnings: [] };

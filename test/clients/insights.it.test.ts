@@ -11,7 +11,7 @@ import {
 } from '../support/gateway-harness.ts';
 import { assistantBehind, readEvents, scriptedModel, usage } from './assistant-harness.ts';
 
-// Insights of an organization into its readers' questions: through the gateway, from the real assistant and projector.
+// These tests read an organization's insights into its readers' questions through the gateway, from the real assistant and projector.
 
 let gateway: GatewayHarness;
 let acme: TestOrganization;

@@ -266,7 +266,7 @@ test('unknown parts and fields are accepted', async () => {
   await response.text();
 });
 
-test('a body that is no JSON is refused, and so is a caller without the service token', async () => {
+test('a body that is not JSON is refused, and so is a caller without the service token', async () => {
   const broken = await fetch(`${harness.url}/internal/message`, {
     method: 'POST',
     headers: harness.headers(),

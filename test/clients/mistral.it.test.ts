@@ -46,7 +46,7 @@ afterAll(async () => {
   await mistral.close();
 });
 
-/** Log lines are for operators and contain no text of readers, pages or secrets. */
+/** Log lines, which are for operators and must contain no text of readers or pages and no secrets. */
 function checkLog(): void {
   const log = logged;
   logged = '';

@@ -20,8 +20,8 @@ declare global {
 const keysPage = '/guides/keys#rotate-a-key';
 
 /**
- * A model that states the number of its messages and links the first passage. A question with "slowly" gets a first word and then nothing, until
- * it is stopped.
+ * A model that states the number of its messages and links the first passage. A question with "slowly" gets only a first word, until the client stops
+ * it.
  */
 function answeringModel(onStopped: () => void): LanguageModelV4 {
   async function* parts(
@@ -135,7 +135,7 @@ export function describeChats(versions: readonly SdkVersion[]): void {
       const { threadId } = first.last;
       expect(threadId).toMatch(/^th_/);
 
-      // The question does not name its subject, which only the first question does.
+      // Only the first question names the subject of this one.
       const second = await ask(page, 'How long does the old one still work?', { threadId });
       expect(second.error).toBeUndefined();
       expect(second.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);

@@ -114,7 +114,7 @@ async function bundle(version: SdkVersion): Promise<string> {
   return output[0].code;
 }
 
-/** Serves the pages of the versions, on an origin of their own: `<url>/<version>`. */
+/** Serves the pages of the versions on a separate origin: `<url>/<version>`. */
 export function serveSdkPages(): Promise<LoopbackServer> {
   const bundles = new Map<string, Promise<string>>();
   const server = createServer((request, response) => {

@@ -2,7 +2,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type AssistantHarness, deltas, readEvents, startAssistantHarness, usage } from './assistant-harness.ts';
 
-// Input of the model, and the parts of its answer that reach the reader.
+// These tests check the input of the model, and the parts of its answer that reach the reader.
 
 let harness: AssistantHarness;
 /** The last prompt of the model. */

@@ -43,7 +43,7 @@ const neverEnds: Script = async function* (signal) {
 };
 
 let redis: RedisServer | undefined;
-/** Behaviour of the model by call; the last one is repeated. */
+/** Behaviour of the model for each call; the last one is repeated. */
 let scripts: Script[];
 let assistant: AssistantHarness;
 const gateways: GatewayHarness[] = [];

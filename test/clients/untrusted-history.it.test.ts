@@ -3,7 +3,7 @@ import { mistralCalls, mistralSays } from '../support/start-mistral.ts';
 import { deltas, readEvents } from './assistant-harness.ts';
 import { type MistralGateway, mistralKey, startMistralGateway } from './mistral-gateway.ts';
 
-// Earlier messages in requests of clients, and the parts of them that reach the model.
+// These tests check the parts of earlier messages in clients' requests that reach the model.
 
 let stand: MistralGateway;
 beforeAll(async () => {

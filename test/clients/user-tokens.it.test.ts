@@ -51,13 +51,13 @@ const sign = (payload: JWTPayload, alg: keyof typeof pairs = 'EdDSA', key = pair
 const withToken = async (token: string | Promise<string>, groups?: readonly string[]) =>
   await signed.page(signed.assistantKey, { 'x-user-token': await token }, groups);
 
-test('in a claimed domain the groups of the request count, and a token has no effect', async () => {
+test('in a claimed domain, the groups of the request count, and a token has no effect', async () => {
   expect((await claimed.page(claimed.assistantKey)).status).toBe(404);
   expect((await claimed.page(claimed.assistantKey, {}, ['staff'])).status).toBe(200);
   expect((await claimed.page(claimed.assistantKey, { 'x-user-token': 'nonsense' })).status).toBe(404);
 });
 
-test('in a signed domain naming a group has no effect', async () => {
+test('in a signed domain, naming a group has no effect', async () => {
   expect((await signed.page(signed.assistantKey, {}, ['staff'])).status).toBe(404);
 });
 

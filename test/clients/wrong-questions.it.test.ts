@@ -9,7 +9,7 @@ import {
 } from '../support/gateway-harness.ts';
 import { assistantBehind } from './assistant-harness.ts';
 
-// Answers to invalid questions: through the gateway, from the real assistant.
+// These tests send invalid questions through the gateway to the real assistant.
 
 let gateway: GatewayHarness;
 let acme: TestOrganization;

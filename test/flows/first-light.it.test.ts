@@ -48,7 +48,7 @@ describeWithServers(['nats-server', 'jq'], 'a real project, published, exported,
     secrets = [natsPasswords, callTokens, others].flatMap((record) => Object.values(record));
     published = await harness.publish(ownDocumentation);
     bundle = join(newFolder(), 'bundle.tar.gz');
-    // The specification's polling loop, with only base address and key changed (and a shorter wait).
+    // This is the polling loop of the specification, except for the base address, the key and a shorter wait.
     const { stdout } = await promisify(execFile)(join(import.meta.dirname, 'polling-loop.sh'), {
       env: {
         ...process.env,
@@ -117,7 +117,7 @@ describeWithServers(['nats-server', 'jq'], 'a real project, published, exported,
       try {
         const page = await browser.newPage();
         const address = `http://127.0.0.1:${(files.address() as AddressInfo).port}/`;
-        // As text: the code runs in the page, whose globals the types of this program do not have.
+        // The code is a text, because it runs in the page, whose globals are not in this program's types.
         const length = await page.evaluate<number>(`
         (async () => {
           const response = await fetch(${JSON.stringify(address)});

@@ -18,11 +18,11 @@ import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { type ExportHarness, organization, startExportHarness } from '../support/export-harness.ts';
 
-/** Rejects when `signal` aborts, as an upload to a store that does not answer. */
+/** Rejects when `signal` aborts, like an upload to a store that does not answer. */
 const hang = (signal: AbortSignal | undefined): Promise<never> =>
   new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason), { once: true }));
 
-/** Far below the time in which a store that does not answer fails a task. */
+/** A time far below the one after which a store that does not answer fails a task. */
 const withinMs = 15_000;
 
 describeWithServers(['nats-server'], 'a worker whose export is cancelled while it works on the last steps', () => {

@@ -21,7 +21,10 @@ import { siteModel } from '../support/site-model.ts';
 const domain = 'docs';
 const options = { groups: [], deployment: 'client-hosted', onPageError: 'fail', allowTenantScripts: true } as const;
 
-/** Makes the bundle of a site model as the services do; `text` gives a file's source. Returns the result of its verification, and its names. */
+/**
+ * Makes the bundle of a site model as the services do; `text` returns the source of a file. Returns the result of verifying the bundle, and the names
+ * in it.
+ */
 async function bundleOf(model: SiteModel, text: (file: string) => string, selection?: readonly string[]) {
   const { plan } = await makePlan({
     organization: 'acme',

@@ -1,4 +1,4 @@
-/** A hostile page by file name, with its expected result. The worker must survive each. */
+/** A hostile page with its expected result. The worker must survive each page. */
 type HostilePage = {
   source: string | Uint8Array;
   /** Code of the limit that it exceeds. */
@@ -9,7 +9,7 @@ type HostilePage = {
 
 type Pages = Record<string, HostilePage>;
 
-/** Value that is only in the environment: a page that shows it has read the environment. */
+/** A value that is only in the environment. A page that shows it has read the environment. */
 export const canary = 'canary-7f3a';
 
 const lines = (...written: string[]): string => `${written.join('\n')}\n`;
@@ -139,7 +139,7 @@ const endlessExpressions: Pages = {
   'wide-literal.mdx': text(`<Card title={[${repeated('12345,', 200_000)}]}>x</Card>`),
 };
 
-/** Markdown that takes parsers long, or expands to much more than its source. */
+/** Markdown that parsers take long for, or that expands to much more than its source. */
 const slowMarkdown: Pages = {
   'deep-quote.md': { source: `${repeated('>', 20_000)} a\n`, failure: 'nesting-too-deep' },
   'deep-list.md': { source: numbered(1_500, (n) => `${' '.repeat(2 * n)}- a`), failure: 'nesting-too-deep' },
@@ -203,7 +203,7 @@ const codeBlocks: Pages = {
     '```',
   ),
   'slow-grammar.mdx': text('```js', repeated('`${', 20_000), '```', '', '```html', repeated('<a b="', 10_000), '```'),
-  // The slowest input for Prism's grammars among some sixty repeated pieces in all languages.
+  // The slowest inputs for Prism's grammars, found among about sixty repeated pieces in all languages.
   'slow-pieces.mdx': text(
     ...Object.entries({ markdown: '[', css: '> ', nginx: 'a ', js: '$a', mongodb: 'a', php: '<?', regex: '[' }).map(
       ([language, piece]) => `\`\`\`${language}\n${repeated(`${repeated(piece, 900 / piece.length)}\n`, 6)}\`\`\`\n`,
@@ -458,7 +458,7 @@ const prompts: Pages = {
 /** Pages whose code must not run in a browser. */
 export const pagesToOpen: Pages = { ...frontmatter, ...markup };
 
-/** Pages that a renderer must make harmless HTML of. */
+/** Pages that a renderer must turn into harmless HTML. */
 export const pagesToRender: Pages = {
   ...code,
   ...endlessExpressions,

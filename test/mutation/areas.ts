@@ -1,4 +1,7 @@
-/** Code that fails in silence when a test is missing. All of it is pure, so its tests are quick enough to run for each change of a line. */
+/**
+ * An area of code that would fail silently if a test were missing. All of the code is pure, so its tests are quick enough to run for each changed
+ * line.
+ */
 export type Area = {
   name: string;
   /** Patterns of the files that are changed, among which test files do not count. */
@@ -11,7 +14,7 @@ export const areas: readonly Area[] = [
   {
     name: 'aggregates',
     files: ['shared/aggregates/*/*.ts'],
-    // The tests of the limits of content take seconds, so each limit has a quick test beside them.
+    // The tests of the limits of content take seconds, so each limit also has a quick test.
     tests: [
       'shared/aggregates/golden.test.ts',
       'shared/aggregates/content/{content,decide}.test.ts',

@@ -4,10 +4,10 @@ export const leastScore = 85;
 /** The part of Stryker's report that counts: the status of each change, by file. */
 export type MutationReport = { files: Readonly<Record<string, { mutants: readonly { status: string }[] }>> };
 
-/** Counts of changes. `timedOut`: a test that never ends notices a change, too. `notReached`: no test runs the code. */
+/** Counts of changes. `timedOut`: changes that made a test endless, which counts as noticed. `notReached`: changes of code that no test runs. */
 export type Score = { killed: number; timedOut: number; survived: number; notReached: number; percent: number };
 
-/** The score of these files. Changes that do not load count neither way, nor do those that a comment in the code leaves out. */
+/** The score of these files. Changes whose code does not load, and changes that a comment in the code leaves out, do not count. */
 export function scoreOf({ files }: MutationReport, names: readonly string[]): Score {
   const statuses = names.flatMap((name) => files[name]?.mutants ?? []).map(({ status }) => status);
   const count = (wanted: string): number => statuses.filter((status) => status === wanted).length;
@@ -21,7 +21,7 @@ export function scoreOf({ files }: MutationReport, names: readonly string[]): Sc
 export function scoreLine(name: string, score: Score | undefined): string {
   if (score === undefined) return `${name.padEnd(18)} failed; see above`;
   const { killed, timedOut, survived, notReached, percent } = score;
-  // Rounded down, so that a score below the least one does not look like it.
+  // The score is rounded down, so that one just below the least score is not shown as reaching it.
   const shown = (Math.floor(percent * 10) / 10).toFixed(1);
   return `${name.padEnd(18)} ${shown.padStart(5)} %   ${killed} killed, ${timedOut} timed out, ${survived} survived, ${notReached} not reached`;
 }

@@ -1,8 +1,8 @@
 import { bearer, createOrganization, gatewayHarness } from '../support/gateway-harness.ts';
 
 /**
- * A gateway in a process of its own, so that its memory can be measured: any message is answered with the bytes that are resident and held after
- * a garbage collection, and the peak of resident bytes since the previous message.
+ * Runs a gateway in a separate process, so that its memory can be measured. It answers any message with the resident bytes and the bytes in use (heap
+ * and external) after a garbage collection, and with the peak of resident bytes since the previous message.
  */
 const gateway = await gatewayHarness({ BINDERY_ASSISTANT_URL: process.argv[2] ?? '' });
 const organization = await createOrganization(gateway);

@@ -10,7 +10,8 @@ import { openBrowser } from '../support/open-browser.ts';
 import type { VisitedSite } from './docs-host-walls.test.ts';
 
 /*
- * Serves a bundle by a documentation host and opens pages of it in Chromium, both in this process's network, which may have no way out:
+ * Serves a bundle by a documentation host and opens pages of it in Chromium, both in this process's network namespace, which may have no route to the
+ * Internet:
  *
  *   node visit-pages.ts <pages>     with the settings of the host in the environment; says what happened (`VisitedSite`) as JSON on a line
  */

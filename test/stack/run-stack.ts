@@ -15,13 +15,13 @@ import { type Stack, startStack } from './start-stack.ts';
 export type StackProject = { name: string; folder: string };
 type Say = (line: string) => void;
 
-/** An organization of its own with one domain, where a project is published. */
+/** A separate organization with one domain, where a project is published. */
 type Site = { organization: string; domain: string; admin: ApiClient; reader: ApiClient };
 
 /**
- * Starts the production set and lets it do its work on each project: publish, export, download from the S3 server, search on Elasticsearch.
- * Then it uses up a limit that Redis counts. At last it exports `lastProject` while one NATS node, Redis, the S3 server and Elasticsearch are
- * killed and brought back, one after the other. Rejects at the first thing that is not as it must be; nothing runs any more then.
+ * Starts the production set and lets it do its work on each project: publish, export, download from the S3 server, search on Elasticsearch. Then it
+ * uses up a limit that Redis counts. At last it exports `lastProject` while one NATS node, Redis, the S3 server and Elasticsearch are killed and
+ * brought back, one after the other. Rejects at the first failed check, after stopping everything.
  */
 export async function runStack(projects: readonly StackProject[], lastProject: StackProject, say: Say): Promise<void> {
   const startedAt = performance.now();
@@ -67,7 +67,7 @@ async function publishedSite(stack: Stack, { name, folder }: StackProject, say: 
   return site;
 }
 
-/** Checks that the bundle comes from the S3 server by its link, and matches its manifest, and that the log of the job is complete. */
+/** Checks that the bundle's link leads to the S3 server, that the bundle matches its manifest, and that the log of the job is complete. */
 async function checkBundle(stack: Stack, site: Site, job: ExportJob, folder: string, say: Say): Promise<void> {
   assert.equal(job.pageCount, job.pageTotal, 'an export is completed when each of its pages is there');
   const link = await signBundleLink(site.admin, job.jobId);

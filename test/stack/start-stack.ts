@@ -5,7 +5,7 @@ import { type NatsCluster, startNatsCluster } from '../support/start-nats-cluste
 import { type RedisServer, startRedis } from '../support/start-redis.ts';
 import { bucketOn, startVersityGateway, type VersityGateway } from '../support/start-versitygw.ts';
 
-/** The servers of a production installation, without containers, and each service in a process of its own. */
+/** The servers of a production installation, without containers, and each service in a separate process. */
 export type Stack = {
   harness: TestInstallation;
   nats: NatsCluster;
@@ -17,7 +17,7 @@ export type Stack = {
 
 const copies: Partial<Record<ServiceName, number>> = { 'page-renderer': 2 };
 
-/** Starts all of it on temporary folders, ready for requests. When it rejects, nothing runs any more. @throws ServerMissing */
+/** Starts all of it on temporary folders, ready for requests. If it rejects, it has stopped everything. @throws ServerMissing */
 export async function startStack(): Promise<Stack> {
   const undo: (() => Promise<void>)[] = [];
   const stop = async () => {

@@ -16,8 +16,8 @@ const kebabCase = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*\.(ts|mts|m
 const namesThatSayNothing = /^(utils?|helpers?|common|manager|data|process)$/;
 
 /**
- * The rules of the house that a file breaks, as sentences. `file` is a path from the root of the repository, `dependencies` are the
- * packages that are installed where the services run.
+ * The rules of the house that a file breaks, as sentences. `file` is a path from the root of the repository, `dependencies`: the packages that are
+ * installed where the services run.
  */
 export function brokenRules(file: string, source: string, dependencies: ReadonlySet<string>): string[] {
   const imports = importsOf(file, source);

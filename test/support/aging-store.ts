@@ -12,7 +12,7 @@ export type AgingStore = {
   keys(prefix?: string): Promise<string[]>;
 };
 
-/** A folder as object store whose objects can be aged. */
+/** A folder as object store, whose objects can be made older. */
 export function agingStore(folder = newFolder()): AgingStore {
   const store = testObjectStore(folder);
   const keys = async (prefix = '') => {

@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 
 export type AnsweringRedis = {
   url: string;
-  /** The answer to the commands that `answers` names, in the protocol of Redis. A test may replace it. */
+  /** The answer to the commands that match `answers`, in the protocol of Redis. A test may replace it. */
   answer: string;
   close(): Promise<void>;
 };
 
-/** A server that speaks like Redis, and answers the commands that match `answers` with `answer`, and all others with `OK`. */
+/** A server with the protocol of Redis, which answers commands that match `answers` with `answer`, and all others with `OK`. */
 export async function answeringRedis(answers: RegExp, answer: string): Promise<AnsweringRedis> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

@@ -10,7 +10,7 @@ export function dice(seed: number): (limit: number) => number {
   };
 }
 
-/** The beginning of a picture, which has its width. */
+/** The beginning of a picture of this width. */
 const picture = (width: number): Uint8Array => {
   const bytes = Buffer.alloc(32);
   bytes.write('\u0089PNG\r\n\u001a\n', 'latin1');
@@ -90,7 +90,7 @@ export function changedProject(before: Contents, roll: (limit: number) => number
   return files;
 }
 
-/** A small project with most of what changes. */
+/** A small project with most kinds of files that changes affect. */
 export const firstProject: Contents = {
   'docs.json': JSON.stringify({
     theme: 'mint',

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 /** Bytes that were sent to a server and read from it, and its requests by method. */
 export type StoreTraffic = { sentBytes: number; readBytes: number; requests: Readonly<Record<string, number>> };
 
-/** Proxy on loopback that counts what passes to and from an HTTP server. */
+/** Proxy on loopback that counts the bytes to and from an HTTP server, and the requests. */
 export type CountingProxy = { port: number; traffic(): StoreTraffic; reset(): void; close(): Promise<void> };
 
 export async function countingProxy(serverPort: number): Promise<CountingProxy> {

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 
 type Count = { total: number; covered: number };
-/** Coverage of one file, as the summary of the coverage library has it. */
+/** Coverage of one file, in the form of the coverage library's summary. */
 export type FileCoverage = { lines: Count; branches: Count };
 /** Percentages of a room. A room without branches has all of them covered. */
 type RoomCoverage = { lines: number; branches: number };
@@ -27,7 +27,7 @@ export function coverageByRoom(
 const added = (a: Count, b: Count): Count => ({ total: a.total + b.total, covered: a.covered + b.covered });
 const percentOf = ({ total, covered }: Count): number => (total === 0 ? 100 : (100 * covered) / total);
 
-/** Floors in whole percent, rounded down, so that a few lines more or less fail nothing. */
+/** Floors in whole percent, rounded down, so that a small change of a file does not fail. */
 export function floorsOf(rooms: ReadonlyMap<string, RoomCoverage>): Floors {
   return Object.fromEntries(
     [...rooms].map(([room, { lines, branches }]) => [

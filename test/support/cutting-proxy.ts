@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 /** Proxy on loopback that closes a connection at a chosen moment, as a dying server would. */
 export type CuttingProxy = {
   port: number;
-  /** Closes a connection once, after the next piece from the server with this text. Resolves then. */
+  /** Closes a connection once, after the next piece from the server that has this text. Resolves when it is closed. */
   cutAfter(text: string): Promise<void>;
   close(): Promise<void>;
 };

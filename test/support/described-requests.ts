@@ -8,7 +8,7 @@ export type DescribedRequest = {
   /** Path with the query, percent-encoded. */
   path: string;
   headers: Record<string, string>;
-  /** Key of the request, one of those that a test has. */
+  /** The key of the request. */
   credential: string;
   body: string | Uint8Array<ArrayBuffer> | undefined;
 };
@@ -132,7 +132,7 @@ function sentBody(
   );
 }
 
-/** A value with one member, at any depth, that is replaced, missing or added. */
+/** A copy of a value in which one member, at any depth, is replaced, missing or added. */
 function spoiled(value: unknown, at: number, other: unknown): unknown {
   if (typeof value !== 'object' || value === null) return other;
   const members = Object.entries(value);

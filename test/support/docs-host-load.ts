@@ -82,7 +82,7 @@ export type SlowClients = {
 };
 
 /**
- * Opens connections that send the headers of a request and never end them. With `afterAnswer` each sends one whole request before and waits for its
+ * Opens connections that send the headers of a request and never end them. With `afterAnswer`, each first sends one whole request and waits for its
  * answer.
  */
 export async function openSlowClients(port: number, count: number, afterAnswer: boolean): Promise<SlowClients> {

@@ -28,7 +28,7 @@ export type AnsweringServer = {
   goAway(): Promise<void>;
 };
 
-/** Documentation hosts for the tests of one suite, each test with a folder of its own. Everything that a test started is stopped after it. */
+/** Documentation hosts for the tests of one suite, each test with its own folder. Everything that a test started is stopped after it. */
 export function docsHosts() {
   const state = { folder: '' };
   const ends: (() => Promise<unknown>)[] = [];
@@ -98,8 +98,8 @@ const levels = { refused: 50, unavailable: 40 } as const satisfies Partial<
 >;
 
 /**
- * Waits until a host, started `withMetrics`, keeps its version for this reason. Expects that `/readyz`, the metrics and the log all say so,
- * and that readers get a page with `text`.
+ * Waits until a host, started `withMetrics`, keeps its current version for this reason. Expects that `/readyz`, the metrics and the log all report
+ * it, and that readers get a page with `text`.
  */
 export async function expectKept(
   { url, insideUrl, log }: TestedHost,

@@ -14,7 +14,7 @@ export function generatedProject(name: string, pageCount: number): Promise<Buffe
   return packTar(generatedFiles(name, pageCount));
 }
 
-/** The files of that project by path, for tests that change some of them. */
+/** The files of a generated project by path, for tests that change some of them. */
 export function generatedFiles(name: string, pageCount: number): Record<string, string> {
   const paths = Array.from({ length: pageCount }, (_, at) => `guides/part-${Math.floor(at / 50)}/page-${at}`);
   const groups = [...Map.groupBy(paths, (path) => path.split('/')[1] ?? '')].map(([group, pages]) => ({

@@ -10,8 +10,8 @@ export type BundleChanges = {
 };
 
 /**
- * A bundle of a small site whose pages, script and style sheet say `version`, so that an answer shows where it is from. `more`: further files,
- * by path.
+ * A bundle of a small site whose pages, script and style sheet contain `version`, so that an answer shows which bundle it is from. `more`: further
+ * files, by path.
  */
 export async function exampleBundle(
   version: string,

@@ -42,7 +42,7 @@ export type ExportHarness = {
 export const organization = 'acme';
 export const domain = 'docs';
 
-/** Everything that an export needs except its services: a real bus, a folder as object store, and requests. */
+/** Starts everything that an export needs except its services: a real bus, a folder as object store, and requests. */
 export async function startExportHarness(): Promise<ExportHarness> {
   const folder = await mkdtemp(join(tmpdir(), 'bindery-export-'));
   const objectFolder = join(folder, 'objects');

@@ -1,7 +1,10 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
-/** Problems of a page that axe calls serious or critical, one sentence each, with at most three places of a rule. Style sheets are not fetched again, because a page in a folder may not do so. */
+/**
+ * Problems of a page that axe rates serious or critical, one sentence each, with at most three places for each rule. Style sheets are not fetched
+ * again, because a page in a folder may not do so.
+ */
 export async function findBarriers(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   return await page.evaluate<string[]>(barriers);

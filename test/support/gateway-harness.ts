@@ -37,7 +37,7 @@ export type GatewayHarness = {
 /** Parts of the gateway that the services behind it share. */
 export type ServiceParts = Pick<GatewayHarness, 'bus' | 'objectStore' | 'clock'> & { logger: Logger; folder: string };
 
-/** A gateway with its projections over a bus in memory and an object store in a folder of its own. */
+/** A gateway with its projections over a bus in memory and an object store in a new folder. */
 export async function gatewayHarness(
   env: Record<string, string> = {},
   startServices?: (parts: ServiceParts) => Promise<{ env: Record<string, string>; close(): Promise<void> }>,
@@ -148,7 +148,7 @@ export async function createOrganization(
 
 export const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
-/** Problems of an answer with respect to the declaration of its route. */
+/** The difference of an answer from the declaration of its route, as the end of a sentence; undefined if there is none. */
 function undeclaredPart(seen: SeenAnswer): string | undefined {
   if ('code' in seen)
     return seen.declared.includes(seen.code)

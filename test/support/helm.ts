@@ -18,7 +18,7 @@ export type Container = {
   volumeMounts: { name: string; mountPath: string }[];
 };
 
-/** Resources of a release: from an example of the chart, with values as for `--set` and `--set-string`. */
+/** A release: an example of the chart, with values as for `--set` and `--set-string`. */
 export type Release = { example?: string; set?: readonly string[]; setString?: readonly string[] };
 
 /** A chart in `infra/charts`, by its name there. Releases are called `docs`, in the namespace `docs`. */
@@ -87,7 +87,7 @@ export function helmChart(name: string) {
 const isMap = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The keys of `now` that `before` does not have, with those inside of them. */
+/** The keys of `now` that `before` does not have, with the keys inside them. */
 function keysBeyond(before: unknown, now: unknown, path = ''): string[] {
   if (!isMap(now)) return [];
   return Object.entries(now).flatMap(([name, value]) => {

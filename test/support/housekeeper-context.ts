@@ -3,7 +3,7 @@ import { keptJobsIn } from '#services/housekeeper/kept-jobs.ts';
 import { dayMs, systemClock } from '#shared/runtime/time-and-ids.ts';
 import { testLogger } from './test-logger.ts';
 
-/** Context of chores. Objects are kept for 90 days, and the publisher does nothing, unless `parts` override that. */
+/** Context of chores. By default objects are kept for 90 days, and the publisher does nothing. */
 export function housekeeperContext(
   parts: Pick<HousekeeperContext, 'bus' | 'objectStore'> & Partial<HousekeeperContext>,
 ): HousekeeperContext {

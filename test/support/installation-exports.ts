@@ -41,7 +41,7 @@ export type ExportHistory = {
   problems: ChainProblem[];
 };
 
-/** All commits of a job as the bus has them, the oldest first. */
+/** All commits of a job in the log, oldest first. */
 export async function exportHistory(
   { installation, organization }: Pick<TestInstallation, 'installation' | 'organization'>,
   jobId: string,
@@ -78,7 +78,7 @@ export async function addOrganization(
   return { organization, domain, admin, adminKey };
 }
 
-/** Publishes a docs project that is a `.tar.gz` already. */
+/** Publishes a docs project that is already packed as a `.tar.gz`. */
 export function publishArchive(
   { admin, domain }: Pick<Organization, 'admin' | 'domain'>,
   archive: Buffer<ArrayBuffer>,
@@ -90,7 +90,9 @@ export function publishArchive(
   });
 }
 
-/** Removes all segments and bundles, so that the next export of the same content renders and joins everything again. Only while no job runs. */
+/**
+ * Removes all segments and bundles, so that the next export of the same content renders and joins everything again. Call it only while no job runs.
+ */
 export async function forgetSegments({ folder }: { folder: string }): Promise<void> {
   const stored = join(folder, 'objects', 'stored');
   for (const part of ['segments', 'bundles']) await rm(join(stored, part), { recursive: true, force: true });

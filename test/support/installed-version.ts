@@ -10,7 +10,7 @@ export type InstalledVersion = {
   domain: string;
   admin: ApiClient;
   reader: ApiClient;
-  /** All that it has written to its terminal. */
+  /** Everything that it has written to its terminal. */
   said(): string;
   /** Stops it as Ctrl-C does. */
   stop(): Promise<void>;

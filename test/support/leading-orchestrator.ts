@@ -16,7 +16,7 @@ import { memoryBus } from './memory-bus.ts';
 type Line = { msg: string; jobId?: string };
 
 export type LeadingOrchestrator = {
-  /** Its log lines, oldest first. */
+  /** Log lines of the orchestrator, oldest first. */
   said: Line[];
   /** The renderers that it knows from their presence. */
   renderers: OrchestratorContext['renderers'];
@@ -60,8 +60,8 @@ function pools(clock: Clock): Pick<OrchestratorContext, 'renderers' | 'bundlers'
 const times = { taskLostAfterMs: 30_000, rendererGoneAfterMs: 30_000, exportDeadlineMs: 60_000 };
 
 /**
- * An orchestrator as the service starts it, with times that a test sets. `vanishes`: it stops without releasing its lease, as a process that
- * was killed.
+ * An orchestrator as the service starts it, with times that a test sets. `vanishes`: true if it stops without releasing its lease, like a process
+ * that was killed.
  */
 export async function leadingOrchestrator(
   harness: Pick<ExportHarness, 'bus' | 'objectStore'>,

@@ -16,7 +16,7 @@ import { parseSpecification } from '#shared/docs/reference/parse-specification.t
 import type { Direction } from '#shared/docs/reference/schema-fits.ts';
 import { sliceOperation, sliceSchema } from '#shared/docs/reference/slice-operation.ts';
 
-/** Everything that the renderer generates: for the request, its answers and the form that sends it. */
+/** The settings of all examples that the renderer generates: for the request, its answers and the form that sends it. */
 const asked: ExampleFields[] = [
   {},
   { defaults: 'all' },
@@ -164,8 +164,8 @@ const notKept = new Set(
 );
 
 /**
- * Writes schemas of OpenAPI 3.0 and of draft 4 as those of 2020-12, and leaves out of `required` properties that are not sent in a direction. A reference leads
- * to a schema of `$defs`.
+ * Converts schemas of OpenAPI 3.0 and of draft 4 to 2020-12, and removes from `required` the properties that are not sent in a direction. A reference
+ * leads to a schema of `$defs`.
  */
 class Dialect {
   readonly #specification: JsonObject;

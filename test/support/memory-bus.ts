@@ -29,7 +29,7 @@ export type MemoryBus = BusParts &
     memoryReaders: ReturnType<typeof memoryReaders>;
   };
 
-/** The whole bus in one process, for tests of the decisions and answers of services. The real adapter has contract tests of its own. */
+/** The whole bus in one process, for tests of the decisions and answers of services. The real adapter has separate contract tests. */
 export function memoryBus(): MemoryBus {
   const gate = async () => {
     if (bus.away) throw new BusUnavailable('The bus is away.');

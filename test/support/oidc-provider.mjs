@@ -1,4 +1,4 @@
-// An OpenID Connect provider for tests, as a process of its own: oidc-provider by panva (MIT), with the accounts below.
+// An OpenID Connect provider for tests in a separate process: oidc-provider by panva (MIT), with the accounts below.
 //
 //   node oidc-provider.mjs '{"clients": […]}'     its configuration; says {"issuer": "http://127.0.0.1:…"} on a line when it listens
 import { createServer } from 'node:http';
@@ -7,7 +7,7 @@ import Provider from 'oidc-provider';
 const accounts = {
   ada: { email: 'ada@acme.test', email_verified: true, groups: ['writers', 'staff'] },
   bob: { email: 'bob@elsewhere.test', email_verified: true, groups: [] },
-  // Userinfo has another address than the one that the ID token says is verified.
+  // Userinfo has another address than the verified one in the ID token.
   mia: {
     id_token: { email: 'mia@elsewhere.test', email_verified: true },
     userinfo: { email: 'ceo@acme.test' },

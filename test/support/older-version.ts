@@ -10,7 +10,7 @@ import { provision } from '#shared/messaging/nats/provision.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { folderOfVersion, git } from './version-folder.ts';
 
-/** File that every version has, and whose changes two versions must tolerate. */
+/** A file that every version has, and whose changes two versions must tolerate. */
 const events = 'shared/aggregates/export-job/export-job.ts';
 /** Pattern of a line that declares an event. Other changes of the file do not count as a difference of the versions. */
 const declaration = "event\\('";
@@ -21,7 +21,7 @@ export type OlderService = { url: string; pid: number; stop(): Promise<void> };
 
 /**
  * The program before the last change of the events of an export, or the first one that reads all events of today if that is later: its own code, run
- * from a folder of its own.
+ * from a separate folder.
  */
 export type OlderVersion = {
   commit: string;

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { request } from 'undici';
 import { onLoopback } from './on-loopback.ts';
 
-/** Fate of a bulk request: everything is stored, half is refused, or everything is stored and the answer gets lost. */
+/** Outcome of a bulk request: everything is stored, half is refused, or everything is stored but the answer is lost. */
 export type BulkFate = 'stored' | 'half refused' | 'answer lost';
 
 export type RefusingProxy = {

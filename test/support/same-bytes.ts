@@ -7,7 +7,7 @@ export async function expectSameBytesFromEveryPool(project: string): Promise<voi
   for (const renderers of [1, 3]) {
     const harness = await startInstallation({
       copies: { ...exportPathOnly, 'page-renderer': renderers },
-      // Bundles name the public address.
+      // Bundles contain the public address, so both installations need the same one.
       environment: { BINDERY_PUBLIC_URL: 'https://bindery.test' },
     });
     try {

@@ -12,7 +12,7 @@ export type ServerCommand = {
   cwd?: string;
   /** User and group of the process; only root may set them. */
   userId?: number;
-  /** Gets all that it writes to its output and error output. */
+  /** Receives everything that it writes to its output and error output. */
   onOutput?: (text: string) => void;
 };
 
@@ -100,7 +100,7 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   }
   const gone = once(child, 'exit');
   child.kill(signal);
-  // A paused process reacts only to these two signals.
+  // A paused process reacts only to SIGCONT and SIGKILL.
   child.kill('SIGCONT');
   const late = setTimeout(() => child.kill('SIGKILL'), stopDeadlineMs);
   await gone;

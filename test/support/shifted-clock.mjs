@@ -1,6 +1,6 @@
 /*
- * Loaded before anything else (`--import <this file>?file=<path>`): the clock of a process that runs a service is as many milliseconds ahead as the
- * JSON file says, such as `{"gateway":-3600000}`. It jumps when the file changes. Monotonic time runs on, as on a machine whose clock is wrong.
+ * Loaded before anything else (`--import <this file>?file=<path>`): shifts the clock of a process that runs a service by the milliseconds in a JSON
+ * file such as `{"gateway":-3600000}`. The clock jumps when the file changes. Monotonic time continues, as on a machine whose clock is wrong.
  */
 import { readFileSync } from 'node:fs';
 

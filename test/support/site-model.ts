@@ -4,7 +4,7 @@ import { type FileEntry, type PageEntry, type SiteModel, siteModelSchema } from 
 export type PageOfModel = { path: string; text?: string; groups?: string[]; dependencies?: string[] };
 type Texts = Readonly<Record<string, string>>;
 
-/** A site model as the publisher makes it, of pages whose source is `text`; tests override the fields that matter to them. */
+/** A site model as the publisher makes it, with pages whose source is `text`. Tests override the fields that matter to them. */
 export function siteModel(
   pages: readonly PageOfModel[],
   files: { assets?: Texts; styles?: Texts; scripts?: Texts; snippets?: Texts } = {},

@@ -15,9 +15,9 @@ import { type ServerProcess, startServerProcess } from './server-process.ts';
 export type TestBus = {
   server: NatsServer;
   passwords: Readonly<Record<string, string>>;
-  /** Streams and consumers with all rights, as of an operator who changes the bus by hand. */
+  /** A manager of streams and consumers with all rights, as an operator has who changes the bus by hand. */
   admin(): Promise<JetStreamManager>;
-  /** Brings streams, buckets and consumers back, as `bindery provision` does. */
+  /** Makes missing streams, buckets and consumers again, as `bindery provision` does. */
   provision(): Promise<void>;
   /** A connection with the rights of this service; closed by `stop`. */
   connect<User extends BusUser>(service: User, instance?: string): Promise<BusOf<User>>;

@@ -65,7 +65,10 @@ export async function startElasticsearch(): Promise<ElasticsearchServer> {
   };
 }
 
-/** Home for another user, with links to the same files, or copies: Elasticsearch refuses to run as root, and another user may not read root's cache. */
+/**
+ * A home folder for another user, with links to the same files, or copies: Elasticsearch refuses to run as root, and another user may not read root's
+ * cache.
+ */
 async function readableCopy(from: string, to: string): Promise<string> {
   await run('cp', ['-al', from, to]).catch(async () => {
     await rm(to, { recursive: true, force: true });
@@ -92,8 +95,8 @@ function isRunning(pid: number): boolean {
 type ElasticsearchCommand = { program: string; args: string[]; env: NodeJS.ProcessEnv; cwd: string };
 
 /**
- * Writes the settings of a single node on loopback into `runFolder` and says how to start it. With port 0 the node takes a free one and
- * names it in its output (`publish_address {127.0.0.1:…}`). `home` must be readable by the user that runs it, which may not be root.
+ * Writes the settings of a single node on loopback into `runFolder`, and returns the command that starts it. With port 0 the node takes a free one
+ * and names it in its output (`publish_address {127.0.0.1:…}`). `home` must be readable by the user that runs it, which may not be root.
  * @throws ServerMissing without a JDK
  */
 async function elasticsearchCommand(home: string, runFolder: string, port: number): Promise<ElasticsearchCommand> {

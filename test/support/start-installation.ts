@@ -33,8 +33,8 @@ export type TestInstallation = {
 export const exportPathOnly = { indexer: 0, assistant: 0, housekeeper: 0 } as const;
 
 /**
- * All services on a fresh temporary folder, with one enterprise organization; each as a process, unless said otherwise. `environment` reaches every service:
- * `CRASH_ORDERS` lets a test make one of them die or wait at a named place.
+ * Starts all services on a new temporary folder, with one enterprise organization. Each service is a process by default. `environment` reaches every
+ * service: `CRASH_ORDERS` lets a test make one of them die or wait at a named place.
  */
 export async function startInstallation(
   options: Partial<Pick<InstallationOptions, 'processes' | 'copies' | 'healthyAfterMs' | 'startBus'>> & {
@@ -107,13 +107,13 @@ export function runCommand(
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-      // A data folder on this machine must not say where the server is.
+      // The address of the server must not come from a data folder on this machine.
       BINDERY_DATA: '/nowhere',
       ...environment,
     },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  // A command that does not read its input may have ended before.
+  // A command that does not read its input may have ended already, so errors of writing it are ignored.
   child.stdin.on('error', () => {}).end(input);
   let stdout = '';
   let stderr = '';

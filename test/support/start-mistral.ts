@@ -123,9 +123,7 @@ const noSuchModel: EmbeddingAnswer = (response, { body: { model } }) => {
   response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify(error));
 };
 
-/**
- * A server with the protocol of Mistral's `POST /v1/chat/completions` and `POST /v1/embeddings`, whose answers a test sets.
- */
+/** Starts a server with the protocol of Mistral's `POST /v1/chat/completions` and `POST /v1/embeddings`, whose answers a test sets. */
 export async function startMistral(): Promise<MistralServer> {
   const requests: MistralRequest[] = [];
   const embeddingRequests: EmbeddingRequest[] = [];

@@ -39,7 +39,7 @@ type TracesData = {
 
 const failed = 2;
 
-/** Receives spans over OTLP in JSON, and keeps them. `environment` makes services send theirs. */
+/** Receives spans over OTLP in JSON, and keeps them. `environment`: variables with which services send their spans to it. */
 export async function startTraceCollector(): Promise<{
   environment: Record<string, string>;
   spans: CollectedSpan[];

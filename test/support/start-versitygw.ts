@@ -31,7 +31,7 @@ export async function startVersityGateway(): Promise<VersityGateway> {
   };
   const start = async () => {
     const started = await startServerProcess(command, /single account mode/);
-    // Its output does not say when it listens.
+    // The output of the server does not show when it listens.
     await acceptsConnections(port);
     return started;
   };

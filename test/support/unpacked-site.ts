@@ -12,8 +12,8 @@ import { closingFiles, testOptions } from '#shared/docs/render/test-project.ts';
 import type { PublishedProject } from './published-project.ts';
 
 /**
- * Renders the pages that everybody may read in this process, and writes the files of a bundle into the folder, like an unpacked one.
- * Returns the rendered pages.
+ * Renders, in this process, the pages that everybody may read, and writes the files of a bundle into the folder, like an unpacked one. Returns the
+ * rendered pages.
  */
 export async function unpackedSite(
   { model, read, pageInput }: PublishedProject,

@@ -170,7 +170,7 @@ describe('the origins of keys', () => {
     return found;
   };
 
-  test('name the maker and the begin of a life, which a rotation that keeps the end goes on with', () => {
+  test('name the maker and the start of a life, which continues in a rotation that keeps the end', () => {
     const first = key('first', { expiresAt: inDays(90) });
     const second = key('second', { expiresAt: inDays(90), createdAt: inDays(1) });
     const third = key('third', { expiresAt: inDays(95), createdAt: inDays(2) });

@@ -17,7 +17,7 @@ test('adding twice changes nothing, removing undoes it', () => {
 test('a union has the chunks of both sets, of which each may be shorter than the plan', () => {
   const [few, many] = [withChunk('', 2, 3), withChunk(withChunk('', 2, 20), 17, 20)];
   expect(chunksIn(withChunks(few, many, 20))).toEqual([2, 17]);
-  // As long as a set of this plan that grew one by one.
+  // The set is as long as one of this plan that grew chunk by chunk.
   expect(withChunks(many, few, 20)).toBe(many);
   expect(chunksIn(withChunks('', '', 20))).toEqual([]);
 });

@@ -70,7 +70,7 @@ const stored = { bundleKey: 'bundles/acme/docs/x.tar.gz', sizeBytes: 9, sha256 }
 const joined = fact('BundleJoined', { attempt: 1, ...stored });
 const lost = (...chunks: number[]): Fact => fact('SegmentsLost', { chunks, reason: 'segment 1 is missing' });
 
-/** Given a history with decisions based on it, returns the events of a further command, and the state after them. */
+/** Returns the events of a command after a history and the decisions that are based on it, and the state after them. */
 function given(...history: (ExportEvent | ExportCommand)[]) {
   let state: ExportJobState | undefined;
   const take = (command: ExportCommand, known?: Knowledge): ExportEvent[] => {
@@ -220,7 +220,7 @@ test('the loss of all segments of a huge site is recorded in commits that the lo
   const doneChunks = Buffer.alloc(chunks.length / 8, 255).toString('base64');
   const events = decide({ ...rendering, phase: 'closing', doneChunks }, facts(lost(...chunks)), at);
   expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['SegmentLost']));
-  // The server accepts a megabyte.
+  // The server accepts messages of up to a megabyte.
   expect(JSON.stringify(events).length).toBeLessThan(200_000);
 });
 

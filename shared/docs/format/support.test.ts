@@ -66,10 +66,10 @@ const baseFiles = {
   'snippets/other.mdx': 'Other words.',
 };
 
-/** Most examples are compared with the same output without a setting, which is rendered once. */
+/** Cache of outputs without a setting: most examples are compared with the same one, which is rendered once. */
 const outputs = new Map<string, Promise<string>>();
 
-/** The pages and files that readers get of a project, as one text. */
+/** The pages and files that readers get from a project, as one text. */
 function rendered(config: object, index: string): Promise<string> {
   const key = JSON.stringify([config, index]);
   const output = outputs.get(key) ?? render(config, index);

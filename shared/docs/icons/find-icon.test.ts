@@ -27,7 +27,7 @@ test('every way to write a name is read', () => {
   expect(findIcon({ name: 'CircleCheck' }, 'lucide')?.drawing).toBe(drawingOf('lucide', 'circle-check'));
   expect(findIcon({ name: 'GitHub' }, 'fontawesome')).toEqual({ drawing: drawingOf('fa-brands', 'github') });
   expect(findIcon({ name: 'IconHome' }, 'tabler')?.drawing).toBe(drawingOf('tabler', 'home'));
-  // Aliases that only the package knows.
+  // These aliases are only in the package.
   expect(findIcon({ name: 'alert-circle' }, 'lucide')?.drawing).toBe(drawingOf('lucide', 'circle-alert'));
 });
 

@@ -18,7 +18,7 @@ describe('reached files', () => {
     expect([...reachedNames(files, [])]).toEqual([]);
   });
 
-  test('leave out what is known already', () => {
+  test('leave out names that are already known', () => {
     expect([...reachedNames(files, ['d', 'e'], new Set(['c', 'a', 'b']))]).toEqual(['d', 'e']);
   });
 });

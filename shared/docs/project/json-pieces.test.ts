@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parsePiece, piecesOf } from './json-pieces.ts';
 
-/** The value that the pieces of a text make together, as `JSON.parse` makes it. */
+/** The value that the pieces of a text form, as `JSON.parse` would return it. */
 function together(text: string): unknown {
   const bytes = Buffer.from(text);
   const pieces = [...piecesOf(bytes, { start: 0, end: bytes.length })];

@@ -3,7 +3,7 @@ import { importsOfPages } from './page-imports.ts';
 
 type Sources = Parameters<typeof importsOfPages>[1];
 
-/** As many pages, which all import the first of a chain of snippets. Each snippet has a link of its own. */
+/** A number of pages that all import the first of a chain of snippets. Each snippet has a different link. */
 function sourcesOf(pages: number, snippets: number): Sources {
   const sources = new Map<string, { imports: string[]; linkTargets: string[] }>();
   for (let at = 0; at < pages; at += 1) sources.set(`p${at}`, { imports: ['s0'], linkTargets: ['/own'] });

@@ -412,7 +412,7 @@ export function pageParserContract(parser: PageParser): void {
   });
 }
 
-/** A page with the lines of its nodes and no other positions, because parsers may differ in the end of a node, and attributes have no position. */
+/** A page in which nodes have only their lines as positions, because parsers may differ in the end of a node, and attributes have no position. */
 export function comparable({ tree, text: _, ...page }: ParsedPage): object {
   return { ...page, tree: plain(tree) };
 }

@@ -83,7 +83,7 @@ test.each<[string, (packed: Uint8Array) => Uint8Array]>([
   expect(again.read).toContain('index.mdx');
 });
 
-test('readings of other code are as good as none', async () => {
+test('readings of other code are ignored', async () => {
   const { packed } = await analysis(firstProject, undefined, 'before');
   expect((await analysis(firstProject, packed, 'after')).read).toContain('index.mdx');
 });

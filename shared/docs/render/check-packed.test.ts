@@ -32,7 +32,7 @@ function told(change: (facts: Facts) => void, of: PackedSegment = honest): Packe
   return { segment: of.segment, sidecar: Buffer.concat([Buffer.from(`${text.slice(0, -1)},"texts":[\n`), behind]) };
 }
 
-/** Another segment, with a sidecar that states its true hash, checksum and sizes. */
+/** Another segment, with a sidecar that states the correct hash, checksum and sizes. */
 function packed(segment: Buffer, raw: Uint8Array, listed?: Facts['files']): PackedSegment {
   return told(
     (facts) => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { brokenLinkDiagnostic, brokenLinks } from './export-report.ts';
 import { testOptions, testProject } from './test-project.ts';
 
-/** Renders the page of an operation with this `x-mint.content`, in a project with components of its own. */
+/** Renders the page of an operation with this `x-mint.content`, in a project that has components. */
 async function pageWith(content: string) {
   const description = {
     openapi: '3.1.0',

@@ -9,7 +9,7 @@ const tab = (path: string, changes = {}): NavigationNode => ({
 });
 
 test('each tab is the current one of its own choice, and all choices share one list of options', () => {
-  // A page each: lists of their own would fill the memory of a process with the square of their number.
+  // Each tab has a page. If each choice had its own list, memory would grow with the square of the number of tabs.
   const paths = Array.from({ length: 2_000 }, (_, at) => `p${at}`);
   const { places } = navigationPlaces(
     paths.map((path) => tab(path)),
@@ -40,6 +40,6 @@ test('options are those of the same kind that lead somewhere', () => {
   ];
   expect(places.get('a')?.choices).toEqual([{ division: 'tab', current: 0, options }]);
   expect(places.get('b')?.choices).toEqual([{ division: 'tab', current: 2, options }]);
-  // A single option is no choice.
+  // A single option does not make a choice.
   expect(places.get('v1')?.choices).toEqual([]);
 });

@@ -10,8 +10,8 @@ import { testOptions, testProject } from './test-project.ts';
 import { usedFiles } from './used-files.ts';
 
 /*
- * A site model names the files that a page reaches in three forms: all of them in the page's entry, with or without the link targets of each snippet (the
- * latter in models of earlier versions), or in the entry of each file only its own names. All mean the same.
+ * A site model names the files that a page reaches in three forms: all of them in the page's entry, with or without the link targets of each snippet
+ * (the latter in models of earlier versions), or only the direct names in the entry of each file. All three forms mean the same.
  */
 
 const files = {

@@ -19,7 +19,7 @@ test('with fromSecond, keys that come once are not kept', () => {
   let made = 0;
   const get = (key: string): number => recent.get(key, () => (made += 1));
   expect([get('a'), get('b'), get('a'), get('a'), get('a')]).toEqual([1, 2, 3, 3, 3]);
-  // Similar keys have values of their own.
+  // Similar keys have different values.
   const long = 'x'.repeat(64);
   const alike = [`${long}a${long}`, `${long}b${long}`].map((key) => [get(key), get(key), get(key)]);
   expect(new Set(alike.flat()).size).toBeGreaterThanOrEqual(2);

@@ -66,7 +66,7 @@ test('keys with those of the model before are the keys without, after any change
       let known = await keysOf(model);
       for (const [change, page, value] of made) {
         change(model, page, value);
-        // An index refers to its model, so each has a copy of its own.
+        // An index refers to its model, so each gets a separate copy.
         const changed = structuredClone(model);
         const keys = await keysOf(changed, known);
         expect(keys).toEqual(await keysOf(structuredClone(model)));

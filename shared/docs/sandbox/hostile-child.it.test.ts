@@ -128,7 +128,7 @@ describe.each<[string, Confinement, typeof fromSources]>([
     expect(JSON.stringify(await attempt('environment'))).not.toMatch(/canary|BINDERY|PATH/);
   });
 
-  // Node checks the right to read before it looks up the file, so only existing files show that the right is missing.
+  // Node checks the right to read before it looks up the file, so files that do not exist are refused as well.
   test.each([
     ['the file of another organization', () => join(folder, 'secret')],
     ['/etc/passwd', () => '/etc/passwd'],

@@ -4,7 +4,7 @@ import { joinedBundle } from './join-segments.ts';
 import { packSegment } from './segment-writer.ts';
 
 const MiB = 1024 * 1024;
-/** Header and trailer of gzip, and the end of the tar archive in a block of its own. */
+/** Header and trailer of gzip, and the end of the tar archive in a separate block. */
 const framingBytes = 10 + 8 + 5 + 1024;
 
 test('joining 500 MB of segments takes memory of a few chunks', async () => {

@@ -106,7 +106,7 @@ async function storedBundle(segments: readonly SegmentSource[]): Promise<StoredB
   };
 }
 
-/** A segment of pieces of these lengths, which change with their letters. */
+/** A segment of pieces with these lengths. The letter of a piece decides its bytes. */
 async function inPieces(key: string, text: string): Promise<TestSegment> {
   const whole = await source(key, [file(`acme/${key}`, 'x')]);
   const bytes = Buffer.concat(text.split('').map((letter) => Buffer.alloc(100, letter)));
@@ -150,7 +150,7 @@ test('segments and pieces that the last bundle has are read from it, in runs', a
   }
 });
 
-test('what is wrong with the last bundle is told apart from damage to a segment', async () => {
+test('a fault of the last bundle is distinguished from damage to a segment', async () => {
   const [one, two, three] = await threeSegments();
   const last = await storedBundle([one, two, three]);
   const joining = (changed: Partial<StoredBundle>) =>
@@ -264,7 +264,7 @@ test('an error of the store is passed on unchanged, even from a segment that was
   await expect(joinedBundle([one, { ...two, open: () => Promise.reject(gone) }]).sha256()).rejects.toBe(gone);
 });
 
-test('what was opened ahead does not hide the damage', async () => {
+test('segments that were opened ahead do not hide the damage', async () => {
   const [one, two, three] = await threeSegments();
   const damaged = { ...one, sha256: two.sha256 };
   const whole = { ...two, open: async () => Buffer.from('all at once') };

@@ -62,7 +62,7 @@ test('the texts of all pages can be read from a sidecar, and copied as they are 
   expect(Buffer.concat([search?.deflated ?? Buffer.of(), fullText?.deflated ?? Buffer.of()]).equals(behind)).toBe(true);
 });
 
-test('texts that are cut, changed or too short for their length are none', async () => {
+test('texts that are cut, changed or too short for their length are refused', async () => {
   const { sidecar, behind } = read((await packPages('docs', files, pages)).sidecar);
   const { texts } = sidecar;
   if (texts === undefined) throw new Error('The sidecar has no texts.');
@@ -150,7 +150,7 @@ test.each([1, pieceBytes, pieceBytes + 1, 9 * pieceBytes])(
     // A last block ends the data, so that a reader would ignore everything behind it.
     const ended = Buffer.concat([deflated, Buffer.from([1, 0, 0, 0xff, 0xff])]);
     await expect(inflatePieces(ended, length)).rejects.toThrow('not made of whole pieces');
-    // A stored block of 37 bytes would take the first bytes of the next segment for its own, and end the bundle behind them.
+    // An open stored block of 37 bytes would contain the first bytes of the next segment, and the bundle would end after them.
     const open = Buffer.concat([deflated, Buffer.from([1, 37, 0, 0xda, 0xff])]);
     await expect(inflatePieces(open, length + 5)).rejects.toThrow('not made of whole pieces');
     // Nothing is inflated into memory for a length that the data cannot have.

@@ -56,7 +56,7 @@ test('the numbers of findings are those of the report for authors', async () => 
   expect({ findings, problems }).toEqual({ findings: { errors: 1, warnings: 32 }, problems: [] });
 });
 
-test.each(['no JSON', '[]'])('a report for authors that is none has no numbers: %s', async (written) => {
+test.each(['no JSON', '[]'])('an invalid report for authors has no numbers: %s', async (written) => {
   const report = file('_bindery/report.json', written);
   const bytes = await bundle([...pages, report, manifestOf([...pages, report])]);
   const { findings, problems } = await verifyBundle(Readable.from([bytes]));
@@ -89,7 +89,7 @@ test('a bundle without a manifest, with a broken one or with two top folders is 
   ]);
 });
 
-test('a manifest without the right fields is none, and a file in no folder is not listed', async () => {
+test('a manifest without the right fields is refused, and a file outside the top folder is not listed', async () => {
   const manifest = (json: string) => problemsOf([file('_bindery/manifest.json', json)]);
   expect(await manifest('{"files":[{"path":"a","size":-1,"sha256":""}]}')).toEqual([
     '_bindery/manifest.json is not a manifest: "files.0.size" must be at least 0',

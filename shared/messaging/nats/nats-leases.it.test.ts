@@ -5,7 +5,7 @@ import { leasesContract } from '../leases.contract.ts';
 import { describeWithServers } from '../../../test/support/describe-with-servers.ts';
 import { startTestBus } from '../../../test/support/start-bus.ts';
 
-/** A process that takes the role, prints that it has it, and never gives it back. */
+/** A process that takes the role, prints that it has it, and never releases it. */
 const holder = `
 const { connectBus } = await import(${JSON.stringify(new URL('./connect-bus.ts', import.meta.url).href)});
 const [url, password, role] = process.argv.slice(1);

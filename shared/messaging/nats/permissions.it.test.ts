@@ -44,7 +44,7 @@ function streamCalls({ name, subjects, last, history, auditors, writers, purgers
     { subject: call('STREAM.INFO', name), users: auditors },
     { subject: call('STREAM.PURGE', name), users: purgers },
     ...changesOf(name),
-    // The reader of each recreates it under its own name only.
+    // The reader of each consumer recreates it under its own name only.
     ...durables.map((durable) => ({
       subject: call('CONSUMER.CREATE', `${name}.${durable.name}.${durable.filter}`),
       users: durable.stream === name && durable.remade === true ? remakers : nobody,

@@ -14,7 +14,7 @@ const text = JSON.stringify(exportCommit(exportState({ jobId })));
 /** An object of the archive that the store finds damaged. */
 const cut = 'cut';
 
-/** An audit over a log and an archive in memory, with the lookups in the archive. */
+/** An audit over a log and an archive in memory, and a record of the lookups in the archive. */
 function auditOf({ log = {}, archive = {} }: { log?: Record<string, string>; archive?: Record<string, string> }) {
   const listed: string[] = [];
   const lookedFor: string[] = [];

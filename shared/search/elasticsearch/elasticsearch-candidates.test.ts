@@ -77,6 +77,6 @@ test('readers who name many groups with long names take little memory', async ()
   const before = process.memoryUsage().heapUsed;
   for (let reader = 1; reader <= 50; reader += 1) await search(reader);
   collect();
-  // There are 5,000 counts of links. With the names of the reader's groups in each they took 100 MB.
+  // There are 5,000 cached counts of links. When each key contained the names of the reader's groups, they took 100 MB.
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(20_000_000);
 });

@@ -187,7 +187,7 @@ test('numbers of words that no page has any more are reused', async () => {
   }
   const db = new DatabaseSync(join(folder, 'acme', 'docs', 'cv_10.db'), { readOnly: true });
   const terms = db.prepare('SELECT count(*) AS count, max(id) AS last FROM terms').get();
-  // Terms of an edition stay until the next but one, because only then they are known to be unused.
+  // Terms that a version no longer uses are removed only in the second version after it, because only then are they known to be unused.
   expect({ ...terms }).toEqual({ count: 101, last: 101 });
   db.close();
   const latest = { ...scope, contentVersion: 'cv_10', limit: 5 };
@@ -224,7 +224,7 @@ test('a read-only place is unavailable, and the wrong use of a build is a differ
   await expect(wrong.add([{} as never])).rejects.toBeInstanceOf(TypeError);
   await wrong.abandon();
   const statement = (errcode: number) => Object.assign(new Error('SQLite says'), { errcode });
-  // Full; cannot be written; a constraint; malformed.
+  // The codes mean: full, cannot be written, a constraint failed, malformed.
   expect([13, 10 + 3 * 256, 19, 11].map((code) => isStorageFailure(statement(code)))).toEqual([
     true,
     true,

@@ -15,7 +15,7 @@ const concepts = [
   ['dog', 'dogs', 'canine'],
 ];
 
-/** A model that knows a few words: one axis for each subject, and one on which all texts are alike. */
+/** A model that knows a few words. Its vectors have an axis for each subject, and one axis on which all texts are equal. */
 export function conceptVector(text: string): Float32Array {
   const words = text.toLowerCase().match(/\p{L}+/gu) ?? [];
   const counts = concepts.map((known) => words.filter((word) => known.includes(word)).length);

@@ -1,8 +1,8 @@
 /**
  * Costs of the assistant compared with the bare pipeline of the AI SDK, measured in the same run with the same model: time to the first byte and to
- * the first text, tokens a second of processor time with 1, 60 and 500 streams, and memory of an open stream. The model is a server of its own that
- * has Mistral's protocol. `node test/bench/assistant/run.ts [runs] [what] [streams]`: the median of so many runs (by default 3) of `speed`, `memory` or
- * `speed,memory`; `1,60` measures the speed with so many streams alone.
+ * the first text, tokens per second of processor time with 1, 60 and 500 streams, and memory of an open stream. The model is a separate server with
+ * Mistral's protocol. `node test/bench/assistant/run.ts [runs] [what] [streams]`: the median of that number of runs (by default 3) of `speed`,
+ * `memory` or `speed,memory`; `1,60` measures the speed only with these numbers of streams.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

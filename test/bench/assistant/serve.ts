@@ -1,6 +1,7 @@
 /**
- * One process of the benchmark, forked by `run.ts`: `model` (a server with Mistral's protocol), `bare` (the pipeline of the AI SDK and nothing else) or
- * `assistant` (the service). The last two get the address of the first. It reports its address, and answers `measure` with its use of the machine.
+ * One process of the benchmark, forked by `run.ts`: `model` (a server with Mistral's protocol), `bare` (the pipeline of the AI SDK and nothing else)
+ * or `assistant` (the service). The last two get the address of the first. The process reports its address, and answers `measure` with its processor
+ * time and memory.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

@@ -28,7 +28,7 @@ type Size = { first: Export; again: Export[]; loop: { seconds: number; cpuSecond
 const processors = availableParallelism();
 const mostLoopPages = 1_000;
 
-/** Where the processor time of an export goes, and how much of the machine renders. */
+/** The processor time of an export by process, and the share of the machine that renders. */
 export const account: Measurement = {
   name: 'account',
   about:
@@ -84,7 +84,7 @@ async function observed(harness: TestInstallation): Promise<Export & { planHash:
 
 const idleSeconds = (): number => cpus().reduce((sum, { times }) => sum + times.idle, 0) / 1_000;
 
-/** Less is not a row of its own. */
+/** Processes with less processor time do not get a row. */
 const leastMsPerPage = 0.01;
 
 function print(bench: Bench, pages: number, { first, again, loop }: Size): void {

@@ -23,7 +23,7 @@ type Size = {
   memory: (number | undefined)[][];
 };
 
-/** The cost of one changed page as the site grows: from the Enter of the author to the answer, and from the request to the link. */
+/** The cost of one changed page as the site grows: from the start of `bindery publish` to its end, and from the request of an export to its link. */
 export const change: Measurement = {
   name: 'change',
   about:
@@ -142,14 +142,14 @@ function tenPages(round: number): string[] {
 async function during<T>(other: Promise<unknown>, work: () => Promise<T>): Promise<T[]> {
   const over = new AbortController();
   const ended = other.finally(() => over.abort());
-  ended.catch(() => undefined); // Thrown at the end.
+  ended.catch(() => undefined); // The rejection is thrown when this awaits it at the end.
   const outcomes: T[] = [];
   while (!over.signal.aborted) outcomes.push(await work());
   await ended;
   return outcomes;
 }
 
-/** Writes a generated project whose pages have the size of real ones. Returns how one of its pages is changed, or all. */
+/** Writes a generated project whose pages have the size of real ones. Returns a function that changes one of its pages, or all. */
 export async function writeProject(
   folder: string,
   pages: number,
@@ -172,7 +172,7 @@ const wordsOfPage = 1_800;
 const wordsOfParagraph = 60;
 const vocabulary = Array.from({ length: 4_000 }, (_, at) => `${at.toString(27)}ing`);
 
-/** Paragraphs of different words, so that a page has the size of a real one, 13 kB, also packed. The same page has the same text in every run. */
+/** Paragraphs of varied words, so that a page has the size of a real one, 13 kB, and compresses like one. A page has the same text in every run. */
 function prose(seed: number): string {
   let state = seed;
   const word = (): string => {

@@ -33,7 +33,7 @@ const partSize = 250;
 const activeJobs = 100;
 const listsAtOnce = 16;
 const listedMs = 5_000;
-/** Number of publications without an acknowledgement between two that wait for one, limited by the server's buffers. */
+/** Number of publications after which one waits for its acknowledgement, limited by the server's buffers. */
 const published = 500;
 
 type Figures = {
@@ -156,8 +156,8 @@ const jobIdAt = (at: number): string => `se_${String(at).padStart(22, '0')}`;
 const dayAt = (at: number): string => new Date(Date.now() - at * dayMs).toISOString().slice(0, 10);
 
 /**
- * Makes the jobs as text: one whole history, with other ids and another day in each job. The one that is verified in the log and the one in
- * the archive are complete; hashes and sequences of the others are those of the model.
+ * Makes the jobs as text: copies of one whole history, with other ids and another day in each. Only the two jobs that are verified, one in the log
+ * and one in the archive, have correct hashes and sequences.
  */
 async function makeEnded(bench: Bench, bus: TestBus, folder: string, jobs: number) {
   const orchestrator = await bus.connect('orchestrator', 'maker');

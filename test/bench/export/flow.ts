@@ -48,7 +48,7 @@ export const flow: Measurement = {
   run: (bench) => compare(bench, corpusOrGenerated, settings),
 };
 
-/** The same for reference pages, which all come from one large API description. */
+/** The same measurement for reference pages, which all come from one large API description. */
 export const reference: Measurement = {
   name: 'reference',
   about: 'the same of the pages of an API description of 800 operations, with one renderer',
@@ -144,8 +144,8 @@ async function plainRows(bench: Bench, harness: TestInstallation, jobId: string)
 const deadlineMs = 300_000;
 
 /**
- * Renders the pages of a plan in a plain loop in a process of its own, after a round that loads and compiles. With `mostPages`, it takes every second
- * chunk, or every third, and so on.
+ * Renders the pages of a plan in a plain loop in a separate process, after a round that loads and compiles. With `mostPages`, it takes only every
+ * second chunk, every third, and so on.
  */
 export async function runPlainLoop(
   plan: { objectFolder: string; organization: string; planHash: string },

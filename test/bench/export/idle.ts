@@ -53,7 +53,7 @@ const sumOf = (taken: readonly Taken[]): number | undefined =>
     ? taken.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0)
     : undefined;
 
-/** Starts it as `npm start` does, without npm. */
+/** Starts an installation as `npm start` does, but without npm. */
 async function startedAlone(folder: string) {
   const [port = 0] = await freePorts(1);
   const environment = { ...process.env, BINDERY_DATA: join(folder, 'data'), BINDERY_PORT: String(port) };
@@ -98,7 +98,7 @@ async function takenAfterAWhile({ pid: root }: { pid: number }): Promise<Taken[]
   return treeOf([root]).map(({ pid }) => ({ name: nameOf(pid), bytes: proportionalBytes(pid) }));
 }
 
-/** Name of a process: the last argument of ours, the program's name of others. */
+/** Name of a process: its last argument if it is ours, otherwise the name of the program. */
 function nameOf(pid: number): string {
   const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean);
   const at = words.indexOf(bindery);

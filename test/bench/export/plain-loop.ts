@@ -1,5 +1,5 @@
 /*
- * The reference: the pages of an export plan, rendered and packed one after the other in this one process, without services, children or
+ * The reference for an export: renders and packs the pages of an export plan one after the other in this one process, without services, children or
  * messages. `node plain-loop.ts <object folder> <organization> <plan hash> <rounds> [most pages]` prints a JSON line of each round.
  */
 import { packRendered } from '#shared/export/bundle/pack-export.ts';

@@ -42,8 +42,7 @@ export function treeOf(roots: readonly number[]): ProcessStat[] {
 }
 
 /**
- * Memory of these processes and their descendants, in bytes. Shared memory counts once (Pss, proc(5)). Undefined where the system
- * does not tell.
+ * Memory of these processes and their descendants, in bytes. Shared memory counts once (Pss, proc(5)). Undefined where the system does not report it.
  */
 export function residentBytesBelow(roots: readonly number[]): number | undefined {
   if (process.platform !== 'linux') return undefined;

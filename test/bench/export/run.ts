@@ -1,6 +1,6 @@
 /*
- * Costs of an export, as ratios to a reference that is measured in the same run. It asserts nothing, because machines differ.
- * `npm run bench:export` measures all; `npm run bench:export -- join log` some; `--runs 5` takes medians of five runs.
+ * Measures the costs of an export, as ratios to a reference in the same run. It asserts nothing, because machines differ. `npm run bench:export`
+ * measures all; `npm run bench:export -- join log` some; `--runs 5` takes medians of five runs.
  */
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';

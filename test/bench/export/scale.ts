@@ -145,7 +145,7 @@ async function dispatcherPace(states: readonly ExportJobState[], version: string
     if (task.kind !== 'chunk') continue;
     dispatcher.reported(task.jobId, task.chunk, task.attempt);
     await dispatcher.handOut();
-    // Reports are as frequent as those of real renderers at this pace, and before they count as gone.
+    // Presence is reported about as often as by real renderers at this pace, and before they count as gone.
     if (at % 1_000 === 0) announce();
   }
   return pace(measuredFacts);

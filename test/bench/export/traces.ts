@@ -10,7 +10,7 @@ type Run = { seconds: number; cpuMsPerPage: number | undefined };
 const fromCorpus = largestProject.name === 'mintlify-docs';
 const generatedPages = 1_000;
 
-/** Time and processor time of exports in two installations by turns: one sends its spans to a collector, the other has none. */
+/** Time and processor time of exports that alternate between two installations: one sends its spans to a collector, the other has no collector. */
 export const traces: Measurement = {
   name: 'traces',
   about: 'what an export costs that sends its spans to a collector',

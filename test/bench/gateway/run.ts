@@ -1,6 +1,6 @@
 /*
- * Costs of the gateway. `npm run bench:gateway` measures all; `npm run bench:gateway -- status` or `keys` one; `--runs 5` takes medians of five
- * runs. It asserts nothing, because machines differ.
+ * Measures the costs of the gateway. `npm run bench:gateway` measures all; `npm run bench:gateway -- status` or `keys` one; `--runs 5` takes medians
+ * of five runs. It asserts nothing, because machines differ.
  *
  * `status`: an authenticated, limited read of an export's status through the gateway, against a bare Fastify route that reads the same document
  * from the same bucket and answers with the same bytes; over keep-alive connections, one process of each. `--profile <folder>` keeps CPU profiles.
@@ -139,12 +139,12 @@ async function keys(folder: string): Promise<void> {
   print('  Processor: until nothing is done any more. First request: of a key that this gateway has not seen.');
 }
 
-/** Waits until a server uses at most 10 ms of processor time in a second. */
+/** Waits until a server has used less than 100 ms of processor time in each of two consecutive seconds. */
 async function whenIdle(usage: BenchServer['usage']): Promise<void> {
   for (let before = Number.NaN, same = 0; same < 2; ) {
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     const { cpuSeconds } = await usage();
-    // The question has a cost, too: a garbage collection.
+    // The limit allows for the cost of measuring, which includes a garbage collection.
     same = cpuSeconds - before < 0.1 ? same + 1 : 0;
     before = cpuSeconds;
   }

@@ -1,6 +1,6 @@
 /*
- * One server of the benchmark, in a process of its own: the gateway, or a bare Fastify route that answers with the same bytes. It reports its port,
- * and on request its use of the machine.
+ * Runs one server of the benchmark in a separate process: the gateway, or a bare Fastify route that answers with the same bytes. It reports its port,
+ * and on request its processor time and memory.
  */
 import { jetstream } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
@@ -19,7 +19,7 @@ import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import { jobParams, type Served, type ServeOptions, statusPath } from './servers.ts';
 
-/** Route for the status of an export, with a limit: routes that only read have none. */
+/** Route for the status of an export, with a rate limit, which real routes that only read do not have. */
 const limitedStatus: PublicRoute = publicRoute(
   {
     id: 'getLimitedExport',

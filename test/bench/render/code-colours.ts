@@ -1,7 +1,7 @@
 /*
- * Agreement of the colours of code with those of TextMate's grammars, by character and language, over the blocks of real projects and of the
- * neutral corpus. Blanks do not count, and punctuation counts as plain. Shiki, which has the grammars, is no dependency:
- * `npm install --prefix <folder> shiki && node test/bench/render/code-colours.ts <folder>`
+ * Measures how far our colours of code agree with those of TextMate's grammars, by character and language, over the blocks of real projects and of
+ * the neutral corpus. Blanks do not count, and punctuation counts as plain. Shiki, which has the grammars, is not a dependency: `npm install --prefix
+ * <folder> shiki && node test/bench/render/code-colours.ts <folder>`
  */
 import { join, resolve } from 'node:path';
 import type { Code, Nodes } from 'mdast';
@@ -93,7 +93,7 @@ for (const { language, code, from } of await blocks()) {
   const name = language in shiki.bundledLanguages ? language : knownLanguage(language);
   const ownName = knownLanguage(language);
   if (name === undefined || ownName === undefined || !(name in shiki.bundledLanguages)) continue;
-  // Each language has a highlighter of its own, because grammars also colour embedded code if its language is loaded.
+  // Each language has a separate highlighter, because grammars also colour embedded code if its language is loaded.
   const made = highlighters.get(name) ?? shiki.createHighlighter({ themes: [theme], langs: [name] });
   highlighters.set(name, made);
   const lines = (await made).codeToTokensBase(code, { lang: name, theme: 'colours', tokenizeTimeLimit: 0 });

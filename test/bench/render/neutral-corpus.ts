@@ -1,6 +1,6 @@
 /*
- * A documentation of plain Markdown that every site generator reads: 1,000 pages, 8 KB and 9 code blocks a page on average, always the same.
- * `node test/bench/render/neutral-corpus.ts <folder> [pages]` writes it to a folder, to measure other generators on it.
+ * Generates a documentation in plain Markdown that every site generator reads. It has 1,000 pages with 8 KB and 9 code blocks on average, and is
+ * always the same. `node test/bench/render/neutral-corpus.ts <folder> [pages]` writes it to a folder, to measure other generators on it.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -13,7 +13,7 @@ export function neutralCorpus(pageCount = neutralPages): Map<string, string> {
   return new Map(paths.map((path, at) => [`${path}.md`, pageSource(at, paths)]));
 }
 
-/** The same as a docs project, with `docs.json`: its files by path. */
+/** The same pages as a docs project with `docs.json`: its files by path. */
 export function neutralProject(): Record<string, string> {
   const pages = neutralCorpus();
   const paths = [...pages.keys()].map((path) => path.replace(/\.md$/, ''));

@@ -10,8 +10,8 @@ import { medianOf, ratio, shown, table } from '../export/measurement.ts';
 import { referenceFile, referenceProject } from './reference-project.ts';
 
 /**
- * Processor time of the pages of a large API description, its parse once and its publication, as ratios to JSON.parse of the description in the
- * same run; and how large its pages are.
+ * Measures the processor time for a large API description: rendering its pages, parsing it once and publishing it, as ratios to `JSON.parse` of the
+ * description in the same run. Also prints the sizes of its pages.
  */
 export async function referencePages(
   options: RenderOptions,

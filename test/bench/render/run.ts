@@ -1,8 +1,8 @@
 /*
- * Costs of rendering by stage, as ratios to a reference in the same run: the same pages parsed as plain CommonMark by micromark, whose
- * speed does not depend on our code. `start` measures the start of child processes,
- * `chunks` the messages to them, `reference` the pages of a large API description. It asserts nothing, because machines differ.
- * `npm run bench:render -- start neutral turso-docs --runs 5 --pages 200` (default: all, 3 runs, 1,000 pages)
+ * Measures the costs of rendering by stage, as ratios to a reference in the same run: the same pages parsed as plain CommonMark by micromark, whose
+ * speed does not depend on our code. `start` measures the start of child processes, `chunks` the messages to them, `reference` the pages of a large
+ * API description. It asserts nothing, because machines differ. `npm run bench:render -- start neutral turso-docs --runs 5 --pages 200` (default:
+ * all, 3 runs, 1,000 pages)
  */
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -74,7 +74,7 @@ async function measure(name: string, pages: readonly PageInput[], runs: number):
   print(`  ${shown(1_000 / whole)} pages/s a processor, rendered and packed; load ${loadavg()[0]?.toFixed(1)}`);
 }
 
-/** Times of each stage over all pages, and of the whole page; "to HTML" is the rest besides the other stages. */
+/** Processor time of each stage over all pages, and of the whole page; "to HTML" is the remainder after the other stages. */
 async function costsOf(pages: readonly PageInput[]): Promise<Costs> {
   const reference = await cost(() => pages.forEach(({ source }) => fromMarkdown(source)));
   const parse = await cost(() => pages.forEach((page) => satteriPageParser.parse(page.source, page.slice.file)));

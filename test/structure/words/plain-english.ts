@@ -8,10 +8,10 @@ export type Problem = { line: number; sentence: string; advice: string };
 
 const english = unified().use(retextEnglish).freeze();
 
-/** Sentences of a comment begin with their subject or with when it holds. */
+/** Matches sentences that do not begin with their subject. A sentence of a comment begins with its subject or with a condition. */
 const clipped = /^(?:Of|What|Who|Whose|Whoever|Whether|Not|No|Nor)\b/;
 
-/** Each is a way of speech that needs a second reading, with what to write instead. */
+/** Phrases that need a second reading, each with a suggestion. */
 const phrases: readonly [RegExp, string][] = [
   [/\bwho(?:ever|soever)\b/i, 'name the person or the program'],
   [/\bwhat (?:is|are|it|they|was|were|has|have)\b/i, 'name the thing'],
@@ -21,7 +21,7 @@ const phrases: readonly [RegExp, string][] = [
   [/\bas (?:it|they) stands?\b/i, 'say "unchanged" or "current"'],
 ];
 
-/** The sentences of a passage that a colleague would not say so. Questions may ask "what is". */
+/** The problems of a passage, by sentence. Questions may ask "what is". */
 export function problemsIn({ kind, line, text }: Passage): Problem[] {
   const tree = english.parse(text);
   const problems: Problem[] = [];

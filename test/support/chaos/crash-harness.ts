@@ -24,7 +24,7 @@ type Disturbance = {
   place: string;
   /** Action of the first process that gets there. */
   order: CrashOrder;
-  /** Called while a process waits there. Returns true if it killed a process whose end the supervisor will report. */
+  /** Called while a process waits at the place. Returns true if it killed a process whose end the supervisor will report. */
   meanwhile?: () => Promise<boolean>;
 };
 
@@ -46,7 +46,7 @@ export async function startCrashHarness(): Promise<CrashHarness> {
   const orders = await mkdtemp(join(tmpdir(), 'bindery-crash-orders-'));
   const harness = await startInstallation({
     copies: exportPathOnly,
-    // A process that dies in each export must not count as one that cannot run.
+    // Each export kills a process, which must not count as one that cannot start.
     healthyAfterMs: 0,
     environment: { CRASH_ORDERS: orders, BINDERY_LIMIT_STARTS_PER_HOUR: '1000' },
   });
@@ -133,7 +133,7 @@ async function giveOrder(folder: string, place: string, order: CrashOrder): Prom
 
 const root = join(import.meta.dirname, '../../..');
 
-/** Every crash point in the code of the services, with its service. Workers share the one in the task queue. */
+/** Every crash point in the code of the services, with its service. Workers share the crash point in the task queue. */
 export const crashPlaces: readonly [point: string, service: ServiceName][] = serviceNames.flatMap((service) => {
   const code = globSync(`services/${service}/**/*.ts`, { cwd: root })
     .filter((file) => !file.endsWith('.test.ts'))

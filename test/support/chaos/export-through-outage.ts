@@ -8,14 +8,14 @@ import type { TestInstallation } from '../start-installation.ts';
 import { type Question, summaryOf, watchAnswers } from './watch-answers.ts';
 
 const outageMs = 30_000;
-/** The longest that the gateway may take on a busy machine: its deadline for the key, plus that of the request itself. */
+/** Longest times that the gateway may take on a busy machine: its deadline for the key plus the deadline of the request. */
 const readWithinMs = 10_000;
 const writeWithinMs = 20_000;
 const askedEveryMs = 500;
 
 export type Outage = { resume(): void | Promise<void> };
 
-/** Requests of clients during the outage, with their valid answers and deadlines. */
+/** Requests of clients during the outage, each with its valid answers and deadline. */
 function questionsAbout(harness: TestInstallation, jobId: string, idempotencyKey: string) {
   const jobs = `${harness.installation.baseUrl}/v1/static-export/jobs`;
   const job = `${harness.installation.baseUrl}${jobPath(jobId)}`;
@@ -29,9 +29,9 @@ function questionsAbout(harness: TestInstallation, jobId: string, idempotencyKey
     { name: 'status', asked: { url: job }, right: [200], withinMs: readWithinMs },
     { name: 'list', asked: { url: jobs }, right: [200], withinMs: readWithinMs },
     { name: 'events', asked: { url: `${job}/events` }, right: [200], withinMs: readWithinMs },
-    // It returns the same job again.
+    // The repeated request returns the same job.
     { name: 'start', asked: again, right: [200, 202], withinMs: writeWithinMs },
-    // There is no bundle before the job is completed.
+    // The bundle does not exist before the job is completed.
     {
       name: 'link',
       asked: { url: `${job}/bundle`, method: 'POST' } satisfies Question,
@@ -42,8 +42,8 @@ function questionsAbout(harness: TestInstallation, jobId: string, idempotencyKey
 }
 
 /**
- * Starts an export, takes something away for half a minute as soon as some pages are rendered, and expects that the job completes and that each request
- * of a client is answered within its deadline. Returns the digest of the bundle.
+ * Starts an export, makes something unavailable for half a minute as soon as some pages are rendered, and expects that the job completes and that
+ * each request of a client is answered within its deadline. Returns the digest of the bundle.
  */
 export async function exportThrough(harness: TestInstallation, take: () => Outage | Promise<Outage>): Promise<string> {
   const idempotencyKey = randomUUID();

@@ -10,7 +10,10 @@ export type Kill = { victim: string; afterMs: number };
 
 export type KillOptions = {
   random: SeededRandom;
-  /** Names of victims. Each dies once, in random order, before one dies again. They are names and not processes, so that the many children are killed no more often than the projector. */
+  /**
+   * Names of victims. Each name dies once, in random order, before any dies again. Because these are names and not processes, children are killed no
+   * more often than the projector.
+   */
   kinds: readonly string[];
   /** Maximum number of kills. */
   atMost: number;
@@ -22,8 +25,8 @@ export type KillOptions = {
 };
 
 /**
- * Kills one process after the other (SIGKILL), except one that the supervisor has not started again yet. Its random numbers are drawn all the
- * same, so the same seed names the same victims.
+ * Kills one process after the other (SIGKILL). If the supervisor has not yet restarted a victim, nothing is killed, but its random numbers are still
+ * drawn, so the same seed names the same victims.
  */
 export async function killAtRandom(installation: Installation, options: KillOptions): Promise<void> {
   const { random, gapMs, until } = options;
@@ -80,7 +83,8 @@ async function renderingProcesses(installation: Installation): Promise<Victim[]>
 export type Paused = { resume(): void };
 
 /**
- * Pauses processes. They keep their memory and connections; the supervisor sees nothing end and starts nothing again. `pause(installation.pids('nats-server'))` takes the bus away. `resume` wakes them, also a second time.
+ * Pauses processes. They keep their memory and connections, and the supervisor restarts nothing, because nothing has ended.
+ * `pause(installation.pids('nats-server'))` makes the bus unavailable. `resume` continues them; it may be called again.
  */
 export function pause(pids: readonly number[]): Paused {
   if (pids.length === 0) throw new Error('There is no process to pause.');
@@ -93,8 +97,8 @@ export function pause(pids: readonly number[]): Paused {
 export type NatsTaken = { resume(): Promise<void> };
 
 /**
- * Kills the nats-server (SIGKILL) and keeps it from coming back: the supervisor tries, and it ends at once because its settings are gone.
- * `resume` gives them back; the next try of the supervisor, at most 5 s later, starts it.
+ * Kills the nats-server (SIGKILL) and keeps it down: whenever the supervisor restarts it, it ends at once, because its settings are gone. `resume`
+ * restores the settings; the next restart, at most 5 s later, succeeds.
  */
 export async function takeNatsAway(installation: Installation): Promise<NatsTaken> {
   const settings = join(installation.dataFolder, 'nats', 'nats.conf');

@@ -7,7 +7,7 @@ export type AnswerWatch = {
   stop(): Promise<Answer[]>;
 };
 
-/** One request of the public interface, by its path and how it is asked. */
+/** One request to the public interface. */
 export type Question = { url: string; method?: 'GET' | 'POST'; headers?: Record<string, string>; body?: string };
 
 const giveUpMs = 60_000;

@@ -132,7 +132,7 @@ definitions: { A: { type: object }, B: { type: object } }
   expect(channels).toEqual({ asyncapi: '3.0.0', channels: { open: { address: 'open' } }, operations: {} });
 });
 
-test('callbacks, security schemes, references and tag groups do not tell of what is excluded', () => {
+test('callbacks, security schemes, references and tag groups do not reveal excluded parts', () => {
   const hushed = { 'x-excluded': true, operationId: 'hushed', ...answer('Hushed') };
   const made = publish({
     openapi: '3.1.0',
@@ -212,7 +212,7 @@ test('operations of AsyncAPI that are excluded go, in versions 2 and 3', () => {
   expect(older).toEqual({ asyncapi: '2.6.0', channels: { open: { subscribe: { operationId: 'kept' } } } });
 });
 
-test('what is excluded is also removed from places of which no page is made', () => {
+test('excluded parts are also removed from places that get no page', () => {
   const hushed = { 'x-excluded': true, operationId: 'hushed', ...answer('Hushed') };
   const made = publish({
     openapi: '3.2.0',

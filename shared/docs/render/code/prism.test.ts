@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 
-/** Prints all grammars, with the objects that they share, after the module has loaded. `first` runs before. */
+/** Prints all grammars, with the objects that they share, after the module has loaded. `first` is code that runs before that. */
 function grammarsAfter(first: string): string {
   const program = `
     import { refractor } from 'refractor/core';

@@ -104,7 +104,7 @@ const randomContent = (random: Random): ElementContent[] =>
 const tag = /<(\/?)([A-Za-z][A-Za-z0-9]*)((?: [a-z][A-Za-z0-9_.:-]*(?:="[^"<>]*")?)*)>/y;
 const attribute = / ([^ =]+)(?:="([^"]*)")?/g;
 
-/** The tree as it is written: each element ends at its end tag, without a parser's corrections. */
+/** Reads the tree as it is written: each element ends at its end tag, without the corrections of an HTML parser. */
 function literalTree(html: string): ElementContent[] {
   const root: Element = { type: 'element', tagName: '', properties: {}, children: [] };
   const open = [root];
@@ -167,7 +167,7 @@ const unknown = (nodes: readonly (RootContent | ElementContent)[]): string[] =>
     return [...(contentElements.has(tagName) ? [] : [tagName]), ...here, ...unknown(children)];
   });
 
-/** A tree as lines. They differ only if a reader or a browser sees a difference. */
+/** A tree as lines, which differ only if a reader or a browser would see a difference. */
 function outline(nodes: readonly (RootContent | ElementContent)[], inSvg = false, indent = ''): string[] {
   const lines: string[] = [];
   let text = '';

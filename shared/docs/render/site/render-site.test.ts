@@ -151,7 +151,7 @@ describe('site segment', () => {
     expect(made.get('old.html')).toContain('content="0; url=./start.html"');
     expect(made.get('out.html')).toContain('url=https://example.com/x');
     expect(made.get("docs/Welcome to it, it's new.html")).toContain('url=../deep/one.html');
-    // A chain is permanent only if each step is.
+    // A chain of redirects is permanent only if each step is.
     const isPermanent = (path: string) => made.get(path)?.includes('<meta name="redirect" content="permanent">');
     expect(['old', 'out', 'older', 'index'].map((path) => isPermanent(`${path}.html`))).toEqual([
       true,
