@@ -107,3 +107,9 @@ test('the first tasks of a closing segment and of a bundle name the plan after w
   expect(named({ timedOutAttempts: { [bundleUnit]: 1 } })).not.toHaveProperty('after');
   expect(taskOf(state, bundleUnit)).not.toHaveProperty('after');
 });
+
+test('the task of a closing segment tells that a segment was lost', () => {
+  const state = exportState({ phase: 'closing', planHash: 'a'.repeat(64), rendererVersion: 'r-0123456789ab' });
+  expect(taskOf(state, closingUnit)).not.toHaveProperty('segmentsLost');
+  expect(taskOf({ ...state, lostSegments: 1 }, closingUnit)).toMatchObject({ kind: 'closing', segmentsLost: true });
+});

@@ -211,7 +211,10 @@ export function taskOf(
   // After a loss nothing is copied from an earlier bundle, because a copy of a damaged part would be lost again.
   const like = after !== undefined && attempt === 1 && state.lostSegments === undefined ? { after } : {};
   if (unit === bundleUnit) return { ...common, kind: 'bundle', ...like };
-  if (unit === closingUnit) return { ...common, kind: 'closing', rendererVersion, ...like };
+  if (unit === closingUnit) {
+    const lost = state.lostSegments === undefined ? {} : { segmentsLost: true as const };
+    return { ...common, kind: 'closing', rendererVersion, ...like, ...lost };
+  }
   return {
     ...common,
     kind: 'chunk',

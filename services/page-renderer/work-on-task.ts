@@ -34,7 +34,7 @@ async function render(context: RendererContext, task: RenderTask, signal: AbortS
 
 async function close(
   context: RendererContext,
-  { attempt, organization, planHash, anew, after }: ClosingTask,
+  { attempt, organization, planHash, anew, after, segmentsLost }: ClosingTask,
   signal: AbortSignal,
 ): Promise<Report> {
   const { retry, objectStore } = context;
@@ -45,8 +45,8 @@ async function close(
       return { type: 'ClosingRendered', data: { attempt, reused: true, manifestSha256 } };
   }
   const site = await retryUnavailable(retry, signal, () => context.sites(organization, planHash));
-  // A replay must prove the bundle, and a later attempt may be needed because an earlier closing segment left wrong data, so neither uses such data.
-  const isLater = attempt > 1;
+  // A replay must prove the bundle. A later attempt, or a lost segment, may be needed because an earlier closing segment left wrong data. None uses such data.
+  const isLater = attempt > 1 || segmentsLost === true;
   const options = { anew: anew === true || isLater, after: isLater ? undefined : after };
   const outcome = await renderClosing(context, site, signal, options);
   if (outcome.kind === 'lost') {

@@ -29,7 +29,14 @@ export const renderTaskSchema = z.discriminatedUnion('kind', [
     /** True if each page is rendered in a new child process, to find the one that kills renderers. */
     pagesAlone: z.boolean(),
   }),
-  z.object({ ...common, kind: z.literal('closing'), rendererVersion, after }),
+  z.object({
+    ...common,
+    kind: z.literal('closing'),
+    rendererVersion,
+    after,
+    /** True after a segment of the plan was lost: parts that are kept for closing segments may be made from other bytes, so all sidecars are read. */
+    segmentsLost: z.literal(true).optional(),
+  }),
 ]);
 
 export type RenderTask = z.infer<typeof renderTaskSchema>;

@@ -6,6 +6,7 @@ import {
   partFactsKey,
   partPrefix,
   partTextsKey,
+  planKey,
   segmentKey,
   sidecarKey,
 } from '#shared/contracts/stored-objects.ts';
@@ -13,14 +14,18 @@ import { handleRenderRequest } from '#shared/docs/render/render-request.ts';
 import { indexSite } from '#shared/docs/render/site-index.ts';
 import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import { fitting } from '#shared/docs/sandbox/child-messages.ts';
-import { keptPartKeys } from '#shared/export/kept-parts.ts';
-import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { readWholeSidecar } from '#shared/export/export-objects.ts';
+import { type KeptPart, keptPartKeys, readPart, storePart } from '#shared/export/kept-parts.ts';
+import { segmentRuns } from '#shared/export/segment-runs.ts';
+import { canonicalJson, sha256Of } from '#shared/runtime/canonical-json.ts';
+import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { makePlan } from '#services/orchestrator/make-plan.ts';
 import { plannedSites, projectTexts, type PlannedSite } from '#services/page-renderer/planned-sites.ts';
 import { renderClosing } from '#services/page-renderer/render-closing.ts';
 import { renderChunk } from '#services/page-renderer/render-segment.ts';
 import { digestStates } from '#services/page-renderer/running-digest.ts';
+import { workOnTask } from '#services/page-renderer/work-on-task.ts';
 import { memoryProject } from '../support/memory-project.ts';
 import { storeProject } from '../support/stored-project.ts';
 import { testLogger } from '../support/test-logger.ts';
@@ -83,9 +88,12 @@ async function renderedSite(
 
 /** The stored closing segment of a site and its sidecar. */
 async function closed(objectStore: ObjectStore, site: PlannedSite, digests = digestStates()): Promise<Buffer> {
-  const { organization: of, closingKey } = site.plan;
   expect(await renderClosing(contextOf(objectStore, digests), site, signal)).toMatchObject({ kind: 'rendered' });
-  const names = [segmentKey(of, closingKey), sidecarKey(of, closingKey)];
+  return storedClosing(objectStore, site);
+}
+
+async function storedClosing(objectStore: ObjectStore, { plan }: PlannedSite): Promise<Buffer> {
+  const names = [segmentKey(plan.organization, plan.closingKey), sidecarKey(plan.organization, plan.closingKey)];
   const stored = await Promise.all(names.map((name) => objectStore.get(name)));
   return Buffer.concat(stored.map((bytes) => bytes ?? Buffer.of()));
 }
@@ -291,4 +299,51 @@ test('a replay reads no kept part', { timeout: 120_000 }, async () => {
   expect(count()).toBe(0);
   await renderClosing(contextOf(store, digests), site, signal, { anew: true });
   expect(count()).toBe(site.plan.chunks.length);
+});
+
+test('after a segment was lost no kept part is read: it may be made from other bytes of that segment', {
+  timeout: 120_000,
+}, async () => {
+  const objectStore = memoryStore();
+  const { files, pages } = firstFiles(randomFrom(1));
+  files['docs.json'] = docsJson('Test', pages);
+  const site = await renderedSite(objectStore, files);
+  const cold = await closed(objectStore, site);
+  const { plan } = site;
+  const [run] = segmentRuns(plan);
+  const [key = ''] = keptPartKeys(plan);
+  const part = await readPart(objectStore, { organization, key });
+  if (part === undefined || run === undefined) throw new Error('A site of this size has kept parts.');
+  const kept: KeptPart = part;
+  const sidecars = await Promise.all(run.chunks.map((chunk) => readWholeSidecar(objectStore, organization, chunk.key)));
+  const segments = part.segments.map((segment) => ({ ...segment, sha256: sha256Of(segment.sha256) }));
+  const behind = sidecars.map((sidecar) => sidecar?.behind ?? new Uint8Array(0));
+
+  /** The closing segment that a task makes from a part of other bytes, and the fact about it. */
+  async function madeBy(segmentsLost?: true): Promise<{ isCold: boolean; facts: unknown[] }> {
+    await storePart(objectStore, { organization, key }, { ...kept, segments }, behind, { signal });
+    await objectStore.remove(sidecarKey(organization, plan.closingKey));
+    const facts: unknown[] = [];
+    const context = {
+      ...{ ...contextOf(objectStore), sites: async () => site, random: () => 'x', instance: 'test' },
+      ...{ clock: systemClock, facts: { record: async (fact: unknown) => void facts.push(fact) } },
+    };
+    const { domain, rendererVersion } = plan;
+    const task: Parameters<typeof workOnTask>[1] = {
+      version: 1,
+      kind: 'closing',
+      taskId: 'job.closing.1',
+      jobId: 'job',
+      attempt: 1,
+      ...{ organization, domain, planHash, rendererVersion, segmentsLost },
+    };
+    await workOnTask(context, task, 1, signal);
+    return { isCold: (await storedClosing(objectStore, site)).equals(cold), facts };
+  }
+  const planHash = sha256Of(canonicalJson(plan));
+  await objectStore.put(planKey(organization, planHash), Buffer.from(canonicalJson(plan)));
+  // The bundler finds that this one lists other segments, and reports it as lost.
+  expect(await madeBy()).toMatchObject({ isCold: false, facts: [{ type: 'ClosingRendered' }] });
+  expect(await madeBy(true)).toMatchObject({ isCold: true, facts: [{ type: 'ClosingRendered' }] });
+  expect((await readPart(objectStore, { organization, key }))?.segments).toEqual(part.segments);
 });
