@@ -163,6 +163,24 @@ describe('after another plan', () => {
     expect(read).toContain(site);
   });
 
+  test('a closing segment that ends before its changed pieces is reported and loses its sidecar', async () => {
+    const [site, added] = [await storeSegment('site', 'docs/theme.css'), await storeSegment('new', 'docs/new.html')];
+    const name = segmentKey(organization, key('later'));
+    await storeSegment('later', 'docs/_bindery/manifest.json', segmentsDigest([site, added]));
+    const bytes = Buffer.from((await objectStore.get(name)) ?? '');
+    const described = sidecarKey(organization, key('later'));
+    const sidecar = JSON.parse(Buffer.from((await objectStore.get(described)) ?? '').toString());
+    // Its first piece is the site segment, which the last bundle has.
+    const begin = Buffer.from((await objectStore.get(segmentKey(organization, key('site')))) ?? '');
+    const pieces = [begin, bytes].map((piece) => [piece.length, sha256Of(piece)]);
+    const all = Buffer.concat([begin, bytes]);
+    const facts = { sha256: sha256Of(all), sizeBytes: all.length, rawLength: site.rawLength + sidecar.rawLength };
+    await objectStore.put(described, Buffer.from(JSON.stringify({ ...sidecar, ...facts, pieces })));
+    await objectStore.put(name, all.subarray(0, begin.length - 10));
+    expect(await joinLater(planHash)).toMatchObject({ kind: 'lost', chunks: [-1] });
+    expect([await hasSidecar('later'), await hasSidecar('site')]).toEqual([false, true]);
+  });
+
   test('damage to a new segment is still found', async () => {
     await cut(segmentKey(organization, key('new')));
     expect(await joinLater(planHash)).toMatchObject({ kind: 'lost', chunks: [1] });

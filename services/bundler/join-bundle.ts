@@ -194,7 +194,11 @@ async function storedDigest(objectStore: ObjectStore, key: string, signal: Abort
 const rangesOf =
   (objectStore: ObjectStore, key: string) =>
   (start: number, end: number): Promise<Readable | undefined> =>
-    unlessDamaged(objectStore.getStream(key, { range: { start, end: end - 1 } }));
+    unlessDamaged(objectStore.getStream(key, { range: { start, end: end - 1 } })).catch((error: unknown) => {
+      // A shorter object than the one that was stored has no such bytes.
+      if (error instanceof RangeError) return undefined;
+      throw error;
+    });
 
 /** The same parts; reading the middle one is a crash point. */
 function withCrashPoint(parts: readonly ObjectPart[]): ObjectPart[] {

@@ -152,8 +152,16 @@ test.each([
   ['GET upload', 412, NotCopied],
   ['GET upload', 404, NotCopied],
   ['GET upload', 503, ObjectStoreUnavailable],
+  ['POST upload', 400, NotCopied],
+  ['POST upload', 503, ObjectStoreUnavailable],
 ])('a store that answers %s with %i has stored nothing', async (what, status, error) => {
   answers[what] = (response) => response.writeHead(status).end('<Error><Code>Refused</Code></Error>');
   await expect(changedInTheMiddle()).rejects.toThrow(error);
+  expect(requests.at(-1)).toBe('DELETE upload');
+});
+
+test('a source that ends too early is not copied, also by a store that ignores the version', async () => {
+  answers['GET upload'] = (response) => response.end(Buffer.alloc(9));
+  await expect(changedInTheMiddle()).rejects.toThrow(NotCopied);
   expect(requests.at(-1)).toBe('DELETE upload');
 });

@@ -78,7 +78,7 @@ export async function s3Upload(
     run = undefined;
     const missing = waitingBytes === 0 ? 0 : Math.max(0, leastPartBytes - waitingBytes);
     const from = end - start - missing < leastPartBytes ? end : start + missing;
-    if (from > start) await add(await source.read(start, from));
+    if (from > start) await add(wholeRange(source, start, from));
     if (from === end) return;
     if (waitingBytes > 0) await sendWaiting();
     // Equal pieces, so that none is too short.
@@ -104,6 +104,16 @@ export async function s3Upload(
   }
 }
 
+/** The bytes of a range of the source. Rejects with `NotCopied` if it has fewer, which happens on stores that ignore `version`. */
+async function* wholeRange(source: S3Source, start: number, end: number): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const piece of (await source.read(start, end)) as AsyncIterable<Uint8Array>) {
+    bytes += piece.length;
+    yield piece;
+  }
+  if (bytes !== end - start) throw notCopied(source.key, new Error(`it has ${bytes} of ${end - start} bytes`));
+}
+
 /**
  * One upload: a single call if all bytes come with `finish`, otherwise one of several parts. The first call that fails ends it: no part follows, and
  * nobody waits for further bytes.
@@ -121,6 +131,8 @@ function openUpload({ client, bucket, call }: S3Bucket, key: string, options: Pu
   const inFlight = new Set<Promise<void>>();
   const stored: CompletedPart[] = [];
   let uploadId: string | undefined;
+  /** Key of the object from which parts were copied. */
+  let copiedFrom: string | undefined;
 
   async function begin(): Promise<string> {
     const { ChecksumAlgorithm, ...described } = objectToStore(options);
@@ -178,6 +190,7 @@ function openUpload({ client, bucket, call }: S3Bucket, key: string, options: Pu
             : notCopied(source.key, error);
         });
         requireStored(copied, what);
+        copiedFrom = source.key;
         return { ETag: copied.ETag };
       }),
 
@@ -196,7 +209,12 @@ function openUpload({ client, bucket, call }: S3Bucket, key: string, options: Pu
         UploadId: uploadId,
         MultipartUpload: { Parts: stored },
       });
-      await call({ what, signal }, (http) => client.send(command, http));
+      await call({ what, signal }, (http) => client.send(command, http)).catch((error: unknown) => {
+        // Stores that require parts of equal sizes refuse those beside copied ones only here.
+        throw copiedFrom === undefined || error instanceof ObjectStoreUnavailable
+          ? error
+          : notCopied(copiedFrom, error);
+      });
     },
 
     /** Ends an upload that cannot be finished, and returns the error that ended it. Parts that cannot be removed now are left to the sweep. */
