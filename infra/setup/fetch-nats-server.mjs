@@ -129,10 +129,10 @@ async function download(url) {
   );
   try {
     const response = await fetch(url, { signal: abort.signal });
-    if (!response.ok) throw new Error(`answer ${response.status}`);
+    if (!response.ok) throw new Error(`the server answered with status ${response.status}`);
     clearTimeout(timer);
     timer = setTimeout(
-      () => abort.abort(new Error(`incomplete after ${downloadTimeoutMs / 1000} s`)),
+      () => abort.abort(new Error(`the download was not complete after ${downloadTimeoutMs / 1000} s`)),
       downloadTimeoutMs,
     );
     return Buffer.from(await response.arrayBuffer());

@@ -38,7 +38,7 @@ const howToGet: Record<ServerName, string> = {
 /** A server that a caller needs is neither on PATH nor in the cache; the message says how to get it. */
 export class ServerMissing extends Error {
   constructor(name: ServerName) {
-    super(`${name} is not here: ${howToGet[name]}`);
+    super(`${name} was not found: ${howToGet[name]}`);
     this.name = 'ServerMissing';
   }
 }

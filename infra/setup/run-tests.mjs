@@ -22,7 +22,7 @@ const programs = join(root, 'node_modules', '.bin');
 // Everything runs with the Node of node_modules, also when this file was not started by npm.
 const env = { TMPDIR: folderInMemory(), ...process.env, PATH: [programs, process.env.PATH].join(delimiter) };
 
-// A path instead of a name: two packages have a program "tsc" (one is for generated clients in a test), and npm links either.
+// The path is used, not the name, because two packages have a program "tsc" (one is for generated clients in a test), and npm links either.
 const tsc = '../typescript/bin/tsc';
 
 const checks = (tscOptions = []) => [

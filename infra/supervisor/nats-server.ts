@@ -80,7 +80,7 @@ async function greeting(port: number, deadlineMs: number, logFile: string): Prom
   const deadline = performance.now() + deadlineMs;
   while (!(await greets(port))) {
     if (performance.now() > deadline)
-      throw new Error(`nats-server did not come up within ${deadlineMs / 1000} s; ${logFile} says why.`);
+      throw new Error(`nats-server was not ready within ${deadlineMs / 1000} s; ${logFile} says why.`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

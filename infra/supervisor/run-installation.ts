@@ -189,7 +189,7 @@ async function embeddedBus(
   const binary = findServer('nats-server');
   if (binary === undefined) {
     throw new CannotStart(
-      'There is no nats-server of version 2.12 or later. "npm start" obtains one; or install it and put it on the PATH.',
+      'There is no nats-server of version 2.12 or later. "npm start" obtains one. You can also install it and put it on the PATH.',
     );
   }
   const folder = join(dataFolder, 'nats');

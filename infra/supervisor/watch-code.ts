@@ -45,7 +45,7 @@ export function watchCode(root: string, onChange: (services: readonly ServiceNam
   };
 }
 
-/** The services that run a file: one for a file of its own folder, all for a file of `shared`. Tests and the command line are run by none. */
+/** The services that run a file: one for a file of its own folder, all for a file of `shared`. Tests and the command line belong to no service. */
 export function servicesOfFile(file: string): readonly ServiceName[] {
   if (!/\.(?:ts|js|mjs|css|json)$/.test(file) || /\.(?:test|contract)\.\w+$/.test(file)) return [];
   const [folder, name = ''] = file.split('/');

@@ -4,7 +4,7 @@ import { linkFilter } from './link-filter.ts';
 const ours = (url: string): boolean =>
   url.startsWith('/guides/') || ['https://ok.example/a', 'mailto:help@ok.example'].includes(url);
 
-/** The answer, however it is cut into pieces. A long text is read again with each piece, so it has few of them. */
+/** The filtered answer, which must be the same for pieces of any size. A long text is cut into few pieces, because it is read again with each. */
 async function filter(text: string): Promise<string> {
   const results = new Set<string>();
   for (const size of text.length > 1_000 ? [701, text.length] : [1, 2, 3, 7, text.length]) {

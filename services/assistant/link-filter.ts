@@ -12,7 +12,7 @@ const deepestBrackets = 8;
 const special = /[\\`~[\]!<&@\n]|(?:https?|ftp)\\?:\\?\/\\?\/|www\\?\.|\/\\?\//i;
 /** A character of a host's name. */
 const label = String.raw`[-\p{L}\p{N}]`;
-/** The unfinished beginning of an address: a protocol, `www.`, or a host behind two slashes, which takes the page's protocol. */
+/** The unfinished beginning of an address: a protocol, `www.`, or a host after two slashes, which takes the page's protocol. */
 const begins = [
   String.raw`h|ht|htt|https?|f|ft|ftp|(?:https?|ftp)(?:\\|\\?:\\?\/?\\?)|w|ww|www\\?`,
   String.raw`(?<![:/])\/(?:\\|\\?\/${label}*(?:\\?\.|\\)?)?`,
@@ -32,7 +32,7 @@ const referenceBegins = /^&#?\w{0,40}!?$/;
 const referenceGoesOn = /^&#?\w{0,40}(?:!?\[|$)/;
 const inAddresses = /[\w:/.@+-]/;
 const mailGoesOn = /[-.\w+](@[-\w.]*)$/;
-/** True for hosts of mail addresses, but not for versions, as in `name@1.2.3`. For readers, a host ends before a dot without a label behind it. */
+/** True for hosts of mail addresses, but not for versions, as in `name@1.2.3`. For readers, a host ends before a dot that no label follows. */
 const isMailHost = (host: string): boolean => /\.[-\w]*[a-z][-\w]*(?:$|\.[^a-z\d])/i.test(host);
 /** Readers such as marked and markdown-it also take a version for a host: they make `name@1.2.3` a mail address. */
 const isHostForSome = (host: string): boolean => /\.[-\w]*[a-z\d]/i.test(host);
@@ -57,7 +57,7 @@ type Fence = { before: string; marks: string; quotes: number; column: number };
  * whose end also ends the quotation, or may be the text of a paragraph.
  */
 const fenceLine = /^((?:> ?)*[ \t]*)(`{3,}|~{3,})([^\n]*)/;
-/** The marks of quotations at the beginning of a line, and the indent behind them. */
+/** The marks of quotations at the beginning of a line, and the indent after them. */
 const lineIndent = /^(?:> ?)*[ \t]*/;
 /** Tildes at a place where the text of a line may begin. */
 const tildesBegun = /(?:^|[\s>])(~*)$/;
@@ -135,7 +135,7 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     const [, blanks = '', marks = ''] = /^([ \t]*)(`+|~+)?/.exec(inner ?? '') ?? [];
     const column = columnOf(blanks);
     const isMark = marks.startsWith(open.marks) && isEmpty(inner?.slice(blanks.length + marks.length) ?? '');
-    // A tab behind the mark of a quotation is shorter than one at the beginning of a line.
+    // A tab after the mark of a quotation is shorter than one at the beginning of a line.
     const isNear = column <= open.column + mostIndent || (open.quotes > 0 && blanks.includes('\t'));
     const isEnd = isMark && isNear;
     const isOutside = inner === undefined || (!isEmpty(inner) && column < open.column);
@@ -188,7 +188,7 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
       return /^\][(:]/.test(rest) ? `${take(1)}\\${take(1)}` : take(1);
     }
     if (first === '[' || first === '!') return await link(isLast);
-    // No address begins at slashes after another protocol, at a third slash, or at a host without a dot: comments in code begin like that.
+    // Slashes after another protocol, a third slash and a host without a dot begin no address, because comments in code begin like that.
     if (first === '/' && (/[:/]$/.test(said) || !address.test(rest))) return take(1);
     const [url = ''] = address.exec(rest) ?? [];
     const [whole = ''] = /^\S*/.exec(rest) ?? [];

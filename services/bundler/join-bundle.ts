@@ -200,7 +200,7 @@ const rangesOf =
       throw error;
     });
 
-/** The same parts; reading the middle one is a crash point. */
+/** Returns the same parts, with a crash point in the read of the middle one. */
 function withCrashPoint(parts: readonly ObjectPart[]): ObjectPart[] {
   const middle = Math.floor(parts.length / 2);
   async function* read(part: ObjectPart): AsyncGenerator<Uint8Array> {

@@ -53,7 +53,7 @@ export async function checkPages(
     const { sha256, file } = slice;
     const source = texts.has(sha256) ? await textOf({ path: file, sha256 }) : await read(file, whole);
     const request = { kind: 'page', slice, source, dependencies, options } as const satisfies RenderRequest;
-    // As in an export: a page whose child dies or hangs has a second attempt in a new one.
+    // A page whose child dies or hangs has a second attempt in a new one, as in an export.
     const outcome = await renderPage({ pool, freshPool, pageDeadlineMs }, request, {
       organization: 'checked',
       alone: false,

@@ -125,7 +125,11 @@ test('on an older Node it says how it gets the right one', () => {
 
 test('a failure is a sentence and exit code 1, with --json also JSON', async () => {
   const lost = await runCommand(['keys', 'list']);
-  expect(lost).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/^bindery: Where is the server\?/) });
+  expect(lost).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^bindery: The address of the server is not known\./),
+  });
   const away = await runCommand(['keys', 'list', '--json', '--url', 'http://127.0.0.1:1', '--key', 'k']);
   expect(away.code).toBe(1);
   expect(JSON.parse(away.stdout)).toMatchObject({ code: 'unreachable', error: expect.stringContaining('127.0.0.1:1') });

@@ -42,13 +42,15 @@ export function connect(options: ConnectionOptions, keyKind: 'admin' | 'assistan
   const local = url === undefined || given === undefined ? readLocalInstallation(dataFolderOf(options)) : undefined;
   const address = url ?? local?.baseUrl;
   if (address === undefined)
-    throw new NotConnected('Where is the server? Give --url or BINDERY_URL, or start one here with "npm start".');
+    throw new NotConnected(
+      'The address of the server is not known. Give --url or BINDERY_URL, or start a server here with "npm start".',
+    );
   checkAddress(address);
   const isLocal = local !== undefined && isSameServer(address, local.baseUrl);
   const key = given ?? (isLocal ? local[localKeys[keyKind]] : undefined);
   if (key === undefined) {
     const why = local === undefined ? '' : ` Those of ${dataFolderOf(options)} are for ${local.baseUrl} only.`;
-    throw new NotConnected(`Which key? Give --key or ${variable}.${why}`);
+    throw new NotConnected(`This command needs a key. Give --key or ${variable}.${why}`);
   }
   // The message does not show the value, which may be a secret with surrounding text.
   if (!/^[\x21-\x7e]+$/.test(key))
@@ -85,7 +87,7 @@ export function domainOrLocal(domain: string | undefined, options: ConnectionOpt
   if (domain !== undefined) return domain;
   const local = readLocalInstallation(dataFolderOf(options));
   if (local === undefined || !isSameServer(givenUrl(options) ?? local.baseUrl, local.baseUrl))
-    throw new NotConnected('Which domain? Name it, for example "acme" or "docs.acme.com".');
+    throw new NotConnected('This command needs a domain. Name it, for example "acme" or "docs.acme.com".');
   return local.domain;
 }
 

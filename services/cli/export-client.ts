@@ -102,15 +102,17 @@ export async function downloadBundle(
   onBytes: (bytes: number) => void = () => {},
 ): Promise<void> {
   await replaceFetch();
+  const { origin } = new URL(link.bundleUrl);
   const response = await fetch(link.bundleUrl).catch((error: unknown) => {
-    const { origin } = new URL(link.bundleUrl);
     const hint = 'The job is completed: ask for a link where that address can be reached.';
     throw new Error(`The bundle cannot be downloaded from ${origin}: ${connectionProblem(error)}. ${hint}`, {
       cause: error,
     });
   });
   if (!response.ok || response.body === null)
-    throw new Error(`The bundle's link answered ${response.status}. Ask for a fresh link and try again.`);
+    throw new Error(
+      `${origin} answered ${response.status} for the link of the bundle. Request a new link and try again.`,
+    );
   const hash = createHash('sha256');
   let bytes = 0;
   const meter = new Transform({
@@ -153,5 +155,5 @@ export async function downloadVerified(
   await downloadBundle(link, file, onBytes);
   const report = await verifyBundle(createReadStream(file));
   if (report.problems.length === 0) return report;
-  throw new Error(`${file} is not what its manifest says: ${report.problems.join('; ')}`);
+  throw new Error(`${file} does not match its manifest: ${report.problems.join('; ')}`);
 }

@@ -32,7 +32,7 @@ test('keys and the domain of a local installation go to its own address only', a
   for (const url of ['https://docs.acme.com', 'http://127.0.0.1:8081', 'https://localhost:8080']) {
     for (const kind of ['admin', 'assistant', 'operator'] as const)
       expect(() => connect({ data, url }, kind)).toThrow(`Those of ${data} are for http://127.0.0.1:8080 only.`);
-    expect(() => domainOrLocal(undefined, { data, url })).toThrow('Which domain?');
+    expect(() => domainOrLocal(undefined, { data, url })).toThrow('This command needs a domain.');
   }
 });
 

@@ -38,7 +38,7 @@ export async function runServices(names: RunnableName[]): Promise<void> {
   } catch (error) {
     if (error instanceof ConfigError && process.send !== undefined) {
       process.send({ wrongSettings: error.message } satisfies ToSupervisor);
-      // The supervisor of "bindery start" ends this process, and says it once for all processes. Other supervisors do not.
+      // The supervisor of "bindery start" ends this process, and reports the settings once for all processes. Other supervisors do not.
       await delay(supervisorMs);
     }
     throw error;

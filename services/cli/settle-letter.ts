@@ -65,7 +65,7 @@ export async function settleLetter(
     const { decision } = letter;
     if (decision !== undefined && decision.action !== wanted.action) {
       throw new DecidedOtherwise(
-        `${decision.by} wanted to ${decision.action} ${id} at ${decision.at}, and that is not done yet. Wait for it, or start its service.`,
+        `${decision.by} decided at ${decision.at} to ${decision.action} ${id}, and this is not carried out yet. Wait for it, or start its service.`,
       );
     }
     if (decision !== undefined) return whenSettled(letters, id, decision, withinMs);
@@ -110,7 +110,7 @@ async function whenSettled(
     if (failed?.id === decision.id) return { ...settled, outcome: 'failed-again', reason: failed.reason };
   }
   throw new NotSettled(
-    `No ${partsOf(id).service} carried this out within ${withinMs / 1_000} s. Is one running? Your decision is kept, and the next process of this service carries it out.`,
+    `No ${partsOf(id).service} carried this out within ${withinMs / 1_000} s. Check that one is running. Your decision is kept, and the next process of this service carries it out.`,
   );
 }
 

@@ -23,7 +23,7 @@ async function hashes(now = later): Promise<Record<string, string>> {
   await folder.remember();
   return Object.fromEntries(found) as Record<string, string>;
 }
-/** Replaces all hashes in the record by another one, which shows where the record is believed. */
+/** Replaces all hashes in the record by another one, which shows where the record is used. */
 async function forge(): Promise<void> {
   const [name = ''] = await readdir(cache);
   const text = await readFile(join(cache, name), 'utf8');

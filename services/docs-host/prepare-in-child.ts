@@ -99,7 +99,8 @@ function startWorker(mostMegabytes: number): Worker {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
-  ended.catch(() => {}); // Thrown by `whyEnded`.
+  // `whyEnded` throws the same error.
+  ended.catch(() => {});
   // A child that ended cannot read its request; the end of its output shows that.
   child.stdin.on('error', () => {});
   let errors = '';

@@ -106,7 +106,7 @@ export async function prepareSite(
     const original = found.get(path) ?? { size: 0, sha256: '' };
     const isSmall = original.size <= mostBytes;
     if (isPage && original.size > mostPageBytes)
-      throw new BundleRefused(`${path} has ${original.size} bytes, and a page may have ${mostPageBytes}`);
+      throw new BundleRefused(`${path} has ${original.size} bytes, and a page may have at most ${mostPageBytes}`);
     if (!isPage && !(isSmall && isText(type))) return [[path, { ...original, digest, type, isPage }]];
     let body = await readFile(join(folder, 'files', path));
     let policy: string | undefined;
@@ -153,12 +153,12 @@ async function wildcardsIn(folder: string, found: ReadonlyMap<string, { size: nu
   const { size } = found.get(wildcardRedirectsPath) ?? { size: 0 };
   if (size === 0) return [];
   if (size > mostWildcardBytes)
-    throw new BundleRefused(`${wildcardRedirectsPath} has ${size} bytes, and may have ${mostWildcardBytes}`);
+    throw new BundleRefused(`${wildcardRedirectsPath} has ${size} bytes, and may have at most ${mostWildcardBytes}`);
   const text = await readFile(join(folder, 'files', wildcardRedirectsPath), 'utf8');
   const redirects = wildcardRedirectsSchema.safeParse(jsonIn(text)).data?.redirects ?? [];
   if (redirects.length > mostWildcards)
     throw new BundleRefused(
-      `the bundle has ${redirects.length} redirects with wildcards, and may have ${mostWildcards}`,
+      `the bundle has ${redirects.length} redirects with wildcards, and may have at most ${mostWildcards}`,
     );
   return redirects;
 }

@@ -60,7 +60,8 @@ export async function unpackBundle(
     },
   });
   const { body } = await readRegularFile(file, maxBytes);
-  pipeline(body, packed).catch(() => {}); // `packed` emits the error.
+  // The error is not lost, because `packed` emits it, too.
+  pipeline(body, packed).catch(() => {});
   const archive = readArchive(packed, budgetsOf(maxBytes), { portableNames: true, oneMember: true });
   const unpacked = await checked(withoutTopFolder(archive), folder);
   if (sha256 !== undefined && whole.digest('hex') !== sha256)
@@ -107,7 +108,7 @@ async function checked(
   const [problem, ...others] = compareWithManifest(found, bytes);
   if (problem !== undefined) {
     const more = others.length > 0 ? `, and ${others.length} more differences` : '';
-    throw new BundleRefused(`the bundle is not what its manifest says: ${problem}${more}. ${whatToDo}`);
+    throw new BundleRefused(`the bundle does not match its manifest: ${problem}${more}. ${whatToDo}`);
   }
   const said = manifestSchema.safeParse(jsonIn(bytes.toString('utf8')), { error: problemText });
   if (!said.success)

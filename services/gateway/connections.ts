@@ -13,7 +13,7 @@ const warnEveryMs = 60_000;
 
 /**
  * Limits connections: their number for one address (IPv6: one /64), and how slow or idle one may be. A trusted proxy opens connections for all
- * clients, so behind one the requests in flight of each client are limited instead.
+ * clients, so then the requests in flight of each client are limited instead.
  */
 export function limitConnections(app: FastifyInstance, { config, clock, logger }: GatewayContext): void {
   const { connectionsPerAddress, stalledAfterSeconds, bodyWithinSeconds, trustProxy } = config;

@@ -152,7 +152,7 @@ describe.each(declarations.map((declaration) => [`${declaration.method} ${declar
       else
         for (const secret of [acme.id, jobId, contentVersion, acmeKeyId])
           expect(foreign.got.body).not.toContain(secret);
-      // Its owner is let in, so the refusal above is due to the organization.
+      // The request of the resource's owner is accepted, so the refusal above is due to the organization.
       expect((await answer(declaration, acme.adminKey)).outcome).toMatch(/^(?!401|403|404 not_found$)/);
     });
   },

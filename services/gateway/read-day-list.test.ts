@@ -59,7 +59,7 @@ test('given many parts, when reading goes on in the middle, then parts behind it
 test('given a late entry, when it moves others on between two reads, then none is missed and none comes twice', async () => {
   const list = await listOf(entries(1, 2, 4), entries(5, 6, 7), entries(8));
   list.onRead = async (part) => {
-    // The last part and the one before were read. Entry 3 arrives, and everything behind it moves on, the last part first.
+    // The last part and the one before were read. Entry 3 arrives, and later entries move to the next part, the last part first.
     if (part !== 0) return;
     list.onRead = async () => {};
     await list.put(2, entries(7, 8));

@@ -54,7 +54,7 @@ type StoredPart<E> = { document: { entries: E[] }; revision: number } | undefine
 
 /**
  * The parts of one day, newest first, beginning near `before`. A late entry moves later ones on to the next part, which is written first. So if a
- * part was written after the one behind it had been read, that one is read once more to find the entries that have moved into it.
+ * part was written after the next one had been read, the next one is read once more to find the entries that have moved into it.
  */
 async function* partsOfDay<E>(
   read: (part: number) => Promise<StoredPart<E>>,

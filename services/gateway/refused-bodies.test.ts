@@ -68,7 +68,7 @@ describe('a request that is refused for its body counts', () => {
       const over = await send(sent);
       expect([over.statusCode, over.json().code]).toEqual([429, 'rate_limited']);
       expect(over.headers['retry-after']).toBeDefined();
-      // A valid request is refused too.
+      // The limit also refuses a valid request.
       expect(
         (await send({ payload: '{"kind":"assistant","domain":"docs","query":"x"}', headers: json })).statusCode,
       ).toBe(429);

@@ -34,7 +34,7 @@ const siteKey = {
   allowedOrigins: ['https://docs.acme.com'],
   createdAt: time,
 };
-// Too short to be a key, so that no search for leaked keys finds it.
+// The text is too short to be a key, so that no search for leaked keys finds it.
 const secret = 'svc_dsc_…';
 
 const contentVersion = 'cv_0f1e2d3c4b5a69788796a5b4c3d2e1f0';

@@ -5,7 +5,7 @@ import type { PageSection } from './read-page.ts';
 /** Languages and versions that a reader sees without choosing one. */
 type DefaultDivisions = { languages: ReadonlySet<string>; versions: ReadonlySet<string> };
 
-/** Score factor that ranks passages of other languages and versions behind equal ones of the default. */
+/** Score factor that ranks passages of other languages and versions below equal ones of the default. */
 const otherDivisionShare = 0.6;
 
 /** Length limits of the texts that every passage of a page repeats, and of its description: frontmatter may have 64 KB, and is indexed with each passage. */

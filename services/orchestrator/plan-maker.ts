@@ -92,7 +92,7 @@ function planLane(program: URL, limits: ThreadLimits): Pick<PlanMaker, 'make' | 
   let isClosed = false;
 
   function open(): PlanThread {
-    if (isClosed) throw new ThreadEnded('the orchestrator ends');
+    if (isClosed) throw new ThreadEnded('the orchestrator stops');
     const thread = planThread(program, limits);
     threads.add(thread);
     return thread;

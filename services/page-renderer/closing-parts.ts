@@ -165,7 +165,7 @@ export function closingParts(
   /** The deflated texts of one kind, from memory or from the store. Rejects with `TextsLost` if they are not the same as before. */
   async function deflatedText(segment: number, of: TextKind): Promise<Uint8Array> {
     const before = reads.get(`${segment} ${of}`) ?? 0;
-    if (before === mostReadsOfTexts) throw new Misfit('it asked for the same texts again and again');
+    if (before === mostReadsOfTexts) throw new Misfit('it asked for the same texts too often');
     reads.set(`${segment} ${of}`, before + 1);
     const { textsAt, begin, end, sha256 } = textsOf(segment, of);
     const behind = inMemory.get(segment);

@@ -22,7 +22,7 @@ const textsBetweenStates = 16;
  */
 export function runningDigest(states: DigestStates | undefined) {
   let digest = createHash('sha256');
-  /** Stands for everything that was digested; undefined if something without a name was. */
+  /** Name of everything that was digested; undefined if a part of it has no name. */
   let chain: string | undefined = states && '';
   let sinceState = 0;
   const after = (before: string, name: string): string => sha256Of(`${before} ${name}`);

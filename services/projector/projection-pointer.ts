@@ -50,7 +50,7 @@ export const lacksDocuments = (
 /** Result of a rebuild: the comparison of its documents, the objects that were left out, and the shape of the documents. */
 type Filled = { comparison: Comparison; setAside?: readonly SetAside[]; shape: number };
 
-/** The other generation takes over. */
+/** The other generation becomes the live one, and the former live one is kept for a day. Throws if no rebuild has begun. */
 export function flip(
   { rebuild, ...pointer }: ProjectionPointer,
   { comparison, setAside = [], shape }: Filled,

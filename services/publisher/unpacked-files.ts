@@ -49,7 +49,7 @@ export function unpackedFiles(most: { unpackedBytes: number; entries: number }) 
     /** Adds unpacked files and their bytes. Throws `Misfit` if they break a limit or do not match. */
     take(unpacked: readonly UnpackedFile[], bytes: Uint8Array): void {
       if (taken + bytes.length > most.unpackedBytes || files.length + unpacked.length > most.entries) {
-        throw new Misfit('it keeps more than it may');
+        throw new Misfit('it sent more files or bytes than an archive may have');
       }
       let at = 0;
       const hashNext = (length: number): void => {

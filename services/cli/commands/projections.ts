@@ -161,6 +161,6 @@ async function whenPointer<T>(
   }
   signal.throwIfAborted();
   throw new NotRebuilt(
-    `No projector took the request for "${projection}" within ${takenWithinMs / 1000} s. Is one running? The request is kept: the next projector that starts takes it.`,
+    `No projector took the request for "${projection}" within ${takenWithinMs / 1000} s. Check that one is running. The request is kept: the next projector that starts takes it.`,
   );
 }

@@ -29,7 +29,7 @@ export function searchCommand(program: Command): void {
     .option('--tag <tag>', 'only pages with this tag')
     .option('--groups <groups...>', 'also pages restricted to these groups')
     .option('--explain', 'table of the contribution of each ranking signal; needs an admin key')
-    // Readers search for flags.
+    // Queries of documentation are often flags, such as --dry-run, which look like options of this command.
     .showHelpAfterError(
       '(Put -- before a query that begins with a hyphen: search acme -- --dry-run. --help has all options.)',
     )

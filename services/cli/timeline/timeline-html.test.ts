@@ -20,7 +20,7 @@ test('is for light and dark, and for phones', () => {
 });
 
 test('has a bar for every chunk, closing segment and bundle, each with words that say what it is', () => {
-  // 23 chunks and one of them twice, two closing segments, one bundle.
+  // The job has 24 bars of 23 chunks, because one was rendered twice, two of closing segments and one of the bundle.
   expect(count(example, /<rect class="bar /g)).toBe(27);
   expect(count(example, /<title>Chunk \d+: /g)).toBe(24);
   expect(example).toContain('<title>Chunk 9: 20 pages, 210 ms, attempt 2, 1.12 s to 1.33 s</title>');

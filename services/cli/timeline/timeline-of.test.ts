@@ -113,7 +113,7 @@ test('totals count a chunk once and its attempts each', () => {
     chunks: 23,
     reused: 2,
     renderers: 2,
-    // 23 chunks, closing segment and bundle; chunks 7 and 9 again, 16 lost and with it the closing segment.
+    // The job makes 23 chunks, a closing segment and a bundle. It repeats chunks 7 and 9, and the lost chunk 16 with the closing segment.
     attempts: 29,
     repeated: 4,
   });

@@ -1,4 +1,4 @@
-/** Light and dark, from phone to desktop; colour only where it has a meaning. */
+/** Style sheet of the timeline, light and dark, from phone to desktop. Colour is used only where it has a meaning. */
 export const timelineStyle = `
 :root {
   --ground: oklch(0.985 0.003 262); --surface: #fff; --text: oklch(0.25 0.02 262); --muted: oklch(0.5 0.02 262);

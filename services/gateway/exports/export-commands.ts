@@ -196,7 +196,10 @@ async function siteOptions(
   };
 }
 
-/** The message never contains the key, which may be a secret one. */
+/**
+ * Throws `invalid_request` unless the text is a valid assistant key of the organization that pages may show. The message never contains the key, which
+ * may be a secret one.
+ */
 async function checkAssistantKey(
   { keys, clock }: Pick<GatewayContext, 'keys' | 'clock'>,
   organization: string,

@@ -32,14 +32,14 @@ export const signedDownloadRoutes = [
         'accept-ranges': 'bytes',
         'last-modified': head.modifiedAt.toUTCString(),
         'cache-control': 'private, no-store',
-        // For any type of file, a browser that shows it must not run it or guess another type.
+        // A browser that shows the file, whatever its type, must not run it or guess another type.
         'content-security-policy': "sandbox; default-src 'none'",
         'x-content-type-options': 'nosniff',
         ...(head.metadata.sha256 === undefined ? {} : { etag: `"${head.metadata.sha256}"` }),
         ...Object.fromEntries(Object.entries(head.metadata).map(([name, value]) => [`x-amz-meta-${name}`, value])),
       });
       if (range === 'unsatisfiable') {
-        // A client that resumes a complete download gets this; the server made no error.
+        // This answers a client that resumes a complete download, so it is not an error.
         return reply.code(416).header('content-range', `bytes */${head.sizeBytes}`).send();
       }
       const { start, end } = range ?? { start: 0, end: head.sizeBytes - 1 };

@@ -138,7 +138,7 @@ function typeOf({
   return `${format ?? type ?? 'any'}${byDefault}`;
 }
 
-/** Focusable, so that long lines can be scrolled with the keyboard. */
+/** The block can have the focus, so that long lines can be scrolled with the keyboard. */
 const codeBlock = (text: string): SafeHtml => html`<pre tabindex="0"><code>${text}</code></pre>`;
 
 const asText = (example: unknown): string => (typeof example === 'string' ? example : JSON.stringify(example, null, 2));
