@@ -102,17 +102,17 @@ describe('a bundle', () => {
     [
       'a page that was changed',
       () => exampleBundle('two', {}, { tampered: { 'index.html': '<script>evil()</script>' } }),
-      /not what its manifest says: index\.html has 23 bytes/,
+      /does not match its manifest: index\.html has 23 bytes/,
     ],
     [
       'a file too many',
       () => exampleBundle('two', {}, { tampered: { 'evil.js': 'evil()' } }),
-      /not what its manifest says: evil\.js is not in the manifest/,
+      /does not match its manifest: evil\.js is not in the manifest/,
     ],
     [
       'a manifest of another program',
       () => exampleBundle('two', {}, { tampered: { '_bindery/manifest.json': '{"domain":"acme","files":[]}' } }),
-      /not what its manifest says/,
+      /does not match its manifest/,
     ],
     [
       'a manifest without what a host needs',
@@ -177,7 +177,7 @@ describe('a bundle', () => {
     await expectKept(
       running,
       'refused',
-      /says: index\.html is missing, and \d+ more differences\. Copy or export it again/,
+      /manifest: index\.html is missing, and \d+ more differences\. Copy or export it again/,
     );
     await cp(whole, arriving, { recursive: true, preserveTimestamps: true });
     await expect.poll(async () => (await fetch(running.url)).text(), { timeout: 20_000 }).toContain('Version two');
