@@ -69,7 +69,7 @@ function jobHistory(letter: string, sequences: number[]): StoredText[] {
       (before, event) => exportJobAggregate.evolve(before, event, { time: at.time.toISOString(), actor: at.actor }),
       last?.commit.data.state,
     );
-    if (state === undefined) throw new Error('A decision has events.');
+    if (state === undefined) throw new Error('The decision has no events.');
     const commit: ExportCommit = nextCommit(subjectOf(letter), last, events, state, at);
     const sequence = sequences[index] ?? 0;
     last = { commit, sequence };
@@ -138,8 +138,8 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
   });
 
   /**
-   * A server on which somebody with all rights wrote these messages and removed some; `seen` are the commits that read models know. Streams are made
-   * without their guards first, because tampering needs that.
+   * Starts a server with these messages, some of them removed, as somebody with all rights could leave it. `seen` are the commits that read models
+   * have. Streams get their protection from deletion only afterwards, because the tampering would be refused.
    */
   async function serverWith(logs: Logs, removed: { stream: keyof Logs; sequence: number }[], seen: StoredText[]) {
     const admin = '    { user: "admin", password: "admin-password" },\n';
@@ -182,7 +182,7 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
     if (server === undefined) throw new Error('There is no server.');
     const env = {
       ...process.env,
-      // The data folder of a start in this folder has an audit key.
+      // Without this, the command would use the audit key of an installation in this folder.
       BINDERY_DATA: join(folder, 'no-data'),
       BINDERY_NATS_URL: server.url,
       BINDERY_NATS_PASSWORD_AUDITOR: passwords['auditor'] ?? '',
@@ -226,7 +226,7 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
       { subject: subjectOf('b'), revision: 5, commitId: last.id, hash: last.hash },
     ]);
     expect((await verify('--domain', 'docs')).stdout).toBe('CONTENT    1 history, 2 commits: whole\n');
-    // A mistyped name must not look like an intact history.
+    // A mistyped name must not pass as an intact history.
     expect(await verify('--organization', 'nobody')).toMatchObject({
       code: 1,
       stdout: '',
@@ -252,7 +252,8 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
   test('every damage is refused with its place', async () => {
     const logs = wholeLogs();
     const seen = [at(logs.CONTENT, 2)].map((message) => ({ ...message }));
-    // Job a: revision 3 is removed below. Job b: revisions 2 and 3 are swapped. Job c: one byte is changed, and a state has its hash computed again.
+    // Job a: revision 3 is removed below. Job b: revisions 2 and 3 are swapped. Job c: one byte is changed, and a changed state gets a hash that fits
+    // it.
     const [two, three] = [at(logs.EXPORTS, 5), at(logs.EXPORTS, 8)];
     [two.text, three.text] = [three.text, two.text];
     const changed = at(logs.EXPORTS, 9);

@@ -12,7 +12,7 @@ import { type LeadingOrchestrator, leadingOrchestrator } from '../support/leadin
 
 const ended = ({ data }: ExportCommit) => ['completed', 'failed', 'cancelled'].includes(data.state.phase);
 const isRendering = ({ data }: ExportCommit) => data.state.phase === 'rendering';
-/** More facts than the bus delivers before one is acknowledged. */
+/** Number of facts, more than the bus delivers without an acknowledgement. */
 const moreThanMayWait = 1_100;
 const factOf = (jobId: string, at: number) => ({
   ...{ version: 1 as const, id: `f${at}`, source: 'stranger', organization, jobId },
@@ -41,7 +41,7 @@ describeWithServers(['nats-server'], 'beside a job that is broken', () => {
   const activeJobs = () => orchestrator.activeJobs.keys();
   const keyOf = (jobId: string) => jobStatusKey(organization, jobId);
 
-  /** Simulates a restored backup, or an operator who purged the subject. */
+  /** Purges the log, as an operator could do by hand; a restored backup can have the same effect. */
   async function loseLog(jobId: string): Promise<void> {
     const housekeeper = await harness.bus.connect('housekeeper');
     const subject = exportLogSubject(organization, jobId);
@@ -82,7 +82,7 @@ describeWithServers(['nats-server'], 'beside a job that is broken', () => {
     const msg = 'a job cannot be taken over: this program cannot read its log';
     await leader.whenSaid(msg);
     expect(leader.said).toContainEqual(expect.objectContaining({ jobId, msg }));
-    // A program that can read the log finds the job there.
+    // The job stays in the index, where a program that can read its log finds it.
     expect(await activeJobs()).toEqual([keyOf(jobId)]);
   });
 
@@ -92,7 +92,7 @@ describeWithServers(['nats-server'], 'beside a job that is broken', () => {
     const jobId = await harness.request(contentVersion);
     await harness.until(jobId, isRendering);
     await loseLog(jobId);
-    // The workers report on its chunks.
+    // The workers send facts about the job's chunks.
     await Promise.all([harness.start('page-renderer'), harness.start('bundler')]);
     await expect.poll(activeJobs).toEqual([]);
     expect(leader.said).toContainEqual(expect.objectContaining({ jobId, msg: expect.stringContaining('is gone') }));

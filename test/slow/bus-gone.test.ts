@@ -72,7 +72,7 @@ describeWithServers(['nats-server'], 'every route while NATS is gone for 30 seco
     'NATS %s: no request takes more than 2 s, each refusal has Retry-After, and everything recovers automatically',
     async (how, take) => {
       const before = new Map<string, number>();
-      // The second answer is the same as all later ones, also for operations that succeed only once.
+      // Each question is asked twice, because its second answer is the same as all later ones, even for operations that succeed only once.
       for (const question of [...questions, ...questions]) before.set(question.id, (await ask(question)).status);
       const running = processes();
 
@@ -88,7 +88,7 @@ describeWithServers(['nats-server'], 'every route while NATS is gone for 30 seco
       // The outage itself is under test: it has a fixed length and waits for nothing.
       await delay(outageMs);
       isOver.abort();
-      // The last requests still meet a missing bus.
+      // The last requests end before the bus is back.
       await Promise.all(asking);
       await outage.resume();
 
@@ -102,7 +102,7 @@ describeWithServers(['nats-server'], 'every route while NATS is gone for 30 seco
       expect(answers.filter(({ id, status }) => (status >= 500 ? status !== 503 : status !== before.get(id)))).toEqual(
         [],
       );
-      // Operations that need a look-up cannot have completed.
+      // These operations need the bus, so the gateway must have refused them.
       for (const id of [...changing, 'getExport', 'searchPassages'])
         expect(refused.map((answer) => answer.id)).toContain(id);
 
@@ -141,7 +141,7 @@ function exampleOf(
   headers.set('content-type', type);
   const example = content?.example as Record<string, unknown> | undefined;
   if (example === undefined) return { url, init: { method, headers, body: archive } };
-  // A domain in a body is an existing one, unless the operation adds it.
+  // The body names the existing domain, unless the operation adds a domain.
   const named = 'domain' in example && !path.endsWith('/domains') ? { domain } : {};
   return { url, init: { method, headers, body: JSON.stringify({ ...example, ...named }) } };
 }

@@ -15,7 +15,7 @@ import { bucketOn, startVersityGateway, type VersityGateway } from '../support/s
 
 const pageCount = 160;
 
-/** Words that hardly get smaller when they are packed. */
+/** Words that hardly compress. */
 const noise = (seed: string): string =>
   Array.from({ length: 2_400 }, (_, at) => createHash('sha256').update(`${seed} ${at}`).digest('base64url')).join(' ');
 
@@ -82,7 +82,7 @@ describeWithServers(['versitygw', 'nats-server'], 'a changed page of a large sit
     await publish('A sentence that was added.');
     const changed = await exported();
     expect(changed.planHash).not.toBe(first.planHash);
-    // Two places in the bundle have changed: the page's chunk, and the closing segment, which is sent on its own, too.
+    // The page's chunk and the closing segment have changed, and each is sent separately.
     expect(changed.sentBytes).toBeLessThan(0.6 * changed.sizeBytes);
 
     const key = bundleKey(harness.organization, harness.domain, changed.planHash);

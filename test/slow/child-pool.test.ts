@@ -59,7 +59,7 @@ describe.each([
   );
 
   it('is killed while it sleeps, which takes no processor time', async () => {
-    // By the clock alone, it would have an hour.
+    // The limit of wall-clock time alone would allow an hour.
     const run = { expects: anything, deadlineMs: 200, withinMs: 3_600_000 };
     await expect(shared.run({ do: 'sleep' }, run)).rejects.toThrow(ChildTimedOut);
     expect(await echo(shared)).toBe('next');
@@ -99,7 +99,7 @@ describe.each([
     }
     await setImmediate();
     collect();
-    // The stack may still reference the last ones.
+    // The stack may still reference the last objects.
     expect(kept.filter((ref) => ref.deref() !== undefined).length).toBeLessThan(5);
     expect(await echo(shared)).toBe('next');
   });
@@ -397,7 +397,7 @@ const ownProcesses = (): number[] =>
     parent === process.pid && !command.startsWith('ps ') ? [pid] : [],
   );
 
-/** The guard shell between this process and a child. The program that confines the child may stand between the two. */
+/** The guard shell between this process and a child. The program that confines the child may run between the shell and the child. */
 function guardOf(name: string): number {
   const all = processes();
   let above = all.find(({ command }) => command.startsWith(name));

@@ -34,7 +34,7 @@ import { testObjectStore } from '../support/test-object-store.ts';
 const organization = 'acme';
 const { signal } = new AbortController();
 
-/** Children whose requests are answered in this process. */
+/** A pool that answers requests in this process, without child processes. */
 const pool: ChildPool = {
   async run(request, { expects, answers }) {
     const ask = (question: unknown) =>
@@ -98,7 +98,7 @@ async function storedClosing(objectStore: ObjectStore, { plan }: PlannedSite): P
   return Buffer.concat(stored.map((bytes) => bytes ?? Buffer.of()));
 }
 
-/** A store in memory, because a folder waits for the disk at each of thousands of objects. */
+/** A store in memory, because a store in a folder would wait for the disk at each of thousands of objects. */
 function memoryStore(): ObjectStore {
   const objects = new Map<string, Uint8Array>();
   const read = (key: string, range: { start: number; end?: number } | undefined): Uint8Array | undefined => {
@@ -153,7 +153,7 @@ function randomFrom(seed: number) {
 
 type Random = ReturnType<typeof randomFrom>;
 
-/** A page that is so large that it is a chunk of its own. */
+/** A page that is so large that it fills a chunk. */
 function pageText(random: Random, seed: number): string {
   const links = Array.from({ length: 6 }, () => `[to](/part/page-${random(90)}#h-${random(4)})`).join(' ');
   const lines = Array.from(
@@ -181,7 +181,7 @@ const specOf = (operations: number): string =>
     ),
   });
 
-/** A project whose export has more chunks than a site without kept parts. */
+/** A project whose export has so many chunks that its closing segment keeps parts. */
 function firstFiles(random: Random): { files: Record<string, string>; pages: string[] } {
   const pages = Array.from({ length: 75 }, (_, at) => `part/page-${at}`);
   const files: Record<string, string> = { 'snippets/note.mdx': 'The first note.', 'openapi.json': specOf(4) };
@@ -240,7 +240,7 @@ test('the closing segment after each of 50 random changes is that of a first exp
     if (count() < site.plan.chunks.length) fewReads.push(change);
     expect(changed.equals(await closed(withoutParts(objectStore), site)), `round ${round}: ${change}`).toBe(true);
   }
-  // Most changes are those of one page, so most closing segments read the sidecars of few runs.
+  // Most changes affect one page, so most closing segments read few sidecars.
   expect(fewReads.length).toBeGreaterThan(25);
 });
 
@@ -279,7 +279,7 @@ test('a kept part that is missing, damaged or that of another site is made again
     if (bytes === undefined) await objectStore.remove(name);
     else await objectStore.put(name, bytes);
     expect((await closed(objectStore, site)).equals(cold), `${what}: ${name}`).toBe(true);
-    // The texts of a part are found wrong by the closing segment that reads them, and the next one makes the part again.
+    // The closing segment that reads the texts of a part finds that they are wrong, and the next one makes the part again.
     expect((await closed(objectStore, site)).equals(cold)).toBe(true);
     expect(Buffer.from((await objectStore.get(name)) ?? '').equals(own[at] ?? Buffer.of()), `${what}: ${name}`).toBe(
       true,

@@ -5,7 +5,7 @@ import { satteriPageParser } from '#shared/docs/project/satteri-page-parser.ts';
 import { type NavigationNode, siteModelSchema } from '#shared/docs/project/site-model.ts';
 import { corpusFolder, isThere, localProject } from '../support/docs-projects.ts';
 
-/** Number of pages of the model and of its navigation, and existing problems of the project. */
+/** Expected numbers of pages in the model and in its navigation, and the known problems of the project. */
 const expected = {
   'turso-docs': { pages: 280, inNavigation: 267, codes: ['redirect-hides-page', 'unused-integration'] },
   fastmcp: { pages: 437, inNavigation: 417, codes: ['setting-without-effect'] },

@@ -6,9 +6,8 @@ import { describeWithServers } from '../support/describe-with-servers.ts';
 import { exportPathOnly } from '../support/start-installation.ts';
 
 /*
- * A process dies while a service is at a named place: this service itself, each other service of the export path, the bus, the children in which
- * pages are rendered.
- * One place: npm run test:slow -- crash-matrix -t 'mid-upload'. One victim: npm run test:slow -- crash-matrix -t 'nats-server dies'
+ * To test one place: npm run test:slow -- crash-matrix -t 'mid-upload'. To kill one process only: npm run test:slow -- crash-matrix -t 'nats-server
+ * dies'
  */
 const victims = [...serviceNames.filter((name) => !(name in exportPathOnly)), 'nats-server', rendererChild] as const;
 const cases = crashPlaces.flatMap(([point, service]) =>
@@ -43,7 +42,7 @@ describeWithServers(['nats-server'], 'an export when a process dies while a serv
     async (place, victim) => {
       const isRunning = async () =>
         expect((await victimsOf(harness.installation)).map(({ name }) => name)).toContain(victim);
-      // It may have died in the previous case and be restarting.
+      // The previous case may have killed the process, which then restarts.
       if (victim !== rendererChild) await vi.waitFor(isRunning, { timeout: 60_000 });
       const killed: boolean[] = [];
       const { outcome, ended } = await harness.exportDisturbed({
@@ -59,7 +58,7 @@ describeWithServers(['nats-server'], 'an export when a process dies while a serv
       if (victim === rendererChild) expect(killed).toContain(true);
       else expect(killed).toEqual([true]);
       expect(outcome).toEqual(harness.undisturbed);
-      // The other processes live. A renderer restarts its own children, so the supervisor does not report them.
+      // The other processes have not ended. A renderer restarts its own children, so the supervisor does not report them.
       expect(ended).toEqual(
         victim === rendererChild ? [] : [expect.stringMatching(new RegExp(`^${victim} ended \\(SIGKILL\\)`))],
       );

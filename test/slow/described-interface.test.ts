@@ -211,7 +211,7 @@ describeWithServers(['nats-server'], 'the description of a running installation'
       });
       expect(stdout.trim()).toBe(sha256Of(await readFile(out)));
 
-      // The compiler knows the routes: it refuses an unknown field.
+      // The compiler knows the described routes, so it refuses an unknown field.
       await writeFile(join(folder, 'export-site.ts'), program.replace('body: { domain:', 'body: { domian:'));
       await expect(run(join(root, 'node_modules/.bin/tsc'), ['-p', '.'], inFolder)).rejects.toMatchObject({
         stdout: expect.stringContaining('domian'),

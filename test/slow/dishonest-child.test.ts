@@ -33,7 +33,7 @@ const text = { schema: z.string() };
 const deadlineMs = 20_000;
 const of = (affinity: string) => ({ expects: text, deadlineMs, affinity });
 
-// A message that the parent cannot handle would cause an uncaught error: it ends the tests as it would end a service.
+// A message that the parent cannot handle would cause an uncaught error, which would end the tests as it would end a service.
 let pool = poolOf();
 afterEach(async () => {
   losses.length = 0;
@@ -42,7 +42,10 @@ afterEach(async () => {
 });
 afterAll(() => Promise.all(pools.map((each) => each.close())));
 
-/** The outcome of a request whose child is dishonest. Meanwhile another organization's request is answered, and then one of its own. */
+/**
+ * Returns the outcome of a request whose child is dishonest. Meanwhile a request of another organization is answered, and afterwards one of each
+ * organization.
+ */
 async function besideOthers(name: string, options: Partial<ReturnType<typeof of>> = {}): Promise<unknown> {
   const outcome = pool.run(`dishonest: ${name};`, { ...of('acme'), ...options }).catch((error: unknown) => error);
   expect(await pool.run('of globex', of('globex'))).toBe('of globex');
@@ -98,7 +101,7 @@ describe('a child that', () => {
     const answers = answerer(z.literal('x'), answer, { atOnce: 1 });
     const expects = { schema: z.string(), verify: () => void seen.push('verified') };
     const asked = pool.run('dishonest: responds while it is being answered;', { ...of('acme'), answers, expects });
-    // The other child answers some time after this child has written all its bytes.
+    // When the other child has answered, this child has written all its bytes.
     expect(await pool.run('of globex', of('globex'))).toBe('of globex');
     another.resolve();
     expect(await asked).toBe('early');

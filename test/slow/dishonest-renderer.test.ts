@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => pool.close());
 
-/** Renders a chunk of these pages as the service does; returns its outcome, and if it was stored. */
+/** Renders a chunk of these pages as the service does. Returns its outcome, and whether it was stored. */
 async function rendered(
   organization: string,
   files: Record<string, string>,

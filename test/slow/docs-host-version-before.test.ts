@@ -9,7 +9,7 @@ import { exampleBundle } from '../support/example-bundle.ts';
 
 const { folder, host } = docsHosts();
 
-/** Content and files that contain its text, which may have been withdrawn since. */
+/** Pages, and files that contain their text. The site may have withdrawn both since. */
 const read = {
   'guides/y.html': '<!doctype html>\n<html lang="en">\n<head></head>\n<body><p>taken back</p></body>\n</html>\n',
   'guides/y.md': 'taken back',
@@ -104,13 +104,13 @@ test('is answered with files that display its pages, but with no content, for an
   await writeFile(file, await exampleBundle('two', { '_bindery/search-index.js': 'window.binderySearchIndex = 2;' }));
   await expect.poll(async () => (await ask(url, '/')).body).toContain('Version two');
   await expectLimits();
-  // Scripts of older bundles request the index by the version.
+  // Scripts of older bundles request the index at the address of their version.
   const old = await ask(url, `/_bindery/@${token}/_bindery/search-index.js`);
   expect([old.status, old.location, old.caching]).toEqual([307, '/_bindery/search-index.js', 'no-cache']);
   expect((await ask(url, `/_bindery/@${token}/_bindery/search/0.js`)).status).toBe(404);
 });
 
-test('pages name only files that display them by their bytes', async () => {
+test('pages address only the files that display them by a hash of their bytes', async () => {
   const file = join(folder(), 'site.tar.gz');
   const page =
     '<html><head></head><body><img src="../images/a.PNG"><video src="../films/film.mp4"></video><iframe src="y.html"></iframe></body></html>';

@@ -24,7 +24,7 @@ const minuteMs = 60_000;
 const pagesToVisit = 30;
 const title = 'the bundle of a large project, served by a host in a network without a way out';
 
-/** Runs a command in a network without other machines; for users other than root, in a user namespace of its own. */
+/** Beginnings of commands that run another command in a network without other machines. Users other than root need a user namespace for that. */
 const walls = [['-n'], ['-rn']]
   .map((flags) => ['unshare', ...flags, 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'])
   .find(([program = '', ...args]) => spawnSync(program, [...args, 'true']).status === 0);

@@ -16,12 +16,12 @@ import { exportPathOnly, startInstallation } from '../support/start-installation
 const { folder, atEnd, host } = docsHosts();
 const minuteMs = 60_000;
 const slowClients = 10_000;
-/** Memory of the host above that without clients. */
+/** Limit for the growth of the host's memory while the clients are connected. */
 const mostGrowthMb = 150;
 const main = join(import.meta.dirname, '../../services/cli/bindery.mjs');
 
 describe(`${slowClients} clients with slow headers`, () => {
-  /** A host in a process of its own, so that its memory is not that of the clients. */
+  /** A host in a separate process, so that its memory is measured without that of the clients. */
   async function hostProcess(): Promise<{ child: ChildProcess; url: string; port: number }> {
     const file = join(folder(), 'site.tar.gz');
     await writeFile(file, await exampleBundle('one'));

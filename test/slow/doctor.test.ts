@@ -388,7 +388,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
   });
 
   test('names the services that do not work, although the gateway is ready', async () => {
-    // On a busy machine a service may be late with saying that it is there.
+    // On a busy machine a service may announce itself late.
     await expect.poll(() => saidWith({})).toContain('✓ Each service that works on messages is running.');
     await stopServices();
     try {

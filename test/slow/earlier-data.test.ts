@@ -21,7 +21,7 @@ const suite = (commit: string) => () => {
   let folder: string;
   let data: string;
   let running: InstalledVersion | undefined;
-  /** Exports by their job, with the digest of the bundle; all of them have to stay. */
+  /** Exports by their jobs, with the digests of their bundles. All of them have to remain. */
   const exported = new Map<string, string>();
   let interrupted: string;
 
@@ -95,7 +95,7 @@ const suite = (commit: string) => () => {
       const before = await start(folder);
       await hasAll(before);
       await use(before, 'Back');
-      // It takes everything in the index of active jobs for a job.
+      // The earlier version reads each entry of the index of active jobs as a job.
       expect(before.said()).not.toContain('the log of an active job is gone');
       await before.stop();
       const now = await start(here);

@@ -16,7 +16,7 @@ const scope = { organization: 'acme', domain: 'docs', contentVersion: 'cv_1' };
 const pageCount = 60;
 const passagesOfPage = 5;
 
-/** Every passage has a word of its own. `kind` is in all of them. */
+/** Pages whose passages have a unique word each, and all contain `kind`. */
 const pages = (kind: string): SearchPage[] =>
   Array.from({ length: pageCount }, (_, at) => ({
     ...{ path: `pages/${at}`, title: `Page ${at}`, names: [], keywords: [], groups: [], boost: 1 },
@@ -26,7 +26,7 @@ const pages = (kind: string): SearchPage[] =>
     })),
   }));
 
-/** More passages than one bulk request has. */
+/** More text than one bulk request holds. */
 const largePages = pages('large').map((page) => ({
   ...page,
   passages: [{ anchor: '', heading: '', text: 'large '.repeat(5_000) }],
@@ -40,7 +40,7 @@ async function fill(index: SearchIndex, kind: string): Promise<number> {
 
 const withVectors = { ...scope, domain: 'meaning' };
 
-/** Stores passages, one with the meaning of the question, and returns the results. */
+/** Stores passages with vectors, with one passage that means the same as the question. Returns the results. */
 async function fillVectors(index: SearchIndex) {
   const build = await index.startBuild(withVectors);
   await build.add(pages('vector').slice(0, 2));
@@ -103,7 +103,9 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
     expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
   }
 
-  /** Number of documents when each is stored once: pages, passages, and three for the list of pages, the searched build and the builds in use. */
+  /**
+   * Expected number of documents if each is stored once: pages, passages, and three for the list of pages, the searched build and the builds in use.
+   */
   const onceThere = pageCount * (1 + passagesOfPage) + 3;
 
   async function expectWhole(index: SearchIndex, own: ElasticsearchSettings): Promise<void> {
@@ -292,7 +294,7 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
       await publish(index, 0, 0);
       const early = await startOn(index, 1, 0);
       await other.remove(versionOf(0));
-      // Nothing of it had been written, so no document names it.
+      // The build had written nothing yet, so no document named it.
       await expect(early.build.commit()).rejects.toThrow(SearchUnavailable);
       await early.build.abandon();
       expect(await documentCount(own)).toBe(0);
@@ -388,7 +390,10 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
       return build;
     }
 
-    /** Deletes what an older program deletes with each commit: builds that began long ago or were replaced, unless it knows that they are searched. */
+    /**
+     * Deletes the documents that an older program deletes with each commit: those of builds that began long ago or were replaced, unless they are
+     * searched.
+     */
     async function cleanAsEarlier(own: ElasticsearchSettings, replaced: string, at: number): Promise<void> {
       const headers = { 'content-type': 'application/json' };
       const ofDomain = [{ term: { organization: owner.organization } }, { term: { domain: owner.domain } }];
@@ -414,7 +419,7 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
       await storeEarlier(own, scope.contentVersion, 'earlier words');
       expect(await index.search({ ...scope, query: 'earlier', limit: 5 })).toMatchObject([{ path: 'old' }]);
       expect(await index.findPage(scope, 'old', [])).toMatchObject({ markdown: 'earlier words' });
-      // This makes the indexer build the version again.
+      // An undefined count makes the indexer build the version again.
       expect(await index.passageCount(scope)).toBeUndefined();
       const earlierDocuments = await documentCount(own);
       await fill(index, 'first');
@@ -514,7 +519,7 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
     await fill(index, 'second').finally(() => vi.useRealTimers());
     await expectWhole(index, own);
     expect((await fetch(`${server.url}/${newer}`)).status).toBe(404);
-    // A block of another program.
+    // Another program blocks writes.
     await request(`${current}/_block/write`, 'PUT');
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3 * 3_600_000 });
     const third = fill(index, 'third').finally(() => vi.useRealTimers());
@@ -527,7 +532,7 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
     const index = elasticsearchSearchIndex(own);
     await fill(index, 'first');
     const build = await index.startBuild(scope);
-    // Some documents are stored before it dies, the others after it is back.
+    // Some documents are stored before the server dies, and the others after its restart.
     await build.add(pages('second'));
     await build.add(largePages.map((page) => ({ ...page, path: `large/${page.path}` })));
     await server.kill();

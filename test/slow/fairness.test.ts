@@ -50,7 +50,7 @@ describeWithServers(
         const besideMs = beside.filter((job) => endOf(job) < endOf(largeJob)).map(durationMs);
         const ratio = median(besideMs) / median(idle);
         report('beside the large one', idle, besideMs, ratio);
-        // Enough of them ran beside the large one for a meaningful median.
+        // Enough small exports ran beside the large one for a meaningful median.
         expect(besideMs.length).toBeGreaterThanOrEqual(smallCount / 2);
         expect(ratio).toBeLessThanOrEqual(3);
       },

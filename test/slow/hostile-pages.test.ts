@@ -17,7 +17,7 @@ const hostilePicture = `<svg xmlns="http://www.w3.org/2000/svg" onload="pwned(1)
 <image href="x:" onerror="pwned(4)"/><a><set attributeName="href" to="javascript:pwned(5)"/><text>x</text></a></svg>`;
 
 describeWithServers(['chromium'], 'hostile pages in Chromium', () => {
-  // Where they are allowed, components of a page run, and may do what scripts of the project may.
+  // Where components are allowed, those of a page run, and may do the same as scripts of the project.
   const { folder, newContext } = siteInBrowser(
     { ...Object.fromEntries(hostile), 'index.mdx': 'x' },
     { allowTenantScripts: false },
@@ -49,7 +49,7 @@ describeWithServers(['chromium'], 'hostile pages in Chromium', () => {
     const source = Buffer.from(hostilePicture);
     writeFileSync(join(folder(), file), file === 'isolated.svg' ? isolateFile(file, source) : source);
     const found = await ran(file, {});
-    // The picture as it was published shows that the test would see a script.
+    // The published picture runs its scripts, which shows that the test would notice one.
     if (file === 'hostile.svg') expect(found).toEqual(expect.arrayContaining(['pwned(1)', 'pwned(2)', 'pwned(3)']));
     else expect(found).toEqual([]);
   });
@@ -72,7 +72,7 @@ describeWithServers(['chromium'], 'hostile pages in Chromium', () => {
 
   test.each(hostile)('%s runs nothing', async (file) => {
     const path = file.replace(/\.mdx?$/, '.html');
-    // Also without the page's policy: the content itself must be safe.
+    // The browser bypasses the page's policy, because the content must be safe without it.
     expect(await ran(path, { bypassCSP: true })).toEqual([]);
   });
 });

@@ -42,7 +42,7 @@ describeWithServers(['nats-server'], 'a node of three that hangs with its connec
           for (let done = 0; done < readsInARow; done += 1) if ((await read()) !== 'read') return done;
           return readsInARow;
         };
-        // With the default of nats-server it would take longer.
+        // With the default settings of nats-server, the other nodes would notice it later.
         await expect.poll(rounds, { timeout: 45_000, interval: 500 }).toBe(readsInARow);
       } finally {
         await hung.kill('SIGCONT');

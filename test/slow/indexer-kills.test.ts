@@ -185,7 +185,7 @@ describeWithServers(
             if (indexer >= indexers) [before, indexers] = [bulks, indexer + 1];
             return bulks > before;
           },
-          // There is no index at first, then one without a shard.
+          // At first there is no index, and then an index without a shard.
           async () => (await reader.passageCount(scope).catch(() => undefined)) !== undefined,
         );
         expect(struck).toBeGreaterThan(0);

@@ -14,14 +14,14 @@ import { loginOf } from '#services/docs-host/login-settings.ts';
 
 const { folder, atEnd, host } = docsHosts();
 
-/** The folder of a host with its prepared site, which a login does not change. Made by the first test. */
+/** The folder of a host with its prepared site, which a login does not change. The first test prepares it. */
 let prepared: string | undefined;
 
 async function served(env: Record<string, string>) {
   const file = join(folder(), 'site.tar.gz');
   if (prepared === undefined) {
     await writeFile(file, await exampleBundle('one'));
-    // A host knows the bundle by its time.
+    // A host recognizes a bundle by its modification time.
     await utimes(file, 1e9, 1e9);
   } else await cp(prepared, folder(), { recursive: true, preserveTimestamps: true, force: false });
   const running = await host({ BINDERY_BUNDLE_PATH: file, ...env });
@@ -126,7 +126,7 @@ test('without a setting there is no login', () => {
 
 type Answer = { status: number; at: string; text: string; headers: Record<string, string | string[] | undefined> };
 
-/** Sends one request. `fetch` would add headers that show that no person looks at a page. */
+/** Sends one request with exactly these headers. `fetch` would add headers that a browser does not send when a person opens a page. */
 async function ask(at: string, headers: Record<string, string> = {}, method = 'GET', body?: string): Promise<Answer> {
   const {
     statusCode,
@@ -303,7 +303,7 @@ describe('an account at a provider', () => {
     ['bob', { BINDERY_LOGIN_GROUPS: 'writers' }, 403],
     ['ada', { BINDERY_LOGIN_EMAIL_DOMAINS: 'ACME.test' }, 200],
     ['bob', { BINDERY_LOGIN_EMAIL_DOMAINS: 'acme.test' }, 403],
-    // The provider did not verify this address.
+    // The provider has not verified this e-mail address.
     ['eve', { BINDERY_LOGIN_EMAIL_DOMAINS: 'acme.test' }, 403],
     ['mia', { BINDERY_LOGIN_EMAIL_DOMAINS: 'acme.test' }, 403],
     ['mia', { BINDERY_LOGIN_EMAIL_DOMAINS: 'elsewhere.test' }, 200],
@@ -316,7 +316,7 @@ describe('an account at a provider', () => {
     const page = await reader.login(`${site}${base}/guides/x`, name);
     expect(page.status).toBe(status);
     expect(page.text.includes('Version one')).toBe(status === 200);
-    // Without the logout, the provider would let in the same account forever.
+    // Without the link for the logout, the provider would log in with the same account each time.
     expect(page.text.includes(`href="${base}/_bindery/logout"`)).toBe(status === 403);
     const script = await reader.visit(`${site}${base}/_bindery/config.js`, { 'sec-fetch-mode': 'no-cors' });
     expect(script.status).toBe(status === 200 ? 200 : 401);
@@ -325,7 +325,7 @@ describe('an account at a provider', () => {
   test('is not taken from another browser, by a changed session, or by one of another secret', async () => {
     const running = await served(env);
     const ada = browser();
-    // The address to which the provider sends a reader back, used by somebody else.
+    // Somebody else uses the address to which the provider sends a reader back.
     const state = locationOf(await ask(`${site}/`, looking)).searchParams.get('state') ?? '';
     const stolen = await ada.visit(`${site}/_bindery/login?code=x&state=${state}`);
     expect([stolen.status, stolen.text]).toEqual([400, expect.stringContaining('another browser')]);

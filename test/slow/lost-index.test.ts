@@ -12,7 +12,7 @@ describeWithServers(['nats-server'], 'the index of active jobs was deleted by ha
   let harness: ExportHarness;
   let leader: LeadingOrchestrator;
   let contentVersion: string;
-  /** Lets plans be made, which wait for it. */
+  /** Allows the leader to make plans, which wait until then. */
   let allowPlans: () => void;
 
   beforeEach(async () => {
@@ -48,7 +48,7 @@ describeWithServers(['nats-server'], 'the index of active jobs was deleted by ha
     return last?.commit.data.state.phase;
   };
 
-  /** Brings a new job into this phase, in which it stays because a worker is missing or its plan has to wait. */
+  /** Brings a new job into this phase, in which it stays because a worker is missing or its plan is not allowed yet. */
   const reach: Record<string, () => Promise<string>> = {
     async 'is planned'() {
       const jobId = await harness.request(contentVersion);
@@ -77,7 +77,7 @@ describeWithServers(['nats-server'], 'the index of active jobs was deleted by ha
     const stopping = leader.stop();
     allowPlans();
     await stopping;
-    // A report on its work would bring the job back.
+    // Without tasks, no worker reports on the job: a report would put the job back into the index.
     await (await harness.bus.admin()).streams.purge('TASKS');
     await harness.bus.provision();
     // The purged tasks are handed out again as soon as they count as lost.

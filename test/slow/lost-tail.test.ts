@@ -66,7 +66,7 @@ describeWithServers(['nats-server'], 'a bus that lost the end of its logs', () =
     await stand.stop();
   });
 
-  /** Appends one more commit of a job; `id` distinguishes it from a lost one with the same revision. */
+  /** Appends one more commit of a job. `id` distinguishes it from a lost commit with the same revision. */
   async function advance(letter: string, id: string, after: Job | undefined, changes: Partial<ExportJobState>) {
     const state = exportState({ jobId: jobId(letter), ...changes });
     const event = { type: 'RenderingFinished' as const, version: 1 as const, data: { pageCount: 0 } };
@@ -120,7 +120,7 @@ describeWithServers(['nats-server'], 'a bus that lost the end of its logs', () =
     await directoryReflects('d2');
     await whileStopped((stream) => cp(join(streams(), stream), join(folder, stream), { recursive: true }));
 
-    // The commits that the server will lose: jobs a and b end after two commits, job c is one commit further; d stays.
+    // The server will lose these commits: jobs a and b complete with two more commits, job c gets one more, and job d gets none.
     for (const letter of ['a', 'b', 'c']) {
       const third = await advance(letter, `${letter}3`, early[letter], { phase: 'closing', progress: 90 });
       if (letter !== 'c') await advance(letter, `${letter}4`, third, { phase: 'completed', progress: 100 });
@@ -142,7 +142,7 @@ describeWithServers(['nats-server'], 'a bus that lost the end of its logs', () =
       await cp(join(folder, stream), join(streams(), stream), { recursive: true });
     });
 
-    // Job a has fewer commits than before the loss, job b as many, job c more.
+    // Job a gets fewer commits than it had before the loss, job b as many, and job c more.
     await advance('a', 'a3-again', early['a'], { phase: 'rendering', progress: 20 });
     let b = await advance('b', 'b3-again', early['b'], { phase: 'rendering', progress: 30 });
     b = await advance('b', 'b4-again', b, { phase: 'rendering', progress: 40 });
@@ -175,7 +175,7 @@ describeWithServers(['nats-server'], 'a bus that lost the end of its logs', () =
       [jobId('c')]: 'running',
       [jobId('d')]: 'completed',
     });
-    // A key from lost commits alone is refused; one that was revoked stays revoked.
+    // A key that only lost commits created is refused. A key that was revoked stays revoked.
     expect((await keyOf('b'))?.revokedAt).toBeDefined();
     expect((await keyOf('a'))?.revokedAt).toBeDefined();
     expect(await keyOf('c')).toEqual(apiKey('c'));

@@ -42,7 +42,7 @@ describeWithServers(['nats-server'], `${jobCount} small exports queued at once`,
       const loaded = await answersWhile(address, first.adminKey, async () => {
         await inParallel(jobCount, async (at) => {
           const organization = organizations[at % organizations.length] as Organization;
-          // Each job has a label of its own, which gives it a plan, a closing segment and a bundle of its own.
+          // Each job has a unique label, and so its own plan, closing segment and bundle.
           const { jobId } = await startExport(organization.admin, {
             domain: organization.domain,
             version: `label-${at}`,
@@ -51,7 +51,7 @@ describeWithServers(['nats-server'], `${jobCount} small exports queued at once`,
         });
         const queuedMs = performance.now() - startedAt;
         process.stdout.write(`${jobs.length} jobs accepted in ${(queuedMs / 1000).toFixed(1)} s\n`);
-        // In the order of their requests, so most have ended when their turn comes.
+        // The jobs are awaited in the order of their requests, so most have ended before they are awaited.
         for (const { organization, jobId } of jobs) {
           const job = await waitForExport(organization.admin, jobId, () => {});
           expect(job).toMatchObject({ status: 'completed', pageCount: pagesPerSite });
@@ -66,7 +66,7 @@ describeWithServers(['nats-server'], `${jobCount} small exports queued at once`,
       expect(new Set(loaded.map(({ status }) => status))).toEqual(new Set([200]));
       expect(new Set(jobs.map(({ jobId }) => jobId)).size).toBe(jobCount);
 
-      /** Times of this number of answers of an idle installation. */
+      /** Requests the status of a known job this number of times, while no job runs. */
       async function quiet(count: number): Promise<void> {
         for (let at = 0; at < count; at += 1) await first.admin.json(jobPath(known));
       }

@@ -104,7 +104,7 @@ describeWithServers(['nats-server'], 'a real installation in which everything wa
     await collector.stop();
   });
 
-  /** A key as it may appear in an address. */
+  /** A key as it may appear in an address, with some characters percent-encoded. */
   const encoded = (key: string) =>
     key.replace('_', '%5F').replace(/.$/, (last) => `%${last.charCodeAt(0).toString(16)}`);
 

@@ -174,7 +174,7 @@ describeWithServers(['nats-server'], 'during a failure, the exports of others co
         const last = await bus.exports.last(subject, { fromLeader: true });
         await bus.exports.purge(subject, { sequence: last?.sequence ?? 0 });
       });
-      // Late facts of the renderers about it arrive meanwhile.
+      // Meanwhile late facts of the renderers about the purged job arrive.
       await exported(victim);
       expect(await stop()).toBeGreaterThanOrEqual(2 * others.length);
     },
@@ -189,7 +189,7 @@ describeWithServers(['nats-server'], 'during a failure, the exports of others co
       const [first = 0, second = 0] = harness.installation.pids('projector');
       const request = { id: `rb_${randomBase62(22)}`, askedAt: new Date().toISOString() };
       await asUser('operator', async ({ projections }) => {
-        // With the first one paused, the second leads, and takes the request.
+        // While the first one is paused, the second leads and accepts the request.
         const spare = pause([first]);
         await leads(projections, () => projections.requests.put('exports', request));
         spare.resume();
@@ -238,7 +238,7 @@ describeWithServers(['nats-server'], 'during a failure, the exports of others co
       await cp(store, copy, { recursive: true });
       still.resume();
 
-      // Everything from here on is lost, and its sequences and revisions are assigned again.
+      // The bus will lose everything from here on, and will assign its sequences and revisions again.
       const key = randomBase62(22);
       const lost = await startExport(victim.admin, { domain: victim.domain }, key);
       await waitForExport(victim.admin, lost.jobId, () => {});

@@ -27,7 +27,7 @@ describeWithServers(['nats-server'], 'two orchestrators while the leader is paus
     async () => {
       const [first = 0, second = 0] = harness.installation.pids('orchestrator');
       await forgetSegments(harness);
-      // With the first one paused, the second leads: it has planned this job as soon as pages of it are rendered.
+      // While the first one is paused, the second leads. It has planned this job as soon as some of its pages are rendered.
       const alone = pause([first]);
       const { jobId } = await startExport(harness.admin, { domain: harness.domain });
       await whenJob(harness.admin, jobId, isUnderWay);
@@ -50,7 +50,7 @@ describeWithServers(['nats-server'], 'two orchestrators while the leader is paus
       const leaders = commits.map(({ source }) => source).filter((source) => source.startsWith('orchestrator'));
       const changes = leaders.filter((source, index) => index > 0 && source !== leaders[index - 1]).length;
       expect(new Set(leaders).size).toBe(2);
-      // The old leader does not write any more: the log changes from one leader to the other only once.
+      // The old leader writes nothing after its pause, so the log changes from one leader to the other only once.
       expect(changes).toBe(1);
       process.stdout.write(`${commits.length} commits, ${leaders.length} by leaders\n`);
     },

@@ -11,7 +11,7 @@ import { siteInBrowser } from '../browser/site-folder.ts';
 
 type Received = { method: string; url: string; headers: IncomingMessage['headers']; body: string };
 
-/** A server of an API with CORS for every page. It records requests, and answers as their path says. */
+/** Starts the server of an API that every page may call (CORS). It records requests, and answers as their path says. */
 async function openApi(elsewhere = '') {
   const received: Received[] = [];
   const server = createServer((request, response) => {
@@ -46,7 +46,7 @@ async function openApi(elsewhere = '') {
 const picture = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><rect width="40" height="20"/></svg>';
 
 const json = { 'content-type': 'application/json' };
-/** Answers of a malicious or faulty server. */
+/** Answers that a malicious or faulty server might give. */
 const oddAnswers: Record<string, { status?: number; headers: Record<string, string>; body: string | Buffer }> = {
   '/v1/odd/deep': { headers: json, body: '['.repeat(100_000) + ']'.repeat(100_000) },
   '/v1/odd/exact': { headers: json, body: '{"id":12345678901234567890}' },
@@ -430,7 +430,7 @@ describeWithServers(['chromium'], 'the playground in Chromium', () => {
     await send.click();
     await opened.locator('.playground-problem', { hasText: 'not followed' }).waitFor();
     expect(other.received).toEqual([]);
-    // Nothing in a request without a key is secret.
+    // A request without a key has no secret, so the browser may follow its redirect.
     await opened.locator('.playground-fields input[type=password]').fill('');
     await send.click();
     await opened.locator('.playground-answer', { hasText: `→ ${otherOrigin}/taken` }).waitFor();

@@ -41,7 +41,7 @@ describeWithServers(['nats-server'], 'streams, buckets and consumers that anothe
     const password = passwords['provisioner'] ?? '';
     return provision({ url: server.url, password, rendererVersions: [version], log });
   };
-  /** Removes a consumer and makes it as another version would have. */
+  /** Recreates a consumer with the settings that another version would give it. */
   const madeAs = async (row: DurableRow, other: Partial<ConsumerConfig>, sequence?: number) => {
     await jsm.consumers.delete(row.stream, row.name);
     await jsm.consumers.add(row.stream, { ...durableSettings(row), ...beginAt(sequence), ...other });

@@ -80,7 +80,7 @@ async function write(files: Files): Promise<void> {
   }
 }
 
-/** `bindery publish` of these files, over a client that may be watched. */
+/** Runs `bindery publish` with these files, over a client that may be watched. */
 async function publish(files: Files, over = client): Promise<PublishedContent> {
   await write(files);
   return await publishProject(over, { domain: 'docs', folder });
@@ -136,7 +136,7 @@ const askMissing = async (files: Files, domain = 'docs'): Promise<string[]> => {
   const answer = await client.json<MissingContents>(`/v1/domains/${domain}/content/missing`, { method: 'POST', body });
   return answer.missing;
 };
-/** Publishes a list, true or not, and these entries. */
+/** Publishes these entries with a list that may be wrong. */
 const publishListed = async (list: string, sent: Files, domain = 'docs'): Promise<PublishedContent> =>
   client.json(`/v1/domains/${domain}/content`, {
     method: 'PATCH',
@@ -257,7 +257,7 @@ test('an older publisher behind the same gateway gets the plain archive, and nev
   await expect(put).rejects.toMatchObject({ code: 'invalid_project', message: expect.stringContaining('PATCH') });
 });
 
-test('what another domain or organization has is missing, and its hash does not publish it', async () => {
+test('a file of another domain or organization counts as missing, and its hash does not publish it', async () => {
   const secret = { 'secret.mdx': 'For members only.\n' };
   await publishWhole({ ...project, ...secret }, 'site');
   const globex = await createOrganization(gateway, `Globex ${acme.id}`);
@@ -294,7 +294,7 @@ test.each<[string, string, Files, string]>([
     {},
     '"logo.svg" 5 bytes',
   ],
-  ['a line that is none', `${listOf(project)}x y z\n`, {}, 'Line 7 of the list of files is "x y z"'],
+  ['an invalid line', `${listOf(project)}x y z\n`, {}, 'Line 7 of the list of files is "x y z"'],
   ['a name that climbs', `${sha256Of('x')} 1 ../x.mdx\n`, {}, '"../x.mdx" climbs out of its folder'],
   ['a name twice', listOf(project) + listOf({ 'logo.svg': 'y' }), {}, '"logo.svg" is in the archive more than once'],
   ['too many bytes', `${sha256Of('x')} 3000000000 x.mdx\n`, {}, 'more than 2147483648 bytes'],
@@ -308,7 +308,7 @@ test.each<[string, string, Files, string]>([
   expect(await client.json('/v1/domains/docs/content')).toMatchObject({ versions: [{ pages: 2 }] });
 });
 
-test('an archive without a list has no missing files, and is no change', async () => {
+test('an archive without a list is refused as a question for missing files and as a change', async () => {
   const refused = { code: 'invalid_project', message: expect.stringContaining(fileListName) };
   for (const [path, method] of [
     ['content/missing', 'POST'],

@@ -38,7 +38,7 @@ const redirects = (count: number): string =>
     })),
   });
 
-/** Leaves a data folder with the version "one". */
+/** Serves the version "one" for a moment, which leaves it in the data folder. */
 async function serveOnce(env: Record<string, string> = {}): Promise<void> {
   await writeFile(mounted(), await exampleBundle('one', {}, { label: 'v1' }));
   const first = await host({ BINDERY_BUNDLE_PATH: mounted(), ...env });

@@ -104,7 +104,7 @@ test('a site whose text is many times the memory of its child is closed', { time
   );
 });
 
-/** A child that asks these questions and responds as if it had finished, regardless of the answers. */
+/** A child that asks these questions, ignores the answers, and responds as if it had finished. */
 const deafChild = (questions: readonly object[], lost: readonly number[] = []): ChildPool => ({
   async run(_request, { expects, answers }) {
     for (const question of questions) await answers?.answer(question).catch(() => undefined);
@@ -215,7 +215,7 @@ describe('a segment whose sidecar is damaged is named, and counts as not rendere
   });
 });
 
-/** Stores texts for the chunk of one page that are too large for the cache, as are all texts read later. */
+/** Stores texts for the chunk of one page. They are too large for the cache, as are all texts that are read later. */
 async function storeLarge(site: Awaited<ReturnType<typeof storedSite>>, chunk: number): Promise<string> {
   const place = { organization, domain, key: site.plan.chunks[chunk]?.key ?? '' };
   const fullText = randomBytes(33 * 1024 * 1024).toString('base64');

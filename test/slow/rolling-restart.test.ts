@@ -96,7 +96,7 @@ describeWithServers(['nats-server'], 'every service restarted, one after the oth
     }
   }
 
-  /** Ends a process, which the supervisor then restarts. */
+  /** Ends the process of a service, which the supervisor then restarts. */
   async function restart(service: ServiceName): Promise<void> {
     const before = harness.installation.pids(service);
     for (const pid of before) process.kill(pid, 'SIGTERM');

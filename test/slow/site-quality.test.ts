@@ -21,9 +21,9 @@ import { findBarriers } from '../support/find-barriers.ts';
 import { unpackedSite } from '../support/unpacked-site.ts';
 
 /*
- * Quality of whole sites: valid HTML, no barriers, no layout shifts while a page loads, readable without scripts, few
- * scripts, no broken links. Links are checked on all pages, the rest on a random sample of each project. To choose the sample, its size, or the
- * projects:
+ * Checks the quality of whole sites: HTML is valid, nothing is a barrier to readers with disabilities, the layout does not shift while a page loads,
+ * pages can be read without scripts, scripts are small, and links work. Links are checked on all pages, the rest on a random sample of each project.
+ * To choose the sample, its size, or the projects:
  *
  *   BINDERY_QUALITY_SEED=7 BINDERY_QUALITY_PAGES=200 npm run test:slow -- site-quality -t turso-docs
  */
@@ -44,7 +44,6 @@ const own: { name: string; files: () => Promise<ProjectFiles> }[] = [
 ];
 const projects = [...own, ...(existsSync(corpusFolder) ? fromCorpus : [])];
 
-/** All standard rules. */
 const validator = new HtmlValidate(new StaticConfigLoader({ extends: ['html-validate:standard'] }));
 
 type Report = {
@@ -260,21 +259,21 @@ const countShifts = `
     for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value;
   }).observe({ type: 'layout-shift', buffered: true });`;
 
-/** Layout shifts of the last paint are reported after the next frame. */
+/** Resolves after two frames, because the browser reports layout shifts of the last paint after the next frame. */
 const afterFrames = `new Promise((resolve) => {
   requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => {
     resolve({ shift: window.shifted, wide: document.documentElement.scrollWidth - innerWidth });
   })));
 })`;
 
-/** Texts of the content that cannot be reached without scripts: neither shown, nor in an element that opens without scripts. */
+/** Texts of the content that readers cannot reach without scripts: they are not visible, and are not in an element that opens without scripts. */
 const hiddenTexts = `{
   const found = [];
   const walker = document.createTreeWalker(document.querySelector('.mdx-content'), NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const element = walker.currentNode.parentElement;
     if (walker.currentNode.data.trim() === '') continue;
-    // Shown by pointer or focus, for screen readers, or in one of light and dark; tabs, whose panels have their titles then.
+    // These texts appear on hover or focus, to screen readers, or in one colour scheme. Without scripts, the titles of tabs are above their panels.
     if (element.closest('.tooltip-content, .tabs-list, .sr-only, svg, [hidden], .katex-mathml, [class*="dark:"], .hidden')) continue;
     if (element.closest('details:not([open])') || element.checkVisibility()) continue;
     found.push(walker.currentNode.data.trim().slice(0, 80));

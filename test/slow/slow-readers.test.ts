@@ -60,7 +60,7 @@ afterAll(() => {
   behind.close();
 });
 
-/** `resident` and `held` by its program after a collection of garbage, and the `most` that was resident since it was asked before. */
+/** Bytes that are resident and in use (`held`) after a garbage collection, and the peak of resident bytes since the previous measurement. */
 type Memory = { resident: number; held: number; most: number };
 
 async function memoryOfGateway(): Promise<Memory> {
@@ -111,7 +111,7 @@ async function whenStill(): Promise<void> {
     .toBe(true);
 }
 
-/** Keeps reading for a while, and disconnects in the middle when it is told to. */
+/** Reads the beginning of the answer, and disconnects in the middle of it as soon as `may` has resolved. */
 async function vanishing(may: Promise<unknown>): Promise<void> {
   const socket = await reader();
   const hasRead = Promise.withResolvers<void>();

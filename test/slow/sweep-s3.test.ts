@@ -40,7 +40,7 @@ describeWithServers(['versitygw'], 'housekeeping on S3', () => {
     await gateway?.stop();
   });
 
-  /** A store whose clock agrees with ours, so that new objects are days old. */
+  /** A store that claims to agree with our clock, so that new objects seem days old. */
   const aged = () => ({ ...store, clockSkewMs: async () => 0 });
 
   test("unfinished uploads end after a day by the store's clock, however wrong ours is", async () => {

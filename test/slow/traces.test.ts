@@ -27,7 +27,7 @@ describeWithServers(['nats-server'], 'traces of an installation with a collector
   const lines = (spans: readonly CollectedSpan[]): string[] =>
     [...new Set(spans.map(({ service, name }) => `${service}: ${name}`))].sort();
 
-  /** The trace with a span `name`, as soon as these are its lines: each service sends its spans at its own time. */
+  /** Returns the trace with a span `name` once it has exactly these lines: each service sends its spans at its own time. */
   async function wholeTrace(name: string, expected: readonly string[]): Promise<CollectedSpan[]> {
     const trace = () => {
       const traceId = collector.spans.find((span) => span.name === name)?.traceId;

@@ -22,7 +22,7 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
   let projector: ServiceProcess;
   let gateways: ServiceProcess[];
   let environment: Record<string, string>;
-  /** Fake assistant whose answers to questions begin and do not end, and whose searches find nothing. */
+  /** Fake assistant whose answers to questions begin and never end, and whose searches find nothing. */
   let assistant: Server;
 
   beforeAll(async () => {
@@ -110,7 +110,7 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
         ...[one, other].map((gateway) => withDeadline(refused(gateway), boundMs, within('a gateway takes the key'))),
         ...streams.map((stream) => withDeadline(ended(stream), boundMs, within('a stream of the key is open'))),
       ]);
-      // Refused once, refused for good.
+      // A key that was refused once is never accepted again.
       for (const { url } of gateways) expect(await statusOf(`${url}/v1/api-keys`, key)).toBe(401);
     }
     console.log(
@@ -136,7 +136,7 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
       headers: { ...bearer(key), ...json },
       body: '{}',
     });
-    // A known key needs no bus for this answer.
+    // The gateway knows the key already, so this answer does not need the bus.
     const resumes = () => statusOf(`${cutOff.url}/discovery/v2/assistant/docs/message/x/stream`, key);
     expect(await resumes()).toBe(204);
 
@@ -219,7 +219,7 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
         `Redis ${how}: ${counted.length} requests, ${meanwhile} of them without it; the longest took ${longest(counted)} ms, of ${others.length} that are not counted ${longest(others)} ms`,
       );
       expect([...statuses]).toEqual([200]);
-      // The time of uncounted requests is that of the machine, not of Redis.
+      // The uncounted requests show how slow the machine is without Redis.
       expect(longest(counted)).toBeLessThan(boundMs + longest(others));
     });
   });

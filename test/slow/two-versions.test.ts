@@ -26,7 +26,7 @@ const suite = () => {
   let sites: Organization[];
 
   beforeAll(async () => {
-    if (commit === undefined) throw new Error('The suite is skipped without it.');
+    if (commit === undefined) throw new Error('There is no version before this one.');
     older = await checkOutOlder(commit);
     harness = await startInstallation({
       copies: exportPathOnly,
@@ -49,7 +49,8 @@ const suite = () => {
     `${organizationCount * exportsOfEach} exports complete with either version of gateway, orchestrator and renderer`,
     async () => {
       const [olderOrchestrator, , olderGateway] = running;
-      if (olderOrchestrator === undefined || olderGateway === undefined) throw new Error('They were started.');
+      if (olderOrchestrator === undefined || olderGateway === undefined)
+        throw new Error('The services of the older version do not run.');
       const all = Array.from({ length: exportsOfEach }, (_, round) =>
         sites.map((site, at) => {
           // Every second export is requested through the older gateway.
@@ -67,7 +68,7 @@ const suite = () => {
           done.push({ site, jobId, sha256: (await signBundleLink(client, jobId)).sha256 });
         });
 
-      // The orchestrator of this version leads, then the older one, then that of this version for good.
+      // First the orchestrator of this version leads, then the older one, and then that of this version until the end.
       await exportAll(all.slice(0, third));
       const paused = pause(harness.installation.pids('orchestrator'));
       try {

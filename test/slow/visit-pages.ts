@@ -13,7 +13,7 @@ import type { VisitedSite } from './docs-host-walls.test.ts';
  * Serves a bundle by a documentation host and opens pages of it in Chromium, both in this process's network namespace, which may have no route to the
  * Internet:
  *
- *   node visit-pages.ts <pages>     with the settings of the host in the environment; says what happened (`VisitedSite`) as JSON on a line
+ * node visit-pages.ts <pages>     with the settings of the host in the environment; prints the outcome (`VisitedSite`) as one line of JSON
  */
 
 /** An address on the Internet that accepts connections. */

@@ -20,7 +20,7 @@ import { newFolder } from '../support/new-folder.ts';
 import { startInstallation, type TestInstallation } from '../support/start-installation.ts';
 
 const minuteMs = 60_000;
-/** Enough for several chunks. */
+/** Number of pages, enough for several chunks. */
 const pageCount = 150;
 /** Offset of the clocks: more than the hour that an export may take, and than the lifetime of a link. */
 const clocksAhead = {

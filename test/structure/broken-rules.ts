@@ -16,8 +16,8 @@ const kebabCase = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*\.(ts|mts|m
 const namesThatSayNothing = /^(utils?|helpers?|common|manager|data|process)$/;
 
 /**
- * The rules of the house that a file breaks, as sentences. `file` is a path from the root of the repository, `dependencies`: the packages that are
- * installed where the services run.
+ * The rules for files and imports that a file breaks, as sentences. `file` is a path from the root of the repository, `dependencies`: the packages
+ * that are installed where the services run.
  */
 export function brokenRules(file: string, source: string, dependencies: ReadonlySet<string>): string[] {
   const imports = importsOf(file, source);
@@ -88,12 +88,13 @@ function ourArrow(file: string, target: string): string[] {
   const isCommandLine = file.startsWith('services/cli/');
   const aggregate = aggregateOf(file);
   if (isTest(target)) return [`imports ${target}, which is for tests`];
-  if (from === 'shared' && to !== 'shared') return [`imports ${target}: shared imports nothing but shared and npm`];
+  if (from === 'shared' && to !== 'shared')
+    return [`imports ${target}: shared may import only shared and npm packages`];
   if (aggregate !== undefined && aggregateOf(target) !== undefined && aggregateOf(target) !== aggregate) {
-    return [`imports ${target}: an aggregate knows no other aggregate`];
+    return [`imports ${target}: an aggregate may not import another aggregate`];
   }
   if (aggregate !== undefined && !/^shared\/(aggregates|contracts|http|runtime)\//.test(target)) {
-    return [`imports ${target}: an aggregate is pure and stands on contracts`];
+    return [`imports ${target}: an aggregate is pure, so it may import only contracts, http and runtime of shared`];
   }
   if (
     to === 'shared' &&
@@ -101,14 +102,14 @@ function ourArrow(file: string, target: string): string[] {
     from === 'shared' &&
     /\/aggregates\/[^/]+\/decide\.ts$/.test(target)
   ) {
-    return [`imports ${target}: only services decide`];
+    return [`imports ${target}: only services may import a decide.ts`];
   }
   if (from === 'services' && to === 'services' && fromService !== toService && !isCommandLine) {
-    return [`imports ${target}: services meet in contracts, not in each other's code`];
+    return [`imports ${target}: services share contracts, and may not import each other's code`];
   }
   if (from === 'services' && to === 'infra' && !isCommandLine)
     return [`imports ${target}: only services/cli may use infra`];
-  if (from === 'infra' && to === 'services') return [`imports ${target}: infra does not know services`];
+  if (from === 'infra' && to === 'services') return [`imports ${target}: infra may not import services`];
   return [];
 }
 

@@ -14,7 +14,7 @@ type Compose = { services: Record<string, Container>; volumes: Record<string, un
 const compose = load(readFileSync(join(root, 'docker-compose.yml'), 'utf8')) as Compose;
 const dockerfile = readFileSync(join(root, 'infra/Dockerfile'), 'utf8');
 
-test.each(serviceNames)('%s has a container of its own, which sees its own secrets alone', (name) => {
+test.each(serviceNames)('%s has its own container, which gets only its own secrets', (name) => {
   const own = compose.services[name];
   expect(own, `docker-compose.yml has no service "${name}": add it, with its volume of secrets`).toBeDefined();
   const service = { ...own?.['<<'], ...own };

@@ -22,7 +22,7 @@ function recipesIn(text: string): Recipe[] {
 const namedIn = (text: string): string[] =>
   [...text.matchAll(/`([\w.-]+(?:\/[\w.-]+)+)`/g)].map(([, path = '']) => path);
 
-/** The faults of a recipe: files that do not exist, no file to change, or neither the compiler nor a test as its check. */
+/** The faults of a recipe: it names files that do not exist, no file to change, or neither the compiler nor a test as its check. */
 function faultsOf({ change, check }: Recipe): string[] {
   const [changed, checking] = [namedIn(change), namedIn(check)];
   const missing = [...changed, ...checking].filter((path) => !existsSync(join(root, path)));
@@ -44,7 +44,7 @@ describe('the recipes of CONTRIBUTING.md', () => {
     (_adds, recipe) => expect(faultsOf(recipe)).toEqual([]),
   );
 
-  test('are judged: a missing file and a missing check are faults', () => {
+  test('have faults if a file or the check is missing', () => {
     const [recipe] = recipesIn('## How to add …\n\n### A stream\n\n- `shared/none.ts`.\n\nChecked by a reader.\n');
     expect(recipe && faultsOf(recipe)).toEqual([
       'shared/none.ts does not exist',

@@ -70,13 +70,13 @@ function routesOf(app: FastifyInstance): string[] {
     });
 }
 
-test('are of every service that answers calls', () => {
+test('cover every service that answers internal calls', () => {
   const rooms = [...sourceFiles()]
     .filter(
       ([file, source]) => file.startsWith('services/') && !file.endsWith('.test.ts') && /\binternalApp\(/.test(source),
     )
     .map(([file]) => file.split('/')[1] ?? '');
-  expect(rooms.toSorted(), 'a service that makes an internalApp() is in `apps` of this file').toEqual(
+  expect(rooms.toSorted(), 'add each service that makes an internalApp() to `apps` of this file').toEqual(
     Object.keys(apps).toSorted(),
   );
 });
@@ -120,7 +120,8 @@ describe.each(Object.keys(apps) as InternalCall['service'][])('%s', (service) =>
       let matched = 0;
       for (const spell of spellings) {
         const target = spell(address);
-        // With the token, the route fails with "internal", because the request names no caller. Without the token, a request does not get that far.
+        // With the token, the route fails with "internal", because the request names no caller. Without the token, the service refuses the request
+        // before.
         const isRoute = (await answer(method, target, serviceToken)) === '500 internal';
         if (isRoute) matched += 1;
         for (const token of [undefined, 'x', serviceToken.slice(0, -1), ...others]) {

@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '../..');
 const text = (path: string): string => readFileSync(join(root, path), 'utf8');
 const observe = 'infra/observe';
 
-/** Names of metrics as our code and the client of Prometheus have them, without what histograms add. */
+/** Names of the metrics in our code and in the Prometheus client, without the suffixes of histograms. */
 const known = new Set<string>(['up', ...namesInCode(), ...namesOfProcess()]);
 
 function namesInCode(): string[] {
@@ -57,7 +57,7 @@ test('every metric has its line in the documentation, and the documentation name
   const made = /(?:\.(?:gauges?|total|counter|histogram)\(\s*|\bname: )'(bindery_[a-z_]+)'/g;
   const measured = files.flatMap((file) => [...text(file).matchAll(made)].map(([, name = '']) => name));
   const advice =
-    'a metric is described in infra/docs/operate/observability.mdx, or docs-host.mdx beside it; only existing ones are named there';
+    'describe each metric in infra/docs/operate/observability.mdx or docs-host.mdx beside it, and name no other there';
   expect([...named].toSorted(), advice).toEqual([...new Set(measured)].toSorted());
 });
 
@@ -65,7 +65,7 @@ test('a service without any process is an alert, because it has no target that c
   expect(rules.find(({ alert }) => alert === 'BinderyServiceGone')?.expr).toMatch(/last_over_time\(.*unless/);
   const down = rules.find(({ alert }) => alert === 'BinderyServiceDown')?.expr ?? '';
   const [, pattern = ''] = /job=~"([^"]+)"/.exec(down) ?? [];
-  // Compose names its one job; a PodMonitor names its namespace and itself.
+  // Compose has one job. The job of a PodMonitor has its name, with its namespace before it.
   for (const job of ['bindery', 'bindery-gateway', 'docs/bindery', 'docs/bindery-gateway'])
     expect(job).toMatch(new RegExp(`^(?:${pattern})$`));
 });

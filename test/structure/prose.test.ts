@@ -7,7 +7,7 @@ const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 const files = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'];
 
-/** Files and folders of ours that a text names: in links, and as code that begins with a top folder. */
+/** Our files and folders that a text names: in links, and as code that begins with a top-level folder. */
 function namedPaths(text: string): string[] {
   const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, path = '']) => path);
   const code = [...text.matchAll(/`((?:services|shared|infra|test)\/[\w./-]+)`/g)].map(([, path = '']) => path);

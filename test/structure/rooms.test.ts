@@ -5,7 +5,7 @@ import { sourceFiles } from './source-files.ts';
 
 const sources = [...sourceFiles()].filter(([file]) => !/\.test\.(ts|mjs)$/.test(file));
 
-/** Groups of files that import each other, directly or through others; types count. */
+/** Groups of files that import each other, directly or through others. Imports of types count. */
 function circlesIn(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   const circles: string[][] = [];
   const done = new Set<string>();
@@ -85,7 +85,7 @@ test(`a folder of shared/ has ${leastLines} lines or more, and sub-folders from 
   const lines = new Map<string, number>();
   const withFolders = new Set<string>();
   for (const [file, source] of sources) {
-    // Children that only tests start.
+    // Programs in folders like `test-children` are started only by tests.
     if (!file.startsWith('shared/') || file.includes('/test-')) continue;
     for (let folder = posix.dirname(file); folder !== 'shared'; folder = posix.dirname(folder)) {
       lines.set(folder, (lines.get(folder) ?? 0) + source.split('\n').length - 1);
