@@ -75,7 +75,7 @@ function busAccess(
     };
   } catch {
     throw new NotConnected(
-      `This command connects to the bus as "${user}". Give ${variable} and BINDERY_NATS_URL (in the folder of "bindery secrets", BINDERY_SECRETS=<folder>/${user === 'housekeeper' ? user : 'operator'} has the password), or --data with the data folder of an installation that was started on this machine (looked in ${dataFolder}).`,
+      `This command connects to the bus as "${user}". Give BINDERY_NATS_URL and ${variable}, or --data with the data folder of an installation that was started on this machine; ${dataFolder} is none. If "bindery secrets" made the passwords, BINDERY_SECRETS=<folder>/${user === 'housekeeper' ? user : 'operator'} names the folder of this one.`,
     );
   }
 }

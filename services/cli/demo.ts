@@ -32,7 +32,7 @@ const demoQuestion = 'What is a bundle, and how do I check it?';
 
 /**
  * Publishes our own documentation, exports it, downloads and checks the bundle, and asks one question. Once the user has published to the domain, it
- * only says so.
+ * only reports that.
  */
 export async function showDemo(local: LocalInstallation, dataFolder: string, say: Say): Promise<void> {
   const admin = apiClient(local.baseUrl, local.adminKey);

@@ -217,10 +217,10 @@ const brotli = promisify(brotliCompress);
 const gzipped = promisify(gzip);
 
 /**
- * The copies that are smaller by a twentieth or more. zstd copies are not made, because browsers that accept zstd accept brotli, whose copies are smaller. For
- * the pages of a project with 1,100 (Node 24), zstd 9 takes as long as brotli 5 and is 4.7 % larger; zstd 22 takes ten times as long and is 0.3 %
- * larger. For scripts and styles, zstd 22 is 5.9 % larger than brotli 11. The highest quality takes a hundred times as long, and is used for files
- * that every reader loads.
+ * The copies that are smaller by a twentieth or more. zstd copies are not made, because browsers that accept zstd accept brotli, whose copies are
+ * smaller. For the 1,100 pages of a project (Node 24), zstd 9 takes as long as brotli 5 and is 4.7 % larger; zstd 22 takes ten times as long and is
+ * 0.3 % larger. For scripts and styles, zstd 22 is 5.9 % larger than brotli 11. The highest quality takes a hundred times as long, and is used for
+ * files that every reader loads.
  */
 async function compressed(body: Buffer, path: string, isPage: boolean): Promise<[Encoding, Buffer][]> {
   if (body.length < leastBytes) return [];

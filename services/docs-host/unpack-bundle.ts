@@ -103,7 +103,9 @@ async function checked(
   if (size > maxManifestBytes)
     throw new BundleRefused(`the bundle has no ${manifestPath}: it is not an export, or was cut`);
   if ((found.get(configPath)?.size ?? 0) > mostConfigBytes)
-    throw new BundleRefused(`${configPath} has more than ${mostConfigBytes} bytes: it has only the settings of a site`);
+    throw new BundleRefused(
+      `${configPath} has more than ${mostConfigBytes} bytes, but it may have only the settings of a site`,
+    );
   const bytes = await readFile(join(folder, manifestPath));
   const [problem, ...others] = compareWithManifest(found, bytes);
   if (problem !== undefined) {

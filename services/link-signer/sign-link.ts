@@ -28,7 +28,8 @@ export async function signLink(parts: LinkSignerParts, caller: Caller, jobId: st
   if (last === undefined) throw new ApiError('not_found', `There is no export job "${jobId}" in this organization.`);
   const { bundle, phase, domain, error } = last.commit.data.state;
   if (phase === 'failed' || phase === 'cancelled') {
-    throw new ApiError('not_completed', `The job ${jobId} failed and has no bundle: ${error ?? 'see its status'}`);
+    const how = phase === 'cancelled' ? 'was cancelled' : 'failed';
+    throw new ApiError('not_completed', `The job ${jobId} ${how}, so it has no bundle: ${error ?? 'see its status'}`);
   }
   if (phase !== 'completed' || bundle === undefined) {
     throw new ApiError(

@@ -174,7 +174,7 @@ describe('an organization whose units take many turns', () => {
     const queue = fairQueue<Job>();
     queue.put(job('q', 'quick'), 'free');
     for (let turn = 0; turn < 60; turn += 1) {
-      // A job of one unit each time, which leaves as soon as it is handed out.
+      // Each job has one unit, and leaves the queue as soon as that is handed out.
       const one = job(String(turn), 'slow');
       if (served.at(-1) !== 'slow') queue.put(one, 'free');
       const next = queue.next();

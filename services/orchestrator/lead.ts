@@ -77,8 +77,8 @@ const everyMs = 1_000;
 const longestStepMs = 2_000;
 
 /**
- * Once a second until `signal` aborts: gives up lost tasks, charges organizations for long ones, replans jobs whose renderers are gone, fails jobs over
- * their deadline, and uses free credits. It does not iterate over other jobs.
+ * Gives up lost tasks, charges organizations for long ones, replans jobs whose renderers are gone, fails jobs over their deadline, and uses free
+ * credits, once a second until `signal` aborts. It does not iterate over other jobs.
  */
 async function watchTime(
   context: OrchestratorContext,

@@ -48,7 +48,7 @@ export type HandedOutTasks = {
   inUseBy(service: WorkerGroup['service']): number;
   /** Frees the credit of a unit that a worker reported. With `attempt`, only for that attempt. */
   reported(jobId: string, unit: WorkUnit, attempt?: number): void;
-  /** After a commit: forgets the job's tasks that are no longer current, and reports that changed nothing. */
+  /** Forgets, after a commit, the job's tasks that are no longer current, and reports that changed nothing. */
   keepOnly(jobId: string, isCurrent: (task: HandedOut) => boolean): void;
   /** Forgets all tasks of a job that has ended. */
   endJob(jobId: string): void;

@@ -22,7 +22,7 @@ describeWithServers(['nats-server'], 'a document of a read model that cannot be 
   let end: () => Promise<void>;
 
   beforeEach(async () => {
-    // A tenth of the usual limit, so that a list exceeds it within seconds.
+    // The limit is a tenth of the usual one, so that a list exceeds it within seconds.
     stand = await startTestBus({ largestMessage: '128KB' });
     [gateway, projector] = await Promise.all([stand.connect('gateway'), stand.connect('projector')]);
     letters = [];

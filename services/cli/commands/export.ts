@@ -49,7 +49,7 @@ export function exportCommand(program: Command): void {
     .option('--no-scripts', 'leave out scripts and components of the project, for a host that organizations share')
     .option('--assistant-key <key>', 'public key (svc_dsc_…) with which the pages search and ask the assistant')
     .addOption(
-      new Option('--search <where>', 'bundle: its own index, which needs no server').choices([
+      new Option('--search <where>', 'search of the pages: by the server, by an index in the bundle, or none').choices([
         'server',
         'bundle',
         'off',
