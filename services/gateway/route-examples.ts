@@ -262,7 +262,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
     body: { query: 'install', pageSize: 5 },
     answerHeaders: {
       'X-Search-Notice':
-        'The question seems to be in German, and the passages that were found are in English. Names, codes and identifiers of it are found there; ask in English to find more.',
+        'The question seems to be in German, and the passages that were found are in English. Names, codes and identifiers are found in any language; for other words, ask in English.',
     },
     answer: [
       {

@@ -67,7 +67,7 @@ export const auditEntrySchema = z.object({
   error: z.string().optional(),
   /** Anchor of a record of access, made with the audit key (`head-anchor.ts`). Callers do not see it. Older entries have none. */
   anchor: sha256Hex.optional(),
-  /** The message behind this entry. Records of access have no revision. */
+  /** The commit that this entry shows. Records of access have no revision. */
   commit: z.object({ subject: z.string(), revision: z.int().min(1).optional(), id: z.string() }),
 });
 

@@ -213,7 +213,7 @@ export const renderedPageSchema = pageFactsSchema.extend({ fullText: z.string(),
  */
 const mostTextBytes = 128 * 1024 * 1024;
 
-/** The deflated texts of pages behind a sidecar: their size deflated and inflated, and the CRC-32 of the inflated bytes. */
+/** The deflated texts of pages after a sidecar: their sizes deflated and inflated, and the CRC-32 of the inflated bytes. */
 const deflatedTextsSchema = z.object({
   sizeBytes: z.int().min(0),
   rawLength: z.int().min(0).max(mostTextBytes),
@@ -221,8 +221,8 @@ const deflatedTextsSchema = z.object({
 });
 
 /**
- * The description of a segment. It is stored after the segment, so if a sidecar exists, the chunk need not be rendered. Its object has the
- * texts of the pages (`PageText`) behind it: see `sidecarBytes`.
+ * The description of a segment. It is stored after the segment, so if a sidecar exists, the chunk need not be rendered. The texts of the pages
+ * (`PageText`) follow it in the same object: see `sidecarBytes`.
  */
 export const segmentSidecarSchema = z.object({
   version: z.literal(1),

@@ -55,7 +55,7 @@ const partHeadSchema = z.object({
   claimed: z.array(z.string()),
 });
 
-/** A part that is kept. `json`: a `ClosingPart` as JSON. */
+/** A kept part. `json` is a `ClosingPart` as JSON. */
 export type KeptPart = { segments: readonly PartSegment[]; claimed: readonly string[]; json: Uint8Array };
 
 type Name = { organization: string; key: string };

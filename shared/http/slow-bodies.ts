@@ -40,7 +40,7 @@ export function endSlowClients(server: Server, options: SlowClients): void {
   const withinMs = options.bodyWithinMs ?? bodyWithinMs;
   const refuse = (socket: Socket, sentence: string): void => {
     const [first, ...further] = underWay.get(socket) ?? [];
-    // If a response has begun, or other requests wait behind this one, an error response can no longer be sent, so the connection is closed.
+    // If a response has begun, or further requests wait for this one, an error response can no longer be sent, so the connection is closed.
     if (first?.headersSent === true || further.length > 0) socket.destroy();
     else answerAndClose(socket, new ApiError('request_timeout', sentence));
   };

@@ -17,7 +17,7 @@ export class UnreadableDocument extends BadMessage {
   }
 }
 
-/** A document of a bucket that only a newer program can read. Like an unreadable one it can be overwritten. */
+/** A document of a bucket that only a newer program can read. It can be overwritten, like an unreadable one. */
 export class NewerDocument extends NewerMessage {
   override name = 'NewerDocument';
   readonly revision: number;

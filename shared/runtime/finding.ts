@@ -19,7 +19,7 @@ const inspectionMs = 20_000;
 
 /** The findings of an inspection. An inspection that fails, or takes longer than 20 seconds, is a fault with its reason. */
 export async function findingsOf(inspect: () => Promise<readonly Finding[]>, advice: string): Promise<Finding[]> {
-  const late = () => new Error(`No answer within ${inspectionMs / 1_000} s.`);
+  const late = () => new Error(`The inspection got no answer within ${inspectionMs / 1_000} s.`);
   try {
     return [...(await withDeadline(inspect(), inspectionMs, late))];
   } catch (error) {

@@ -153,8 +153,8 @@ export type SearchPage = {
   /** Only readers of one of these groups may see it; empty for everyone. */
   groups: readonly string[];
   /**
-   * Factor for the match of its passages, 1 for most pages (0.1–3): lower values rank them behind equally good passages of other pages, higher values
-   * before them.
+   * Factor for the match of its passages, 1 for most pages (0.1–3): lower values rank them after equally good passages of other pages, higher values
+   * before those.
    */
   boost: number;
   /** Links to other pages of the content version, by their paths, with the words that are shown for them. */

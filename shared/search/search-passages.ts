@@ -10,7 +10,10 @@ import {
 import type { FoundPassage, SearchQuery } from './search-index.ts';
 import type { Synonyms } from '#shared/search/ranking/synonyms.ts';
 
-/** The part of a search that differs between engines, for one question to one content version. All else is shared and done in this file. */
+/**
+ * The part of a search that differs between engines, for one question to one content version. This file does the rest, which is the same for all
+ * engines.
+ */
 export type PassageEngine<C extends Candidate> = {
   vocabulary: Vocabulary;
   /** The built-in synonyms and those of the content version. */

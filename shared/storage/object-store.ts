@@ -21,13 +21,13 @@ export type ObjectStore = {
   /** Uploads without holding the body in memory. If the stream fails or `signal` aborts, the key is unchanged. */
   putStream(key: string, body: Readable, options?: PutOptions): Promise<void>;
   /**
-   * Stores an object that is mostly the same as another one: stores that can copy bytes themselves copy those parts, and the others are read and sent.
-   * Like `putStream` in all else. Rejects with `NotCopied` if the other object cannot be copied; nothing is stored then.
+   * Stores an object that is mostly the same as another one: stores that can copy bytes themselves copy those parts, and the others are read and
+   * sent. Otherwise it works like `putStream`. Rejects with `NotCopied` if the other object cannot be copied; nothing is stored then.
    */
   putParts(key: string, parts: ObjectParts, options: PartsOptions): Promise<void>;
   /** True if `putParts` copies parts without reading them. */
   copiesParts: boolean;
-  /** The bytes, or those of a range, in memory of their own. Undefined when there is no such object. */
+  /** Returns the bytes, or those of a range, as a copy that belongs to the caller. Undefined when there is no such object. */
   get(key: string, options?: StreamOptions): Promise<Uint8Array | undefined>;
   /** Undefined when there is no such object. The stream fails when the object is cut while it is read. */
   getStream(key: string, options?: StreamOptions): Promise<Readable | undefined>;

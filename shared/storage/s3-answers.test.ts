@@ -44,7 +44,7 @@ const goesOn = (token: string) =>
   `<IsTruncated>true</IsTruncated><NextContinuationToken>${token}</NextContinuationToken>`;
 const ends = '<IsTruncated>false</IsTruncated>';
 const signIn = sends('<html><body>Sign in</body></html>', { 'content-type': 'text/html' });
-/** An answer that goes on until the client leaves. */
+/** An answer that continues until the client closes the connection. */
 const endless =
   (status = 200): Answer =>
   (response) => {

@@ -12,7 +12,7 @@ const sameClockMs = 2_000;
  */
 export const dateErrorMs = 1_500;
 
-/** How far the store's clock was ahead of ours, by the `Date` of an answer to a request; undefined without a readable one. Pure. */
+/** Returns the time by which the store's clock was ahead of ours, from the `Date` of an answer; undefined without a readable date. Pure. */
 export function skewOf(date: string | null | undefined, askedAtMs: number, answeredAtMs: number): number | undefined {
   const storeTimeMs = Date.parse(date ?? '');
   return Number.isNaN(storeTimeMs)
@@ -21,9 +21,9 @@ export function skewOf(date: string | null | undefined, askedAtMs: number, answe
 }
 
 /**
- * How far the store's clock is ahead of `clock`, in whole seconds, by its last answer to this client; 0 before the first, and where both differ by less
- * than an answer shows. A store refuses signatures more than 15 minutes off its own
- * time, so links are signed by that time.
+ * Returns the whole seconds by which the store's clock is ahead of `clock`, according to its last answer to this client. It returns 0 before the
+ * first answer, and if the difference is too small to measure. A store refuses signatures more than 15 minutes off its own time, so links are signed
+ * by that time.
  */
 export function followStoreClock(client: S3Client, clock: Clock): { aheadSeconds: () => number } {
   let skewMs = 0;

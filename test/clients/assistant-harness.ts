@@ -69,7 +69,7 @@ export type AssistantHarness = {
 
 type HarnessOptions = { logger?: Logger; answerTimeoutMs?: number; budgetBytes?: number; morePages?: SearchPage[] };
 
-/** The assistant behind a test's gateway, as an argument of `gatewayHarness`. */
+/** The assistant that a test's gateway calls, as an argument of `gatewayHarness`. */
 export const assistantBehind =
   (model?: LanguageModelV4, options?: HarnessOptions) =>
   async ({ bus }: Pick<ServiceParts, 'bus'>) => {

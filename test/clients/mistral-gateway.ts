@@ -22,7 +22,7 @@ export type MistralGateway = {
   close(): Promise<void>;
 };
 
-/** A gateway with the assistant behind it, which uses a server with Mistral's protocol. */
+/** A gateway that calls an assistant, which uses a server with Mistral's protocol. */
 export async function startMistralGateway(morePages: SearchPage[] = []): Promise<MistralGateway> {
   const mistral = await startMistral();
   const model = await openLanguageModel(

@@ -34,7 +34,7 @@ const searches: Script = async function* () {
   yield { type: 'tool-call', toolCallId: 'c1', toolName: 'search', input: '{"query":"export"}' };
   yield { type: 'finish', finishReason: { unified: 'tool-calls', raw: 'tool_calls' }, usage };
 };
-/** Begins an answer and continues until nobody listens. */
+/** Begins an answer and continues until the request is aborted. */
 const neverEnds: Script = async function* (signal) {
   yield { type: 'stream-start', warnings: [] };
   yield { type: 'text-start', id: '1' };

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bearer, createOrganization, gatewayHarness, operatorToken } from '../support/gateway-harness.ts';
 import { assistantBehind } from './assistant-harness.ts';
 
-/** A gateway with an assistant behind it. Its site has a page that only the group `staff` may read. */
+/** A gateway that calls an assistant. Its site has a page that only the group `staff` may read. */
 async function startSite(domain: object) {
   const gateway = await gatewayHarness({}, assistantBehind());
   const acme = await createOrganization(gateway, 'Acme', 'enterprise', domain);

@@ -55,7 +55,7 @@ describeWithServers(['chromium'], 'hostile pages in Chromium', () => {
   });
 
   const hostileXml = {
-    'its name behind a quote': Buffer.from(
+    'its name after a quote': Buffer.from(
       `<a b="xmlns='" xmlns='http://www.w3.org/1999/xhtml'><script>pwned(1)</script></a>`,
     ),
     'UTF-16 without a mark': Buffer.from(

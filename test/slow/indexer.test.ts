@@ -350,7 +350,7 @@ test('promoting an older version makes it the searched one; deleting takes a ver
   await bus.memoryReaders.indexerContent.idle();
   await append(published(version('2')));
   await bus.memoryReaders.indexerContent.idle();
-  // Stored by an earlier indexer.
+  // An earlier indexer stored this object.
   await objectStore.put(pageMarkdownKey(scope(version('2')), 'guides/keys'), Buffer.from('# API keys'));
   await append({ type: 'ContentPromoted', version: 1, data: { organization, domain, contentVersion: version('1') } });
   await bus.memoryReaders.indexerContent.idle();

@@ -325,7 +325,7 @@ describe('an account at a provider', () => {
   test('is not taken from another browser, by a changed session, or by one of another secret', async () => {
     const running = await served(env);
     const ada = browser();
-    // Somebody else uses the address to which the provider sends a reader back.
+    // This test uses Ada's login with an address that the provider gave to another browser.
     const state = locationOf(await ask(`${site}/`, looking)).searchParams.get('state') ?? '';
     const stolen = await ada.visit(`${site}/_bindery/login?code=x&state=${state}`);
     expect([stolen.status, stolen.text]).toEqual([400, expect.stringContaining('another browser')]);

@@ -182,7 +182,7 @@ describeWithServers(['nats-server'], 'during a failure, the exports of others co
   );
 
   test(
-    'the projector that leads is paused in the middle of a rebuild, and wakes behind the flip',
+    'the leading projector is paused in the middle of a rebuild, and resumes after the other generation is read',
     async () => {
       const stop = keepExporting(others);
       const done = await Promise.all(others.map(async (site) => ({ site, jobs: await completedJobs(site) })));

@@ -63,7 +63,7 @@ describe('a bundle', () => {
     ['absolute names', () => packTar({ '/etc/escape.txt': 'x' }), /"\/etc\/escape\.txt" is absolute/],
     ['a symbolic link', () => special('symlink'), /"acme\/_bindery\/x" is a symbolic link/],
     [
-      'a file behind a symbolic link',
+      'a file below a symbolic link',
       () =>
         packTar({}, [
           { name: 'acme/a', type: 'symlink', linkname: '/tmp' },

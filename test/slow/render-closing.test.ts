@@ -200,7 +200,7 @@ describe('a segment whose sidecar is damaged is named, and counts as not rendere
     // Inflates to the same bytes, but ends the deflate stream before the data that is appended.
     ['a last block in place of the flush', endedEarly],
     ['its end cut off', (own) => own.subarray(0, -1)],
-    ['something behind its end', (own) => Buffer.concat([own, Buffer.from('}')])],
+    ['something after its end', (own) => Buffer.concat([own, Buffer.from('}')])],
     ['nothing in it', () => Buffer.from('')],
     ['that of another chunk', (_, other) => other],
   ];

@@ -34,7 +34,7 @@ export type GatewayHarness = {
   close(): Promise<void>;
 };
 
-/** Parts of the gateway that the services behind it share. */
+/** Parts of the gateway that it shares with the services that it calls. */
 export type ServiceParts = Pick<GatewayHarness, 'bus' | 'objectStore' | 'clock'> & { logger: Logger; folder: string };
 
 /** A gateway with its projections over a bus in memory and an object store in a new folder. */

@@ -102,7 +102,7 @@ export function accessRecord(changes: Partial<AccessRecord> = {}): AccessRecord 
   };
 }
 
-/** Default caller behind the gateway's calls. */
+/** Default caller, as the gateway names it in its calls. */
 export const testCaller: Caller = {
   requestId: 'req_1',
   organization: 'acme',

@@ -1,4 +1,4 @@
-/** Where a piece of a JSON text begins and ends, in bytes. */
+/** Byte offsets of a piece of a JSON text. */
 export type JsonPiece = { start: number; end: number };
 
 const code = (character: string): number => character.charCodeAt(0);

@@ -22,7 +22,7 @@ export function leadingTitle(body: string): string | undefined {
   return text === '' ? undefined : text.slice(0, maxTitle).toWellFormed();
 }
 
-/** Like `leadingTitle`, for the stored bytes of a source. */
+/** Does the same as `leadingTitle` for the stored bytes of a source. */
 export function leadingTitleOf(source: Uint8Array | string, file: string): string | undefined {
   return leadingTitle(parseFrontmatter(decodeSource(source, file).text, file).body);
 }

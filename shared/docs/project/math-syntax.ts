@@ -164,7 +164,7 @@ function tokenizeMath(effects: Effects, ok: State, nok: State): State {
       endData();
       return nok(code);
     }
-    // remark-math would take it. But TeX has backticks only as quotation marks in text, and prose has them around code.
+    // remark-math would read this as a formula. But TeX has backticks only as quotation marks in text, and prose has them around code.
     if (code === backtick && opening === 1) {
       endData();
       return nok(code);

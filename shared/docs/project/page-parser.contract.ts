@@ -206,7 +206,7 @@ export function pageParserContract(parser: PageParser): void {
       ['an attribute with many braces', `<Card a={\`${'}'.repeat(3_000)}`, 'mdx-repaired'],
       ['a template with many braces', `{\`${'}'.repeat(3_000)}\n\n# b`, 'mdx-repaired'],
       ['text before many imports', 'import a from b\n'.repeat(3_000), 'mdx-repaired'],
-      ['words behind a bracket that nothing closes', `{[${'a '.repeat(38_000)}`, 'mdx-repaired'],
+      ['words after a bracket that is never closed', `{[${'a '.repeat(38_000)}`, 'mdx-repaired'],
     ])('bounds the work on %s', (_name, source, code) => {
       const page = parse(`${source}\n`);
       expect(page.failure).toBeUndefined();
@@ -394,7 +394,7 @@ export function pageParserContract(parser: PageParser): void {
     ['comments that never end', '{/*}\n\n'.repeat(6_000)],
     ['line breaks without a slash', '<br>\n\n'.repeat(60_000)],
     ['expressions of comments', `<Made a=b/>\n\n${`{${'/**/\n'.repeat(45_000)}}\n\n`.repeat(3)}`],
-    ['expressions behind one that is none', `{x y}\n\n${'a {1} b\n\n'.repeat(4_000)}`],
+    ['expressions after an invalid one', `{x y}\n\n${'a {1} b\n\n'.repeat(4_000)}`],
     [
       'tags of a name that is made at the end',
       `{x y}\n\n${'<Made a=b/>\n\n'.repeat(2_000)}${'words '.repeat(30_000)}\n\nexport const Made = () => 1;\n`,

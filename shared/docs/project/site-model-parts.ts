@@ -9,7 +9,7 @@ import { type PageEntry, type SiteModel, siteModelSchema } from './site-model.ts
 export type SiteModelParts = {
   site: Omit<SiteModel, 'pages'>;
   paths: ReadonlySet<string>;
-  /** The pages in their order. Each call reads them anew. Throws `BrokenObject` when a page does not match the schema. */
+  /** The pages in their order. Each call reads them again. Throws `BrokenObject` when a page does not match the schema. */
   pages(): Iterable<PageEntry>;
 };
 

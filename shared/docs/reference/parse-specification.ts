@@ -70,7 +70,7 @@ const exact = (tag: ScalarTagDefinition<number>): ScalarTagDefinition => ({
   resolve(source, ...rest) {
     const value = tag.resolve(source, ...rest);
     if (value !== NOT_RESOLVED) return exactNumber(source, value);
-    // Larger than any JavaScript number.
+    // An exponent without a fraction may make the number larger than any JavaScript number.
     return /^-?[1-9]\d*[eE]\+?\d+$/.test(source) ? exactNumber(source) : value;
   },
 });

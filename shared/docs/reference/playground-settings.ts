@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, objectOf } from '#shared/docs/project/json-values.ts';
 
-/** How readers try the operation of a page. With `simple` its address can be copied, and no request is sent. */
+/** Settings of the playground of a page. With `simple`, the address of the operation can be copied, and no request is sent. */
 export type PlaygroundSettings = {
   display: 'interactive' | 'simple';
   /** True if fields are filled with examples: `api.examples.prefill`. */

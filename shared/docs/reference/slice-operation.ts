@@ -241,7 +241,10 @@ function leastOf(specification: JsonObject, schema: JsonObject): JsonObject {
   return made;
 }
 
-/** Like `lastName`, with the kind of a component other than a schema: a page shows the names of schemas, and a response may have the same name. */
+/**
+ * Returns the same as `lastName`, with the kind of a component other than a schema: a page shows the names of schemas, and a response may have the
+ * same name.
+ */
 const nameInSlice = (reference: string): string => {
   const kind = /^#\/components\/(\w+)\/[^/]+$/.exec(reference)?.[1];
   return kind === undefined || kind === 'schemas'

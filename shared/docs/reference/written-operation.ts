@@ -9,7 +9,7 @@ export type WrittenApi = {
   method: string;
   /** Address of the server, without a slash at its end; undefined if it is not configured. */
   server?: string;
-  /** With a leading slash, or empty. */
+  /** Path with a leading slash, or empty. */
   path: string;
   auth?: { method: 'bearer' | 'basic' | 'key'; name?: string };
 };

@@ -47,7 +47,7 @@ export type ChildPoolOptions = ChildProgram & {
   requestsPerChild?: number;
   /** Called for each request that cost a child, because of its deadline, the end of the process, or an invalid message. */
   onLost?: (how: ChildLoss) => void;
-  /** How the kernel confines the children. Default: the strongest confinement that this machine offers. */
+  /** The confinement of the children; by default the strongest that this machine offers. */
   confinement?: Confinement;
 };
 

@@ -46,7 +46,9 @@ export async function withSnapshot(
   }
 }
 
-/** Like `withSnapshot`, for a service that starts. It does not wait for a missing snapshot: children load their modules until it is built. */
+/**
+ * Does the same as `withSnapshot` for a service that starts. It does not wait for a missing snapshot: children load their modules until it is built.
+ */
 export async function withSnapshotSoon(
   program: ChildProgram,
   logger: StartLog,

@@ -23,7 +23,7 @@ export type ChildProgram = {
 
 export type StartOptions = ChildProgram & {
   memoryLimitMb: number;
-  /** How the kernel confines the child. Default: the strongest confinement that this machine offers. */
+  /** The confinement of the child; by default the strongest that this machine offers. */
   confinement?: Confinement | undefined;
 };
 

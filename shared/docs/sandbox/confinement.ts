@@ -7,15 +7,15 @@ import { seccompFilter } from './seccomp-filter.ts';
 type KernelDenial = 'network' | 'signals' | 'new privileges' | 'files';
 
 /**
- * How the kernel confines a child on this machine. Node's restrictions apply everywhere; the kernel's also apply to code that gets around Node. They
- * need programs that most Linux systems have. On other systems there is no kernel confinement.
+ * The confinement of children on this machine. Node's restrictions apply everywhere; the kernel's also apply to code that gets around Node. They need
+ * programs that most Linux systems have. On other systems there is no kernel confinement.
  */
 export type Confinement = {
   /** Denied capabilities, each with the program and mechanism that denies it. */
   denied: Partial<Record<KernelDenial, string>>;
   /** Capabilities that are not denied, each with the reason. */
   missing: Partial<Record<KernelDenial, string>>;
-  /** Returns the command behind the wrappers, which allow reading the `readable` files. Absolute paths. */
+  /** Returns the command with the wrappers before it, which allow reading the `readable` files. The paths are absolute. */
   wrap(command: readonly string[], readable: readonly string[]): string[];
   /**
    * Standard input of the wrapper, in the form of the shell's `printf`; empty if it reads none. It must be a pipe of the shell: the wrapper opens it

@@ -147,7 +147,7 @@ test.each([1, pieceBytes, pieceBytes + 1, 9 * pieceBytes])(
     await expect(inflatePieces(deflated, length + 1)).rejects.toThrow('deflate data');
     await expect(inflatePieces(deflated, length - 1)).rejects.toThrow('larger than');
     await expect(inflatePieces(deflated.subarray(0, -1), length)).rejects.toThrow('invalid stored block');
-    // A last block ends the data, so that a reader would ignore everything behind it.
+    // A last block ends the data, so a reader would ignore everything after it.
     const ended = Buffer.concat([deflated, Buffer.from([1, 0, 0, 0xff, 0xff])]);
     await expect(inflatePieces(ended, length)).rejects.toThrow('not made of whole pieces');
     // An open stored block of 37 bytes would contain the first bytes of the next segment, and the bundle would end after them.

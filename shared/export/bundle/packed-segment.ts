@@ -138,7 +138,7 @@ export async function readTexts(
 
 type StoredTexts = NonNullable<SegmentSidecar['texts']>;
 
-/** Where the deflated texts of one kind are among the bytes after a sidecar's JSON: from `begin` up to and without `end`. */
+/** Byte offsets of the deflated texts of one kind, in the bytes after a sidecar's JSON. */
 export function placeOfTexts(texts: StoredTexts, kind: TextKind): { begin: number; end: number } {
   const begin = kind === 'search' ? 0 : texts.search.sizeBytes;
   return { begin, end: begin + texts[kind].sizeBytes };

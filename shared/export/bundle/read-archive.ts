@@ -149,7 +149,7 @@ function tarEntries(): TarEntries {
 
   function settle(): void {
     if (ended === undefined) return;
-    arriving.promise.catch(() => {}); // A further entry may never be requested.
+    arriving.promise.catch(() => {}); // The caller may stop before it asks for the next entry, and an unhandled rejection would end the process.
     if (ended.error === undefined) arriving.resolve(undefined);
     else arriving.reject(ended.error);
   }

@@ -175,7 +175,7 @@ test('bytes that were deflated before are packed unchanged, wherever they come',
   }
 });
 
-test('deflated bytes stand side by side, and those behind them may refer to them', async () => {
+test('pieces of deflated bytes follow each other, and later ones may refer to them', async () => {
   const words = randomBytes(20_000);
   const deflated = await deflateWhole(words);
   const one = { raw: words, deflated, crc32: crc32(words) };

@@ -61,7 +61,7 @@ export function segmentWriter({ withPieces = false }: { withPieces?: boolean } =
   const pieces: SegmentPiece[] = [];
   const output = new PassThrough({ highWaterMark: windowBytes });
   const closed = finished(output);
-  closed.catch(() => {}); // Thrown by the next `add` or `finish`.
+  closed.catch(() => {}); // The next `add` or `finish` throws this error.
 
   /** Passes the oldest piece to the reader. */
   async function passOn(): Promise<void> {
@@ -91,7 +91,7 @@ export function segmentWriter({ withPieces = false }: { withPieces?: boolean } =
   async function append(length: number, sum: number, turn: Promise<DeflatedPiece>): Promise<void> {
     crc = crc32Combine(crc, sum, length);
     rawLength += length;
-    turn.catch(() => {}); // Thrown when its turn comes.
+    turn.catch(() => {}); // `passOn` throws this error when it comes to this piece.
     deflating.push(turn);
     if (output.destroyed) await closed;
     while (deflating.length >= piecesAtOnce) await passOn();

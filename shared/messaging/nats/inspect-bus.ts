@@ -139,7 +139,7 @@ async function streamFindings(
   return [...findings, ...replicaFindings(connection, streams), ...(await roomFindings(jsm)), ...services];
 }
 
-/** Findings about the number of servers that keep each message, and about copies that are behind. */
+/** Findings about the number of servers that keep each message, and about copies that are not up to date. */
 function replicaFindings(connection: NatsConnection, infos: readonly StreamInfo[]): Finding[] {
   const findings: Finding[] = [];
   const fewest = Math.min(...infos.map(({ config }) => config.num_replicas));

@@ -67,7 +67,7 @@ export function natsEventLog<C extends Commit>(
         return { commit, sequence: ack.seq };
       } catch (error) {
         if (!isConflict(error)) throw error;
-        // An earlier try may have been stored without an answer. A direct read could come from a replica that is behind.
+        // An earlier try may have been stored without an answer. A direct read could come from a replica that is not up to date.
         const { value: next } = await messages(commit.subject, after.sequence + 1, 'leader').next();
         const winner = next && stored(next);
         if (winner?.commit.id === commit.id) return winner;

@@ -65,7 +65,10 @@ export function streamSettings(row: StreamRow, replicas: number): WantedStream {
   });
 }
 
-/** The configuration of the stream behind a key-value bucket (ADR-8 of the NATS architecture): newest value per key, direct reads. */
+/**
+ * The configuration of the stream of a key-value bucket (ADR-8 of the NATS architecture), which keeps the newest value of each key and allows direct
+ * reads.
+ */
 export function bucketSettings(row: BucketRow, replicas: number): WantedStream {
   const maxAgeSeconds = row.ttlSeconds ?? 0;
   return withUnset(unsetInStreams, {

@@ -43,13 +43,13 @@ export type DeadLetterQueue = {
   ready: Promise<void>;
   /** Stores a message as a dead letter. Resolves when it is stored. */
   put(message: Pick<Delivery<unknown>, 'subject' | 'sequence'>, error: unknown): Promise<void>;
-  /** True if the message waits behind a dead letter of its subject. */
+  /** True if the message waits because of a dead letter of its subject. */
   isBehind(message: Pick<Delivery<unknown>, 'subject' | 'sequence'>): boolean;
   /** True if an earlier message of its subject was dropped, so that the message follows a hole. */
   hasHole(message: Pick<Delivery<unknown>, 'subject' | 'sequence'>): boolean;
   /**
    * Carries out one decision, or retries one message that waited for an upgrade. Returns false when there is neither. `again` handles the message of
-   * a letter and those behind it, or only those behind it. It rejects when the message of the letter fails once more.
+   * a letter and those after it, or only those after it. It rejects when the message of the letter fails once more.
    */
   settleOne(again: (letter: DeadLetter, from: 'it' | 'after-it') => Promise<void>): Promise<boolean>;
   /** Resolves when there may be a letter to settle, when `signal` aborts, or when the queue closes. */

@@ -9,8 +9,8 @@ import type { Poison } from '#shared/runtime/failures.ts';
  * - `more` takes up to `count` waiting messages (see `pendingCount`), in order; fewer when another process took some.
  * - `position` returns the sequence up to which all messages are acknowledged, and the number of messages that are unread or not yet
  *   acknowledged. It rejects when the bus is away.
- * - `reread` returns the messages of one subject from a sequence on, oldest first, whether they were settled or not, and settles nothing.
- * It serves dead letters and the messages behind them. Their `deliveryCount` is 2. A work queue has no messages to reread.
+ * - `reread` returns the messages of one subject from a sequence on, oldest first, whether they were settled or not, and settles nothing. It serves
+ *   dead letters and the messages after them. Their `deliveryCount` is 2. A work queue has no messages to reread.
  * - Deliveries are at least once. A message that cannot be parsed causes no rejection: it is delivered with `value` undefined and `problem`
  *   set.
  */
@@ -26,7 +26,7 @@ export type Delivery<T> = {
   sequence: number;
   /** 1 at the first delivery. */
   deliveryCount: number;
-  /** Number of messages that still wait behind this one. */
+  /** Number of messages that still wait after this one. */
   pendingCount: number;
   value: T | undefined;
   /** The reason why `value` is undefined. */

@@ -136,8 +136,8 @@ type ReadHistory = {
 };
 
 /**
- * A history, and the read model's record of it. The read model is read first, because the log is never behind it. If the log has newer
- * commits, both are read again until the read model has seen the end.
+ * A history, and the read model's record of it. The read model is read first, because the log is never older. If the log has newer commits, both are
+ * read again until the read model has seen the end.
  */
 async function readHistory(
   { logs, objectStore, models, anchors }: Audit,

@@ -177,7 +177,10 @@ type OfBuild = Owner & { build: string };
 
 type Filters = { path: string; language: string; version: string; tag?: string | undefined; groups: string[] };
 
-/** The filter values of a page. A page of all languages or versions has `everywhere` there. Groups have a prefix that `everyone` lacks. */
+/**
+ * The filter values of a page. A page of all languages or versions has the value `everywhere`. Groups have a prefix, so that none is equal to
+ * `everyone`.
+ */
 export function filtersOf({ path, language, version, tag, groups }: SearchPage): Filters {
   return {
     path: exact(path),

@@ -59,13 +59,13 @@ const german = { text: 'Sie können einen Arbeitsbereich löschen, wenn er Ihnen
 test('a question in another language than all found texts gets a notice', () => {
   const question = 'Wie lösche ich einen workspace?';
   expect(languageNotice(question, [english])).toBe(
-    'The question seems to be in German, and the passages that were found are in English. Names, codes and identifiers of it are found there; ask in English to find more.',
+    'The question seems to be in German, and the passages that were found are in English. Names, codes and identifiers are found in any language; for other words, ask in English.',
   );
   expect(languageNotice(question, [english, { text: 'npm rm', language: 'ja' }])).toMatch(
-    /found are in English and Japanese\. .* ask in English or Japanese to find more\.$/,
+    /found are in English and Japanese\. .* for other words, ask in English or Japanese\.$/,
   );
   expect(languageNotice(question, [])).toBe(
-    'The question seems to be in German, and nothing was found. Names, codes and identifiers of it are found in any language.',
+    'The question seems to be in German, and nothing was found. Names, codes and identifiers are found in any language.',
   );
   expect(languageNotice(question, [english, german])).toBeUndefined();
   expect(languageNotice(question, [{ text: 'npm rm', language: 'de-AT' }])).toBeUndefined();

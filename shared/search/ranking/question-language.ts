@@ -122,11 +122,11 @@ export function languageNotice(
 ): string | undefined {
   const asked = languageOfText(question);
   if (asked === undefined) return undefined;
-  const finds = 'Names, codes and identifiers of it are found';
+  const finds = 'Names, codes and identifiers are found in any language';
   if (found.length === 0)
     return asked === 'en'
       ? undefined
-      : `The question seems to be in ${nameOf(asked)}, and nothing was found. ${finds} in any language.`;
+      : `The question seems to be in ${nameOf(asked)}, and nothing was found. ${finds}.`;
   const languages = new Set(
     found
       .slice(0, mostTexts)
@@ -135,7 +135,7 @@ export function languageNotice(
   );
   if (languages.size === 0 || languages.has(asked)) return undefined;
   const theirs = [...languages].sort().map(nameOf);
-  return `The question seems to be in ${nameOf(asked)}, and the passages that were found are in ${theirs.join(' and ')}. ${finds} there; ask in ${theirs.join(' or ')} to find more.`;
+  return `The question seems to be in ${nameOf(asked)}, and the passages that were found are in ${theirs.join(' and ')}. ${finds}; for other words, ask in ${theirs.join(' or ')}.`;
 }
 
 /**

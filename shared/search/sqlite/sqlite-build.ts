@@ -93,7 +93,7 @@ async function copyOf(base: string, building: string): Promise<DatabaseSync | un
     await copyToChange(base, building);
     db = open(building);
     if (pragma(db, 'user_version') === sqliteShape && isSound(db)) {
-      // The space of removed rows is reused. But after a version with far more text, the file would keep that size without VACUUM.
+      // The space of removed rows is reused, but after a version with far more text, the file would keep its size without VACUUM.
       if (pragma(db, 'freelist_count') > pragma(db, 'page_count') / 2) db.exec('PRAGMA synchronous = OFF; VACUUM');
       return db;
     }

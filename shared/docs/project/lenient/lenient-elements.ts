@@ -99,7 +99,7 @@ export function lenientElements(repairs: Repairs): Extension {
     }
     if ((within.type as string) === 'fragment') return closesNothing(context, token, name);
     element.isClosing = true;
-    const message = `The closing tag </${name}> stands in a ${wordFor(within.type)} that began after <${name}>. The element ends behind it; put both tags on lines of their own.`;
+    const message = `The closing tag </${name}> is in a ${wordFor(within.type)} that began after <${name}>. The element ends after it; put each tag on a separate line.`;
     repairs.note(token.start, message);
   }
 

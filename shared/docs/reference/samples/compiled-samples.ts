@@ -1,7 +1,7 @@
 import { csharpLiteral, goLiteral, javaLiteral } from './sample-literals.ts';
 import { allHeaders, type SampleField, type SentRequest, sampleFile } from './sample-request.ts';
 
-/* Like `script-samples.ts`, for compiled languages. */
+/* Writes samples as `script-samples.ts` does, for compiled languages. */
 
 type Body = NonNullable<SentRequest['body']>;
 
