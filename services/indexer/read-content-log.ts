@@ -25,7 +25,7 @@ const mostDeliveries = 40;
 /** Interval at which dead letters are handled again. Missing files may come back: the project is published again, or the object store is restored. */
 const lettersAgainEveryMs = 600_000;
 
-/** Commits of one organization that wait here or are handled. More of them are given back to the bus. */
+/** Limit of the commits of one organization that wait here or are handled. Further ones are given back to the bus. */
 const mostOfOrganization = 3;
 /** Commits in flight: those that are handled, and room for others while those of some organizations wait for their turn. */
 const commitsInFlight = 12;

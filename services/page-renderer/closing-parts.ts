@@ -38,7 +38,7 @@ const sidecarsAhead = 4;
  */
 const mostReadsOfTexts = 16;
 
-/** Two adjacent segments are read at the same time. */
+/** Number of segments whose texts are read in parts. Two adjacent ones are read at the same time. */
 const segmentsInParts = 2;
 
 /** The texts of a segment are gone or damaged: its pages must be rendered again. */
