@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { SegmentDigest } from '#shared/contracts/stored-objects.ts';
-import { startWorker, workerRetry } from '#shared/messaging/queue/task-queue.ts';
+import { startWorker, storeRetry } from '#shared/messaging/queue/task-queue.ts';
 import { type Running, startService } from '#shared/service/start-service.ts';
 import type { BundlerConfig } from './config.ts';
 import { workOnTask } from './work-on-task.ts';
@@ -17,7 +17,7 @@ export function start(config: BundlerConfig): Promise<Running> {
       maxSize: mostDigests,
       sizeCalculation: ({ pieces = [] }) => 1 + pieces.length,
     });
-    const context = { ...service, facts: service.bus.facts, retry: workerRetry, known };
+    const context = { ...service, facts: service.bus.facts, retry: storeRetry, known };
     const drain = startWorker(service, {
       reader: await service.bus.bundleTasks(),
       slots: config.slots,

@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { workerRetry } from '#shared/messaging/queue/task-queue.ts';
+import { storeRetry } from '#shared/messaging/queue/task-queue.ts';
 import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
 import { type ObjectStore, ObjectStoreUnavailable } from '#shared/storage/object-store.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
@@ -58,7 +58,7 @@ describeWithServers(['nats-server'], 'a bundle', () => {
     const tasks = await bundler.bundleTasks();
     const context = {
       ...{ objectStore: harness.objectStore, facts: bundler.facts, clock: systemClock, random: randomBase62 },
-      ...{ logger: pino({ level: 'silent' }), instance: 'bundler-test', retry: workerRetry },
+      ...{ logger: pino({ level: 'silent' }), instance: 'bundler-test', retry: storeRetry },
     };
     const stop = new AbortController();
     let killed = 0;

@@ -25,5 +25,7 @@ export type OrchestratorContext = {
   taskLostAfterMs: number;
   /** Time without a renderer of a version, while others are live, after which its jobs are planned again. */
   rendererGoneAfterMs: number;
+  /** Time in which workers cannot reach the objects of a job, after which the job fails. */
+  refusedForMs: number;
   exportDeadlineMs: number;
 };

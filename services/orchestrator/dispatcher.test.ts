@@ -192,6 +192,47 @@ test('long tasks of a job that has ended are withdrawn while a worker has them, 
   expect(withdrawn.slice(2).every((taskId) => taskId.startsWith(job.jobId))).toBe(true);
 });
 
+test('a job whose tasks are postponed has one task in flight at a time, after pauses that grow, until one succeeds', async () => {
+  const { dispatcher, add, out } = dispatching();
+  const job = add('refus', 'acme', 5);
+  await dispatcher.handOut();
+  expect(out()).toHaveLength(5);
+  for (const taskId of [...out()]) dispatcher.postponed(job.jobId, taskId, 'the disk is full');
+  const pass = async (ms: number) => {
+    const before = out().length;
+    dispatcher.timePassed(ms, () => false);
+    await dispatcher.handOut();
+    return out().slice(before);
+  };
+  expect(await pass(1_900)).toEqual([]);
+  expect(await pass(200)).toEqual([`${job.jobId}.1.1.w1`]);
+  expect(await pass(10_000)).toEqual([]);
+  dispatcher.postponed(job.jobId, `${job.jobId}.1.1.w1`, 'the disk is full');
+  expect(await pass(3_900)).toEqual([]);
+  expect(await pass(200)).toEqual([`${job.jobId}.2.1.w1`]);
+  expect(dispatcher.refusedFor(16_200)).toEqual([{ job, reason: 'the disk is full' }]);
+  expect(dispatcher.refusedFor(16_201)).toEqual([]);
+  dispatcher.reported(job.jobId, 2);
+  await dispatcher.handOut();
+  expect(out().slice(-4)).toEqual(['0.1.w1', '1.1.w2', '3.1.w1', '4.1.w1'].map((end) => `${job.jobId}.${end}`));
+  expect(dispatcher.refusedFor(0)).toEqual([]);
+});
+
+test('a job that is refused leaves its credits to others, and ends when it is cancelled', async () => {
+  const { dispatcher, add, out } = dispatching();
+  const job = add('refus', 'acme', 50);
+  await dispatcher.handOut();
+  const first = [...out()];
+  add('small', 'other', 7);
+  await dispatcher.handOut();
+  expect(out()).toEqual(first);
+  for (const taskId of first) dispatcher.postponed(job.jobId, taskId, 'x');
+  await dispatcher.handOut();
+  expect(namesOf(out().slice(7))).toEqual(Array.from({ length: 7 }, () => 'small'));
+  dispatcher.ended(job);
+  expect(dispatcher.refusedFor(0)).toEqual([]);
+});
+
 test('there are at least two credits, and up to 1.75 for each slot', () => {
   expect([0, 1, 2, 3, 16].map(creditsFor)).toEqual([2, 2, 3, 5, 28]);
 });

@@ -13,14 +13,20 @@ import {
   taskOf,
   type WorkerGroup,
 } from './outstanding-tasks.ts';
+import { type RefusedJobs, refusedJobs } from './refused-jobs.ts';
 import { creditsFor } from './worker-pool.ts';
 
 export type TaskDispatcher = {
   /** Checks again which work of the job can be handed out. */
   changed(job: ActiveJob): void;
   ended(job: ActiveJob): void;
-  /** Frees the credit of a unit that a worker reported. */
+  /** Frees the credit of a unit that a worker reported. Without `attempt` the report is a success. */
   reported(jobId: string, unit: WorkUnit, attempt?: number): void;
+  /** Frees the credit of a task whose worker could not reach the object store. Its work is handed out again after a pause. */
+  postponed(jobId: string, taskId: string, reason: string): void;
+  refusedFor: RefusedJobs['refusedFor'];
+  /** Counts the time of a refused job anew. */
+  forgetRefusal(job: ActiveJob): void;
   /** True if no work of the job is waiting or in flight, so that no more facts will come. */
   isQuiet(jobId: string): boolean;
   /** Hands out work while there are credits. Resolves when all of it is in the queue. */
@@ -47,6 +53,7 @@ type Place = { group: WorkerGroup; queue: FairQueue<ActiveJob> };
 /** Hands out work with credits. Work without a credit waits in the log, not in the queue. The cost of a task hardly depends on the number of waiting jobs. */
 export function taskDispatcher(context: DispatchContext): TaskDispatcher {
   const handedOut = handedOutTasks();
+  const refused = refusedJobs();
   const jobs = new Map<string, ActiveJob>();
   /** Waiting jobs by group of workers: an organization without work for one group may wait for another. Empty entries are removed. */
   const places = new Map<string, Place>();
@@ -58,10 +65,23 @@ export function taskDispatcher(context: DispatchContext): TaskDispatcher {
     const state = stateOf(job);
     const open = openUnits(state);
     const left = new Set(open);
-    handedOut.keepOnly(job.jobId, ({ unit, taskId }) => left.has(unit) && taskId === taskIdOf(state, unit));
+    const idOf = (unit: WorkUnit) => taskIdOf(state, unit, job.postponements.get(unit));
+    handedOut.keepOnly(job.jobId, ({ unit, taskId }) => left.has(unit) && taskId === idOf(unit));
     const out = handedOut.unitsOf(job.jobId);
-    job.waiting = open.filter((unit) => !out.has(unit));
+    job.waiting = allowed(
+      job,
+      open.filter((unit) => !out.has(unit)),
+    );
     place(job);
+  }
+
+  /** All of the waiting units, or at most one of a job that the store refused: each time another, because one may be refused for its own sake. */
+  function allowed(job: ActiveJob, waiting: WorkUnit[]): WorkUnit[] {
+    const refusal = refused.of(job);
+    if (refusal === undefined) return waiting;
+    const mayTry = refusal.mayTry && !handedOut.isOut(job.jobId) && waiting.length > 0;
+    const at = refusal.tries % waiting.length;
+    return mayTry ? waiting.slice(at, at + 1) : [];
   }
 
   /** Queues the job for the workers that can do its work, if any of it is not handed out. */
@@ -103,7 +123,11 @@ export function taskDispatcher(context: DispatchContext): TaskDispatcher {
 
   async function submit(job: ActiveJob, unit: WorkUnit, group: WorkerGroup): Promise<void> {
     const state = stateOf(job);
-    const task = taskOf(state, unit, { traceparent: job.stored.commit.traceparent, after: job.after });
+    const task = taskOf(state, unit, {
+      traceparent: job.stored.commit.traceparent,
+      after: job.after,
+      postponements: job.postponements.get(unit),
+    });
     const { taskId, jobId, attempt } = task;
     const { organization, organizationPlan } = state;
     handedOut.add({ taskId, jobId, unit, attempt, group, organization, organizationPlan });
@@ -135,12 +159,30 @@ export function taskDispatcher(context: DispatchContext): TaskDispatcher {
     },
     ended(job) {
       jobs.delete(job.jobId);
+      refused.forget(job);
       if (isActive(stateOf(job).phase)) handedOut.keepOnly(job.jobId, () => false);
       else handedOut.endJob(job.jobId);
       job.waiting = [];
       place(job);
     },
-    reported: (jobId, unit, attempt) => handedOut.reported(jobId, unit, attempt),
+    reported(jobId, unit, attempt) {
+      handedOut.reported(jobId, unit, attempt);
+      const job = jobs.get(jobId);
+      if (job === undefined || attempt !== undefined || refused.of(job) === undefined) return;
+      refused.forget(job);
+      refresh(job);
+    },
+    postponed(jobId, taskId, reason) {
+      const job = jobs.get(jobId);
+      const unit = handedOut.unitOf(taskId);
+      if (job === undefined || unit === undefined) return;
+      job.postponements.set(unit, (job.postponements.get(unit) ?? 0) + 1);
+      handedOut.remove(taskId);
+      refused.postponed(job, reason);
+      refresh(job);
+    },
+    refusedFor: (ms) => refused.refusedFor(ms),
+    forgetRefusal: (job) => refused.forget(job),
     isQuiet: (jobId) => {
       const job = jobs.get(jobId);
       return job !== undefined && job.waiting.length === 0 && !handedOut.isOut(jobId);
@@ -153,6 +195,7 @@ export function taskDispatcher(context: DispatchContext): TaskDispatcher {
       return running;
     },
     timePassed(elapsedMs, isHeld) {
+      for (const job of refused.timePassed(elapsedMs)) refresh(job);
       const long = handedOut.countHeld(elapsedMs, turnMs, isHeld);
       for (const { group, organization, organizationPlan } of long)
         places.get(groupName(group))?.queue.charge(organization, organizationPlan, elapsedMs / turnMs);

@@ -39,13 +39,23 @@ export type ActiveJob = {
   lastDecision: Promise<unknown>;
   /** Hash of an earlier plan of the documentation whose bundle probably has most parts of this job's. */
   after?: string;
+  /** Number of times that workers postponed a unit. */
+  postponements: Map<WorkUnit, number>;
 };
 
 export const stateOf = (job: ActiveJob): ExportJobState => job.stored.commit.data.state;
 
 export function activeJob(stored: StoredCommit<ExportCommit>): ActiveJob {
   const { organization, jobId } = stored.commit.data.state;
-  return { organization, jobId, stored, waiting: [], servedAt: 0, lastDecision: Promise.resolve() };
+  return {
+    organization,
+    jobId,
+    stored,
+    waiting: [],
+    servedAt: 0,
+    lastDecision: Promise.resolve(),
+    postponements: new Map(),
+  };
 }
 
 /** Removes a job that has ended from the index of active jobs. If this fails, the next leader does it. Never rejects. */

@@ -120,6 +120,11 @@ async function watchTime(
         deadlines.remove(job);
         change(job, late);
       }
+      for (const { job, reason } of dispatcher.refusedFor(context.refusedForMs)) {
+        // The job ends or leaves the registry, unless that cannot be decided now.
+        dispatcher.forgetRefusal(job);
+        change(job, refusedTooLong(reason, context.refusedForMs));
+      }
       void dispatcher.handOut();
     }
   } catch (error) {
@@ -153,5 +158,13 @@ function overdue(job: ActiveJob, now: number, deadlineMs: number): ExportCommand
   return {
     type: 'Fail',
     error: `The export did not end within ${minutes} minutes: ${reached}. Rendered pages are kept for the next export.`,
+  };
+}
+
+function refusedTooLong(reason: string, refusedForMs: number): ExportCommand {
+  const minutes = Math.round(refusedForMs / 60_000);
+  return {
+    type: 'Fail',
+    error: `The object store was unavailable for ${minutes} minutes: ${reason}. Rendered pages are kept for the next export.`,
   };
 }

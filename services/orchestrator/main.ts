@@ -14,6 +14,9 @@ export { orchestratorSettings as settings } from './config.ts';
 /** Time without a renderer of a version after which its jobs are planned again. Renderers restart in less, and the deadline of an export is much longer. */
 const rendererGoneAfterMs = 30_000;
 
+/** Longer than a store takes to restart. */
+const refusedForMs = 6 * 60_000;
+
 /** Decides on exports while it has the lease; until then it waits as a spare. */
 export function start(config: OrchestratorConfig): Promise<Running> {
   return startService('orchestrator', config, async (service) => {
@@ -30,6 +33,7 @@ export function start(config: OrchestratorConfig): Promise<Running> {
       plans: planMaker(),
       taskLostAfterMs: config.taskLostAfterSeconds * 1000,
       rendererGoneAfterMs,
+      refusedForMs,
       exportDeadlineMs: config.exportDeadlineMinutes * 60_000,
     };
     // A spare also watches the workers, so that it can hand out tasks as soon as it leads.

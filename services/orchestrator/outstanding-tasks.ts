@@ -40,6 +40,8 @@ export type HandedOutTasks = {
   add(task: HandedOut): void;
   /** The units of a job in flight, reported or not. */
   unitsOf(jobId: string): ReadonlySet<WorkUnit>;
+  /** The unit of a task that was handed out. */
+  unitOf(taskId: string): WorkUnit | undefined;
   /** True if the job has a task that was handed out and is not reported yet. */
   isOut(jobId: string): boolean;
   /** Credits in use of a group. */
@@ -112,6 +114,7 @@ export function handedOutTasks(): HandedOutTasks {
       use(entry, 1);
     },
     unitsOf: (jobId) => new Set([...ofJob(jobId)].map(({ unit }) => unit)),
+    unitOf: (taskId) => entries.get(taskId)?.unit,
     isOut: (jobId) => [...ofJob(jobId)].some(({ reported }) => !reported),
     inUse: (group) => used.get(groupName(group)) ?? 0,
     inUseBy: (service) => [...used].reduce((sum, [name, credits]) => sum + (isOf(service, name) ? credits : 0), 0),
@@ -172,12 +175,13 @@ export function openUnits(state: ExportJobState): WorkUnit[] {
 
 /**
  * The same attempt at the same work has the same id, so a task that is handed out twice around a change of leader is stored once. After a lost
- * segment or a new plan the same attempt is new work, which the queue must not deduplicate. Pure.
+ * segment, a new plan or a postponement the same attempt is new work, which the queue must not deduplicate. Pure.
  */
-export function taskIdOf(state: ExportJobState, unit: WorkUnit): string {
+export function taskIdOf(state: ExportJobState, unit: WorkUnit, postponements = 0): string {
   const lost = state.lostSegments === undefined ? '' : `.${state.lostSegments}`;
   const replanned = state.replans === undefined ? '' : `.p${state.replans}`;
-  return `${state.jobId}.${unit}.${attemptOf(state, unit)}${lost}${replanned}`;
+  const postponed = postponements === 0 ? '' : `.w${postponements}`;
+  return `${state.jobId}.${unit}.${attemptOf(state, unit)}${lost}${replanned}${postponed}`;
 }
 
 /** The workers for the job's current work; undefined before the plan. */
@@ -192,14 +196,18 @@ export function groupOf(state: ExportJobState): WorkerGroup | undefined {
 export function taskOf(
   state: ExportJobState,
   unit: WorkUnit,
-  { traceparent, after }: { traceparent?: string | undefined; after?: string | undefined } = {},
+  {
+    traceparent,
+    after,
+    postponements,
+  }: { traceparent?: string | undefined; after?: string | undefined; postponements?: number | undefined } = {},
 ): RenderTask | BundleTask {
   const { planHash, rendererVersion, organization, jobId, domain } = state;
   if (planHash === undefined || rendererVersion === undefined) throw new Error(`The job ${jobId} has no plan yet.`);
   const attempt = attemptOf(state, unit);
   const common = {
     version: 1 as const,
-    taskId: taskIdOf(state, unit),
+    taskId: taskIdOf(state, unit, postponements),
     organization,
     jobId,
     domain,

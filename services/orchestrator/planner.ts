@@ -5,6 +5,7 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { ownAttributes, tracingOf } from '#shared/runtime/tracing.ts';
 import { messageOf, Unavailable } from '#shared/runtime/failures.ts';
+import { pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
 import { DamagedObject, type ObjectStore, unlessDamaged } from '#shared/storage/object-store.ts';
 import { getJson } from '#shared/storage/stored-json.ts';
 import type { OrchestratorContext } from './context.ts';
@@ -17,7 +18,8 @@ import { presentChunks } from './present-chunks.ts';
 /** Small plans take turns in their thread. Only one large plan is made at a time, because its model takes ten times its size in memory. */
 const atOnce = { small: 4, large: 1 };
 type Lane = keyof typeof atOnce;
-const againAfterMs = 1_000;
+/** Pauses of a job that cannot be planned yet. Each try makes the whole plan, and other plans need that time. */
+const againAfter: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 15_000 };
 
 export type JobPlanner = {
   /** Plans the job if it has no plan. */
@@ -37,6 +39,7 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
   const waiting = { small: fairQueue<ActiveJob>(), large: fairQueue<ActiveJob>() };
   /** Jobs that wait for their plan, in the queue or outside, or whose plan is being made. */
   const underWay = new Set<ActiveJob>();
+  const failedTries = new WeakMap<ActiveJob, number>();
   const running = { small: new Set<Promise<void>>(), large: new Set<Promise<void>>() };
   const joined = joinedPlans();
   /** Plans of jobs under way, which this process made. */
@@ -84,6 +87,7 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
         made.set(job, planned);
         if (planned.after !== undefined) job.after = planned.after;
       }
+      failedTries.delete(job);
       if (planned !== undefined) await registry().change(job, planned.command, job.stored.commit.id);
       underWay.delete(job);
       crashPoint('after-plan-commit', 'orchestrator');
@@ -94,7 +98,9 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
         return;
       }
       context.logger.warn({ err: error, jobId }, 'an export could not be planned yet; it is tried again');
-      setTimeout(() => queue(job, lane), againAfterMs).unref();
+      const tries = (failedTries.get(job) ?? 0) + 1;
+      failedTries.set(job, tries);
+      setTimeout(() => queue(job, lane), pauseAfter(tries, againAfter)).unref();
     }
   }
 

@@ -123,6 +123,7 @@ export async function readFacts(
       return;
     }
     const freed = unitOf(value);
+    if (value.type === 'TaskPostponed') dispatcher.postponed(value.jobId, value.data.taskId, value.data.reason);
     if (freed !== undefined) dispatcher.reported(value.jobId, freed.unit, freed.attempt);
     collect({ ...delivery, value });
     if (freed !== undefined) void dispatcher.handOut();
@@ -155,6 +156,7 @@ function unitOf(fact: Fact): { unit: WorkUnit; attempt?: number } | undefined {
     case 'BundleFailed':
       return { unit: bundleUnit, attempt: fact.data.attempt };
     case 'SegmentsLost':
+    case 'TaskPostponed':
     case 'CancelRequested':
       return undefined;
   }

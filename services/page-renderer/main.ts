@@ -3,7 +3,7 @@ import { childLosses, childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { withSnapshotSoon } from '#shared/docs/sandbox/child-snapshot.ts';
 import { describeConfinement, kernelConfinement } from '#shared/docs/sandbox/confinement.ts';
 import { requireNativeParser } from '#shared/docs/sandbox/native-code.ts';
-import { startWorker, workerRetry } from '#shared/messaging/queue/task-queue.ts';
+import { startWorker, storeRetry } from '#shared/messaging/queue/task-queue.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { type Running, startService } from '#shared/service/start-service.ts';
 import type { PageRendererConfig } from './config.ts';
@@ -69,7 +69,7 @@ export function start(config: PageRendererConfig): Promise<Running> {
       digests: digestStates(),
       pageDeadlineMs: config.pageDeadlineMs,
       measures: renderMeasures(metrics),
-      retry: workerRetry,
+      retry: storeRetry,
     };
     const drain = startWorker(service, {
       reader: await bus.renderTasks(version),

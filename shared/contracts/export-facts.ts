@@ -55,6 +55,8 @@ export const factSchema = z.discriminatedUnion('type', [
     reused: z.boolean().optional(),
   }),
   fact('BundleFailed', { attempt, reason: z.string().max(500) }),
+  /** The object store was unavailable. It counts as no attempt: the task is handed out again after a pause, under another id. */
+  fact('TaskPostponed', { taskId: z.string().min(1).max(120), reason: z.string().max(500) }),
   /** `request` is absent in facts of older gateways. */
   fact('CancelRequested', { actor: actorSchema, request: requestBehindSchema.optional() }),
 ]);

@@ -30,8 +30,12 @@ export type ExportHarness = {
   objectStore: ObjectStore;
   environment: Record<string, string>;
   start(service: 'orchestrator' | 'page-renderer' | 'bundler', environment?: Record<string, string>): Promise<Running>;
-  /** Stores a content version of these pages; returns its id. */
-  publish(pages: readonly PageOfModel[], files?: Parameters<typeof siteModel>[1]): Promise<string>;
+  /** Stores a content version of these pages, of `acme` by default; returns its id. */
+  publish(
+    pages: readonly PageOfModel[],
+    files?: Parameters<typeof siteModel>[1],
+    organization?: string,
+  ): Promise<string>;
   /** Appends a request as the gateway does; returns the job's id. */
   request(contentVersion: string, changes?: Partial<ExportEventOf<'ExportRequested'>['data']>): Promise<string>;
   /** The next commit of the job that `wanted` accepts. Commits are read in order, each only once. */
@@ -43,9 +47,9 @@ export const organization = 'acme';
 export const domain = 'docs';
 
 /** Starts everything that an export needs except its services: a real bus, a folder as object store, and requests. */
-export async function startExportHarness(): Promise<ExportHarness> {
+export async function startExportHarness(options: { objectFolder?: string } = {}): Promise<ExportHarness> {
   const folder = await mkdtemp(join(tmpdir(), 'bindery-export-'));
-  const objectFolder = join(folder, 'objects');
+  const objectFolder = options.objectFolder ?? join(folder, 'objects');
   const bus = await startTestBus({ rendererVersions: [await rendererVersion()] });
   const objectStore = testObjectStore(objectFolder);
   const gateway = await bus.connect('gateway');
@@ -79,11 +83,11 @@ export async function startExportHarness(): Promise<ExportHarness> {
       running.push(started);
       return started;
     },
-    async publish(pages, files = {}) {
+    async publish(pages, files = {}, of = organization) {
       const model = siteModel(pages, files);
       const texts = [...pages.map(sourceOf), ...Object.values(files).flatMap((group) => Object.values(group ?? {}))];
-      for (const text of texts) await objectStore.put(blobKey(organization, sha256Of(text)), Buffer.from(text));
-      const key = siteModelKey({ organization, domain, contentVersion: model.contentVersion });
+      for (const text of texts) await objectStore.put(blobKey(of, sha256Of(text)), Buffer.from(text));
+      const key = siteModelKey({ organization: of, domain, contentVersion: model.contentVersion });
       await objectStore.put(key, Buffer.from(JSON.stringify(model)));
       return model.contentVersion;
     },
@@ -93,7 +97,7 @@ export async function startExportHarness(): Promise<ExportHarness> {
       const actor = { kind: 'key' as const, id: 'key_0000000000000000' };
       const time = new Date();
       const state = exportJobAggregate.evolve(undefined, event, { time: time.toISOString(), actor });
-      const commit = nextCommit(exportLogSubject(organization, jobId), undefined, [event], state, {
+      const commit = nextCommit(exportLogSubject(event.data.organization, jobId), undefined, [event], state, {
         id: `ec_${randomBase62(22)}`,
         source: 'gateway',
         actor,

@@ -57,7 +57,7 @@ function pools(clock: Clock): Pick<OrchestratorContext, 'renderers' | 'bundlers'
   return { renderers, bundlers, measures, plans: planMaker() };
 }
 
-const times = { taskLostAfterMs: 30_000, rendererGoneAfterMs: 30_000, exportDeadlineMs: 60_000 };
+const times = { taskLostAfterMs: 30_000, rendererGoneAfterMs: 30_000, refusedForMs: 360_000, exportDeadlineMs: 60_000 };
 
 /**
  * An orchestrator as the service starts it, with times that a test sets. `vanishes`: true if it stops without releasing its lease, like a process

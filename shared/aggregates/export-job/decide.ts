@@ -213,6 +213,8 @@ function foldFact(state: ExportJobState, fact: Fact, known: Knowledge): ExportEv
       return bundleJoined(state, fact, known);
     case 'BundleFailed':
       return bundleFailed(state, fact.data.attempt, fact.data.reason);
+    case 'TaskPostponed':
+      return [];
     case 'CancelRequested':
       return [{ type: 'ExportCancelled', version, data: { cancelledBy: fact.data.actor.id } }];
   }

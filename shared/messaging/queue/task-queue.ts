@@ -2,7 +2,7 @@ import type { Attributes } from '@opentelemetry/api';
 import type { Fact } from '#shared/contracts/export-facts.ts';
 import type { BundleTask, PresenceReport, RenderTask } from '#shared/contracts/export-tasks.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
-import { messageOf } from '#shared/runtime/failures.ts';
+import { messageOf, Unavailable } from '#shared/runtime/failures.ts';
 import { everySecond, retryUnavailable, type RetryPolicy } from '#shared/runtime/retry.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { collectedTraceId, ownAttributes, tracingOf } from '#shared/runtime/tracing.ts';
@@ -70,8 +70,14 @@ const mostDeliveries = 3;
 /** Grace period for tasks in flight when a worker stops. After it they are given back, and another worker takes them. */
 const graceMs = 5_000;
 
-/** Retry policy of workers for calls to the bus and the object store. An attempt fails when it gives up. */
-export const workerRetry: RetryPolicy = { firstPauseMs: 100, longestPauseMs: 5_000, giveUpAfterMs: 120_000 };
+/**
+ * Retry policy of workers for calls to the object store. A task is postponed when it gives up. Until then it keeps its slot, which other organizations
+ * need: the store may refuse the objects of one alone.
+ */
+export const storeRetry: RetryPolicy = { firstPauseMs: 100, longestPauseMs: 2_000, giveUpAfterMs: 5_000 };
+
+/** Retry policy of workers for reports. The task is redelivered when it gives up. */
+const reportRetry: RetryPolicy = { firstPauseMs: 100, longestPauseMs: 5_000, giveUpAfterMs: 120_000 };
 
 /**
  * Works on tasks in a number of slots, and reports every second which ones are in flight. The returned function stops it: no new task is
@@ -180,7 +186,7 @@ export type ReportContext = {
   logger: Logger;
   random: RandomDigits;
   instance: string;
-  /** Retry policy for the bus and the object store. The attempt fails when it gives up. */
+  /** Retry policy for the object store. The task is postponed when it gives up. */
   retry: RetryPolicy;
 };
 
@@ -193,7 +199,8 @@ const spanOf = ({ organization, jobId, taskId, attempt }: RenderTask | BundleTas
 
 /**
  * Works on one task and records its outcome as a fact: the report of `work`, or that of `failed` when `work` throws or the task was
- * delivered too often. Rejects when the fact could not be stored, or when `signal` aborts. Then the task has to be redelivered.
+ * delivered too often. A task whose `work` throws `Unavailable` is postponed. Rejects when the fact could not be stored, or when `signal` aborts. Then
+ * the task has to be redelivered.
  */
 export async function workAndReport(
   context: ReportContext,
@@ -211,11 +218,13 @@ export async function workAndReport(
       span.set(ownAttributes({ outcome: reported.type }));
       return reported;
     })
-    .catch((error: unknown) => {
+    .catch((error: unknown): Report => {
       signal.throwIfAborted();
       const about = { err: error, taskId, jobId, organization, attempt, traceId: collectedTraceId(traceparent) };
-      context.logger.warn(about, 'a task failed');
-      return failed(messageOf(error).slice(0, mostReasonCharacters));
+      const reason = messageOf(error).slice(0, mostReasonCharacters);
+      const isPostponed = error instanceof Unavailable;
+      context.logger.warn(about, isPostponed ? 'a task is postponed' : 'a task failed');
+      return isPostponed ? { type: 'TaskPostponed', data: { taskId, reason } } : failed(reason);
     });
   const fact = {
     version: 1,
@@ -228,5 +237,5 @@ export async function workAndReport(
     ...(traceparent === undefined ? {} : { traceparent }),
     ...report,
   } as Fact;
-  await retryUnavailable(context.retry, signal, () => context.facts.record(fact));
+  await retryUnavailable(reportRetry, signal, () => context.facts.record(fact));
 }
