@@ -66,7 +66,7 @@ export async function startWorkersOn(objectStore: ObjectStore, { bus }: Pick<Exp
   return {
     /** The tasks in flight of a service, as it reported them. */
     tasksOf: (service: 'page-renderer' | 'bundler') => reports[service]?.tasks ?? [],
-    async stop() {
+    stop: async (): Promise<void> => {
       await Promise.all([stopRenderer(), stopBundler()]);
       await pool.close();
     },
