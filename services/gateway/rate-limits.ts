@@ -100,7 +100,7 @@ export function measuredLimits(
 
   metrics.gauge(
     'bindery_rate_limits_local',
-    '1 while Redis is away, so that this gateway counts requests alone, with its share of each limit.',
+    '1 while Redis is unavailable, so that this gateway counts requests alone, with its share of each limit.',
     () => Number(rateLimiter.problem() !== undefined),
   );
   return {

@@ -269,7 +269,7 @@ test('when bus or store are away nothing is removed', async () => {
   };
   await expect(sweep({ objectStore: { ...store, get: away } })).rejects.toThrow(ObjectStoreUnavailable);
   bus.away = true;
-  await expect(sweep()).rejects.toThrow('The bus is away');
+  await expect(sweep()).rejects.toThrow('The bus is unavailable');
   bus.away = false;
   expect(await isThere([orphan])).toEqual([true]);
 });

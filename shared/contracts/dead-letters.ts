@@ -35,7 +35,7 @@ export const deadLetterSchema = z.object({
   /** True if later messages of its subject wait for it. */
   isOrdered: z.boolean(),
   setAsideAt: timestamp,
-  /** The decision that is not carried out yet; of a dropped letter, the one that was carried out. */
+  /** The decision that has not been carried out yet, or the one by which the letter was dropped. */
   decision: letterDecisionSchema.optional(),
   /** The process that carries out the decision. */
   takenBy: z.string().optional(),

@@ -80,7 +80,7 @@ function memoryFindings({ maxmemory = '0', maxmemory_policy: policy = 'noevictio
   if (policy.startsWith('allkeys') || policy.startsWith('volatile')) {
     return [
       warning(
-        `When its memory is full, Redis evicts counts (maxmemory-policy ${policy}): limits then begin anew.`,
+        `When its memory is full, Redis evicts counts (maxmemory-policy ${policy}): limits then start again from 0.`,
         'Set maxmemory-policy to noeviction.',
       ),
     ];

@@ -79,12 +79,14 @@ describeWithServers(['redis-server'], 'rate limits in Redis', () => {
           await takeAll(limiter, hour(`probe-${how}`, 1_000), 1);
           return limiter.problem();
         })
-        .toMatch(/^Redis is away \(.+\)\. Until it answers, this gateway counts alone, with 1\/3 of each limit\.$/);
+        .toMatch(
+          /^Redis is unavailable \(.+\)\. Until it answers, this gateway counts alone, with 1\/3 of each limit\.$/,
+        );
       // Requests that were counted alone before count against the part.
       expect(count(await takeAll(limiter, limit, 60))).toBeLessThanOrEqual(30);
       expect(count(await takeAll(limiter, limit, 5))).toBe(0);
       expect(await limiter.take(hour(`one-${how}`, 2), 'acme')).toMatchObject({ allowed: true });
-      expect(logged.filter(({ level, msg }) => level === 40 && msg.startsWith('Redis is away'))).toHaveLength(1);
+      expect(logged.filter(({ level, msg }) => level === 40 && msg.startsWith('Redis is unavailable'))).toHaveLength(1);
 
       await regain();
       await expect.poll(() => limiter.problem()).toBeUndefined();
@@ -141,7 +143,9 @@ describeWithServers(['redis-server'], 'rate limits in Redis', () => {
       expect(await limiter.take(limit, key)).toMatchObject({ allowed: true, remaining: 9 });
       expect(await operator.get(keyOf(key))).toBe('1');
     }
-    expect(logged.map(({ msg }) => msg)).toEqual(Array(3).fill('a count in Redis cannot be read: it starts anew'));
+    expect(logged.map(({ msg }) => msg)).toEqual(
+      Array(3).fill('a count in Redis cannot be read: it starts again from 0'),
+    );
     operator.disconnect();
   });
 
@@ -184,7 +188,7 @@ describeWithServers(['redis-server'], 'rate limits in Redis', () => {
       remaining: 0,
       resetSeconds: expect.any(Number) as number,
     });
-    expect(limiter.problem()).toMatch(/^Redis is away \(/);
+    expect(limiter.problem()).toMatch(/^Redis is unavailable \(/);
     odd.answer = '*2\r\n:1\r\n:1000\r\n';
     await expect.poll(() => limiter.problem()).toBeUndefined();
     await limiter.close();

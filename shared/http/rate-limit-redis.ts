@@ -86,7 +86,7 @@ export async function redisRateLimiter(options: RedisRateLimiterOptions): Promis
   /** Removes a value that cannot be counted. This request is counted in memory; the next one starts a new count. */
   function startAnew(limit: RateLimit, key: string, error: unknown): void {
     const about = { limit: limit.name, key, problem: messageOf(error) };
-    logger.warn(about, 'a count in Redis cannot be read: it starts anew');
+    logger.warn(about, 'a count in Redis cannot be read: it starts again from 0');
     counterOf(limit).delete(key).catch(circuit.open);
   }
 
@@ -103,7 +103,7 @@ export async function redisRateLimiter(options: RedisRateLimiterOptions): Promis
       const problem = circuit.problem();
       return problem === undefined
         ? undefined
-        : `Redis is away (${problem}). Until it answers, this gateway counts alone, with 1/${copies()} of each limit.`;
+        : `Redis is unavailable (${problem}). Until it answers, this gateway counts alone, with 1/${copies()} of each limit.`;
     },
     async close() {
       circuit.close();
@@ -225,7 +225,7 @@ function circuitTo(redis: Redis, count: () => Promise<unknown>, logger: Logger) 
       if (problem !== undefined || closed.signal.aborted) return;
       problem = redis.status === 'ready' ? messageOf(failure) : (connectionError ?? messageOf(failure));
       connectionError = undefined;
-      logger.warn({ problem }, 'Redis is away: this gateway counts rate limits alone, with its part of each');
+      logger.warn({ problem }, 'Redis is unavailable: this gateway counts rate limits alone, with its part of each');
       recover().catch((reason: unknown) => {
         if (!closed.signal.aborted) logger.error({ err: reason }, 'the probes of Redis ended');
       });

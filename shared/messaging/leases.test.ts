@@ -36,7 +36,7 @@ test('when the work fails the lease is released', async () => {
   const stop = new AbortController();
   const fail = async () => {
     setImmediate(() => stop.abort());
-    throw new Error('the bus is away');
+    throw new Error('the bus is unavailable');
   };
   expect(await lead(fail, stop)).toEqual(['a leads r', 'released']);
 });

@@ -6,7 +6,7 @@ import type { Logger } from '#shared/runtime/telemetry.ts';
  * that it still leads, so the guarded append is the fencing; the lease only prevents duplicate work.
  */
 export type Leases = {
-  /** Waits until the role is free and takes it, also while the bus is away. Rejects when `signal` aborts. */
+  /** Waits until the role is free and takes it, also while the bus is unavailable. Rejects when `signal` aborts. */
   acquire(role: string, holder: string, signal: AbortSignal): Promise<HeldLease>;
 };
 

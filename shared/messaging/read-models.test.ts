@@ -38,11 +38,11 @@ test('a watch that fails is begun again with the next question, and not after th
     // oxlint-disable-next-line require-yield
     async *watch(): AsyncGenerator<DocumentChange<ProjectionPointer>> {
       watches += 1;
-      throw new Error('The bus is away.');
+      throw new Error('The bus is unavailable.');
     },
   });
-  await expect(pointers.live('exports')).rejects.toThrow('away');
-  await expect(pointers.live('exports')).rejects.toThrow('away');
+  await expect(pointers.live('exports')).rejects.toThrow('unavailable');
+  await expect(pointers.live('exports')).rejects.toThrow('unavailable');
   expect(watches).toBe(2);
   await pointers.close();
   expect(watches).toBe(2);

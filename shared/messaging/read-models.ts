@@ -84,7 +84,7 @@ export async function keepFollowing(
 
 /** The generation that is read, for each read model, followed as it changes. */
 export type Pointers = {
-  /** Waits until the pointers are known. Rejects while the bus is away. */
+  /** Waits until the pointers are known. Rejects while the bus is unavailable. */
   live(projection: ProjectionName): Promise<Generation>;
   /** True if updates from a generation count: it is the one that is read, or was until recently, as far as this process knows. */
   counts(projection: ProjectionName, generation: Generation): boolean;
@@ -155,7 +155,7 @@ export function followPointers(store: Pick<DocumentStore<ProjectionPointer>, 'wa
     close: async () => {
       clearTimeout(again);
       stop.abort();
-      // The watch does not end while its bus is away, so the wait has a limit.
+      // The watch does not end while its bus is unavailable, so the wait has a limit.
       await Promise.race([ended, delay(closeWithinMs, undefined, { ref: false })]);
     },
   };
@@ -186,7 +186,7 @@ export function liveStore<T>(
         const generation = await pointers.live(projection);
         const forget = pointers.onChange(() => {
           const check = async () => (await pointers.live(projection)) !== generation && flipped.abort();
-          // A pointer that cannot be read is no flip. The watch itself notices when the bus is away.
+          // A pointer that cannot be read is no flip. The watch itself notices when the bus is unavailable.
           void check().catch(() => {});
         });
         try {

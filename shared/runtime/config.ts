@@ -65,7 +65,7 @@ export function loadConfig<S extends Settings>(settings: S, env: Record<string, 
   return config as ConfigOf<S>;
 }
 
-/** The other place where a secret was looked up, for the error. */
+/** The end of an error for a secret that is missing: the second place where it may be. */
 const lookedIn = ({ BINDERY_SECRETS: folder }: Record<string, string | undefined>): string =>
   folder ? `, and the folder ${folder} has no file of that name` : '';
 

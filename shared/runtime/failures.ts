@@ -3,7 +3,7 @@
  * reloads or gives up tests for them.
  */
 
-/** A required system is away or too slow. The same call may succeed later. */
+/** A required system is unavailable or too slow. The same call may succeed later. */
 export class Unavailable extends Error {
   override name = 'Unavailable';
 }

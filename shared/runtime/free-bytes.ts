@@ -7,5 +7,5 @@ export function freeBytes({ buffer, byteOffset }: Uint8Array): void {
   if (byteOffset === 0 && buffer instanceof ArrayBuffer && buffer.byteLength >= leastFreed) buffer.transfer(0);
 }
 
-/** More than the pool from which Node takes small buffers. */
+/** Size from which a buffer is freed. It is larger than the pool from which Node takes small buffers. */
 const leastFreed = 128 * 1024;

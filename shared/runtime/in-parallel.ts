@@ -28,7 +28,10 @@ export async function inParallel<T, R>(
   return results;
 }
 
-/** The same for an asynchronous sequence: each item is taken when a call can begin, and finished items are not kept. */
+/**
+ * Calls `call` for the items of an asynchronous sequence, at most `atOnce` at a time. An item is taken when a call can begin, and finished items are
+ * not kept.
+ */
 export async function eachInParallel<T>(
   items: AsyncIterable<T>,
   atOnce: number,

@@ -80,7 +80,7 @@ test('a number that cannot be read does not hide the others', async () => {
   const app = appWith(metrics);
   let isAway = false;
   metrics.gauges('bindery_lag', 'Lag.', 'log', async () => {
-    if (isAway) throw new Error('The bus is away.');
+    if (isAway) throw new Error('The bus is unavailable.');
     return { exports: 3, content: 0 };
   });
   metrics.histogram('bindery_work_seconds', 'Work.', [1, 10])(4);

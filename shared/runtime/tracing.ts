@@ -191,7 +191,7 @@ export async function collectTraces(
   if (!endpoint || env.OTEL_SDK_DISABLED === 'true') return async () => {};
   const { NodeSDK } = await import('@opentelemetry/sdk-node');
   const said = new Set<string>();
-  // Repetitions of one line every few seconds, while a collector is away, would hide other lines.
+  // Repetitions of one line every few seconds, while a collector is unavailable, would hide other lines.
   const warn = (message: string): void => {
     const line = withoutKeys(lineOf(message));
     if (said.has(line)) return;

@@ -35,19 +35,22 @@ test('addresses are those of nodes, without secrets in them', () => {
     expect(schema.safeParse(wrong).success).toBe(false);
 });
 
-test.each(['elasticsearch', 'opensearch'])('an %s that is away is unavailable, in every call', async (engine) => {
-  const index = await open({ BINDERY_SEARCH_ENGINE: engine, BINDERY_ELASTICSEARCH_URL: 'http://127.0.0.1:1' });
-  const scope = { organization: 'acme', domain: 'docs', contentVersion: 'cv_1' };
-  const calls = [
-    () => index.search({ ...scope, query: 'anything', limit: 5 }),
-    () => index.findPage(scope, 'index', []),
-    () => index.facets(scope),
-    () => index.passageCount(scope),
-    () => index.startBuild(scope),
-    () => index.remove(scope),
-    () => index.check('search'),
-    () => index.check('build'),
-  ];
-  for (const call of calls) await expect(call()).rejects.toThrow(SearchUnavailable);
-  await index.close();
-});
+test.each(['elasticsearch', 'opensearch'])(
+  'an %s that does not answer is unavailable, in every call',
+  async (engine) => {
+    const index = await open({ BINDERY_SEARCH_ENGINE: engine, BINDERY_ELASTICSEARCH_URL: 'http://127.0.0.1:1' });
+    const scope = { organization: 'acme', domain: 'docs', contentVersion: 'cv_1' };
+    const calls = [
+      () => index.search({ ...scope, query: 'anything', limit: 5 }),
+      () => index.findPage(scope, 'index', []),
+      () => index.facets(scope),
+      () => index.passageCount(scope),
+      () => index.startBuild(scope),
+      () => index.remove(scope),
+      () => index.check('search'),
+      () => index.check('build'),
+    ];
+    for (const call of calls) await expect(call()).rejects.toThrow(SearchUnavailable);
+    await index.close();
+  },
+);

@@ -159,7 +159,7 @@ export type SearchPage = {
   boost: number;
   /** Links to other pages of the content version, by their paths, with the words that are shown for them. */
   links: readonly { to: string; text: string }[];
-  /** Returned by `findPage`; not searched. */
+  /** The result of `findPage`, which searches do not read. */
   markdown: string;
   /** If absent, the same as `markdown`. */
   peoplesMarkdown?: string | undefined;

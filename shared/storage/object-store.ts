@@ -52,7 +52,7 @@ export type ObjectStore = {
 
 export type PutOptions = {
   contentType?: string;
-  /** Lower-case keys and ASCII values. Returned by `head`, and over S3 as `x-amz-meta-*` on download. */
+  /** Lower-case keys and ASCII values. `head` returns them, and S3 sends them as `x-amz-meta-*` with a download. */
   metadata?: Readonly<Record<string, string>>;
   signal?: AbortSignal;
 };

@@ -97,7 +97,7 @@ describe('a list', () => {
     [
       'a part without the place where it goes on',
       sends(page(['blobs/acme/a'], '<IsTruncated>true</IsTruncated>')),
-      /where the list goes on/,
+      /where the list continues/,
     ],
     ['the same page again and again', sends(page(['blobs/acme/a'], goesOn('t'))), /a page of the list again/],
     [

@@ -159,7 +159,7 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
         // A listing that is truncated or empty by mistake would make objects look absent, and garbage collection would then remove objects that they
         // reference.
         if (IsTruncated === undefined) throw misread(what, 'its answer is not a list');
-        if (IsTruncated && !NextContinuationToken) throw misread(what, 'it did not say where the list goes on');
+        if (IsTruncated && !NextContinuationToken) throw misread(what, 'it did not say where the list continues');
         if (IsTruncated) checkPage(Contents.at(-1)?.Key);
         for (const { Key, Size = 0, LastModified = new Date(0) } of Contents) {
           if (Key === undefined || !Key.startsWith(prefix)) {
@@ -194,7 +194,7 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
         if (lifetime < 1) throw new ObjectStoreUnavailable('the credentials that sign links have expired');
         const signing = { expiresIn: lifetime, signingDate: new Date(signedAt * 1000) };
         const url = await getSignedUrl(signer, command, signing);
-        // The same moment by our clock, from which clients take all other times.
+        // Clients take all other times from our clock, so the end is given by our clock, too.
         return { url, expiresAt: new Date((ourSecond + lifetime) * 1000) };
       } catch (error) {
         throw s3Error(error, `sign a link to ${key}`);

@@ -73,7 +73,8 @@ export async function s3Upload(
   };
   const endRun = async (): Promise<void> => {
     if (run === undefined) return;
-    if (source === undefined) throw new Error(`parts of ${key} are the same as those of no object`);
+    if (source === undefined)
+      throw new Error(`parts of ${key} name the same parts of another object, but not the object`);
     const { start, end } = run;
     run = undefined;
     const missing = waitingBytes === 0 ? 0 : Math.max(0, leastPartBytes - waitingBytes);

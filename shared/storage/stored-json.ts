@@ -14,7 +14,7 @@ export const getJson = <T>(
 ): Promise<T | undefined> =>
   getParsed(objectStore, key, (stored) => schema.parse(JSON.parse(new TextDecoder().decode(stored))), options);
 
-/** The same for an object that `parse` reads, and throws when it cannot. */
+/** Returns the object under a key as `parse` reads it. Otherwise it works like `getJson`. */
 export async function getParsed<T>(
   objectStore: Pick<ObjectStore, 'get'>,
   key: string,

@@ -133,7 +133,7 @@ test('a model gets an error for a wrong tool call, and one that never stops call
     mistralCalls(call(`abcdefg1${at}`, 'search', args)),
   );
   const [first, ...others] = calls;
-  if (first === undefined) throw new Error('no calls');
+  if (first === undefined) throw new Error('the model has no tool calls');
   mistral.answers(first, ...others, mistralSays('Press it.'));
   const { text, errors } = await ask();
   expect([text, errors]).toEqual(['Press it.', []]);

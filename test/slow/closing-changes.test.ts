@@ -313,7 +313,7 @@ test('after a segment was lost no kept part is read: it may be made from other b
   const [run] = segmentRuns(plan);
   const [key = ''] = keptPartKeys(plan);
   const part = await readPart(objectStore, { organization, key });
-  if (part === undefined || run === undefined) throw new Error('A site of this size has kept parts.');
+  if (part === undefined || run === undefined) throw new Error('The site has no kept part.');
   const kept: KeptPart = part;
   const sidecars = await Promise.all(run.chunks.map((chunk) => readWholeSidecar(objectStore, organization, chunk.key)));
   const segments = part.segments.map((segment) => ({ ...segment, sha256: sha256Of(segment.sha256) }));

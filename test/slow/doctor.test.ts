@@ -251,11 +251,11 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
   test('passes on what the gateway says of itself', async () => {
     readiness = {
       ...{ service: 'gateway', ready: false, setAside: 3 },
-      ...{ missing: { publisher: 'did not answer.' }, degraded: { limits: 'Redis is away.' } },
+      ...{ missing: { publisher: 'did not answer.' }, degraded: { limits: 'Redis is unavailable.' } },
     };
     const text = await saidWith({});
     expect(text).toContain('lacks publisher: did not answer.');
-    expect(text).toContain('Redis is away.');
+    expect(text).toContain('Redis is unavailable.');
     expect(text).toContain('3 messages are set aside.');
     readiness = { service: 'gateway', ready: true, missing: {} };
   });

@@ -49,7 +49,7 @@ describeWithServers(
         const largeJob = await waitForExport(large.admin, jobId, () => {});
         const besideMs = beside.filter((job) => endOf(job) < endOf(largeJob)).map(durationMs);
         const ratio = median(besideMs) / median(idle);
-        report('beside the large one', idle, besideMs, ratio);
+        report('beside the large export', idle, besideMs, ratio);
         // Enough small exports ran beside the large one for a meaningful median.
         expect(besideMs.length).toBeGreaterThanOrEqual(smallCount / 2);
         expect(ratio).toBeLessThanOrEqual(3);

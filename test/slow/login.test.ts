@@ -372,7 +372,7 @@ describe('an account at a provider', () => {
     expect((await ask(`${site}/guides/x`, { cookie })).status).toBe(200);
   });
 
-  test('that is refused, or a provider that is away, gives an error; the host continues', async () => {
+  test('that is refused, or a provider that is unavailable, gives an error; the host continues', async () => {
     await served(env);
     const begun = await ask(`${site}/`, looking);
     const cookie = cookiesOf(begun)[0]?.split(';')[0] ?? '';

@@ -222,7 +222,7 @@ describeWithServers(['nats-server'], 'during a failure, the exports of others co
       const { rebuild, lastRebuild } = change.document;
       if (endedId === undefined ? rebuild !== undefined : lastRebuild?.id === endedId) return;
     }
-    throw new Error('Nothing happened to the rebuild.');
+    throw new Error('The rebuild did not begin or end in time.');
   }
 
   test(

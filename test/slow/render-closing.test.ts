@@ -289,7 +289,7 @@ test('a site is closed with a store that refuses one read of ten', async () => {
   expect(reads).toBeLessThan(60);
 });
 
-test('a store that is away in the middle of the upload, as a full disk is, gets the segment again', async () => {
+test('a store that is unavailable in the middle of the upload, as a full disk is, gets the segment again', async () => {
   pool = childPool({ ...renderChild, slots: 1, warmSpares: 0 });
   const site = await storedSite(40, 4, 20_000);
   let uploads = 0;

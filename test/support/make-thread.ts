@@ -17,7 +17,7 @@ export function threadWriter(log: Pick<EventLog<ThreadCommit>, 'append'>, organi
     const previous = newest.get(threadId);
     let state = previous?.commit.data.state;
     for (const event of events) state = threadAggregate.evolve(state, event, { time, actor });
-    if (state === undefined) throw new Error('There are no events.');
+    if (state === undefined) throw new Error('The thread got no events.');
     const id = `tc_${threadId}_${(previous?.commit.revision ?? 0) + 1}`;
     const origin = { id, source: 'test', actor, time: new Date(time), causationId: 'test', correlationId: 'test' };
     const commit = nextCommit(threadSubject(organization, domain, threadId), previous, events, state, origin);

@@ -32,7 +32,7 @@ export type MemoryBus = BusParts &
 /** The whole bus in one process, for tests of the decisions and answers of services. The real adapter has separate contract tests. */
 export function memoryBus(): MemoryBus {
   const gate = async () => {
-    if (bus.away) throw new BusUnavailable('The bus is away.');
+    if (bus.away) throw new BusUnavailable('The bus is unavailable.');
   };
   const exports = memoryLog<ExportCommit>(gate);
   const content = memoryLog<ContentCommit>(gate);

@@ -8,7 +8,7 @@ export type BulkFate = 'stored' | 'half refused' | 'answer lost';
 
 export type RefusingProxy = {
   url: string;
-  /** Number of requests by fate. */
+  /** Number of requests by their result. */
   counts: Record<BulkFate, number>;
   close(): Promise<void>;
 };

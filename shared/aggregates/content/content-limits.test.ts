@@ -24,7 +24,7 @@ function after(state: ContentState | undefined, events: readonly ContentEvent[],
     (before, event) => contentAggregate.evolve(before, event, { time, actor }),
     state,
   );
-  if (next === undefined) throw new Error('Something was published.');
+  if (next === undefined) throw new Error('No event was decided.');
   return next;
 }
 const publish = (state: ContentState | undefined, n: number, label?: string) =>

@@ -64,7 +64,13 @@ const pageFailed = (chunk: number, path: string): Fact =>
     failedPages: [{ path, reason: 'It has more than 50000 nodes.' }],
   });
 const rendererFailed = (chunk: number, attempt: number): Fact =>
-  fact('ChunkFailed', { chunk, attempt, cause: 'renderer', reason: 'the object store is away', failedPages: [] });
+  fact('ChunkFailed', {
+    chunk,
+    attempt,
+    cause: 'renderer',
+    reason: 'the object store is unavailable',
+    failedPages: [],
+  });
 const closing = fact('ClosingRendered', { attempt: 1, reused: false, manifestSha256: otherSha256 });
 const stored = { bundleKey: 'bundles/acme/docs/x.tar.gz', sizeBytes: 9, sha256 };
 const joined = fact('BundleJoined', { attempt: 1, ...stored });
@@ -200,7 +206,7 @@ test("the site's own files failing permanently fails the job", () => {
   });
   expect(types).toEqual(['ChunkFailed', 'ExportFailed']);
   expect(state.error).toBe(
-    "The site's own files could not be rendered: the object store is away in the last of 4 attempts.",
+    "The site's own files could not be rendered: the object store is unavailable in the last of 4 attempts.",
   );
 });
 
@@ -361,7 +367,7 @@ test('an event about a chunk has the report of its worker', () => {
       type: 'ChunkFailed',
       version: 1,
       data: {
-        ...{ chunk: 0, attempt: 1, cause: 'renderer', reason: 'the object store is away', failedPages: [] },
+        ...{ chunk: 0, attempt: 1, cause: 'renderer', reason: 'the object store is unavailable', failedPages: [] },
         renderer: 'page-renderer-1',
       },
     },
@@ -392,7 +398,7 @@ test('an attempt that is not the current one changes nothing', () => {
 test('failed pages of a last attempt have its reason, and the chunk has failed', () => {
   const attempts = [1, 2, 3].map((attempt) => facts(rendererFailed(1, attempt)));
   const job = given(requested(), planned(2), ...attempts);
-  const reason = 'the object store is away in the last of 4 attempts';
+  const reason = 'the object store is unavailable in the last of 4 attempts';
   const { events, state } = job.when(facts(rendererFailed(1, 4)), { pagesOf: (chunk) => [`page of ${chunk}`] });
   expect(events[1]).toEqual({
     type: 'ChunkFailed',

@@ -118,7 +118,7 @@ export function rememberedTurns(turns: readonly Turn[]): Turn[] {
   return newestTurns(bounded, remembered.bytes);
 }
 
-/** The same from the commits of a thread, newest first. It reads no more of them than it needs. */
+/** Returns what `rememberedTurns` returns, from the commits of a thread, newest first. It reads only as many commits as it needs. */
 export async function lastTurnsOf(newestFirst: AsyncIterable<ThreadCommit>): Promise<Turn[]> {
   let turns: Turn[] = [];
   const answered = new Set<string>();

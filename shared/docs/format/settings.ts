@@ -44,7 +44,9 @@ export const settingSupport: SupportTable = {
   ...allDone('seo.indexing seo.metatags seo.organization'),
   'seo.trailingSlash': not('a bundle has one file for each page, and hosts answer to both forms'),
   'search.prompt': done,
-  'search.synonyms': partly('in search and assistant of the platform; the search in bundles knows none'),
+  'search.synonyms': partly(
+    'the search and the assistant of the platform use them, but the search in bundles does not',
+  ),
   ...allDone(
     'integrations.amplitude integrations.ga4 integrations.matomo integrations.mixpanel integrations.plausible',
   ),

@@ -32,7 +32,7 @@ export function reachedNames(files: ImportedFiles, names: Iterable<string>, know
   return found;
 }
 
-/** The same, as files. Names without a file are left out. */
+/** Returns the files that `reachedNames` names. Names without a file are left out. */
 export const reachedFiles = (
   files: ImportedFiles,
   names: Iterable<string>,

@@ -23,7 +23,7 @@ const ownKinds = ['copy', 'view', 'assistant'] as const;
 /** Options of the format that a page cannot offer, with the reason. */
 const impossible: Record<string, string> = {
   'download-pdf': 'readers can print the page to a PDF file',
-  'download-spec': 'a page has the part of the description that it is about, in words',
+  'download-spec': 'the page shows its part of the API description in words',
   ...Object.fromEntries(
     ['mcp', 'add-mcp', 'cursor', 'vscode', 'devin-mcp'].map((name) => [name, 'the platform has no MCP server']),
   ),

@@ -34,7 +34,7 @@ const closing: Extract<RenderRequest, { kind: 'closing' }> = {
 /** The response that the service accepts when its child returns the honest response changed by `lie`. */
 async function response<R extends RenderRequest>(request: R, lie: (honest: RenderResponse) => unknown) {
   const pool = localChildren(async (asked) =>
-    lie(await handleRenderRequest(asked, () => Promise.reject(new Error('nobody answers')))),
+    lie(await handleRenderRequest(asked, () => Promise.reject(new Error('there are no answers')))),
   );
   return pool.run(request, { deadlineMs: 1, expects: expectedResponse(request) });
 }

@@ -103,7 +103,7 @@ export function filesOfSite(
 /** Cache, because each name costs a few microseconds, and a model is used several times. */
 const wholeSites = new WeakMap<SiteModel, Pick<BundledFiles<PageEntry, FileEntry>, 'pages' | 'files'>>();
 
-/** The same as `filesOfSite`, with the names that these pages and files take. */
+/** Returns the pages and files of `filesOfSite`, and the names that they take in the bundle. */
 export function namesOfSite(model: SiteModel, exported?: ReadonlySet<string>): BundledFiles<PageEntry, FileEntry> {
   const isUsed = exported === undefined ? () => true : usedFiles(model, exported);
   const files = [...model.assets, ...model.styles, ...model.scripts, ...model.specs].filter(isUsed);

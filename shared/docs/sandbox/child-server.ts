@@ -55,7 +55,7 @@ function serve(handler: Handler): void {
     current = id;
     const ask: Ask = (content) =>
       new Promise((resolve, reject) => {
-        if (current !== id) return reject(new Error('the request is answered'));
+        if (current !== id) return reject(new Error('the request has already been answered'));
         waiting.push({ content, resolve, reject });
         askNext();
       });

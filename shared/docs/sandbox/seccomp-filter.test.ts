@@ -34,7 +34,7 @@ test.each([
   ['arm64', arm64, { read: 63, socket: 198, clone: 220, kill: 129, clone3: 435, openByHandle: 265 }],
 ] as const)('a child on %s starts threads, and neither processes nor sockets', (architecture, machine, numbers) => {
   const filter = seccompFilter(architecture);
-  if (filter === undefined) throw new Error('There is a filter for this architecture.');
+  if (filter === undefined) throw new Error('There is no filter for this architecture.');
   const answers = Object.fromEntries(
     Object.entries(numbers).map(([name, number]) => [name, verdict(filter, { machine, number })]),
   );

@@ -21,7 +21,7 @@ export type AnswerWire = {
   finish(ids: Pick<AnswerIds, 'threadId'>, reason: FinishReason, tokens: TokenCounts): string;
   /** Ends an event that was cut off, and has no effect after a whole one. */
   separator: string;
-  /** Ignored by all clients. It keeps proxies from closing the connection. */
+  /** A text that all clients ignore. It keeps proxies from closing the connection. */
   keepAlive: string;
 };
 

@@ -73,7 +73,7 @@ export const assistant = {
     path: '/internal/message',
     body: messageBodySchema,
   }),
-  /** The same for clients of AI SDK 4, which get its data stream. */
+  /** Asks as `message` does, for clients of AI SDK 4, which get its data stream. */
   messageV1: internalCall({
     ...message,
     path: '/internal/v1/message',

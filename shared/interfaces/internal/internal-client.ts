@@ -113,8 +113,7 @@ export async function callService<C extends InternalCall>(
 
 /** One segment of a path. Throws `not_found` for an id that would change the path, because nothing can have such an id. */
 function segmentOf(id: string): string {
-  if (/^(\.{0,2})$/.test(id) || !id.isWellFormed())
-    throw new ApiError('not_found', 'There is nothing of that name here.');
+  if (/^(\.{0,2})$/.test(id) || !id.isWellFormed()) throw new ApiError('not_found', 'There is nothing with this name.');
   return encodeURIComponent(id);
 }
 

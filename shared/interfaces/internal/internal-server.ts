@@ -162,10 +162,10 @@ export function answerCall<C extends InternalCall>(
   });
 }
 
-/** Nothing has an id of an invalid form, so the response is the one for an unknown id. */
+/** An id with an invalid form names nothing, so the response is the one for an unknown id. */
 function paramsOf({ service, params }: InternalCall, given: unknown): unknown {
   const result = params?.safeParse(given);
-  if (result?.success === false) throw new ApiError('not_found', `The ${service} has nothing of that name.`);
+  if (result?.success === false) throw new ApiError('not_found', `The ${service} has nothing with this name.`);
   return result?.data;
 }
 

@@ -51,7 +51,7 @@ const commitIdDigits = 22;
 /**
  * Loads an aggregate, decides, and appends the new events as one commit. After a conflict it repeats this with the other writer's state.
  * The commit keeps its id over all attempts, so an append that was stored without an answer is recognized. Rejects with `Conflict` after
- * the last attempt, with `Unavailable` when the log is away, and with any error that `decide` throws.
+ * the last attempt, with `Unavailable` when the log is unavailable, and with any error that `decide` throws.
  */
 export async function handleCommand<E extends CommitEvent, S>(
   { log, clock, random }: CommandContext<E, S>,

@@ -142,7 +142,7 @@ async function followStatus(
 ): Promise<void> {
   for await (const status of connection.status()) {
     if (status.type === 'disconnect') {
-      if (state.connected) log?.warn('the bus is away');
+      if (state.connected) log?.warn('the bus is unavailable');
       state.disconnects += Number(state.connected);
       state.connected = false;
     } else if (status.type === 'reconnect') {
@@ -159,7 +159,7 @@ async function followStatus(
 const retryDelayMs = 100;
 
 /**
- * Retries a call while the server is away, up to `deadlineMs`, then rejects with `BusUnavailable`. A call that the server refuses, or that
+ * Retries a call while the server is unavailable, up to `deadlineMs`, then rejects with `BusUnavailable`. A call that the server refuses, or that
  * this connection has no right to make, is not retried.
  */
 export async function whileAway<T>(what: string, deadlineMs: number, call: () => Promise<T>): Promise<T> {

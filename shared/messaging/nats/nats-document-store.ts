@@ -25,7 +25,7 @@ const pageBytes = 4_000_000;
 const notFound = 404;
 /** Interval at which a watch checks that it still receives changes. */
 const lookBackEveryMs = 2_000;
-/** Lifetime of the tombstone that a removal leaves for watchers. A watcher that is away for longer reads everything again. */
+/** Lifetime of the tombstone that a removal leaves for watchers. A watcher that is disconnected for longer reads everything again. */
 const markerSeconds = 600;
 
 let thisTurn: Promise<void> | undefined;
@@ -241,7 +241,7 @@ export function natsDocumentStore<T>(
         mustBeginAnew = isStuck || (await isForgotten());
         if (mustBeginAnew) stop();
       };
-      // While the bus is away there is nothing to check.
+      // While the bus is unavailable there is nothing to check.
       const timer = setInterval(() => void lookBack().catch(() => {}), lookBackEveryMs).unref();
       try {
         if (signal.aborted) return;

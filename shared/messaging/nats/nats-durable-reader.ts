@@ -35,7 +35,7 @@ export async function natsDurableReader<T>(
   const trouble = longTrouble((error) =>
     log?.error(
       { err: error, stream, durable },
-      'nothing could be read for half a minute: the bus is away, or this durable is missing and has to be provisioned again',
+      'nothing could be read for half a minute: the bus is unavailable, or this durable is missing and has to be provisioned again',
     ),
   );
   return {
@@ -47,7 +47,7 @@ export async function natsDurableReader<T>(
           return message;
         },
         async (error: unknown) => {
-          log?.debug({ err: error, durable }, 'nothing could be read; the bus may be away');
+          log?.debug({ err: error, durable }, 'nothing could be read; the bus may be unavailable');
           trouble.goesOn(error);
           await delay(awayPauseMs);
           return null;
@@ -63,7 +63,7 @@ export async function natsDurableReader<T>(
         const batch = await consumer.fetch({ max_messages: count, expires: moreExpiresMs });
         for await (const message of batch) deliveries.push(delivery(message, schema));
       } catch (error) {
-        log?.debug({ err: error, durable }, 'a batch was cut short; the bus may be away');
+        log?.debug({ err: error, durable }, 'a batch was cut short; the bus may be unavailable');
       }
       return deliveries;
     },

@@ -15,7 +15,7 @@ export function natsLeases(kv: KV, ttlMs: number): Leases {
       for (;;) {
         signal.throwIfAborted();
         const askedAt = performance.now();
-        // Another process has the role, or the bus is away. The request is repeated.
+        // Another process has the role, or the bus is unavailable. The request is repeated.
         const revision = await kv.create(role, holder).catch(() => undefined);
         const isInTime = performance.now() - askedAt < ttlMs;
         if (revision !== undefined && isInTime) return hold(kv, ttlMs, { role, holder, revision, renewedAt: askedAt });
@@ -46,7 +46,7 @@ function hold(kv: KV, ttlMs: number, { role, holder, ...taken }: Taken): HeldLea
       watchdog.refresh();
     } catch (error) {
       if (isConflict(error)) end('another holder has it');
-      else if (performance.now() - renewedAt > ttlMs) end('the bus was away for too long');
+      else if (performance.now() - renewedAt > ttlMs) end('the bus was unavailable for too long');
     }
   };
   const timer = setInterval(() => {

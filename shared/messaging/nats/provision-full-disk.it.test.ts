@@ -38,7 +38,7 @@ describeWithSmallDisk('provisioning on a disk that is full', () => {
       await provisioned();
 
       // An earlier version had another name for this consumer, whose position the new one takes over.
-      if (renamed?.formerly?.[0] === undefined) throw new Error('There is a consumer with a former name.');
+      if (renamed?.formerly?.[0] === undefined) throw new Error('No consumer has a former name.');
       await jsm.consumers.delete(renamed.stream, renamed.name);
       await jsm.consumers.add(renamed.stream, {
         ...durableSettings({ ...renamed, name: renamed.formerly[0] }),

@@ -46,7 +46,7 @@ test('a decision is carried out although the bus went away in the middle of it',
   let answers = 0;
   const letters = memoryDocuments<DeadLetter>(async () => {
     if (isAway && (answers += 1) > 1) isAway = false;
-    if (isAway) throw new Unavailable('The bus is away.');
+    if (isAway) throw new Unavailable('The bus is unavailable.');
   });
   const decision = { id: `dd_${'a'.repeat(22)}`, action: 'retry', why: 'It is mended.', by: 'anna@ops-1', at } as const;
   await letters.put(key, letterOf({ decision }));
@@ -55,7 +55,7 @@ test('a decision is carried out although the bus went away in the middle of it',
   const again = async () => {
     tries += 1;
     isAway = tries === 1;
-    if (isAway) throw new Unavailable('The bus is away.');
+    if (isAway) throw new Unavailable('The bus is unavailable.');
   };
   expect(await queue.settleOne(again)).toBe(true);
   expect(await queue.settleOne(again)).toBe(true);
@@ -87,7 +87,7 @@ test('a sequence that the server gave out again does not hide a message behind t
   expect(queue.isBehind({ ...other, sequence: 8 })).toBe(true);
 });
 
-test('no message is given up because a system is away, however often it was delivered', async () => {
+test('no message is given up because a system is unavailable, however often it was delivered', async () => {
   const letters = memoryDocuments<DeadLetter>(async () => {});
   const queue = await openQueue(letters, { mostDeliveries: 20 });
   const settled: string[] = [];
@@ -99,7 +99,7 @@ test('no message is given up because a system is away, however often it was deli
     nak: () => void settled.push('comes again'),
     terminate: () => void settled.push('set aside'),
   };
-  await settleFailure(queue, [delivery], new Unavailable('The search index is away.'));
+  await settleFailure(queue, [delivery], new Unavailable('The search index is unavailable.'));
   await settleFailure(queue, [delivery], new Error('The page is broken.'));
   expect(settled).toEqual(['comes again', 'set aside']);
 });

@@ -39,7 +39,7 @@ export type Consumer = {
 /** The dead letters of one reader, and the decisions of operators about them. */
 export type DeadLetterQueue = {
   consumer: Consumer;
-  /** Resolves once the stored dead letters are known, even if the bus is away for long, or when the queue closes. */
+  /** Resolves once the stored dead letters are known, even if the bus is unavailable for long, or when the queue closes. */
   ready: Promise<void>;
   /** Stores a message as a dead letter. Resolves when it is stored. */
   put(message: Pick<Delivery<unknown>, 'subject' | 'sequence'>, error: unknown): Promise<void>;

@@ -5,10 +5,10 @@ import type { Poison } from '#shared/runtime/failures.ts';
  *
  * Adapters guarantee:
  * - `next` takes exactly one message and waits up to `expiresMs` (5,000 by default). It resolves to undefined when no message came, when
- *   `signal` aborted, or when the bus is away; the reader reconnects automatically.
+ *   `signal` aborted, or when the bus is unavailable; the reader reconnects automatically.
  * - `more` takes up to `count` waiting messages (see `pendingCount`), in order; fewer when another process took some.
  * - `position` returns the sequence up to which all messages are acknowledged, and the number of messages that are unread or not yet
- *   acknowledged. It rejects when the bus is away.
+ *   acknowledged. It rejects when the bus is unavailable.
  * - `reread` returns the messages of one subject from a sequence on, oldest first, whether they were settled or not, and settles nothing. It serves
  *   dead letters and the messages after them. Their `deliveryCount` is 2. A work queue has no messages to reread.
  * - Deliveries are at least once. A message that cannot be parsed causes no rejection: it is delivered with `value` undefined and `problem`

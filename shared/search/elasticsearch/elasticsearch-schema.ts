@@ -52,7 +52,7 @@ const mapping: estypes.MappingTypeMapping = {
     /** Set in documents that name the searched build. Documents of builds by programs before the eighth shape have it, too. */
     contentVersion: keyword,
     build: keyword,
-    /** Used by programs before the ninth shape. */
+    /** Programs before the ninth shape use this field. */
     startedAt: { type: 'date', format: 'epoch_millis' },
     filters: {
       properties: { path: keyword, language: keyword, version: keyword, tag: keyword, groups: keyword },

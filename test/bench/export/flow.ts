@@ -51,7 +51,7 @@ export const flow: Measurement = {
 /** The same measurement for reference pages, which all come from one large API description. */
 export const reference: Measurement = {
   name: 'reference',
-  about: 'the same of the pages of an API description of 800 operations, with one renderer',
+  about: 'pages/s and processor time per page of an API description of 800 operations, with one renderer',
   run: (bench) =>
     compare(
       bench,

@@ -119,7 +119,7 @@ function commitAfter(
   const time = new Date();
   const at = { time: time.toISOString(), actor };
   const [first, ...rest] = events;
-  if (first === undefined) throw new Error('A commit has events.');
+  if (first === undefined) throw new Error('The commit has no events.');
   const initial = exportJobAggregate.evolve(previous?.commit.data.state, first, at);
   const state = rest.reduce((before, event) => exportJobAggregate.evolve(before, event, at), initial);
   return nextCommit(exportLogSubject(organization, jobId), previous, events, state, {

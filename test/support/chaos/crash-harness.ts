@@ -22,7 +22,7 @@ type Outcome = Pick<ExportJob, 'status' | 'pageCount' | 'pageTotal'> & {
 type Disturbance = {
   /** `<crash point>@<service>` */
   place: string;
-  /** Action of the first process that gets there. */
+  /** Action of the first process that reaches the place. */
   order: CrashOrder;
   /** Called while a process waits at the place. Returns true if it killed a process whose end the supervisor will report. */
   meanwhile?: () => Promise<boolean>;

@@ -67,7 +67,7 @@ function codeOnly(node: Node): string[] {
 function parsed(title: string, code: string): string[] {
   if (title === 'JavaScript') parseScript(code, { ecmaVersion: 2024, sourceType: 'module' });
   const tree = parsers.get(title)?.parse(title === 'PHP' ? `<?php\n${code}` : code);
-  if (!tree || tree.rootNode.hasError) throw new Error(`this is no ${title}:\n${code}`);
+  if (!tree || tree.rootNode.hasError) throw new Error(`this is not valid ${title}:\n${code}`);
   const found = codeOnly(tree.rootNode);
   tree.delete();
   return found;

@@ -27,8 +27,10 @@ async function rendered(settings: object, frontmatter: string) {
   const slice = pageSlice(indexSite(project.model), 'guides/page', testOptions);
   const source = project.text('guides/page.mdx');
   const asked = { kind: 'page' as const, slice, source, dependencies: {}, options: testOptions };
-  const response = await handleRenderRequest(asked, () => Promise.reject(new Error('nothing is asked')));
-  if (response.kind !== 'page') throw new Error('a page was asked for');
+  const response = await handleRenderRequest(asked, () =>
+    Promise.reject(new Error('the child asks nothing for a page')),
+  );
+  if (response.kind !== 'page') throw new Error('the response is not a page');
   const meta = new Map<string, string>();
   visit(fromHtml(response.files[0]?.body ?? ''), 'element', ({ tagName, properties }: Element) => {
     if (tagName === 'meta') meta.set(String(properties.name ?? properties.property), String(properties.content));

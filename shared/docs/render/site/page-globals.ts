@@ -159,7 +159,7 @@ declare global {
     binderyNavigation?: SidebarFile;
     binderyConfig?: SiteConfig;
     binderySearchIndex?: SearchIndex;
-    /** Called by the parts of the search index. */
+    /** The parts of the search index call this function. */
     binderySearchPart?: (part: number, sections: SearchSections) => void;
     /** Set by `_bindery/search.js`. */
     binderySearch?: { open(placeholder: string, typed: string): void };
