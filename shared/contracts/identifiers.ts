@@ -19,7 +19,7 @@ export const sha256Hex = z.string().regex(/^[0-9a-f]{64}$/);
 export const contentLabel = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/, 'must be 1 to 100 letters, digits, dots, dashes, pluses or underscores');
-/** Names a content version. An object, because three strings are easily passed in the wrong order. */
+/** Names a content version. It is an object, because three strings are easily passed in the wrong order. */
 export type ContentId = { organization: string; domain: string; contentVersion: string };
 
 export const timestamp = z.iso.datetime({ precision: 3 });

@@ -30,7 +30,7 @@ import {
 export type DocumentStore<T> = {
   get(key: string, options?: { fromLeader?: boolean }): Promise<StoredDocument<T> | undefined>;
   put(key: string, document: T, options?: { expectedRevision?: number }): Promise<number | undefined>;
-  /** False when the key is not at `expectedRevision`. */
+  /** Removes a document. Returns false when the key is not at `expectedRevision`. */
   remove(key: string, options?: { expectedRevision?: number }): Promise<boolean>;
   /** The documents of those keys that exist, in no particular order. */
   getMany(keys: readonly string[]): Promise<ReadDocument<T>[]>;

@@ -25,7 +25,7 @@ export type SearchIndex = {
   passageCount(scope: SearchScope): Promise<number | undefined>;
   /** Best first. Empty when the version is not indexed, and for a filter value that no page has. */
   search(query: SearchQuery): Promise<FoundPassage[]>;
-  /** Undefined when there is no such page, or its groups are not among the given ones. */
+  /** Returns a page; undefined when there is no such page, or its groups are not among the given ones. */
   findPage(scope: SearchScope, path: string, groups: readonly string[]): Promise<FoundPage | undefined>;
   /**
    * Begins to add vectors of this model to the passages of an indexed version; undefined when all have them, or when it is not indexed.
@@ -115,7 +115,7 @@ export type FoundPage = {
   version: string | undefined;
   /** The whole page for agents and other readers of plain text, including content for agents only. */
   markdown: string;
-  /** The whole page for people. */
+  /** The whole page for people, without content for agents only. */
   peoplesMarkdown: string;
 };
 

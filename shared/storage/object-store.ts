@@ -16,7 +16,7 @@ import { Unavailable } from '#shared/runtime/failures.ts';
  */
 export type ObjectStore = {
   put(key: string, body: Uint8Array, options?: PutOptions): Promise<void>;
-  /** False when the key already exists. The stored object is then unchanged. */
+  /** Stores an object if the key does not exist. Returns false when it exists, and then leaves the stored object unchanged. */
   putIfAbsent(key: string, body: Uint8Array, options?: PutOptions): Promise<boolean>;
   /** Uploads without holding the body in memory. If the stream fails or `signal` aborts, the key is unchanged. */
   putStream(key: string, body: Readable, options?: PutOptions): Promise<void>;
@@ -29,7 +29,7 @@ export type ObjectStore = {
   copiesParts: boolean;
   /** Returns the bytes, or those of a range, as a copy that belongs to the caller. Undefined when there is no such object. */
   get(key: string, options?: StreamOptions): Promise<Uint8Array | undefined>;
-  /** Undefined when there is no such object. The stream fails when the object is cut while it is read. */
+  /** Streams an object, or a range of it; undefined when there is no such object. The stream fails when the object is cut while it is read. */
   getStream(key: string, options?: StreamOptions): Promise<Readable | undefined>;
   head(key: string, options?: ReadOptions): Promise<ObjectHead | undefined>;
   /** Keys in no particular order. */

@@ -272,12 +272,12 @@ function bodyStream(
   const unavailable = (why: string) => new ObjectStoreUnavailable(`the object store did not ${what}: ${why}`);
 
   async function readNext(stream: Readable): Promise<void> {
-    const idle = setTimeout(() => body.destroy(unavailable(`silent for ${idleMs} ms`)), idleMs);
+    const idle = setTimeout(() => body.destroy(unavailable(`it sent nothing for ${idleMs} ms`)), idleMs);
     try {
       const { value, done } = await chunks.next();
       if (stream.destroyed) return;
       if (done === true && sizeBytes !== undefined && received !== sizeBytes) {
-        throw unavailable(`${received} of ${sizeBytes} bytes`);
+        throw unavailable(`it sent only ${received} of ${sizeBytes} bytes`);
       }
       received += value?.length ?? 0;
       stream.push(done === true ? null : value);

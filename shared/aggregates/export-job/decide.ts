@@ -260,7 +260,7 @@ function bundleJoined(state: ExportJobState, { data }: FactOf<'BundleJoined'>, k
   ];
 }
 
-/** Undefined for a job that replays no other, and when the original has no bundle to compare with. */
+/** Compares the bundle of a replay with the original. Undefined for a job that replays no other, and when the original has no bundle. */
 function matchOf(state: ExportJobState, sha256: string, original: Knowledge['original']) {
   if (original?.sha256 === undefined) return undefined;
   if (original.sha256 === sha256) return 'same';

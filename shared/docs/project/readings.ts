@@ -100,7 +100,10 @@ function linesIn(known: Uint8Array, head: string): Map<string, string> {
   return lines;
 }
 
-/** Undefined for a line that is not such a reading. The value is returned as it was parsed, so that its properties stay in their order. */
+/**
+ * Parses a line of the stored readings; undefined if it is not a reading of this kind. The value is returned as it was parsed, so that its properties
+ * stay in their order.
+ */
 function readingIn<K extends ReadingKind>(line: string, kind: K): Reading<K> | undefined {
   const value = jsonIn(line);
   return readingSchemas[kind].safeParse(value).success ? (value as Reading<K>) : undefined;

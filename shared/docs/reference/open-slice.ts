@@ -15,7 +15,7 @@ import { linesOfSlice } from './slice-lines.ts';
 /** An opened slice, from which the page of an operation, a schema or a channel is made. */
 export type OpenSlice = {
   document: JsonObject;
-  /** Undefined for the page of a schema or channel. */
+  /** The operation of the page; undefined for the page of a schema or channel. */
   operation: Operation | undefined;
   schema: JsonValue | undefined;
   /** The channel as written by `sliceChannel`, for the page of a channel. */

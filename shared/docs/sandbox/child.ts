@@ -187,7 +187,7 @@ function write(channel: Socket | undefined, pieces: readonly Uint8Array[]): Prom
   });
 }
 
-/** Undefined when the process has ended, or has not started its child yet. */
+/** The id of the process that another one has started; undefined when that one has ended, or has not started its child yet. */
 function onlyChildOf(pid: number): number | undefined {
   try {
     return Number.parseInt(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'), 10) || undefined;

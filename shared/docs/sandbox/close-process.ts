@@ -7,8 +7,8 @@ import v8 from 'node:v8';
 
 /**
  * Permanently removes the capabilities that Node's permission model leaves to this process: signals to other processes and their priority, names of
- * other users, native code, sockets and socket files, and engine settings that write files. For a child whose modules are all loaded. Calls throw
- * `ProcessClosed`. The kernel refuses most of this if it can; this applies on every system.
+ * other users, native code, sockets and socket files, and engine settings that write files. A child calls this when it has loaded all its modules.
+ * Calls throw `ProcessClosed`. The kernel refuses most of this if it can; this applies on every system.
  */
 export function closeProcess(): void {
   const owners: readonly (readonly [object, readonly string[]])[] = [

@@ -136,7 +136,7 @@ type TarEntry = { header: ArchiveEntryHeader; body: Readable };
  */
 type TarEntries = {
   sink: Extract;
-  /** Undefined after the last one. */
+  /** Returns the next entry; undefined after the last one. */
   next(): Promise<TarEntry | undefined>;
   end(error?: Error): void;
 };

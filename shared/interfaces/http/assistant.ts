@@ -99,7 +99,7 @@ export const searchBodySchema = z
     pageSize: z.int().min(1).max(50).nullish(),
     scoreThreshold: z.number().min(0).max(1).nullish(),
     filter: filterSchema.extend({ tag: z.string().max(200).nullish() }).nullish(),
-    /** True if each passage should have an explanation of its score. For admin keys only. */
+    /** True if each passage should have an explanation of its score. Only admin keys may ask for it. */
     explain: z.boolean().nullish(),
   })
   .meta({ title: 'Search' });

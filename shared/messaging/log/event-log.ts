@@ -31,8 +31,8 @@ export type EventLog<C extends Commit> = {
    */
   newestSequence(): Promise<number>;
   /**
-   * Commits that were stored after a sequence, of the subjects that match a filter, in the order of the stream, read from its leader. One
-   * read for each commit. Needs the right to read the newest messages of the stream.
+   * Commits that were stored after a sequence, of the subjects that match a filter, in the order of the stream, read from its leader. Each commit
+   * takes one read. The caller needs the right to read the newest messages of the stream.
    */
   after(filter: string, sequence: number): AsyncIterable<StoredCommit<C>>;
   /**

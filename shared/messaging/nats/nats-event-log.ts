@@ -36,7 +36,7 @@ export function natsEventLog<C extends Commit>(
     sequence: message.seq,
   });
 
-  /** The messages of the matching subjects from a sequence on, in the order of the stream. One read for each. */
+  /** The messages of the matching subjects from a sequence on, in the order of the stream. Each takes one read. */
   async function* messages(
     filter: string,
     first: number,

@@ -38,7 +38,7 @@ export function asNoRoom(what: string, error: unknown): unknown {
   );
 }
 
-/** Undefined when the part does not exist on the server: the error has one of the given codes. */
+/** Returns the answer, or undefined when the part does not exist on the server, which the given error codes mean. */
 export async function unlessMissing<T>(answer: Promise<T>, ...missing: number[]): Promise<T | undefined> {
   try {
     return await answer;

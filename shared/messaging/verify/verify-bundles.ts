@@ -76,5 +76,5 @@ export function bundleCheck(objectStore: Pick<ObjectStore, 'getStream'>, { keptS
   };
 }
 
-/** Undefined when the message is not a commit, which `verifyChain` reports. */
+/** Parses a message. Undefined when it is not a commit, which `verifyChain` reports. */
 const commitOf = ({ text }: StoredText) => exportJobAggregate.storedCommit.safeParse(jsonIn(text)).data;

@@ -86,7 +86,7 @@ export async function buildSqlitePassages(
 const open = (building: string): DatabaseSync =>
   new DatabaseSync(building, { enableForeignKeyConstraints: false, ...withoutJournal });
 
-/** Undefined if there is no such file, or if it cannot be used. */
+/** Copies the file `base` to `building`, and opens the copy. Undefined if there is no such file, or if it cannot be used. */
 async function copyOf(base: string, building: string): Promise<DatabaseSync | undefined> {
   let db: DatabaseSync | undefined;
   try {

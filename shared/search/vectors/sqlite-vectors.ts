@@ -29,7 +29,7 @@ const vectorSchema = `
 
 type StoredFacts = VectorFacts & { isComplete: boolean };
 
-/** Undefined if the file has no vectors. */
+/** Reads the facts about the vectors of a file; undefined if it has no vectors. */
 export function vectorFactsIn(db: DatabaseSync): StoredFacts | undefined {
   if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'vector_facts'").get() === undefined) return undefined;
   const row = db.prepare('SELECT * FROM vector_facts').get();
@@ -218,7 +218,7 @@ type PassagesOfFile = {
   dimensions: number | undefined;
 };
 
-/** Undefined when every passage has a vector of the model. Pages with groups are left out. */
+/** The passages of a file that may have vectors, which are those of pages without groups. Undefined when each has a vector of the model. */
 function passagesIn(file: string, model: string): PassagesOfFile | undefined {
   const db = new DatabaseSync(file, { readOnly: true, timeout: 2_000 });
   try {
