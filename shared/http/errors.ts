@@ -27,7 +27,7 @@ export const errorTable = {
   exceeds_key: { status: 403, retry: false, sentence: 'A key cannot make one that may do more than itself.' },
   origin_not_allowed: { status: 403, retry: false, sentence: 'The API key may not be used from this origin.' },
   plan_required: { status: 403, retry: false, sentence: 'Static export needs the enterprise plan.' },
-  not_found: { status: 404, retry: false, sentence: 'There is no such thing in this organization.' },
+  not_found: { status: 404, retry: false, sentence: 'The organization has nothing with this name or id.' },
   not_completed: {
     status: 409,
     retry: true,
@@ -131,7 +131,7 @@ const frameworkErrors: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_BAD_URL: 'not_found',
   FST_ERR_MAX_PARAM_LENGTH: 'not_found',
   FST_ERR_NOT_FOUND: 'not_found',
-  // Raised for methods that require a content type if the route does not exist.
+  // Fastify raises this error for methods that require a content type if the route does not exist.
   FST_ERR_ROUTE_MISSING_CONTENT_TYPE: 'not_found',
 };
 

@@ -15,7 +15,7 @@ export async function openRateLimiter(
 ): Promise<RateLimiter> {
   const address = redisAddressOf(config);
   if (address === undefined) return memoryRateLimiter();
-  // Imported only when needed, because the client costs each process time and memory.
+  // The module is loaded only when needed, because the client costs each process time and memory.
   const { redisRateLimiter } = await import('./rate-limit-redis.ts');
   return await redisRateLimiter({ ...address, copies, logger });
 }

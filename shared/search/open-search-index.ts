@@ -78,7 +78,7 @@ const nodesOf = (text: string): string[] => text.split(',').map((node) => node.t
  * @throws a sentence that names the variable when settings contradict each other or the file of authorities cannot be read
  */
 export async function openSearchIndex(config: ConfigOf<typeof searchSettings>): Promise<SearchIndex> {
-  // Loaded on demand: reading the settings must not load SQLite, and the client costs memory.
+  // The modules are loaded on demand: reading the settings must not load SQLite, and the client costs memory.
   if (config.searchEngine === 'sqlite') {
     const { sqliteSearchIndex } = await import('#shared/search/sqlite/sqlite-search-index.ts');
     return sqliteSearchIndex(join(config.dataFolder, 'search'));

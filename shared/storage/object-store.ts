@@ -34,7 +34,7 @@ export type ObjectStore = {
   head(key: string, options?: ReadOptions): Promise<ObjectHead | undefined>;
   /** Keys in no particular order. */
   list(prefix: string, options?: ReadOptions): AsyncIterable<ObjectEntry>;
-  /** Succeeds also when there is no such object. */
+  /** Removes an object. It succeeds also when there is no such object. */
   remove(key: string, options?: ReadOptions): Promise<void>;
   /**
    * A link with which anyone may read the object until it expires, by our clock, however far that of the store is off. Its lifetime is at most

@@ -65,7 +65,7 @@ export type ObjectStoreConfig = ConfigOf<typeof objectStoreSettings> & { linkSig
  */
 export async function openObjectStore(config: ObjectStoreConfig, clock: Clock = systemClock): Promise<ObjectStore> {
   const settings = { ...objectStoreFromConfig(config), clock };
-  // Loaded on demand: the AWS SDK costs each process 40 MB and a tenth of a second.
+  // The module is loaded on demand, because the AWS SDK costs each process 40 MB and a tenth of a second.
   if (settings.kind === 's3') return (await import('./s3-object-store.ts')).s3ObjectStore(settings);
   return (await import('./folder-object-store.ts')).folderObjectStore(settings);
 }

@@ -38,7 +38,7 @@ const { signal } = new AbortController();
 const pool: ChildPool = {
   async run(request, { expects, answers }) {
     const ask = (question: unknown) =>
-      answers?.answer(question) ?? Promise.reject(new Error('no question is answered'));
+      answers?.answer(question) ?? Promise.reject(new Error('the request has no answers'));
     const response = fitting(expects.schema, await handleRenderRequest(structuredClone(request), ask), 'an answer');
     await expects.verify?.(response);
     return response;

@@ -56,7 +56,7 @@ describeWithServers(['nats-server'], 'a real installation in which everything wa
           if (stream === 'stdout' && written.stdout?.includes('Ctrl-C stops it.')) resolve();
         });
       bindery.once('exit', (code) =>
-        reject(new Error(`it ended with ${code}: ${JSON.stringify(written).slice(-2_000)}`)),
+        reject(new Error(`"bindery start" ended with ${code}: ${JSON.stringify(written).slice(-2_000)}`)),
       );
     });
     ports = JSON.parse(await readFile(join(folder, 'ports.json'), 'utf8'));

@@ -162,7 +162,7 @@ function filled(destination: string, values: Readonly<Record<string, string>>): 
   const to = destination.replace(wildcard, (whole, name: string = unnamed) =>
     values[name] === undefined ? whole : values[name].split('/').map(encodeURIComponent).join('/'),
   );
-  // Encoded as a `Location` header requires.
+  // A `Location` header requires this encoding.
   const written = to.toWellFormed().replaceAll(/[^\u0021-\u007e]/gu, encodeURIComponent);
   const server = /^https?:\/\/([^/?#]*)/i.exec(destination)?.[1];
   if (server === undefined) return `/${written.replace(/^[/\\]+/, '')}`;

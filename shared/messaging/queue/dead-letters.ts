@@ -193,7 +193,7 @@ export function openDeadLetterQueue(consumer: Consumer, signal: AbortSignal): De
         if (signal.aborted) return false;
         logger.warn({ err: error, letter: key }, 'a dead letter cannot be settled yet; trying again');
         await delay(tryAgainAfterMs, undefined, { signal }).catch(() => {});
-        // Retried without a limit: no other process settles a letter that this queue has taken.
+        // The read is retried without a limit, because no other process settles a letter that this queue has taken.
         const stored = await retryUnavailable(everySecond, signal, () =>
           deadLetters.get(key, { fromLeader: true }),
         ).catch(() => undefined);

@@ -5,7 +5,10 @@
 
 import type { PlaygroundForm, PlaygroundTexts } from './playground-form.ts';
 
-/** An entry of a sidebar in `_bindery/navigation/<id>.js`: p page path, h address, c children, r page of the group. */
+/**
+ * An entry of a sidebar in `_bindery/navigation/<id>.js`. Its members are the title `t`, the path of its page `p`, its address `h`, its children `c`,
+ * the page of the group `r`, its icon `i`, and its tag `g`.
+ */
 export type SidebarEntry = {
   t: string;
   p?: string;

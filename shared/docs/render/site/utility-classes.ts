@@ -22,7 +22,7 @@ const scope = ':is(.mdx-content, .aside-content, #content)';
 export async function classCss(classes: Iterable<string>, colors: SiteSettings['colors']): Promise<string> {
   const used = [...new Set(classes)].filter(isOfUsualSize).sort();
   if (used.length === 0) return '\n';
-  // Loaded on demand, because only closing a bundle needs it and loading takes 80 ms.
+  // The packages are loaded on demand, because only closing a bundle needs them and loading takes 80 ms.
   const { createGenerator } = await import('@unocss/core');
   const { presetWind3 } = await import('@unocss/preset-wind3');
   const bordered = new Set<string>();

@@ -11,7 +11,7 @@ import { serveChild } from '../child-server.ts';
 /** Attempts that tenants' code would make if a fault in a parser let it run. Each returns its result, or throws. */
 type Attempt = { do: keyof typeof attempts; path?: string; pid?: number; port?: number };
 
-// Saved before the child closes them, as if code had found a way around.
+// These functions are saved before the child closes them, as if code had found a way around.
 const innerKill = Reflect.get(process, '_kill') as (pid: number, signal: number) => number;
 const innerConnect = Reflect.get(net.Socket.prototype, 'connect') as (to: object) => unknown;
 
