@@ -107,15 +107,17 @@ describe('after another plan', () => {
   };
   let whole: Awaited<ReturnType<typeof joinBundle>>;
   let read: string[];
+  let sidecars: string[];
 
-  /** Joins the later plan and records which segments and bundles are read for it. */
+  /** Joins the later plan and records which segments, sidecars and bundles are read for it. */
   async function joinLater(after?: string) {
     const store = objectStore;
-    read = [];
+    [read, sidecars] = [[], []];
     const reading =
       <A extends unknown[], R>(get: (name: string, ...rest: A) => R) =>
       (name: string, ...rest: A): R => {
         if (!name.endsWith('.json')) read.push(name);
+        else if (name.startsWith('segments/')) sidecars.push(name);
         return get(name, ...rest);
       };
     const get = reading((...call: Parameters<ObjectStore['get']>) => store.get(...call));
@@ -143,6 +145,12 @@ describe('after another plan', () => {
     expect(await joinLater(planHash)).toEqual(whole);
     expect(read).toContain(bundle);
     expect(read).not.toContain(site);
+  });
+
+  test('each sidecar is read once, also that of a segment which both bundles have', async () => {
+    await joinLater(planHash);
+    const names = ['site', 'new', 'later', 'pages', 'closing'].map((name) => sidecarKey(organization, key(name)));
+    expect(sidecars.toSorted()).toEqual(names.toSorted());
   });
 
   test.each<[string, () => Promise<void>]>([

@@ -100,7 +100,11 @@ async function join(
   const found = await segmentSources(objectStore, plan, known);
   if (found.kind === 'lost') return { ...found, damaged: found.chunks.filter((chunk) => chunk === closingNumber) };
   const key = bundleKey(plan.organization, plan.domain, planHash);
-  const last = after === undefined ? undefined : await lastBundle(objectStore, plan, after, options);
+  // Most segments of the last bundle are also those of this one, whose sidecars were just read.
+  const justRead = new Map(found.digests.map(({ name, digest }) => [name, digest]));
+  const knownOfBoth = { get: (name: string) => justRead.get(name) ?? known.get(name) };
+  const last =
+    after === undefined ? undefined : await lastBundle(objectStore, plan, after, { known: knownOfBoth, signal });
   try {
     const bundle = joinedBundle(found.sources, { last, keptBytes });
     const stored = await storedBundle(objectStore, key, clock, signal);
@@ -132,7 +136,7 @@ async function lastBundle(
   objectStore: ObjectStore,
   { organization, domain }: ExportPlan,
   after: string,
-  { known, signal }: JoinOptions,
+  { known, signal }: { known: Pick<KnownDigests, 'get'>; signal: AbortSignal },
 ): Promise<(StoredBundle & { version: string | undefined }) | undefined> {
   const key = bundleKey(organization, domain, after);
   try {
@@ -226,7 +230,7 @@ const sidecarsAtOnce = 8;
 export async function segmentSources(
   objectStore: ObjectStore,
   plan: ExportPlan,
-  known: KnownDigests = new Map(),
+  known: Pick<KnownDigests, 'get'> = new Map(),
 ): Promise<SegmentSources> {
   const keys = [...plan.chunks.map(({ key }) => key), plan.closingKey];
   const digests = await inParallel(
