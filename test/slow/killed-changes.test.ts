@@ -19,7 +19,8 @@ import { bucketOn, startVersityGateway, type VersityGateway } from '../support/s
  */
 const kills = Number(process.env.BINDERY_CHAOS_KILLS ?? 20);
 const seed = Number(process.env.BINDERY_CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
-const pageCount = 160;
+/** Enough for more chunks than a site without kept parts has. */
+const pageCount = 280;
 const kinds = ['orchestrator', 'page-renderer', 'bundler'];
 const killsPerExport = 4;
 const gapMs = { least: 50, most: 700 };
