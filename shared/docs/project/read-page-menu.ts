@@ -72,7 +72,7 @@ function optionOf(
     return [];
   }
   if (/(?:\$|%24)(?:page|mcp)\b/.test(href)) {
-    onProblem(`"contextual.options": ${named} has no effect: addresses hold no whole pages. Use "$path".`);
+    onProblem(`"contextual.options": ${named} has no effect: an address cannot contain a whole page. Use "$path".`);
     return [];
   }
   const [description, icon] = [textOf(option['description'])?.slice(0, longestText), textOf(option['icon'])];

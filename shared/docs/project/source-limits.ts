@@ -229,7 +229,7 @@ export function inlineParts(lines: readonly string[], fenced: readonly boolean[]
   return undefined;
 }
 
-/** Checks the ends of inner lists: at each of them micromark copies the events of the page up to there. */
+/** Checks the ends of inner lists: at each end, micromark copies all earlier events of the page. */
 export function endsOfLists(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
   let [copied, last] = [0, 0];
   for (const [index, line] of lines.entries()) {

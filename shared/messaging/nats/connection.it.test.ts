@@ -46,7 +46,7 @@ describeWithServers(['nats-server'], 'a connection to the bus', () => {
       await expect.poll(() => trafficOf(connection).connected).toBe(true);
       await connection.flush();
       expect(lines.filter((line) => line.includes('does not know the user "gateway"'))).toHaveLength(1);
-      expect(lines.at(-1)).toBe('the bus is back');
+      expect(lines.at(-1)).toBe('the bus answers again');
     } finally {
       await connection.close();
       await server.kill();

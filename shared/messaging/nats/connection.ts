@@ -148,7 +148,7 @@ async function followStatus(
     } else if (status.type === 'reconnect') {
       state.connected = true;
       state.isRefused = false;
-      log?.info('the bus is back');
+      log?.info('the bus answers again');
     } else if (status.type === 'error' && isUnknownUser(status.error)) {
       if (!state.isRefused) log?.error({ err: status.error }, unknownUser(address));
       state.isRefused = true;

@@ -15,7 +15,7 @@ const signalWeights = {
   linkedFrom: 0.02,
   /** The question is its title or another name of it: word for word, or less for names that differ in stop words and order. */
   exactTitle: 2.4,
-  /** Match of its title, or of another name of it. */
+  /** Match of its title, or of one of its other names. */
   title: 0.5,
   /** Match of the best of its headings. */
   heading: 0.25,
