@@ -4,6 +4,7 @@ import {
   bundleKey,
   exportPlanSchema,
   partFactsKey,
+  partShortTextsKey,
   partTextsKey,
   planKey,
   segmentKey,
@@ -75,7 +76,9 @@ test('a plan needs the parts that are kept for its closing segment, and not thos
   markParts(marks, 'acme', JSON.stringify(planOf('first')));
   const keys = keptPartKeys(planOf('first'));
   expect(keys.length).toBeGreaterThan(2);
-  const named = keys.flatMap((key) => [partFactsKey('acme', key), partTextsKey('acme', key)]);
+  const named = keys.flatMap((key) =>
+    [partFactsKey, partTextsKey, partShortTextsKey].map((keyOf) => keyOf('acme', key)),
+  );
   expect(named.filter((key) => !isMarked(marks, key))).toEqual([]);
   const others = keptPartKeys(planOf('second')).filter((key) => !isMarked(marks, partFactsKey('acme', key)));
   expect(others).toHaveLength(1);

@@ -155,7 +155,7 @@ export function markBlobs({ units }: Marks, organization: string, names: string)
 const contentUnit = (content: ContentId): string => unitOf(siteModelKey(content));
 
 function unitOf(key: string): string {
-  if (key.startsWith(segmentPrefix) || key.startsWith(partPrefix)) return key.replace(/\.json$/, '');
+  if (key.startsWith(segmentPrefix) || key.startsWith(partPrefix)) return key.replace(/\.(?:json|short)$/, '');
   if (key.startsWith(contentPrefix)) return key.split('/', 4).join('/');
   return key;
 }

@@ -237,6 +237,8 @@ export function closingParts(
 
   return {
     runCount: runs.length,
+    /** Key of the part that is kept for the run of a segment; undefined for a small site. */
+    partKeyOf: (segment: number): string | undefined => partKeys[runOf[segment] ?? -1],
     /** Segments whose sidecars were read. */
     segments,
     /** Segments whose sidecars are missing or damaged. */

@@ -21,6 +21,7 @@ import { type LastClosing, lastClosing, storeClosing } from './store-closing.ts'
 import type { PlannedSite } from './planned-sites.ts';
 import { runChild } from './render-pages.ts';
 import { type DigestStates, runningDigest } from './running-digest.ts';
+import { shortTexts } from './short-texts.ts';
 import { existingSegment, storeSidecar } from './store-segment.ts';
 
 export type ClosingOutcome = { kind: 'rendered'; manifestSha256: string } | { kind: 'lost'; chunks: number[] };
@@ -79,6 +80,7 @@ async function makeSegment(
   const { organization, closingKey } = plan;
   const parts = closingParts(repeatReads(context.objectStore, context.retry, signal), plan, { anew, signal });
   const { runCount } = parts;
+  const shorts = shortTexts(context.objectStore, organization, parts, { anew, signal });
   const request = { kind: 'closing', model: index.model, plan: plainPlan, runCount } as const;
   let lost: number[] = [];
   /** Keeps the error itself, because the child knows only its message. */
@@ -88,13 +90,14 @@ async function makeSegment(
       (segment, pieces) =>
         storeClosing(context.objectStore, segmentKey(organization, closingKey), segment, pieces, last, signal),
       async (writer) => {
-        const files = incomingFiles(writer, plan, parts, anew ? undefined : context.digests);
+        const files = incomingFiles(writer, plan, { parts, shorts }, anew ? undefined : context.digests);
         let hasManifest = false;
         const answer = async (question: ClosingQuestion): Promise<unknown> => {
           if (question.kind === 'begin') hasManifest ||= question.path === manifestPath;
           if (question.kind === 'part') return parts.part(question.run);
-          if (question.kind !== 'text') return files.take(question);
-          return parts.text(question);
+          if (question.kind === 'text') return parts.text(question);
+          if (question.kind === 'short-sizes') return shorts.sizes(question.longest, question.texts);
+          return files.take(question);
         };
         try {
           const noted = (question: ClosingQuestion): Promise<unknown> =>
@@ -126,6 +129,7 @@ async function makeSegment(
       },
       { withPieces: true },
     );
+    await shorts.store();
     return { kind: 'made', details: { ...summary, madeFrom: segmentsDigest(parts.segments) } };
   } catch (error) {
     if (lost.length > 0) return { kind: 'lost', chunks: lost };
@@ -139,6 +143,11 @@ const textsReadAhead = 4;
 const aheadBytes = 8 * 1024 * 1024;
 const piecesAhead = 1;
 
+type IncomingTexts = {
+  parts: Pick<ReturnType<typeof closingParts>, 'unread' | 'nameOf'>;
+  shorts: Pick<ReturnType<typeof shortTexts>, 'take' | 'nameOf'>;
+};
+
 /**
  * Receives files from a child in pieces, and adds them to the segment. The child waits for each answer. Texts that are known from the digest of an
  * earlier file are copied without being read.
@@ -146,7 +155,7 @@ const piecesAhead = 1;
 function incomingFiles(
   writer: SegmentWriter,
   { domain }: Pick<ExportPlan, 'domain'>,
-  parts: Pick<ReturnType<typeof closingParts>, 'unread' | 'nameOf'>,
+  { parts, shorts }: IncomingTexts,
   states: DigestStates | undefined,
 ) {
   const newBody = () => new PassThrough({ objectMode: true, highWaterMark: piecesAhead });
@@ -156,8 +165,30 @@ function incomingFiles(
   const write = async (bytes: Uint8Array | UnreadBytes): Promise<void> => {
     if (!body.write(bytes)) await Promise.race([once(body, 'drain'), added]);
   };
+  /** Adds texts in order. Those that the digest knows are not inflated; `read` calls are `ahead` of the writer. */
+  const addTexts = async (
+    names: readonly string[],
+    ahead: number,
+    read: (at: number) => Promise<Uint8Array | (UnreadBytes & { raw?: Uint8Array })>,
+  ): Promise<void> => {
+    const known = digest.addKnown(names);
+    const readOne = async (at: number) => {
+      const bytes = await read(at);
+      if (at < known || bytes instanceof Uint8Array || bytes.raw !== undefined) return { bytes };
+      return { bytes, inflated: await bytes.inflate() };
+    };
+    for await (const [at, { bytes, inflated }] of inOrder([...names.keys()], ahead, readOne)) {
+      const raw = inflated ?? (bytes instanceof Uint8Array ? bytes : bytes.raw);
+      if (at >= known && raw !== undefined) digest.addText(names[at] ?? '', raw);
+      if (inflated !== undefined) freeBytes(inflated);
+      await write(bytes);
+    }
+    digest.remember();
+  };
   return {
-    async take(question: Exclude<ClosingQuestion, { kind: 'part' | 'text' }>): Promise<string | undefined> {
+    async take(
+      question: Exclude<ClosingQuestion, { kind: 'part' | 'text' | 'short-sizes' }>,
+    ): Promise<string | undefined> {
       switch (question.kind) {
         case 'begin': {
           body = newBody();
@@ -173,20 +204,14 @@ function incomingFiles(
           await write(question.bytes);
           return undefined;
         case 'texts': {
-          const names = question.texts.map(parts.nameOf);
-          const known = digest.addKnown(names);
-          const read = async (at: number) => {
-            const bytes = await parts.unread(question.texts[at] as StoredText);
-            const inflated = at < known || bytes instanceof Uint8Array ? undefined : await bytes.inflate();
-            return { bytes, inflated };
-          };
-          for await (const [at, { bytes, inflated }] of inOrder([...names.keys()], aheadOf(question.texts), read)) {
-            const raw = inflated ?? (bytes instanceof Uint8Array && bytes);
-            if (at >= known && raw !== false) digest.addText(names[at] ?? '', raw);
-            if (inflated !== undefined) freeBytes(inflated);
-            await write(bytes);
-          }
-          digest.remember();
+          const { texts } = question;
+          await addTexts(texts.map(parts.nameOf), aheadOf(texts), (at) => parts.unread(texts[at] as StoredText));
+          return undefined;
+        }
+        case 'short': {
+          const { longest, texts, made } = question;
+          const names = texts.map((text) => shorts.nameOf(longest, text));
+          await addTexts(names, 1, (at) => shorts.take(longest, texts[at] as StoredText, made[at] ?? null));
           return undefined;
         }
         case 'end':

@@ -20,6 +20,7 @@ import {
  *   plans/<org>/<hash>.json                          the plan of one export
  *   segments/<org>/<key>, <key>.json                 rendered files of one chunk, and their sidecar
  *   parts/<org>/<key>, <key>.json                    texts of a run of chunks, and their facts, for the next closing segment
+ *   parts/<org>/<key>.short                          the same texts shortened for the search index of a site with too many
  *   bundles/<org>/<domain>/<plan hash>.tar.gz        the archive that clients download
  *   archive/<org>/<job>.json                         the history of a job that ended long ago
  */
@@ -153,6 +154,8 @@ export const sidecarKey = (organization: string, key: string): string => `${segm
 export const partPrefix = 'parts/';
 export const partTextsKey = (organization: string, key: string): string => `${partPrefix}${organization}/${key}`;
 export const partFactsKey = (organization: string, key: string): string => `${partTextsKey(organization, key)}.json`;
+export const partShortTextsKey = (organization: string, key: string): string =>
+  `${partTextsKey(organization, key)}.short`;
 export const bundleKey = (organization: string, domain: string, planHash: string): string =>
   `bundles/${organization}/${domain}/${planHash}.tar.gz`;
 

@@ -2,11 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { constants, inflateRawSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type ExportPlan, type RenderedPage, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
+import {
+  type ExportPlan,
+  partShortTextsKey,
+  type RenderedPage,
+  segmentKey,
+  sidecarKey,
+} from '#shared/contracts/stored-objects.ts';
 import { indexSite } from '#shared/docs/render/site-index.ts';
 import { childPool, type ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import { fitting } from '#shared/docs/sandbox/child-messages.ts';
 import { readSidecar, storedSegment } from '#shared/export/export-objects.ts';
+import { keptPartKeys } from '#shared/export/kept-parts.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { type ObjectStore, ObjectStoreUnavailable } from '#shared/storage/object-store.ts';
 import { siteModel } from '../support/site-model.ts';
@@ -38,7 +45,7 @@ const context = () => ({
 /** Stores the segment of a chunk of these pages. */
 async function storedChunk(paths: string[], characters: number, searchCharacters: number) {
   const text = 'Words of a page that a reader may look for. '.repeat(Math.ceil(characters / 44)).slice(0, characters);
-  const key = sha256Of(paths.join());
+  const key = sha256Of(`${paths.join()} ${characters}`);
   const pages = paths.map((path) => {
     const fullText = `# ${path}\nSource: /${path}\n\n${text}\n`;
     const search = JSON.stringify([['a', 'A', text.slice(0, 1_200)]]);
@@ -324,4 +331,65 @@ test('texts of pages are copied whole; those of the search are cut shorter where
   expect(parts).toHaveLength(5);
   const large = await filesOf(await storedSite(4, 2, 2_000, 12 * 1024 * 1024));
   expect(searched(large)).toEqual(Array.from({ length: 4 }, () => 600));
+});
+
+/** The same pool, and the number of texts that a child was given to shorten. */
+function countingTexts(children: ChildPool): { children: ChildPool; count: () => number } {
+  let count = 0;
+  const run: ChildPool['run'] = (request, { answers, ...options }) => {
+    const answer = async (question: unknown): Promise<unknown> => {
+      if ((question as { kind?: unknown }).kind === 'text') count += 1;
+      return answers?.answer(question);
+    };
+    return children.run(request, { ...options, ...(answers && { answers: { ...answers, answer } }) });
+  };
+  return { children: { ...children, run }, count: () => count };
+}
+
+test('texts of the search that were cut shorter are kept, and made again where they are missing, damaged or changed', {
+  timeout: 120_000,
+}, async () => {
+  pool = childPool({ ...renderChild, slots: 1, warmSpares: 0 });
+  const site = await storedSite(160, 2, 2_000, 12 * 1024 * 1024);
+  const closed = async (of = site, options = {}): Promise<{ bytes: Buffer; shortened: number }> => {
+    const { children, count } = countingTexts(pool);
+    expect(await renderClosing({ ...context(), pool: children }, of, signal, options)).toMatchObject({
+      kind: 'rendered',
+    });
+    const bytes = await objectStore.get(segmentKey(organization, of.plan.closingKey));
+    return { bytes: Buffer.from(bytes ?? ''), shortened: count() };
+  };
+  const cold = await closed();
+  expect(cold.shortened).toBe(80);
+  const names = keptPartKeys(site.plan).map((key) => partShortTextsKey(organization, key));
+  const kept = await Promise.all(names.map(async (name) => Buffer.from((await objectStore.get(name)) ?? '')));
+  expect(kept.length).toBeGreaterThan(2);
+  const [first = Buffer.of(), second] = kept;
+  const flipped = (at: number): Buffer => Buffer.from(first.map((byte, index) => (index === at ? byte ^ 1 : byte)));
+  const damages = [
+    first,
+    undefined,
+    Buffer.of(),
+    first.subarray(0, -1),
+    second,
+    flipped(3),
+    flipped(first.length >> 1),
+  ];
+  for (const [number, damage] of [...damages, flipped(first.length - 1)].entries()) {
+    const name = names[0] ?? '';
+    if (damage === undefined) await objectStore.remove(name);
+    else await objectStore.put(name, damage);
+    const again = await closed();
+    expect([number, again.bytes.equals(cold.bytes)]).toEqual([number, true]);
+    expect(again.shortened > 0 && again.shortened < 80).toBe(number > 0);
+    expect(first.equals((await objectStore.get(name)) ?? Buffer.of())).toBe(true);
+  }
+  expect(await closed(site, { anew: true })).toEqual(cold);
+
+  const chunk = await storedChunk(site.exported.slice(-2), 1_000, 12 * 1024 * 1024);
+  const changed = { ...site, plan: { ...site.plan, chunks: [...site.plan.chunks.slice(0, -1), chunk] } };
+  const warm = await closed(changed);
+  expect(warm.bytes.equals(cold.bytes)).toBe(false);
+  expect(warm.shortened > 0 && warm.shortened < 80).toBe(true);
+  expect(await closed(changed, { anew: true })).toEqual({ bytes: warm.bytes, shortened: 80 });
 });

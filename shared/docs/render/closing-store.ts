@@ -10,12 +10,17 @@ export type ClosingStore = {
   part(run: number): Promise<{ part: ClosingPart; segmentCount: number; isLast: boolean } | undefined>;
   /** Bytes of a text that is stored after a sidecar. */
   text(stored: StoredText): Promise<Uint8Array>;
+  /** The length of each of these search texts shortened to sections of `longest` characters; null for one that is not kept. */
+  shortSizes(longest: number, texts: readonly StoredText[]): Promise<(number | null)[]>;
   /**
    * Adds a file of `size` bytes to the segment and returns its SHA-256. Stored texts are copied by the store and are not loaded here. Wait for each
    * call before the next.
    */
-  write(path: string, size: number, body: Iterable<Uint8Array | readonly StoredText[]>): Promise<string>;
+  write(path: string, size: number, body: Iterable<Uint8Array | readonly StoredText[] | ShortTexts>): Promise<string>;
 };
+
+/** Search texts shortened to sections of `longest` characters. `made`: their bytes; null for those that are kept from an earlier closing segment. */
+export type ShortTexts = { longest: number; texts: readonly StoredText[]; made: readonly (Uint8Array | null)[] };
 
 /**
  * A range of the texts of one kind, which are stored after the sidecar of a segment, from `begin` up to and without `end`. The text of a page

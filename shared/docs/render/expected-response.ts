@@ -121,13 +121,21 @@ function checkSite(
 const storedTextFields = { segment: count, of: z.enum(['search', 'fullText']), begin: count, end: count };
 const mostPieceBytes = 64 * 1024 * 1024;
 const mostTexts = 1_000_000;
+const storedTexts = z.array(z.strictObject(storedTextFields)).max(mostTexts);
 
 const closingQuestion: z.ZodType<ClosingQuestion> = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('part'), run: count }),
   z.strictObject({ kind: z.literal('text'), ...storedTextFields }),
   z.strictObject({ kind: z.literal('begin'), path: z.string(), size: count }),
   z.strictObject({ kind: z.literal('bytes'), bytes: bytes.refine(({ length }) => length <= mostPieceBytes) }),
-  z.strictObject({ kind: z.literal('texts'), texts: z.array(z.strictObject(storedTextFields)).max(mostTexts) }),
+  z.strictObject({ kind: z.literal('texts'), texts: storedTexts }),
+  z.strictObject({ kind: z.literal('short-sizes'), longest: count, texts: storedTexts }),
+  z.strictObject({
+    kind: z.literal('short'),
+    longest: count,
+    texts: storedTexts,
+    made: z.array(bytes.refine(({ length }) => length <= mostPieceBytes).nullable()).max(mostTexts),
+  }),
   z.strictObject({ kind: z.literal('end') }),
 ]);
 
@@ -174,6 +182,10 @@ export function closingAnswers(
       case 'text':
         checkText(question, segmentCount);
         return;
+      case 'short-sizes':
+        for (const text of question.texts) checkText(text, segmentCount);
+        return;
+      case 'short':
       case 'texts':
         if (!isOpen) throw new Misfit('it wrote without an open file');
         for (const text of question.texts) checkText(text, segmentCount);

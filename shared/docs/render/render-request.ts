@@ -10,7 +10,7 @@ import type { Ask } from '#shared/docs/sandbox/child-server.ts';
 import { drawCard } from './card/draw-card.ts';
 import { PageFailed } from './evaluate/evaluation.ts';
 import type { ClosingPart } from './closing-part.ts';
-import type { ClosingStore, StoredText } from './closing-store.ts';
+import type { ClosingStore, ShortTexts, StoredText } from './closing-store.ts';
 import { type ClosingInput, renderClosing } from './render-closing.ts';
 import { type PageInput, renderFailedPage, renderPage, type RenderedPageFiles } from './render-page.ts';
 import { renderSite } from './site/render-site.ts';
@@ -64,6 +64,10 @@ export type ClosingQuestion =
   | { kind: 'bytes'; bytes: Uint8Array }
   /** Copies these texts into the file. */
   | { kind: 'texts'; texts: readonly StoredText[] }
+  /** Answer: the lengths of these search texts shortened to sections of `longest` characters; null for those that are not kept. */
+  | { kind: 'short-sizes'; longest: number; texts: readonly StoredText[] }
+  /** Copies these shortened texts into the file, and keeps those that were made. */
+  | ({ kind: 'short' } & ShortTexts)
   /** Answer: the SHA-256 of the file. */
   | { kind: 'end' };
 
@@ -136,10 +140,13 @@ function askingStore(ask: Ask): ClosingStore {
       return { part, ...place };
     },
     text: async (stored) => (await question({ kind: 'text', ...stored })) as Uint8Array,
+    shortSizes: async (longest, texts) =>
+      (await question({ kind: 'short-sizes', longest, texts })) as (number | null)[],
     async write(path, size, body) {
       await question({ kind: 'begin', path, size });
       for (const piece of body) {
-        await question(piece instanceof Uint8Array ? { kind: 'bytes', bytes: piece } : { kind: 'texts', texts: piece });
+        if (piece instanceof Uint8Array) await question({ kind: 'bytes', bytes: piece });
+        else await question('longest' in piece ? { kind: 'short', ...piece } : { kind: 'texts', texts: piece });
       }
       return (await question({ kind: 'end' })) as string;
     },

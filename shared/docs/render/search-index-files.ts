@@ -2,7 +2,7 @@ import type { PageFacts } from '#shared/contracts/stored-objects.ts';
 import type { PageEntry, SiteModel } from '#shared/docs/project/site-model.ts';
 import { textEnds } from '#shared/export/bundle/packed-segment.ts';
 import { inOrder } from '#shared/runtime/in-parallel.ts';
-import { bytesOf, type ClosingStore, joined, type StoredText } from './closing-store.ts';
+import { bytesOf, type ClosingStore, joined, type ShortTexts, type StoredText } from './closing-store.ts';
 import { scriptJson } from './html.ts';
 import type { SearchIndex, SearchSections } from './site/page-globals.ts';
 import { shownNavigation } from './site-index.ts';
@@ -12,6 +12,8 @@ export const maxSearchSection = 1200;
 /** Limit of the characters of all texts of one language and version. A reader's browser holds all of them. */
 const maxScope = 24 * 1024 * 1024;
 const shortestSection = 80;
+/** Sections are shortened to a multiple of this length, so that a site that grows by some pages has the same shortened texts. */
+const lengthStep = 24;
 /** Usual size of a part of the texts. Each part is a separate file, and is searched as soon as it is loaded. */
 const usualPartBytes = 768 * 1024;
 const readAhead = 4;
@@ -26,7 +28,7 @@ type SearchedPage = Pick<PageFacts, 'path' | 'title' | 'description' | 'searchCh
 export async function writeSearchIndex(
   model: SiteModel,
   pages: readonly SearchedPage[],
-  store: Pick<ClosingStore, 'text' | 'write'>,
+  store: Pick<ClosingStore, 'text' | 'shortSizes' | 'write'>,
 ): Promise<void> {
   const known = new Map(model.pages.map((page) => [page.path, page]));
   const { places } = shownNavigation(model, known, new Set(pages.map(({ path }) => path)));
@@ -76,10 +78,10 @@ export async function writeSearchIndex(
   await store.write('_bindery/search-index.js', head.length, [head]);
   for (const [number, { pages: found, share }] of parts.entries()) {
     const texts = found.map(({ search }) => search);
-    const pieces = share >= 1 ? joined(texts) : await shortened(texts, share, store);
+    const { pieces, size } =
+      share >= 1 ? { pieces: joined(texts), size: bytesOf(texts) } : await shortened(texts, share, store);
     const begin = Buffer.from(`binderySearchPart(${number},[\n`);
     const end = Buffer.from(']);\n');
-    const size = pieces instanceof Uint8Array ? pieces.length : bytesOf(pieces);
     await store.write(`_bindery/search/${number}.js`, begin.length + size + end.length, [begin, pieces, end]);
   }
 }
@@ -112,20 +114,34 @@ function keywordsOf({ keywords, frontmatter }: PageEntry): string {
 const boostOf = (value: unknown): number =>
   typeof value === 'number' && value > 0 ? Math.min(3, Math.max(0.1, value)) : 1;
 
-/** The lines of the pages, with sections cut to a fraction of the maximum length. */
+/** The lines of the pages, with sections cut to a fraction of the maximum length. Those that are kept from an earlier closing segment are not made. */
 async function shortened(
   texts: readonly StoredText[],
   share: number,
-  store: Pick<ClosingStore, 'text'>,
-): Promise<Uint8Array> {
-  const longest = Math.max(shortestSection, Math.floor(maxSearchSection * share));
-  const lines: string[] = [];
-  for await (const [, bytes] of inOrder(texts, readAhead, (text) => store.text(text))) {
-    // The renderer wrote this text, so it is not validated again.
-    const json = Buffer.from(bytes).toString().slice(0, -textEnds.search.length);
-    const sections = JSON.parse(json) as SearchSections[number];
-    const short = sections.map(([anchor, heading, text]) => [anchor, heading, text.slice(0, longest).toWellFormed()]);
-    lines.push(scriptJson(short) + textEnds.search);
+  store: Pick<ClosingStore, 'text' | 'shortSizes'>,
+): Promise<{ pieces: ShortTexts; size: number }> {
+  const steps = Math.floor((maxSearchSection * share) / lengthStep);
+  const longest = Math.max(shortestSection, steps * lengthStep);
+  const ranges = joined(texts);
+  const kept = await store.shortSizes(longest, ranges);
+  const made: (Uint8Array | null)[] = ranges.map(() => null);
+  const missing = [...ranges.keys()].filter((at) => (kept[at] ?? null) === null);
+  const read = (at: number) => store.text(ranges[at] as StoredText);
+  for await (const [at, bytes] of inOrder(missing, readAhead, read)) {
+    const { segment, begin, end } = ranges[at] as StoredText;
+    const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    const own = texts.filter((text) => text.segment === segment && text.begin >= begin && text.end <= end);
+    made[at] = Buffer.from(
+      own.map((text) => shortLine(lines.subarray(text.begin - begin, text.end - begin), longest)).join(''),
+    );
   }
-  return Buffer.from(lines.join(''));
+  const size = ranges.reduce((sum, _, at) => sum + (made[at]?.length ?? kept[at] ?? 0), 0);
+  return { pieces: { longest, texts: ranges, made }, size };
+}
+
+/** The line of a page with sections of at most `longest` characters. The renderer wrote the line, so it is not validated again. */
+function shortLine(line: Buffer, longest: number): string {
+  const sections = JSON.parse(line.toString().slice(0, -textEnds.search.length)) as SearchSections[number];
+  const short = sections.map(([anchor, heading, text]) => [anchor, heading, text.slice(0, longest).toWellFormed()]);
+  return scriptJson(short) + textEnds.search;
 }

@@ -126,10 +126,13 @@ export async function closingFrom(
         return Promise.resolve({ part, segmentCount: 1, isLast: true });
       },
       text: (stored) => Promise.resolve(textOf(sidecars, stored)),
+      shortSizes: (_, texts) => Promise.resolve(texts.map(() => null)),
       async write(path, size, pieces) {
-        const parts = [...pieces].flatMap((piece) =>
-          piece instanceof Uint8Array ? [piece] : piece.map((stored) => textOf(sidecars, stored)),
-        );
+        const parts = [...pieces].flatMap((piece) => {
+          if (piece instanceof Uint8Array) return [piece];
+          if ('longest' in piece) return piece.made.map((short) => short ?? Buffer.of());
+          return piece.map((stored) => textOf(sidecars, stored));
+        });
         const body = Buffer.concat(parts);
         if (body.length !== size) throw new Error(`${path} has ${body.length} bytes, and ${size} were stated`);
         made.push({ path, body });
