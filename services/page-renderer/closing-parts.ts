@@ -207,7 +207,8 @@ export function closingParts(
 
   async function wholeText(segment: number, of: TextKind): Promise<DeflatedBytes> {
     const deflated = await deflatedText(segment, of);
-    return (await inflatedTexts(textsOf(segment, of), deflated)) ?? (await lose(segment));
+    const facts = textsOf(segment, of);
+    return (await inflatedTexts(facts, deflated, facts.sha256)) ?? (await lose(segment));
   }
 
   /** Removes the sidecar of a segment, whose texts are gone or damaged, so that it is rendered again. */
@@ -268,9 +269,10 @@ export function closingParts(
     async unread(asked: StoredText): Promise<Uint8Array | UnreadBytes> {
       if (!isWhole(asked)) return text(asked);
       const { segment, of } = asked;
-      const { rawLength, crc32, sha256 } = textsOf(segment, of);
+      const facts = textsOf(segment, of);
+      const { rawLength, crc32, sha256 } = facts;
       const deflated = await deflatedText(segment, of);
-      const inflate = async () => (await inflatedTexts(textsOf(segment, of), deflated))?.raw ?? (await lose(segment));
+      const inflate = async () => (await inflatedTexts(facts, deflated, sha256))?.raw ?? (await lose(segment));
       return { deflated, rawLength, crc32, sha256, inflate };
     },
   };

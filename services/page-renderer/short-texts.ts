@@ -15,7 +15,7 @@ import type { closingParts } from './closing-parts.ts';
 /*
  * Search texts that a child shortened, because a site has too many, for later closing segments. Those of a run of segments are one object beside the
  * part of that run. Each has a name made from the SHA-256 of the text that was shortened and the length of its longest section, so a text that changed
- * has another name. What is missing or damaged is shortened again.
+ * has another name. Texts that are missing or damaged are shortened again.
  *
  * The object has two lines and bytes: a checksum over its key and the rest, the list of the texts, and their deflated bytes in that order.
  */
@@ -114,7 +114,7 @@ async function shortText(raw: Uint8Array): Promise<ShortText> {
 
 const unread = ({ deflated, rawLength, crc32: sum, sha256 }: ShortText): UnreadBytes => ({
   ...{ deflated, rawLength, crc32: sum, sha256 },
-  inflate: () => inflatePieces(deflated, rawLength),
+  inflate: () => inflatePieces(deflated, rawLength, sha256),
 });
 
 function bytesOf(name: string, texts: ReadonlyMap<string, ShortText>): Buffer {

@@ -55,6 +55,27 @@ export const folderAdvice = (error: unknown): string =>
     ? 'Make room on that disk: services continue automatically.'
     : 'Let the user of the services write to this folder, or set BINDERY_OBJECT_FOLDER to another one.';
 
+/** Chunks are written together up to this size: each write is a turn of another thread, and the chunks of a bundle are small. */
+const togetherBytes = 1024 * 1024;
+const mostTogether = 256;
+
+async function writeTogether(file: FileHandle, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  let waiting: Uint8Array[] = [];
+  let bytes = 0;
+  const write = async (): Promise<void> => {
+    const [together, size] = [waiting, bytes];
+    [waiting, bytes] = [[], 0];
+    const { bytesWritten } = await file.writev(together);
+    if (bytesWritten < size) await file.writeFile(Buffer.concat(together).subarray(bytesWritten));
+  };
+  for await (const chunk of chunks) {
+    waiting.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= togetherBytes || waiting.length === mostTogether) await write();
+  }
+  if (bytes > 0) await write();
+}
+
 /** The place of a range in an open object: from `start` up to `end` (not included). Closes the object, with a `RangeError`, if it has no such bytes. */
 async function placeIn(
   key: string,
@@ -121,7 +142,7 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
     const path = pathOf(key);
     await onDisk(signal, () =>
       uploads.store(path, true, async (file) => {
-        await pipeline(body, (source) => file.writeFile(source), signal === undefined ? {} : { signal });
+        await pipeline(body, (source) => writeTogether(file, source), signal === undefined ? {} : { signal });
         await file.writeFile(objectFileEnd(await described()));
       }),
     );

@@ -90,12 +90,13 @@ const mostRatio = 1_100;
 
 /**
  * Inflates the bytes; large data off the event loop. The data is untrusted: rejects unless it consists of whole pieces with exactly this many
- * bytes, ends at a byte boundary and has no last block, so that data appended to it is read correctly.
+ * bytes, ends at a byte boundary and has no last block, so that data appended to it is read correctly. `sha256`: of these deflated bytes, if the
+ * caller has computed it.
  */
-export async function inflatePieces(deflated: Uint8Array, rawLength: number): Promise<Buffer> {
+export async function inflatePieces(deflated: Uint8Array, rawLength: number, sha256?: string): Promise<Buffer> {
   if (rawLength > deflated.length * mostRatio) throw new Error('the deflate data is too short for its length');
   // Appends bytes that the author of the data cannot predict.
-  const probe = hash('sha256', deflated, 'buffer');
+  const probe = sha256 === undefined ? hash('sha256', deflated, 'buffer') : Buffer.from(sha256, 'hex');
   const end = lastBlock(probe);
   const isSmall = rawLength <= waitedBytes;
   const input = isSmall ? inWaitedInput(deflated, end) : Buffer.concat([deflated, end]);

@@ -144,15 +144,16 @@ export function placeOfTexts(texts: StoredTexts, kind: TextKind): { begin: numbe
   return { begin, end: begin + texts[kind].sizeBytes };
 }
 
-/** The texts of one kind from their deflated bytes. Undefined if these are damaged. */
+/** The texts of one kind from their deflated bytes, whose `sha256` the caller may have computed. Undefined if these are damaged. */
 export async function inflatedTexts(
   { sizeBytes, rawLength, crc32: sum }: StoredTexts[TextKind],
   deflated: Uint8Array,
+  sha256?: string,
 ): Promise<DeflatedBytes | undefined> {
   if (deflated.length !== sizeBytes) return undefined;
   try {
     // The deflated bytes are copied unchanged into another segment.
-    const raw = await inflatePieces(deflated, rawLength);
+    const raw = await inflatePieces(deflated, rawLength, sha256);
     return crc32(raw) === sum ? { raw, deflated, crc32: sum } : undefined;
   } catch {
     return undefined;
