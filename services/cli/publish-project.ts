@@ -38,7 +38,7 @@ export async function publishProject(client: ApiClient, publication: Publication
     const project = withAdded(folder, publication.added ?? new Map());
     await folder.remember();
     const { listed } = project;
-    const missing = await missingIn(client, publication.domain, listed);
+    const missing = await retryWhileAsked(() => missingIn(client, publication.domain, listed));
     if (missing === undefined) return await send(client, publication, 'PUT', packed(project, listed));
     // The server asks for no other files than before, so it has lost one that it counts as present.
     if (tooFew !== undefined && missing.every((sha256) => tooFew?.has(sha256)))

@@ -11,7 +11,7 @@ import { startWorkersOn } from '../support/workers-on-store.ts';
 const hang = (signal: AbortSignal | undefined): Promise<never> =>
   new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason), { once: true }));
 
-const withinMs = 15_000;
+const withinMs = 60_000;
 
 describeWithServers(['nats-server'], 'a worker whose export is cancelled while it works on the last steps', () => {
   let harness: ExportHarness;
@@ -44,7 +44,7 @@ describeWithServers(['nats-server'], 'a worker whose export is cancelled while i
     }
   }
 
-  test('frees the slot of a closing segment', { timeout: 60_000 }, async () => {
+  test('frees the slot of a closing segment', { timeout: 180_000 }, async () => {
     const { objectStore } = harness;
     let closing: string | undefined;
     const stuck: ObjectStore = {
@@ -61,7 +61,7 @@ describeWithServers(['nats-server'], 'a worker whose export is cancelled while i
     await freesItsSlot('page-renderer', stuck, 'closing');
   });
 
-  test('frees the slot of a bundle', { timeout: 60_000 }, async () => {
+  test('frees the slot of a bundle', { timeout: 180_000 }, async () => {
     const { objectStore } = harness;
     const stuck: ObjectStore = { ...objectStore, putParts: (_key, _parts, { signal }) => hang(signal) };
     await freesItsSlot('bundler', stuck, 'bundle');
