@@ -12,10 +12,21 @@ export class ApiFailure extends Error {
   readonly code: string;
   readonly status: number;
   readonly fields: readonly FieldProblem[];
+  /** Pause after which the server wants the request again. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(message: string, code: string, status: number, fields: readonly FieldProblem[] = []) {
+  constructor(
+    message: string,
+    code: string,
+    status: number,
+    {
+      fields = [],
+      retryAfterMs,
+    }: { fields?: readonly FieldProblem[] | undefined; retryAfterMs?: number | undefined } = {},
+  ) {
     super(message);
     this.fields = fields;
+    this.retryAfterMs = retryAfterMs;
     this.code = code;
     this.status = status;
   }
@@ -191,10 +202,12 @@ function redirected(response: Response, url: URL): ApiFailure {
   return new ApiFailure(`${url.origin} redirects requests ${where}. ${hint}`, 'redirected', response.status);
 }
 
-function failureOf({ status, url }: Response, text: string): ApiFailure {
+function failureOf({ status, url, headers }: Response, text: string): ApiFailure {
+  const retryAfterSeconds = Number(headers.get('retry-after') ?? Number.NaN);
+  const retryAfterMs = retryAfterSeconds >= 0 ? retryAfterSeconds * 1_000 : undefined;
   const body: Partial<ErrorBody> | undefined = parsedObject(text);
   if (typeof body?.error === 'string' && typeof body.code === 'string')
-    return new ApiFailure(body.error, body.code, status, body.fields);
+    return new ApiFailure(body.error, body.code, status, { fields: body.fields, retryAfterMs });
   const { origin } = new URL(url);
   // Proxies send these statuses while they cannot reach the server, as during an update.
   if (status >= 502 && status <= 504) {
@@ -227,6 +240,26 @@ export async function retryWhileAway<T>(call: () => Promise<T>): Promise<T> {
     } catch (error) {
       const away = error instanceof ApiFailure && (error.code === 'unreachable' || error.code === 'unavailable');
       if (!away || performance.now() > deadline) throw error;
+    }
+  }
+}
+
+const longestRefusalMs = 120_000;
+const longestPauseMs = 30_000;
+
+/**
+ * Repeats an idempotent call that the server answers with 503 and `Retry-After`, after that pause, for up to two minutes. Rejects with the last
+ * failure.
+ */
+export async function retryWhenAsked<T>(call: () => Promise<T>): Promise<T> {
+  for (const deadline = performance.now() + longestRefusalMs; ; ) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof ApiFailure && error.status === 503 && error.retryAfterMs !== undefined)) throw error;
+      const pauseMs = Math.min(longestPauseMs, Math.max(retryMs, error.retryAfterMs));
+      if (performance.now() + pauseMs > deadline) throw error;
+      await delay(pauseMs);
     }
   }
 }

@@ -6,7 +6,7 @@ import type { ContentList, MissingContents, PublishedContent } from '#shared/int
 import { fileListName, fileListText, type ListedFile } from '#shared/interfaces/http/listed-files.ts';
 import { isReplaced } from '#shared/docs/reference/remote-files.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import { type ApiClient, ApiFailure, retryWhileAway } from './api-client.ts';
+import { type ApiClient, ApiFailure, retryWhenAsked, retryWhileAway } from './api-client.ts';
 import { type UnreadFolder, unreadFolder } from './unread-folder.ts';
 
 export type Publication = {
@@ -38,27 +38,27 @@ export async function publishProject(client: ApiClient, publication: Publication
     const project = withAdded(folder, publication.added ?? new Map());
     await folder.remember();
     const { listed } = project;
-    const missing = await retryWhileAsked(() => missingIn(client, publication.domain, listed));
-    if (missing === undefined) return await send(client, publication, 'PUT', packed(project, listed));
+    const missing = await retryWhenAsked(() => missingIn(client, publication.domain, listed));
+    const sendAll = () => retryWhenAsked(() => send(client, publication, 'PUT', packed(project, listed)));
+    if (missing === undefined) return await sendAll();
     // The server asks for no other files than before, so it has lost one that it counts as present.
-    if (tooFew !== undefined && missing.every((sha256) => tooFew?.has(sha256)))
-      return await send(client, publication, 'PUT', packed(project, listed));
+    if (tooFew !== undefined && missing.every((sha256) => tooFew?.has(sha256))) return await sendAll();
     tooFew = undefined;
     const wanted = new Set(missing);
     // Files with the same bytes are sent once.
-    const some = packed(
-      project,
-      listed.filter(({ sha256 }) => wanted.delete(sha256)),
-      listed,
-    );
+    const lacking = listed.filter(({ sha256 }) => wanted.delete(sha256));
+    let some: Packed | undefined;
     try {
-      return await send(client, publication, 'PATCH', some);
+      return await retryWhenAsked(() => {
+        some = packed(project, lacking, listed);
+        return send(client, publication, 'PATCH', some);
+      });
     } catch (error) {
-      const changed = some.problem();
-      if (isUnknownThere(error)) return await send(client, publication, 'PUT', packed(project, listed));
+      const changed = some?.problem();
+      if (isUnknownThere(error)) return await sendAll();
       const isCut = error instanceof ApiFailure && ['unreachable', 'request_timeout'].includes(error.code);
       const isMissing = error instanceof ApiFailure && error.code === 'contents_missing';
-      if (attempt === mostAttempts && isMissing) return await send(client, publication, 'PUT', packed(project, listed));
+      if (attempt === mostAttempts && isMissing) return await sendAll();
       if (attempt === mostAttempts || !(isCut || isMissing || changed instanceof FileChanged)) throw changed ?? error;
       if (isMissing) tooFew = new Set(missing);
       if (isCut) await delay(pauseMs);
@@ -101,11 +101,10 @@ async function missingIn(
 }
 
 /**
- * True for the answers of a gateway, or of a publisher behind it, that has no lists. The status is the same if the domain does not exist; then the
- * upload of the whole project gets the error about the domain.
+ * True for the answers of a gateway that has no lists. The status is the same if the domain does not exist; then the upload of the whole project gets
+ * the error about the domain. After a fault of the server the whole project would not help, and it may be large.
  */
-const isUnknownThere = (error: unknown): boolean =>
-  error instanceof ApiFailure && [404, 405, 500].includes(error.status);
+const isUnknownThere = (error: unknown): boolean => error instanceof ApiFailure && [404, 405].includes(error.status);
 
 const noBytes = (): never => {
   throw new Error('a list has no files');
