@@ -66,3 +66,24 @@ test('it is known which pages may name an API description', async () => {
   expect(folder.mayName?.('page.mdx')).toBe(true);
   expect(folder.mayName?.('docs.json')).toBe(false);
 });
+
+test('a record that no command used for sixty days is removed, and so are those beyond a hundred', async () => {
+  await hashes();
+  const [own = ''] = await readdir(cache);
+  const daysAgo = async (name: string, days: number) => {
+    const then = new Date(later - days * 86_400_000);
+    if (name !== own) await writeFile(join(cache, name), '{}');
+    await utimes(join(cache, name), then, then);
+  };
+  await daysAgo('old.json', 61);
+  await daysAgo('recent.json', 59);
+  // It is used again, so it is the newest.
+  await daysAgo(own, 70);
+  await hashes();
+  expect((await readdir(cache)).toSorted()).toEqual([own, 'recent.json'].toSorted());
+  for (let at = 0; at < 110; at += 1) await daysAgo(`other-${at}.json`, 1 + at / 1_000);
+  await hashes();
+  const left = await readdir(cache);
+  expect([left.length, left.includes(own), left.includes('recent.json')]).toEqual([100, true, false]);
+  expect(left).not.toContain('other-109.json');
+});

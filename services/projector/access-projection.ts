@@ -13,7 +13,7 @@ import { type ProjectionSource, updateDocument } from './projection.ts';
  */
 export const accessProjection: ProjectionSource<AccessRecord> = {
   name: 'access',
-  shape: 3,
+  shape: 4,
   isUnordered: true,
   openReader: (bus, generation) => bus.projectionReaders.access(generation),
   into: ({ auditAccess, auditAccessDays, usageAccess }, _logs, { auditKey }) => {
@@ -52,8 +52,10 @@ async function removeDays(usage: DocumentStore<UsageDocument>, key: string, firs
   const isKept = (day: string): boolean => `${dateInKey(key)}-${day}` >= firstDay;
   const stored = await usage.get(key, { fromLeader: true });
   if (!Object.keys(stored?.document.days ?? {}).some(isKept)) return void (await usage.remove(key));
-  await updateDocument<UsageDocument>(usage, key, ({ days } = { days: {} }) => {
-    const kept = Object.entries(days).filter(([day]) => isKept(day));
-    return kept.length === Object.keys(days).length ? undefined : { days: Object.fromEntries(kept) };
+  const keptIn = <T>(days: Record<string, T>) =>
+    Object.fromEntries(Object.entries(days).filter(([day]) => isKept(day)));
+  await updateDocument<UsageDocument>(usage, key, ({ days, parts } = { days: {} }) => {
+    if (Object.keys(days).every(isKept)) return undefined;
+    return { days: keptIn(days), ...(parts === undefined ? {} : { parts: keptIn(parts) }) };
   });
 }

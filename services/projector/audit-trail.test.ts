@@ -63,6 +63,7 @@ async function fold(...entries: AuditEntry[]): Promise<void> {
 const part = async (number: number, day = '2026-03-01') =>
   (await auditAccess.get(listPartKey('acme', day, number)))?.document.entries.map(({ id }) => id);
 const days = async (month = '2026-03') => (await usageAccess.get(usageKey('acme', month)))?.document.days;
+const parts = async () => (await usageAccess.get(usageKey('acme', '2026-03')))?.document.parts?.['01'];
 const ids = (...entries: AuditEntry[]) => entries.map(({ id }) => id);
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => link(from + index));
 
@@ -126,6 +127,40 @@ test('given a crash before the first part of a new day, when the batch comes aga
     expect([await part(0), await part(1), await part(2)].flat()).toEqual(ids(...all));
     expect(await days()).toEqual({ '01': { linksSigned: all.length } });
   }
+});
+
+test('given a long day, when a link is added, then only its last part is read and counted, and a late one counts, too', async () => {
+  const all = range(0, entriesPerPart * 6);
+  const late = all[entriesPerPart * 2 + 3] as AuditEntry;
+  const early = all.filter((entry) => entry !== late);
+  await fold(...early);
+  let read: string[] = [];
+  const { get } = auditAccess;
+  auditAccess.get = async (key, ...options) => {
+    read.push(key);
+    return get(key, ...options);
+  };
+  const next = link(entriesPerPart * 6);
+  await fold(next);
+  // The binary search reads some, too.
+  expect(read.length).toBeLessThan(5);
+  expect(await days()).toEqual({ '01': { linksSigned: all.length } });
+  expect(await parts()).toEqual([...Array.from({ length: 6 }, () => ({ linksSigned: entriesPerPart }))]);
+  await fold(next);
+  expect(await days()).toEqual({ '01': { linksSigned: all.length } });
+  read = [];
+  await fold(late, next);
+  expect(read).not.toContain(listPartKey('acme', '2026-03-01', 0));
+  expect(await days()).toEqual({ '01': { linksSigned: all.length + 1 } });
+  expect((await parts())?.at(-1)).toEqual({ linksSigned: 1 });
+});
+
+test('given figures of a program that did not count parts, when a link is added, then the day is counted whole once', async () => {
+  const all = range(0, entriesPerPart * 2);
+  await fold(...all);
+  await usageAccess.put(usageKey('acme', '2026-03'), { days: { '01': { linksSigned: 7 }, '02': { linksSigned: 3 } } });
+  await fold(link(entriesPerPart * 2));
+  expect(await days()).toEqual({ '01': { linksSigned: all.length + 1 }, '02': { linksSigned: 3 } });
 });
 
 test('given two projectors at once, then the one that knows less is refused, and later both are counted', async () => {

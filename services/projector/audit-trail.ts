@@ -28,9 +28,9 @@ export const auditListKind: DayListKind<AuditEntry> = {
 };
 
 /**
- * The audit documents of one log, and the figures that are counted from them. A day's figures are always recounted from all of its entries, and
- * entries are identified by their ids, so nothing counts twice, however often a commit is delivered. If a crash leaves figures behind their entries,
- * the redelivery corrects them.
+ * The audit documents of one log, and the figures that are counted from them. The figures of each part are counted from all of its entries, and entries
+ * are identified by their ids, so nothing counts twice, however often a commit is delivered. Parts before the first new entry are not read again. If a
+ * crash leaves figures behind their entries, the redelivery corrects them, because it counts the same parts.
  */
 export function auditTrail(stores: DayListStores<AuditEntry>, usage?: Store<UsageDocument>): AuditTrail {
   const list = dayList(stores, auditListKind);
@@ -40,16 +40,23 @@ export function auditTrail(stores: DayListStores<AuditEntry>, usage?: Store<Usag
     },
     async write() {
       if (usage === undefined) return list.write();
-      await list.write(async (organization, day) => {
-        const key = usageKey(organization, day.slice(0, 7));
+      await list.write(async (organization, date) => {
+        const [key, day] = [usageKey(organization, date.slice(0, 7)), date.slice(8)];
         // The figures are read before the entries: another process that writes entries meanwhile writes the figures afterwards, and one of both writes is
         // refused.
         const counted = await usage.get(key);
-        return async ({ parts }) => {
-          const figures = { ...counted?.document.days, [day.slice(8)]: usageOfEntries(parts.flat()) };
-          await usage.put(key, { days: figures }, { expectedRevision: counted?.revision ?? 0 });
+        return async ({ first, parts, earlier }) => {
+          const known = counted?.document.parts?.[day] ?? [];
+          const before: SomeUsageFigures[] = [];
+          for (let part = 0; part < first; part += 1) before.push(known[part] ?? usageOfEntries(await earlier(part)));
+          const ofParts = [...before, ...parts.map(usageOfEntries)];
+          const document = {
+            days: { ...counted?.document.days, [day]: sumOf(ofParts) },
+            parts: { ...counted?.document.parts, [day]: ofParts },
+          };
+          await usage.put(key, document, { expectedRevision: counted?.revision ?? 0 });
         };
-      });
+      }, 1);
     },
   };
 }
@@ -112,12 +119,13 @@ const countedOf: Record<AuditAction, (entry: AuditEntry) => SomeUsageFigures> = 
   'link.signed': () => ({ linksSigned: 1 }),
 };
 
-/** The figures of a day, from its entries. Pure: every entry must be there once, in any order. */
-export function usageOfEntries(entries: readonly AuditEntry[]): SomeUsageFigures {
+/** The figures of entries. Pure: every entry must be there once, in any order. */
+export const usageOfEntries = (entries: readonly AuditEntry[]): SomeUsageFigures =>
+  sumOf(entries.map((entry) => countedOf[entry.action](entry)));
+
+function sumOf(figures: readonly SomeUsageFigures[]): SomeUsageFigures {
   const sums = new Map<UsageFigureName, number>();
-  for (const entry of entries) {
-    const counted = countedOf[entry.action](entry);
+  for (const counted of figures)
     for (const name of usageFigureNames) sums.set(name, (sums.get(name) ?? 0) + (counted[name] ?? 0));
-  }
   return Object.fromEntries([...sums].filter(([, sum]) => sum > 0));
 }

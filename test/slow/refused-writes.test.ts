@@ -66,7 +66,9 @@ describeWithServers(['nats-server'], 'a store that takes nothing of one organiza
   const stateOf = async (jobId: string, of: string) =>
     (await harness.gateway.exports.last(exportLogSubject(of, jobId), { fromLeader: true }))?.commit.data.state;
   const bundleOf = async (jobId: string, of: string) => {
-    await expect.poll(async () => (await stateOf(jobId, of))?.phase, { timeout: 2 * minuteMs }).toMatch(/completed|failed/);
+    await expect
+      .poll(async () => (await stateOf(jobId, of))?.phase, { timeout: 2 * minuteMs })
+      .toMatch(/completed|failed/);
     const state = await stateOf(jobId, of);
     expect(state).toMatchObject({ phase: 'completed' });
     return state?.bundle?.sha256;
