@@ -135,10 +135,13 @@ test('given a long day, when a link is added, then only its last part is read an
   const early = all.filter((entry) => entry !== late);
   await fold(...early);
   let read: string[] = [];
-  const { get } = auditAccess;
-  auditAccess.get = async (key, ...options) => {
-    read.push(key);
-    return get(key, ...options);
+  const stored = auditAccess;
+  auditAccess = {
+    ...stored,
+    get: async (key, ...options) => {
+      read.push(key);
+      return stored.get(key, ...options);
+    },
   };
   const next = link(entriesPerPart * 6);
   await fold(next);
