@@ -50,7 +50,10 @@ describeWithServers(['nats-server'], 'a store that takes nothing of one organiza
       },
       putParts: async (key, ...parts) => (await take(key), objectStore.putParts(key, ...parts)),
     };
-    const leader = await leadingOrchestrator({ bus: harness.bus, objectStore: refusing }, { refusedForMs: 100_000 });
+    const leader = await leadingOrchestrator(
+      { bus: harness.bus, objectStore: refusing },
+      { refusedForMs: 60_000, exportDeadlineMs: 10 * minuteMs },
+    );
     ({ said } = leader);
     const workers = await startWorkersOn(refusing, harness);
     stop = async () => {
