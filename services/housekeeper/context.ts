@@ -7,7 +7,9 @@ import type { KeptJobs } from './kept-jobs.ts';
 
 /** Dependencies of all chores. */
 export type HousekeeperContext = {
-  bus: Pick<BusParts, 'exports' | 'content' | 'directory'> & { readModels: Pick<BusParts['readModels'], 'jobStatus'> };
+  bus: Pick<BusParts, 'exports' | 'content' | 'sites' | 'directory'> & {
+    readModels: Pick<BusParts['readModels'], 'jobStatus'>;
+  };
   objectStore: ObjectStore;
   clock: Clock;
   logger: Logger;

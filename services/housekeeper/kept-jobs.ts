@@ -1,7 +1,10 @@
-import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
+import type { ExportCommit, ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import { archivedJobHeadSchema, archivePrefix } from '#shared/contracts/stored-objects.ts';
+import { liveDeployments, rollbackTargets } from '#shared/aggregates/site/site.ts';
+import { logWithArchive } from '#shared/messaging/log/archived-jobs.ts';
+import type { EventLog } from '#shared/messaging/log/event-log.ts';
 import type { BusParts } from '#shared/messaging/bus.ts';
-import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { exportLogSubject, siteLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectEntry, ObjectStore } from '#shared/storage/object-store.ts';
@@ -29,15 +32,41 @@ export type KeptJobs = (
 ) => AsyncIterable<KeptJob>;
 
 type JobLog = Pick<BusParts['exports'], 'subjects' | 'last' | 'after'>;
+type SiteLog = Pick<BusParts['sites'], 'subjects' | 'last'>;
 type Archive = Pick<ObjectStore, 'list' | 'head'>;
 
-/** The kept jobs, first of the log, then of the archive, so that a job that moves meanwhile is not missed. */
-export function keptJobsIn(log: JobLog, archive: Archive): KeptJobs {
+/** The kept jobs, first of the log, then of the archive, so that a job that moves meanwhile is not missed; then those of sites. */
+export function keptJobsIn(
+  { exports, sites }: { exports: EventLog<ExportCommit>; sites: SiteLog },
+  archive: Pick<ObjectStore, 'list' | 'head' | 'get'>,
+): KeptJobs {
   return async function* (organization, endedSince, signal, after) {
-    if (after !== undefined) return yield* jobsAfter(log, organization, endedSince, signal, after);
-    yield* jobsInLog(log)(organization, endedSince, signal);
-    yield* jobsInArchive(archive)(organization, endedSince, signal);
+    if (after !== undefined) yield* jobsAfter(exports, organization, endedSince, signal, after);
+    else {
+      yield* jobsInLog(exports)(organization, endedSince, signal);
+      yield* jobsInArchive(archive)(organization, endedSince, signal);
+    }
+    yield* jobsOfSites(sites, logWithArchive(exports, archive), organization, signal);
   };
+}
+
+/** The jobs whose bundles readers of sites see, or may be led back to, however old they are. */
+async function* jobsOfSites(
+  sites: SiteLog,
+  exports: Pick<JobLog, 'last'>,
+  organization: string,
+  signal: AbortSignal,
+): AsyncGenerator<KeptJob> {
+  for (const subject of await sites.subjects(siteLogSubject(organization, '*'))) {
+    signal.throwIfAborted();
+    const site = (await sites.last(subject, { fromLeader: true }))?.commit.data.state;
+    if (site?.isOpen !== true) continue;
+    for (const { jobId } of [...liveDeployments(site), ...rollbackTargets(site.deployments)]) {
+      const job = await exports.last(exportLogSubject(organization, jobId), { fromLeader: true });
+      const kept = job && keptJob(job.commit.data.state, new Date(0));
+      if (kept !== undefined) yield kept;
+    }
+  }
 }
 
 /** The jobs that changed after a sequence. One that moved to the archive since was in the log before. */

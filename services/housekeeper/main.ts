@@ -16,7 +16,7 @@ export function start(config: HousekeeperConfig): Promise<Running> {
     const { bus, objectStore, logger, instance, metrics, random } = service;
     const context: HousekeeperContext = {
       ...service,
-      keptJobs: keptJobsIn(bus.exports, objectStore),
+      keptJobs: keptJobsIn(bus, objectStore),
       endContent: endContentBy({ baseUrl: config.publisherUrl, serviceToken: config.publisherToken, random }),
       keepObjectsMs: config.keepObjectsDays * dayMs,
       dryRun: false,

@@ -28,7 +28,7 @@ export async function previewSweep(
     objectStore,
     clock: systemClock,
     logger,
-    keptJobs: keptJobsIn(bus.exports, objectStore),
+    keptJobs: keptJobsIn(bus, objectStore),
     keepObjectsMs: config.keepObjectsDays * dayMs,
     endContent: async () => {},
     dryRun: true,

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import type { ContentEvent } from '#shared/aggregates/content/content.ts';
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
+import { siteAggregate, type SiteEvent } from '#shared/aggregates/site/site.ts';
 import {
   arrivedFilesKey,
   blobKey,
@@ -12,9 +13,10 @@ import {
   siteModelKey,
   versionFilesKey,
 } from '#shared/contracts/stored-objects.ts';
-import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { handleCommand } from '#shared/messaging/log/handle-command.ts';
+import { contentLogSubject, siteLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import { dayMs } from '#shared/runtime/time-and-ids.ts';
+import { dayMs, randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
 import { type ObjectStore, ObjectStoreUnavailable } from '#shared/storage/object-store.ts';
 import { type AgingStore, agingStore } from '../../test/support/aging-store.ts';
 import { housekeeperContext } from '../../test/support/housekeeper-context.ts';
@@ -44,7 +46,7 @@ const house = (changes: Partial<HousekeeperContext> = {}) =>
     bus,
     objectStore: store,
     clock: { now: () => now },
-    keptJobs: keptJobsIn(bus.exports, store),
+    keptJobs: keptJobsIn(bus, store),
     ...changes,
   });
 const sweep = (changes?: Partial<HousekeeperContext>) => sweepObjects(house(changes), never);
@@ -98,6 +100,46 @@ const isThere = async (keys: string[]) => {
   return keys.map((key) => all.has(key));
 };
 const allOf = (keys: string[], value: boolean) => keys.map(() => value);
+
+test('objects of deployments that readers see, or may be led back to, stay however old they are', async () => {
+  const content = await publish('one');
+  const names = ['live', 'before', 'of a closed site'];
+  const objectsOf = await Promise.all(names.map((name) => job(name, content, { completedAt: daysAgo(300) })));
+  await deploy('docs', ['before', 'live']);
+  await deploy('old', ['of a closed site'], true);
+  await objects.age('', 300);
+  await sweep();
+  const [live = [], before = [], closed = []] = objectsOf;
+  expect(await isThere([...live, ...before])).toEqual(allOf([...live, ...before], true));
+  expect(await isThere(closed)).toEqual(allOf(closed, false));
+});
+
+/** Deploys the jobs of these names one after the other. */
+async function deploy(domain: string, names: string[], isClosed = false): Promise<void> {
+  const site = { organization: 'acme', domain };
+  const settings = { name: domain, hosts: [], previews: true, organizationPlan: 'pro' as const };
+  const events = names.flatMap((name, index): SiteEvent[] => {
+    const deployment = index + 1;
+    const jobId = `se_${sha256Of(name).slice(0, 22)}`;
+    return [
+      {
+        type: 'DeploymentRequested',
+        version: 1,
+        data: { ...site, deployment, contentVersion: cv('one'), jobId, cause: 'published' },
+      },
+      { type: 'DeploymentLive', version: 1, data: { ...site, deployment, sha256: 'a'.repeat(64), sizeBytes: 1 } },
+    ];
+  });
+  await handleCommand({ log: bus.sites, clock: systemClock, random: randomBase62 }, siteAggregate, {
+    subject: siteLogSubject('acme', domain),
+    decide: (): SiteEvent[] => [
+      { type: 'SiteOpened', version: 1, data: { ...site, ...settings } },
+      ...events,
+      ...(isClosed ? [{ type: 'SiteClosed', version: 1, data: site } satisfies SiteEvent] : []),
+    ],
+    origin: { source: 'test', actor: { kind: 'service', id: 'deployer' }, causationId: 'c', correlationId: 'c' },
+  });
+}
 
 test('objects of jobs stay until 90 days after their end, and longer while they run', async () => {
   const content = await publish('one');

@@ -12,6 +12,8 @@ import {
   exportState,
   testAuditKey,
 } from '../../test/support/make-commit.ts';
+import { siteAggregate, type SiteEvent, type SiteState } from '#shared/aggregates/site/site.ts';
+import { siteAuditEntries } from './site-projection.ts';
 import { contentAuditEntries } from './content-projection.ts';
 import { directoryAuditEntries } from './directory-projection.ts';
 import { exportAuditEntries } from './export-projection.ts';
@@ -232,4 +234,53 @@ test('usage counts what entries say, and leaves out what is none', () => {
     linksSigned: 1,
   });
   expect(usageOfEntries([])).toEqual({});
+});
+
+test('given the events of a site, then an entry for each, and one for a rollback', () => {
+  const site = { organization: 'acme', domain: 'docs' };
+  const requested = (deployment: number, cause: 'published' | 'labelled' | 'rolled-back'): SiteEvent => ({
+    type: 'DeploymentRequested',
+    version: 1,
+    data: { ...site, deployment, contentVersion, jobId, cause, ...(cause === 'labelled' ? { label: 'pr-1' } : {}) },
+  });
+  const live = (deployment: number): SiteEvent => ({
+    type: 'DeploymentLive',
+    version: 1,
+    data: { ...site, deployment, sha256: digest, sizeBytes: 9 },
+  });
+  const failed: SiteEvent = { type: 'DeploymentFailed', version: 1, data: { ...site, deployment: 2, error: 'No.' } };
+  const settings = { name: 'docs', hosts: [], previews: true, organizationPlan: 'pro' as const };
+  const events: SiteEvent[] = [
+    { type: 'SiteOpened', version: 1, data: { ...site, ...settings } },
+    requested(1, 'published'),
+    live(1),
+    requested(2, 'labelled'),
+    failed,
+    requested(3, 'rolled-back'),
+    live(3),
+    { type: 'PreviewEnded', version: 1, data: { ...site, label: 'pr-1' } },
+    { type: 'SiteClosed', version: 1, data: site },
+  ];
+  const actor = { kind: 'service' as const, id: 'deployer' };
+  const time = '2026-03-01T10:00:00.000Z';
+  let state: SiteState | undefined;
+  for (const event of events) state = siteAggregate.evolve(state, event, { time, actor });
+  if (state === undefined) throw new Error('The site has no state.');
+  const entries = siteAuditEntries(
+    nextCommit('sites.acme.docs.log', undefined, events, state, {
+      ...{ id: 'sc_1', source: 'deployer', actor, time: new Date(time), causationId: 'c', correlationId: 'c' },
+    }),
+  );
+  expect(entries.map((entry) => auditEntrySchema.parse(entry))).toEqual(entries);
+  expect(entries.map(({ action, deployment, label }) => [action, deployment, label])).toEqual([
+    ['site.opened', undefined, undefined],
+    ['deployment.requested', 1, undefined],
+    ['deployment.live', 1, undefined],
+    ['deployment.requested', 2, 'pr-1'],
+    ['deployment.failed', 2, 'pr-1'],
+    ['deployment.rolled-back', 3, undefined],
+    ['preview.ended', undefined, 'pr-1'],
+    ['site.closed', undefined, undefined],
+  ]);
+  expect(entries[4]).toMatchObject({ error: 'No.', jobId, contentVersion });
 });

@@ -98,6 +98,7 @@ describeWithServers(['nats-server'], 'audit and usage', () => {
       projectionReaders: {
         exports: async (generation) => withLosses(await readers.exports(generation)),
         content: async (generation) => withLosses(await readers.content(generation)),
+        sites: async (generation) => withLosses(await readers.sites(generation)),
         directory: async (generation) => withLosses(await readers.directory(generation)),
         access: async (generation) => withLosses(await readers.access(generation)),
         conversations: async (generation) => withLosses(await readers.conversations(generation)),

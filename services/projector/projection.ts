@@ -66,7 +66,7 @@ export type Store<T> = Pick<DocumentStore<T>, 'get' | 'put'>;
 type Stores = { [Name in keyof ReadModels]: Pick<ReadModels[Name], 'get' | 'put'> };
 
 /** The logs that a projection can read again. */
-type Logs = Pick<BusParts, 'exports' | 'content' | 'directory'>;
+type Logs = Pick<BusParts, 'exports' | 'content' | 'sites' | 'directory'>;
 
 /** Dependencies for anchoring a history. */
 export type Witness = Pick<ProjectorContext, 'auditKey' | 'logger'>;

@@ -178,7 +178,7 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
       expect(rebuilt).toMatchObject({ differentCount: 0, different: [] });
       expect(rebuilt.live).not.toBe(before);
       expect(await liveOf(name)).toBe(rebuilt.live);
-      const counts = { exports: jobCount, content: 1, directory: 1, access: 1, conversations: 2 };
+      const counts = { exports: jobCount, content: 1, sites: 0, directory: 1, access: 1, conversations: 2 };
       const [primary] = storesOf[name].slice(-1);
       expect(await countOf(projector.generations[rebuilt.live as Generation], primary ?? 'jobStatus')).toBe(
         counts[name],

@@ -4,6 +4,7 @@ import { conversationProjection } from './conversation-projection.ts';
 import { contentProjection } from './content-projection.ts';
 import { directoryProjection } from './directory-projection.ts';
 import { exportProjection } from './export-projection.ts';
+import { siteProjection } from './site-projection.ts';
 import { leadProjection } from './lead-projection.ts';
 import type { ProjectionSource, ProjectorContext } from './projection.ts';
 
@@ -24,6 +25,7 @@ export const withEachProjection = <T>(work: <M>(source: ProjectionSource<M>) => 
   Promise.all([
     work(exportProjection),
     work(contentProjection),
+    work(siteProjection),
     work(directoryProjection),
     work(accessProjection),
     work(conversationProjection),

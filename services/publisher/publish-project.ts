@@ -46,14 +46,14 @@ class ContentEnded extends Error {
 }
 
 /** `sends`: all files of the project, or a list of them and those that are missing. */
-export type PublishOptions = { label?: string | undefined; sends: 'all files' | 'changed files' };
+export type PublishOptions = { label?: string | undefined; labelOnly?: boolean; sends: 'all files' | 'changed files' };
 
-/** Takes a packed docs project and makes it the latest content of the caller's domain. Throws the `ApiError` that the caller sees. */
+/** Takes a packed docs project and makes it the latest content of the caller's domain, or with `labelOnly` the content of the label alone. Throws the `ApiError` that the caller sees. */
 export async function publishProject(
   context: PublisherContext,
   caller: Caller,
   packed: Readable,
-  { label, sends }: PublishOptions,
+  { label, labelOnly = false, sends }: PublishOptions,
   signal: AbortSignal,
 ): Promise<{ answer: PublishedContent; revision: number }> {
   const { organization, domain } = caller;
@@ -77,6 +77,7 @@ export async function publishProject(
         return publishContent(newest, {
           ...content,
           ...(label === undefined ? {} : { label }),
+          ...(labelOnly ? { labelOnly } : {}),
           pageCount,
           fileCount: files.length,
           sizeBytes: files.reduce((sum, file) => sum + file.sizeBytes, 0),

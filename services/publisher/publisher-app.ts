@@ -8,12 +8,15 @@ import { appendContent, missingContents, type PublisherContext, publishProject }
 export function publisherApp(context: PublisherContext, options: InternalServerOptions): FastifyInstance {
   const app = internalApp('publisher', options);
 
-  for (const [call, sends] of [
-    [publisher.publishContent, 'all files'],
-    [publisher.publishChanges, 'changed files'],
+  for (const [call, sends, labelOnly] of [
+    [publisher.publishContent, 'all files', false],
+    [publisher.publishChanges, 'changed files', false],
+    [publisher.publishPreview, 'all files', true],
+    [publisher.publishPreviewChanges, 'changed files', true],
   ] as const) {
-    answerCall(app, call, async ({ caller, body, query, signal }) => {
-      const { answer, revision } = await publishProject(context, caller, body, { label: query.label, sends }, signal);
+    answerCall(app, call, async ({ caller, body, query: { label }, signal }) => {
+      const options = { label, labelOnly, sends };
+      const { answer, revision } = await publishProject(context, caller, body, options, signal);
       return { body: answer, headers: { 'x-bindery-content-revision': revision } };
     });
   }

@@ -3,7 +3,7 @@ import { actorSchema } from './commit.ts';
 import { sha256Hex, timestamp } from './identifiers.ts';
 
 /** The logs that have audit entries. Each is folded separately into its own audit documents. */
-export const auditSources = ['exports', 'content', 'directory', 'access'] as const;
+export const auditSources = ['exports', 'content', 'sites', 'directory', 'access'] as const;
 
 export type AuditSource = (typeof auditSources)[number];
 
@@ -13,6 +13,10 @@ export const auditActionsOf = {
   content: [
     ...(['content.published', 'content.labelled', 'content.unlabelled', 'content.promoted'] as const),
     ...(['content.deleted', 'content.ended'] as const),
+  ],
+  sites: [
+    ...(['site.opened', 'site.closed', 'deployment.requested', 'deployment.live'] as const),
+    ...(['deployment.failed', 'deployment.rolled-back', 'preview.ended'] as const),
   ],
   directory: [
     'organization.created',
@@ -55,6 +59,8 @@ export const auditEntrySchema = z.object({
   name: z.string().optional(),
   /** Kind of a key. */
   kind: z.string().optional(),
+  /** Number of the deployment. */
+  deployment: z.int().optional(),
   /** Plan of the organization. */
   plan: z.string().optional(),
   pageCount: z.int().min(0).optional(),

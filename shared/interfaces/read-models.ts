@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { contentStateSchema } from '#shared/aggregates/content/content.ts';
 import { apiKeySchema, directoryStateSchema, domainEntrySchema } from '#shared/aggregates/directory/directory.ts';
+import { siteStateSchema } from '#shared/aggregates/site/site.ts';
 import { exportJobStateSchema } from '#shared/aggregates/export-job/export-job.ts';
 import { auditEntrySchema, someUsageFiguresSchema } from '#shared/contracts/audit-entry.ts';
 import { vouched } from '#shared/contracts/stored-objects.ts';
@@ -72,6 +73,21 @@ export type KeyDocument = z.infer<typeof keyDocumentSchema>;
 /** Bucket `directory`, key `content.<org>.<domain>`. */
 export const contentDocumentSchema = z.object({ ...anchored, state: contentStateSchema });
 
+/** Bucket `sites`, key `<org>.<domain>`. */
+export const siteDocumentSchema = z.object({ ...anchored, state: siteStateSchema });
+export type SiteDocument = z.infer<typeof siteDocumentSchema>;
+
+/**
+ * Bucket `site-hosts`, key `<host>`: the site that has claimed a host name. A released name stays with its last site for an hour, so that nobody else
+ * can receive its readers at once.
+ */
+export const siteHostSchema = z.object({
+  organization: organizationId,
+  domain: z.string(),
+  releasedAt: timestamp.optional(),
+});
+export type SiteHost = z.infer<typeof siteHostSchema>;
+
 /** Bucket `active-jobs`, key `<org>.<job>`: written before the first dispatch, removed after the last commit. */
 export const activeJobDocumentSchema = z.object({
   organization: organizationId,
@@ -125,6 +141,7 @@ export const listDaysKey = (organization: string): string => organization;
 export const organizationKey = (organization: string): string => organization;
 export const apiKeyKey = (sha256: string): string => sha256;
 export const keyUseKey = (organization: string, keyId: string): string => `${organization}.${keyId}`;
+export const siteKey = (organization: string, domain: string): string => `${organization}.${domain}`;
 export const contentsKey = (organization: string, domain: string): string => `${organization}.${domain}`;
 /** `month` is `yyyy-mm`, in UTC. */
 export const usageKey = (organization: string, month: string): string => `${organization}.${month}`;
@@ -158,7 +175,7 @@ export const listedDays = (days: ListDaysDocument | undefined): string[] =>
     .sort();
 
 /** The projections. Each is folded from one stream and rebuilt separately. */
-export const projectionNames = ['exports', 'content', 'directory', 'access', 'conversations'] as const;
+export const projectionNames = ['exports', 'content', 'directory', 'access', 'conversations', 'sites'] as const;
 
 export type ProjectionName = (typeof projectionNames)[number];
 

@@ -1,6 +1,7 @@
 import type { ContentCommit } from '#shared/aggregates/content/content.ts';
 import type { DirectoryCommit } from '#shared/aggregates/directory/directory.ts';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
+import type { SiteCommit } from '#shared/aggregates/site/site.ts';
 import type { ThreadCommit } from '#shared/aggregates/thread/thread.ts';
 import type { DeadLetter } from '#shared/contracts/dead-letters.ts';
 import type { AccessRecord, Fact } from '#shared/contracts/export-facts.ts';
@@ -14,6 +15,7 @@ import type {
   ProjectionName,
   ProjectionPointer,
   RebuildRequest,
+  SiteHost,
 } from '#shared/interfaces/read-models.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
@@ -30,6 +32,7 @@ export type BusParts = {
   exports: EventLog<ExportCommit>;
   content: EventLog<ContentCommit>;
   directory: EventLog<DirectoryCommit>;
+  sites: EventLog<SiteCommit>;
   threads: EventLog<ThreadCommit>;
   facts: FactLog;
   access: { record(record: AccessRecord): Promise<void> };
@@ -44,10 +47,17 @@ export type BusParts = {
   contentReader(): Promise<DurableReader<ContentCommit>>;
   renderTasks(rendererVersion: string): Promise<DurableReader<RenderTask>>;
   bundleTasks(): Promise<DurableReader<BundleTask>>;
+  /** The deployer's readers. */
+  deployerReaders: {
+    content(): Promise<DurableReader<ContentCommit>>;
+    exports(): Promise<DurableReader<ExportCommit>>;
+    sites(): Promise<DurableReader<SiteCommit>>;
+  };
   /** The projector's readers, one for each generation of a read model. */
   projectionReaders: {
     exports(generation: Generation): Promise<DurableReader<ExportCommit>>;
     content(generation: Generation): Promise<DurableReader<ContentCommit>>;
+    sites(generation: Generation): Promise<DurableReader<SiteCommit>>;
     directory(generation: Generation): Promise<DurableReader<DirectoryCommit>>;
     access(generation: Generation): Promise<DurableReader<AccessRecord>>;
     conversations(generation: Generation): Promise<DurableReader<ThreadCommit>>;
@@ -78,6 +88,8 @@ export type BusParts = {
   activeJobsMark: BucketMark;
   /** The exports that count against an organization's limit of active exports, written by the gateway. */
   exportPlaces: DocumentStore<ExportPlaces>;
+  /** The site that claimed each host name, written by the gateway. */
+  siteHosts: DocumentStore<SiteHost>;
   /** The time of the last use of each API key, written by the gateways. */
   keyUses: DocumentStore<KeyUse>;
   /** The storage that each organization's conversations take, counted by the assistant. */
@@ -91,7 +103,7 @@ export type BusParts = {
 /** The parts that each user gets. `subjects/` grants the rights for them. */
 export const busPartsOf = {
   gateway: [
-    ...(['exports', 'content', 'directory', 'facts', 'exportPlaces', 'keyUses'] as const),
+    ...(['exports', 'content', 'sites', 'directory', 'facts', 'exportPlaces', 'siteHosts', 'keyUses'] as const),
     ...(['readModels', 'liveUpdates', 'presence'] as const),
   ],
   publisher: ['content'],
@@ -105,10 +117,11 @@ export const busPartsOf = {
   bundler: ['bundleTasks', 'facts', 'deadLetterLog', 'presence', 'withdrawals'],
   'link-signer': ['exports', 'access'],
   projector: [
-    ...(['exports', 'content', 'directory', 'projectionReaders', 'generations', 'projections'] as const),
+    ...(['exports', 'content', 'sites', 'directory', 'projectionReaders', 'generations', 'projections'] as const),
     ...(['deadLetters', 'deadLetterLog', 'leases'] as const),
   ],
-  housekeeper: ['exports', 'content', 'directory', 'readModels', 'leases'],
+  housekeeper: ['exports', 'content', 'sites', 'directory', 'readModels', 'leases'],
+  deployer: ['exports', 'content', 'sites', 'deployerReaders', 'leases', 'deadLetters', 'deadLetterLog'],
   auditor: ['readModels', 'deadLetters'],
   operator: ['projections', 'deadLetters'],
 } as const satisfies Record<BusUser, readonly (keyof BusParts)[]>;

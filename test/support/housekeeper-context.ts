@@ -10,7 +10,7 @@ export function housekeeperContext(
   return {
     clock: systemClock,
     logger: testLogger,
-    keptJobs: keptJobsIn(parts.bus.exports, parts.objectStore),
+    keptJobs: keptJobsIn(parts.bus, parts.objectStore),
     endContent: async () => {},
     keepObjectsMs: 90 * dayMs,
     dryRun: false,

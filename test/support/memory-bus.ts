@@ -1,6 +1,7 @@
 import type { ContentCommit } from '#shared/aggregates/content/content.ts';
 import type { DirectoryCommit } from '#shared/aggregates/directory/directory.ts';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
+import type { SiteCommit } from '#shared/aggregates/site/site.ts';
 import type { ThreadCommit } from '#shared/aggregates/thread/thread.ts';
 import type { Commit } from '#shared/contracts/commit.ts';
 import type { AccessRecord, Fact } from '#shared/contracts/export-facts.ts';
@@ -37,11 +38,13 @@ export function memoryBus(): MemoryBus {
   const exports = memoryLog<ExportCommit>(gate);
   const content = memoryLog<ContentCommit>(gate);
   const directory = memoryLog<DirectoryCommit>(gate);
+  const sites = memoryLog<SiteCommit>(gate);
   const threads = memoryLog<ThreadCommit>(gate);
   const recorded: MemoryBus['recorded'] = { facts: [], access: [], deadLetters: [], tasks: [] };
   const readers = memoryReaders();
-  feed(exports, readers.orchestratorExports, readers.projectorExports);
-  feed(content, readers.projectorContent, readers.indexerContent);
+  feed(exports, readers.orchestratorExports, readers.projectorExports, readers.deployerExports);
+  feed(content, readers.projectorContent, readers.indexerContent, readers.deployerContent);
+  feed(sites, readers.projectorSites, readers.deployerSites);
   feed(directory, readers.projectorDirectory);
   feed(threads, readers.projectorConversations);
   const models = () => readModelsBy(() => memoryDocuments<never>(gate));
@@ -58,6 +61,7 @@ export function memoryBus(): MemoryBus {
       await Promise.all([
         readers.projectorExports.idle(),
         readers.projectorContent.idle(),
+        readers.projectorSites.idle(),
         readers.projectorDirectory.idle(),
         readers.projectorAccess.idle(),
         readers.projectorConversations.idle(),
@@ -65,6 +69,7 @@ export function memoryBus(): MemoryBus {
     },
     exports,
     content,
+    sites,
     directory,
     threads,
     facts: {
@@ -105,9 +110,15 @@ export function memoryBus(): MemoryBus {
     contentReader: async () => readers.indexerContent,
     renderTasks: async () => readers.renderTasks,
     bundleTasks: async () => readers.bundleTasks,
+    deployerReaders: {
+      content: async () => readers.deployerContent,
+      exports: async () => readers.deployerExports,
+      sites: async () => readers.deployerSites,
+    },
     projectionReaders: {
       exports: async () => readers.projectorExports,
       content: async () => readers.projectorContent,
+      sites: async () => readers.projectorSites,
       directory: async () => readers.projectorDirectory,
       access: async () => readers.projectorAccess,
       conversations: async () => readers.projectorConversations,
@@ -116,6 +127,7 @@ export function memoryBus(): MemoryBus {
     activeJobs: memoryDocuments(gate),
     activeJobsMark: memoryMark(gate),
     exportPlaces: memoryDocuments(gate),
+    siteHosts: memoryDocuments(gate),
     keyUses: memoryDocuments(gate),
     conversationSizes: memoryDocuments(gate),
     generations,
@@ -192,10 +204,14 @@ function memoryReaders() {
     orchestratorFacts: memoryReader<Fact>(),
     projectorExports: memoryReader<ExportCommit>(),
     projectorContent: memoryReader<ContentCommit>(),
+    projectorSites: memoryReader<SiteCommit>(),
     projectorDirectory: memoryReader<DirectoryCommit>(),
     projectorAccess: memoryReader<AccessRecord>(),
     projectorConversations: memoryReader<ThreadCommit>(),
     indexerContent: memoryReader<ContentCommit>(),
+    deployerContent: memoryReader<ContentCommit>(),
+    deployerExports: memoryReader<ExportCommit>(),
+    deployerSites: memoryReader<SiteCommit>(),
     renderTasks: memoryReader<RenderTask>(),
     bundleTasks: memoryReader<BundleTask>(),
   };

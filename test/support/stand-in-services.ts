@@ -17,10 +17,11 @@ export async function standInServices(
   const { signal } = stop;
   const connected = async <User extends BusUser>(service: User) =>
     connectBus({ url, service, password: await passwordOf(service), instance: 'stand-in' });
-  const [orchestrator, projector, housekeeper] = await Promise.all([
+  const [orchestrator, projector, housekeeper, deployer] = await Promise.all([
     connected('orchestrator'),
     connected('projector'),
     connected('housekeeper'),
+    connected('deployer'),
   ]);
   const rolesOf = (user: BusUser) => bucketRows.find(({ name }) => name === 'leases')?.keysOf?.[user] ?? [];
   const logger = pino({ level: 'silent' });
@@ -29,6 +30,7 @@ export async function standInServices(
       ...rolesOf('orchestrator').map((role) => ({ role, leases: orchestrator.leases })),
       ...rolesOf('projector').map((role) => ({ role, leases: projector.leases })),
       ...rolesOf('housekeeper').map((role) => ({ role, leases: housekeeper.leases })),
+      ...rolesOf('deployer').map((role) => ({ role, leases: deployer.leases })),
     ].map(async (held) => {
       const { promise: leads, resolve } = Promise.withResolvers<void>();
       // A lease that is lost on a busy machine is taken again, as the services do.
@@ -60,6 +62,8 @@ export async function standInServices(
   return async () => {
     stop.abort();
     await Promise.all([...waiting, ...leading.map(({ ended }) => ended)]);
-    await Promise.all([orchestrator, projector, housekeeper, indexer, renderer, bundler].map((bus) => bus.close()));
+    await Promise.all(
+      [orchestrator, projector, housekeeper, deployer, indexer, renderer, bundler].map((bus) => bus.close()),
+    );
   };
 }

@@ -95,3 +95,11 @@ test('an indexed version is searched, and the others stay as they are', () => {
     ],
   });
 });
+
+test('a publication for a label alone leaves the latest version, and the searched one', () => {
+  const preview = published(two, 'pr-1');
+  if (preview.type === 'ContentPublished') preview.data.labelOnly = true;
+  const state = after(published(one), indexed(one), preview);
+  expect(state).toMatchObject({ latest: one, searched: one, labels: { 'pr-1': two } });
+  expect(after(preview)).not.toHaveProperty('latest');
+});

@@ -16,6 +16,8 @@ const event = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
 export const contentEventSchema = z.discriminatedUnion('type', [
   event('ContentPublished', {
     label: contentLabel.optional(),
+    /** True if the version only gets the label, and another one stays the latest. */
+    labelOnly: z.literal(true).optional(),
     pageCount: z.int(),
     fileCount: z.int(),
     sizeBytes: z.int(),
@@ -74,16 +76,17 @@ function evolve(state: ContentState | undefined, event: ContentEvent, { time }: 
   const before: ContentState = state ?? { organization, domain, versions: [], labels: {} };
   switch (event.type) {
     case 'ContentPublished': {
-      const { contentVersion, label, pageCount } = event.data;
+      const { contentVersion, label, labelOnly, pageCount } = event.data;
       const known = before.versions.find((version) => version.contentVersion === contentVersion);
       // A version that is published again becomes the newest. Its files are the same, so it is still indexed if it was.
       const entry = { contentVersion, publishedAt: time, pageCount, indexed: known?.indexed ?? false };
+      const { latest } = before;
       return {
         ...withoutVersions(before, [contentVersion]),
         ...(before.searched === undefined ? {} : { searched: before.searched }),
         versions: [...before.versions.filter((version) => version !== known), entry],
         labels: label === undefined ? before.labels : { ...before.labels, [label]: contentVersion },
-        latest: contentVersion,
+        ...(labelOnly !== true ? { latest: contentVersion } : latest === undefined ? {} : { latest }),
       };
     }
     case 'ContentIndexed': {

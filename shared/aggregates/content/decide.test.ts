@@ -177,3 +177,18 @@ test('a version is known, has ended, or neither', () => {
     [false, false],
   ]);
 });
+
+test('a publication for a label alone needs the label to move, and never ends the latest version', () => {
+  const preview = { ...identity, label: 'pr-1', labelOnly: true as const, pageCount: 1, fileCount: 1, sizeBytes: 1 };
+  expect(publishContent(withTwo, { ...preview, contentVersion: 'cv_1' })).toHaveLength(1);
+  const labelled = { ...withTwo, labels: { 'pr-1': 'cv_1' } };
+  expect(publishContent(labelled, { ...preview, contentVersion: 'cv_1' })).toEqual([]);
+  const full: ContentState = {
+    ...state('cv_a'),
+    versions: ['cv_a', ...Array.from({ length: 499 }, (_, index) => `cv_${index}`)].map(version),
+  };
+  expect(publishContent(full, { ...preview, contentVersion: 'cv_new' })).toMatchObject([
+    { type: 'ContentPublished' },
+    { type: 'ContentsEnded', data: { contentVersions: ['cv_0'] } },
+  ]);
+});

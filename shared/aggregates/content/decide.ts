@@ -13,11 +13,19 @@ import { type ContentEvent, type ContentState, mostLabels, mostVersions } from '
  */
 export function publishContent(
   state: ContentState | undefined,
-  published: ContentId & { label?: string; pageCount: number; fileCount: number; sizeBytes: number },
+  published: ContentId & {
+    label?: string;
+    labelOnly?: true;
+    pageCount: number;
+    fileCount: number;
+    sizeBytes: number;
+  },
 ): ContentEvent[] {
-  const { contentVersion, label } = published;
-  const isLatest = state?.latest === contentVersion && isKnown(state, contentVersion);
-  if (isLatest && (label === undefined || labelled(state, label) === contentVersion)) return [];
+  const { contentVersion, label, labelOnly = false } = published;
+  const isLatest = labelOnly || state?.latest === contentVersion;
+  const isAsBefore = isLatest && isKnown(state, contentVersion);
+  if (isAsBefore && (label === undefined || (state !== undefined && labelled(state, label) === contentVersion)))
+    return [];
   if (state !== undefined && label !== undefined && labelled(state, label) === undefined) checkRoomForLabel(state);
   return [{ type: 'ContentPublished', version: 1, data: published }, ...endSurplus(state, published)];
 }
@@ -35,7 +43,7 @@ function endSurplus(state: ContentState | undefined, published: ContentId & { la
   const { organization, domain, contentVersion, label } = published;
   const others = (state?.versions ?? []).filter((version) => version.contentVersion !== contentVersion);
   const labels = { ...state?.labels, ...(label === undefined ? {} : { [label]: contentVersion }) };
-  const used = new Set([state?.searched, ...Object.values(labels)]);
+  const used = new Set([state?.searched, state?.latest, ...Object.values(labels)]);
   const contentVersions = others
     .map((version) => version.contentVersion)
     .filter((version) => !used.has(version))

@@ -1,5 +1,6 @@
 import type { EventMetadata } from '#shared/contracts/commit.ts';
 import type { Fact, FactOf } from '#shared/contracts/export-facts.ts';
+import { ApiError } from '#shared/http/errors.ts';
 import { bitmapOf, countChunks, hasChunk } from './chunk-bitmap.ts';
 import {
   attemptOf,
@@ -265,4 +266,17 @@ function matchOf(state: ExportJobState, sha256: string, original: Knowledge['ori
   if (original?.sha256 === undefined) return undefined;
   if (original.sha256 === sha256) return 'same';
   return original.rendererVersion === state.rendererVersion ? 'different' : 'renderer-changed';
+}
+
+/**
+ * The first event of a job; none if the job exists already and comes from the same request. Throws `idempotency_conflict` if it comes from another
+ * one.
+ */
+export function requestExport(
+  state: Pick<ExportJobState, 'requestDigest'> | undefined,
+  request: ExportEventOf<'ExportRequested'>['data'],
+): ExportEvent[] {
+  if (state === undefined) return [{ type: 'ExportRequested', version: 1, data: request }];
+  if (state.requestDigest !== request.requestDigest) throw new ApiError('idempotency_conflict');
+  return [];
 }

@@ -4,7 +4,16 @@ import { diagnosticSchema } from '#shared/contracts/diagnostic.ts';
 import { contentLabel, contentVersion, domainSlug, sha256Hex, timestamp } from '#shared/contracts/identifiers.ts';
 
 /** Query of `PUT /v1/domains/{domain}/content`. */
-export const publishQuerySchema = z.strictObject({ version: contentLabel.optional() });
+export const publishQuerySchema = z
+  .strictObject({
+    version: contentLabel.optional(),
+    /** True: the content only gets the label `version`; another one stays the latest. */
+    preview: z.stringbool().optional(),
+  })
+  .refine(({ version, preview }) => preview !== true || version !== undefined, {
+    path: ['version'],
+    message: 'is missing: a preview needs a label',
+  });
 
 /** Answer of `PUT /v1/domains/{domain}/content`. `version` is the label of the request. */
 export const publishedContentSchema = z

@@ -20,36 +20,42 @@ const change = {
   idleMs: changeWithinMs,
 } as const;
 
+const publication = {
+  service: 'publisher',
+  callers: ['gateway'],
+  method: 'PUT',
+  body: 'stream',
+  answer: publishedContentSchema,
+  answerHeaders: revisionHeader,
+  answerWithinMs: publishWithinMs,
+  idleMs: changeWithinMs,
+} as const;
+const labelled = z.object({ label: contentLabel.optional() });
+const forLabel = z.object({ label: contentLabel });
+const errors = ['invalid_project', 'too_many_labels'] as const;
+const errorsOfChanges = ['invalid_project', 'contents_missing', 'too_many_labels'] as const;
+
 /** Calls of the gateway and the housekeeper to the publisher, about the content of the caller's domain. */
 export const publisher = {
-  publishContent: internalCall({
-    service: 'publisher',
-    callers: ['gateway'],
-    method: 'PUT',
-    path: '/internal/content',
-    query: z.object({ label: contentLabel.optional() }),
-    /** The docs project as a `.tar.gz`. */
-    body: 'stream',
-    answer: publishedContentSchema,
-    answerHeaders: revisionHeader,
-    errors: ['invalid_project', 'too_many_labels'],
-    answerWithinMs: publishWithinMs,
-    idleMs: changeWithinMs,
-  }),
-  /** A separate call, because a publisher of an earlier version would mistake the changed files for the whole project. */
+  /** The body is the docs project as a `.tar.gz`. */
+  publishContent: internalCall({ ...publication, path: '/internal/content', query: labelled, errors }),
+  /**
+   * The body is a `.tar.gz` with the list of the project's files and those that are missing (`listed-files.ts`). A call of its own, because a publisher
+   * of an earlier version would mistake the changed files for the whole project.
+   */
   publishChanges: internalCall({
-    service: 'publisher',
-    callers: ['gateway'],
-    method: 'PUT',
+    ...publication,
     path: '/internal/content/changes',
-    query: z.object({ label: contentLabel.optional() }),
-    /** A `.tar.gz` with the list of the project's files and those that are missing (`listed-files.ts`). */
-    body: 'stream',
-    answer: publishedContentSchema,
-    answerHeaders: revisionHeader,
-    errors: ['invalid_project', 'contents_missing', 'too_many_labels'],
-    answerWithinMs: publishWithinMs,
-    idleMs: changeWithinMs,
+    query: labelled,
+    errors: errorsOfChanges,
+  }),
+  /** The same for content that only gets a label. A publisher of an earlier version would make it the latest. */
+  publishPreview: internalCall({ ...publication, path: '/internal/previews', query: forLabel, errors }),
+  publishPreviewChanges: internalCall({
+    ...publication,
+    path: '/internal/previews/changes',
+    query: forLabel,
+    errors: errorsOfChanges,
   }),
   missingContents: internalCall({
     service: 'publisher',

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { contentAggregate } from '#shared/aggregates/content/content.ts';
 import { directoryAggregate } from '#shared/aggregates/directory/directory.ts';
 import { exportJobAggregate } from '#shared/aggregates/export-job/export-job.ts';
+import { siteAggregate } from '#shared/aggregates/site/site.ts';
 import { threadAggregate } from '#shared/aggregates/thread/thread.ts';
 import { deadLetterSchema } from '#shared/contracts/dead-letters.ts';
 import { storedAccessRecord, storedFact } from '#shared/contracts/export-facts.ts';
@@ -17,6 +18,7 @@ import {
   inGeneration,
   projectionPointerSchema,
   rebuildRequestSchema,
+  siteHostSchema,
 } from '#shared/interfaces/read-models.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
@@ -114,6 +116,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
     exports: () => natsEventLog(js, jsm, 'EXPORTS', exportJobAggregate.storedCommit),
     content: () => natsEventLog(js, jsm, 'CONTENT', contentAggregate.storedCommit),
     directory: () => natsEventLog(js, jsm, 'DIRECTORY', directoryAggregate.storedCommit),
+    sites: () => natsEventLog(js, jsm, 'SITES', siteAggregate.storedCommit),
     threads: () => natsEventLog(js, jsm, 'CONVERSATIONS', threadAggregate.storedCommit),
     facts: () => ({
       async record(fact) {
@@ -146,9 +149,15 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
     contentReader: () => () => reader('CONTENT', 'indexer-publications', contentAggregate.storedCommit),
     renderTasks: () => (version) => reader('TASKS', renderDurable(version).name, storedRenderTask),
     bundleTasks: () => () => reader('TASKS', 'bundle', storedBundleTask),
+    deployerReaders: () => ({
+      content: () => reader('CONTENT', 'deployer-content', contentAggregate.storedCommit),
+      exports: () => reader('EXPORTS', 'deployer-exports', exportJobAggregate.storedCommit),
+      sites: () => reader('SITES', 'deployer-sites', siteAggregate.storedCommit),
+    }),
     projectionReaders: () => ({
       exports: projectionReader('exports', exportJobAggregate.storedCommit),
       content: projectionReader('content', contentAggregate.storedCommit),
+      sites: projectionReader('sites', siteAggregate.storedCommit),
       directory: projectionReader('directory', directoryAggregate.storedCommit),
       access: projectionReader('access', storedAccessRecord),
       conversations: projectionReader('conversations', threadAggregate.storedCommit),
@@ -165,6 +174,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
     activeJobs: () => documents('active-jobs', activeJobDocumentSchema),
     activeJobsMark: () => natsBucketMark({ js, jsm }, 'active-jobs'),
     exportPlaces: () => documents('export-places', exportPlacesSchema),
+    siteHosts: () => documents('site-hosts', siteHostSchema),
     keyUses: () => documents('key-uses', keyUseSchema),
     conversationSizes: () => documents('conversation-sizes', conversationSizesSchema),
     presence: () => natsPresence(connection),

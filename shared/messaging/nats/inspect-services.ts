@@ -13,6 +13,7 @@ const roles: readonly { role: string; service: string; effect: string }[] = [
     ...{ role: `projector.${projection}`, service: 'projector' },
     effect: 'statuses, lists, figures and keys do not change',
   })),
+  { role: 'deployer', service: 'deployer', effect: 'publications do not reach sites' },
   { role: 'housekeeper', service: 'housekeeper', effect: 'nothing is archived or removed' },
 ];
 

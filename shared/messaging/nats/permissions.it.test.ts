@@ -207,8 +207,8 @@ describeWithServers(['nats-server'], 'the rights of each user, as a real nats-se
 
   test('each service gets the leases of its own roles, over and over', async () => {
     const roles = bucketRows.find(({ name }) => name === 'leases')?.keysOf ?? {};
-    expect(Object.keys(roles).toSorted()).toEqual(['housekeeper', 'indexer', 'orchestrator', 'projector']);
-    for (const user of ['orchestrator', 'projector', 'housekeeper', 'indexer'] as const) {
+    expect(Object.keys(roles).toSorted()).toEqual(['deployer', 'housekeeper', 'indexer', 'orchestrator', 'projector']);
+    for (const user of ['orchestrator', 'projector', 'housekeeper', 'indexer', 'deployer'] as const) {
       const [bus, spare] = await Promise.all([stand.connect(user, 'first'), stand.connect(user, 'spare')]);
       for (const role of roles[user] ?? []) {
         for (const leases of [bus.leases, spare.leases, bus.leases]) {

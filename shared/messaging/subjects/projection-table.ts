@@ -5,6 +5,7 @@ import { readModelTable } from '../read-models.ts';
 export const projectionTable = {
   exports: { stream: 'EXPORTS', durable: 'projector-exports' },
   content: { stream: 'CONTENT', durable: 'projector-content' },
+  sites: { stream: 'SITES', durable: 'projector-sites' },
   directory: { stream: 'DIRECTORY', durable: 'projector-directory' },
   access: { stream: 'ACCESS', durable: 'projector-access' },
   conversations: { stream: 'CONVERSATIONS', durable: 'projector-conversations' },

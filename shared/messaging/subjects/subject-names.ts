@@ -4,6 +4,7 @@ export const factSubject = (organization: string, jobId: string): string => `fac
 export const accessSubject = (organization: string, jobId: string): string => `access.${organization}.${jobId}`;
 export const contentLogSubject = (organization: string, domain: string): string =>
   `content.${organization}.${domain}.log`;
+export const siteLogSubject = (organization: string, domain: string): string => `sites.${organization}.${domain}.log`;
 export const directoryLogSubject = (organization: string): string => `directory.${organization}.log`;
 export const threadSubject = (organization: string, domain: string, threadId: string): string =>
   `threads.${organization}.${domain}.${threadId}`;

@@ -20,6 +20,7 @@ test('a log keeps its messages permanently, for days, or until a worker has take
     FACTS: ['log', 7],
     ACCESS: ['log', 400],
     CONTENT: ['log', undefined],
+    SITES: ['log', undefined],
     DIRECTORY: ['log', undefined],
     CONVERSATIONS: ['log', 90],
     TASKS: ['work-queue', 1],
@@ -31,8 +32,8 @@ test('a log keeps its messages permanently, for days, or until a worker has take
 });
 
 test('every read model has a second generation with the same settings', () => {
-  const readModels = ['job-status', 'job-list', 'audit', 'usage', 'insights', 'directory'];
-  const others = ['projections', 'rebuilds', 'dead-letters', 'active-jobs', 'export-places', 'key-uses'];
+  const readModels = ['job-status', 'job-list', 'audit', 'usage', 'insights', 'sites', 'directory'];
+  const others = ['projections', 'rebuilds', 'dead-letters', 'active-jobs', 'export-places', 'site-hosts', 'key-uses'];
   expect(blueNames).toEqual([...readModels, ...others, 'conversation-sizes', 'readiness', 'leases']);
   for (const name of readModels) {
     const [blue, green] = [name, `${name}-green`].map((each) => bucketRows.find((row) => row.name === each));
@@ -69,6 +70,7 @@ test('a key of a bucket says what it is', () => {
     'dead-letters': '<service>.<stream>.<sequence>',
     'active-jobs': '<org>.<job>',
     'export-places': '<org>',
+    'site-hosts': '<host>',
     'key-uses': '<org>.<key>',
     'conversation-sizes': '<org>',
     readiness: '<service>',
@@ -83,6 +85,7 @@ test('each reader has one consumer for a stream, and messages in flight come aga
   const projector = (generation: string) => [
     `projector-exports${generation} EXPORTS exports.*.*.log projector 30 5000`,
     `projector-content${generation} CONTENT content.*.*.log projector 30 5000`,
+    `projector-sites${generation} SITES sites.*.*.log projector 30 5000`,
     `projector-directory${generation} DIRECTORY directory.*.log projector 30 5000`,
     `projector-access${generation} ACCESS access.*.* projector 30 5000`,
     `projector-conversations${generation} CONVERSATIONS threads.*.*.* projector 30 5000`,
@@ -93,9 +96,12 @@ test('each reader has one consumer for a stream, and messages in flight come aga
     'orchestrator-exports EXPORTS exports.*.*.log orchestrator 5 1000',
     'orchestrator-facts FACTS facts.*.* orchestrator 5 1000',
     'indexer-publications CONTENT content.*.*.log indexer 5 1000',
+    'deployer-content CONTENT content.*.*.log deployer 5 1000',
+    'deployer-exports EXPORTS exports.*.*.log deployer 5 1000',
+    'deployer-sites SITES sites.*.*.log deployer 5 1000',
     'bundle TASKS tasks.bundle bundler 5 1000',
   ]);
-  expect(durableRows.filter(({ remade }) => remade === true)).toHaveLength(10);
+  expect(durableRows.filter(({ remade }) => remade === true)).toHaveLength(12);
   expect(durableRows.flatMap(({ name, formerly }) => (formerly === undefined ? [] : [[name, formerly]]))).toEqual([
     ['indexer-publications', ['indexer-content']],
   ]);

@@ -14,6 +14,7 @@ const services = [
   'link-signer',
   'projector',
   'housekeeper',
+  'deployer',
 ] as const;
 
 /**
@@ -104,8 +105,9 @@ const stream = (name: string, subjects: string[], row: Partial<StreamRow>): Stre
 
 export const streamRows: readonly StreamRow[] = [
   stream('EXPORTS', ['exports.*.*.log'], {
-    writers: ['gateway', 'orchestrator'],
-    last: ['gateway', 'orchestrator', 'projector', 'link-signer', 'housekeeper'],
+    // The gateway and the deployer write the first commit of a job, the orchestrator all others.
+    writers: ['gateway', 'orchestrator', 'deployer'],
+    last: ['gateway', 'orchestrator', 'projector', 'link-signer', 'housekeeper', 'deployer'],
     history: ['gateway', 'orchestrator', 'projector', 'housekeeper'],
     auditors: ['auditor', 'housekeeper', 'projector', 'operator', 'orchestrator'],
     purgers: ['housekeeper'],
@@ -123,9 +125,15 @@ export const streamRows: readonly StreamRow[] = [
   }),
   stream('CONTENT', ['content.*.*.log'], {
     writers: ['publisher', 'indexer'],
-    last: ['publisher', 'indexer', 'gateway', 'projector', 'housekeeper'],
+    last: ['publisher', 'indexer', 'gateway', 'projector', 'housekeeper', 'deployer'],
     history: ['projector', 'gateway'],
-    auditors: ['auditor', 'housekeeper', 'indexer', 'operator'],
+    auditors: ['auditor', 'housekeeper', 'indexer', 'operator', 'deployer'],
+  }),
+  stream('SITES', ['sites.*.*.log'], {
+    writers: ['gateway', 'deployer'],
+    last: ['gateway', 'deployer', 'projector', 'housekeeper'],
+    history: ['projector'],
+    auditors: ['auditor', 'housekeeper', 'deployer', 'operator'],
   }),
   stream('DIRECTORY', ['directory.*.log'], {
     writers: ['gateway'],
@@ -150,7 +158,7 @@ export const streamRows: readonly StreamRow[] = [
   }),
   stream('DEAD', ['dead.*.*'], {
     // Each service writes under its own name.
-    writers: ['indexer', 'orchestrator', 'page-renderer', 'bundler', 'projector'],
+    writers: ['indexer', 'orchestrator', 'page-renderer', 'bundler', 'projector', 'deployer'],
     auditors: ['operator'],
     keptDays: accessKeptDays,
   }),
@@ -186,6 +194,7 @@ const blueRows: readonly BucketRow[] = [
       kept: `can be rebuilt at any time; its entries of a day expire after ${conversationsKeptDays} days`,
     },
   ),
+  readModel('sites', '<org>.<domain>', { readers: ['gateway', 'projector', 'auditor'] }),
   readModel('directory', 'org.<org>, key.<sha256>, content.<org>.<domain>', {
     readers: ['gateway', 'projector', 'assistant', 'auditor'],
     // The assistant reads which content is searched, but neither keys nor organizations.
@@ -206,12 +215,13 @@ const rolesOf = {
   projector: Object.keys(projectionTable).map((projection) => `projector.${projection}`),
   housekeeper: ['housekeeper'],
   indexer: ['vectors'],
+  deployer: ['deployer'],
 } as const satisfies Partial<Record<BusUser, readonly string[]>>;
 
-const leaders = ['orchestrator', 'projector', 'housekeeper', 'indexer'] as const;
+const leaders = ['orchestrator', 'projector', 'housekeeper', 'indexer', 'deployer'] as const;
 
 /** The readers of logs that store dead letters. Workers on a work queue store none: their lost tasks are redispatched. */
-const logReaders = ['indexer', 'orchestrator', 'projector'] as const;
+const logReaders = ['indexer', 'orchestrator', 'projector', 'deployer'] as const;
 
 export const bucketRows: readonly BucketRow[] = [
   ...blueRows,
@@ -255,6 +265,14 @@ export const bucketRows: readonly BucketRow[] = [
     readers: [],
     byKey: ['gateway'],
     kept: 'as long as its organization; ended jobs are removed when further exports start',
+  },
+  {
+    name: 'site-hosts',
+    key: '<host>',
+    writers: ['gateway'],
+    readers: [],
+    byKey: ['gateway'],
+    kept: 'permanently; holds the site that claimed each host name',
   },
   {
     name: 'key-uses',
@@ -338,6 +356,9 @@ export const durableRows: readonly DurableRow[] = [
   durable('orchestrator-facts', 'FACTS', 'orchestrator', decisions),
   // Earlier versions do not start if a consumer differs from their settings. A new name keeps a downgrade possible.
   durable('indexer-publications', 'CONTENT', 'indexer', { ...work, formerly: ['indexer-content'] }),
+  durable('deployer-content', 'CONTENT', 'deployer', decisions),
+  durable('deployer-exports', 'EXPORTS', 'deployer', decisions),
+  durable('deployer-sites', 'SITES', 'deployer', decisions),
   durable('bundle', 'TASKS', 'bundler', { ...work, filter: 'tasks.bundle' }),
 ];
 

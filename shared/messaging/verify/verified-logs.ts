@@ -5,8 +5,14 @@ import type { StoredText } from '#shared/messaging/log/event-log.ts';
 import { problemOf } from '../parse-message.ts';
 import type { DocumentStore, ReadModels } from '../read-models.ts';
 import type { Anchored } from '#shared/interfaces/read-models.ts';
-import { contentLogSubject, directoryLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import {
+  contentLogSubject,
+  directoryLogSubject,
+  exportLogSubject,
+  siteLogSubject,
+} from '#shared/messaging/subjects/subject-names.ts';
 import { directoryAggregate } from '#shared/aggregates/directory/directory.ts';
+import { siteAggregate } from '#shared/aggregates/site/site.ts';
 import { exportJobAggregate } from '#shared/aggregates/export-job/export-job.ts';
 
 /** The scope of a verification. A missing field restricts nothing. */
@@ -16,7 +22,7 @@ export type AuditScope = { organization?: string; job?: string; domain?: string 
 export type Seen = Anchored & { state: unknown };
 
 export type VerifiedLog = {
-  stream: 'EXPORTS' | 'CONTENT' | 'DIRECTORY';
+  stream: 'EXPORTS' | 'CONTENT' | 'SITES' | 'DIRECTORY';
   filter(scope: AuditScope): string | undefined;
   verify(subject: string, messages: readonly StoredText[]): ChainProblem[];
   /** The state after a stored commit, upcast. Throws a sentence when it cannot be read. */
@@ -45,6 +51,15 @@ export const verifiedLogs: readonly VerifiedLog[] = [
     verify: (subject, messages) => verifyChain(subject, messages, foldOf(contentAggregate)),
     stateAfter: stateAfter(contentAggregate),
     seenIn: ({ directoryContents }) => directoryContents,
+    archived: false,
+  },
+  {
+    stream: 'SITES',
+    filter: ({ organization, job, domain }) =>
+      job === undefined ? siteLogSubject(organization ?? '*', domain ?? '*') : undefined,
+    verify: (subject, messages) => verifyChain(subject, messages, foldOf(siteAggregate)),
+    stateAfter: stateAfter(siteAggregate),
+    seenIn: ({ sites }) => sites,
     archived: false,
   },
   {

@@ -1,0 +1,212 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ContentState } from '#shared/aggregates/content/content.ts';
+import { requestExport } from '#shared/aggregates/export-job/decide.ts';
+import {
+  exportJobAggregate,
+  type ExportCommit,
+  type ExportEventOf,
+  isActive,
+} from '#shared/aggregates/export-job/export-job.ts';
+import {
+  type ExportOutcome,
+  followContent,
+  type FollowedContent,
+  runningDeployments,
+  settleDeployment,
+} from '#shared/aggregates/site/decide.ts';
+import { type Deployment, siteAggregate, type SiteEvent, type SiteState } from '#shared/aggregates/site/site.ts';
+import type { Commit } from '#shared/contracts/commit.ts';
+import type { BusOf } from '#shared/messaging/bus.ts';
+import { handleCommand } from '#shared/messaging/log/handle-command.ts';
+import { consume } from '#shared/messaging/queue/consume.ts';
+import type { DurableReader } from '#shared/messaging/queue/durable-reader.ts';
+import { contentLogSubject, exportLogSubject, siteLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { sha256OfJson } from '#shared/runtime/canonical-json.ts';
+import { crashPoint } from '#shared/runtime/crash-point.ts';
+import { inParallel } from '#shared/runtime/in-parallel.ts';
+import type { RetryPolicy } from '#shared/runtime/retry.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
+import { type Clock, hourMs, type RandomDigits } from '#shared/runtime/time-and-ids.ts';
+
+export type DeployerContext = {
+  bus: Pick<BusOf<'deployer'>, 'exports' | 'content' | 'sites' | 'deployerReaders' | 'deadLetters' | 'deadLetterLog'>;
+  clock: Clock;
+  random: RandomDigits;
+  logger: Logger;
+  /** Address of the platform, which pages ask. */
+  publicUrl: string;
+};
+
+const retry: RetryPolicy = { firstPauseMs: 500, longestPauseMs: 15_000 };
+/** Commits that are handled at the same time. Those of one domain may be: each decision is guarded by the log. */
+const slots = 4;
+const previewsEveryMs = hourMs;
+const sitesAtOnce = 4;
+
+/**
+ * The work of the leading deployer, until `signal` aborts: follows contents, exports and sites, and decides what readers see. It holds no state of its
+ * own. Each commit is handled with the newest state of its site, so repetition and order do not matter. Rejects when a reader cannot be opened.
+ */
+export async function deploy(context: DeployerContext, signal: AbortSignal): Promise<void> {
+  const { bus } = context;
+  const [content, exports, sites] = await Promise.all([
+    bus.deployerReaders.content(),
+    bus.deployerReaders.exports(),
+    bus.deployerReaders.sites(),
+  ]);
+  const read = <C extends Commit>(stream: string, reader: DurableReader<C>, handle: (commit: C) => Promise<void>) =>
+    consume<C>({
+      ...{ service: 'deployer', stream, reader, retry, slots, stop: signal, logger: context.logger },
+      ...{ deadLetters: bus.deadLetters, deadLetterLog: bus.deadLetterLog },
+      handle,
+    });
+  await Promise.all([
+    read('CONTENT', content, (commit) => follow(context, commit.data.state, commit)),
+    read('SITES', sites, async (commit) => {
+      const { organization, domain } = commit.data.state;
+      const isOpened = commit.data.events.some(({ type }) => type === 'SiteOpened');
+      if (isOpened) await follow(context, { organization, domain }, commit);
+      await requestExports(context, { organization, domain }, commit);
+    }),
+    read('EXPORTS', exports, (commit) => settle(context, commit)),
+    endOldPreviews(context, signal),
+  ]);
+}
+
+type SiteId = Pick<SiteState, 'organization' | 'domain'>;
+type Cause = Pick<Commit, 'id' | 'correlationId' | 'traceparent'>;
+
+/** Requests the deployments that follow from a domain's content. */
+async function follow(context: DeployerContext, { organization, domain }: SiteId, cause: Cause): Promise<void> {
+  const { bus, clock } = context;
+  const site = await bus.sites.last(siteLogSubject(organization, domain), { fromLeader: true });
+  if (site?.commit.data.state.isOpen !== true) return;
+  const content = await bus.content.last(contentLogSubject(organization, domain), { fromLeader: true });
+  const followed = followedContent(content?.commit.data.state);
+  await decide(context, { organization, domain }, cause, (state) => followContent(state, followed, clock.now()));
+}
+
+function followedContent(content: ContentState | undefined): FollowedContent {
+  if (content === undefined) return { latest: undefined, labels: {} };
+  const publishedAt = new Map(content.versions.map((version) => [version.contentVersion, version.publishedAt]));
+  const isThere = (contentVersion: string | undefined) =>
+    contentVersion !== undefined && publishedAt.has(contentVersion);
+  return {
+    latest: isThere(content.latest) ? content.latest : undefined,
+    labels: Object.fromEntries(
+      Object.entries(content.labels).flatMap(([label, contentVersion]) => {
+        const published = publishedAt.get(contentVersion);
+        return published === undefined ? [] : [[label, { contentVersion, publishedAt: published }]];
+      }),
+    ),
+  };
+}
+
+/** Requests the exports of running deployments. One that has ended is settled, because its end may have been read before the deployment. */
+async function requestExports(context: DeployerContext, id: SiteId, cause: Cause): Promise<void> {
+  const site = await context.bus.sites.last(siteLogSubject(id.organization, id.domain), { fromLeader: true });
+  const state = site?.commit.data.state;
+  if (state === undefined) return;
+  for (const deployment of runningDeployments(state)) {
+    const job = await requestOne(context, state, deployment, cause);
+    if (job !== undefined) await settle(context, job);
+  }
+}
+
+/** The newest commit of a deployment's export, which is requested if it does not exist. */
+async function requestOne(
+  { bus, clock, random, publicUrl }: DeployerContext,
+  { organization, domain, organizationPlan, assistantKey }: SiteState,
+  { jobId, contentVersion, label }: Deployment,
+  { id, correlationId, traceparent }: Cause,
+): Promise<ExportCommit | undefined> {
+  const options: ExportEventOf<'ExportRequested'>['data']['options'] = {
+    groups: [],
+    deployment: 'cloud',
+    onPageError: 'fail',
+    // Sites share the host of their addresses, so no project's own scripts run there.
+    allowTenantScripts: false,
+    site: {
+      serverUrl: publicUrl.replace(/\/+$/, ''),
+      ...(assistantKey === undefined ? { features: { search: 'bundle', assistant: false } } : { assistantKey }),
+    },
+  };
+  const request = { organization, domain, contentVersion, ...(label === undefined ? {} : { label }), options };
+  const { events, stored } = await handleCommand({ log: bus.exports, clock, random }, exportJobAggregate, {
+    subject: exportLogSubject(organization, jobId),
+    decide: (state) =>
+      // The settings of the site may have changed since the request; the job is the same all the same.
+      state === undefined
+        ? requestExport(state, { ...request, jobId, organizationPlan, requestDigest: sha256OfJson(request) })
+        : [],
+    origin: { source: 'deployer', actor: deployer, causationId: id, correlationId, traceparent },
+  });
+  if (events.length > 0) crashPoint('after-request-append', 'deployer');
+  return stored?.commit;
+}
+
+const deployer = { kind: 'service', id: 'deployer' } as const;
+
+/** Makes a deployment live or failed when its export has ended. */
+async function settle(context: DeployerContext, job: ExportCommit): Promise<void> {
+  const { state } = job.data;
+  const outcome = outcomeOf(job);
+  if (outcome === undefined) return;
+  const { organization, domain, jobId } = state;
+  const site = await context.bus.sites.last(siteLogSubject(organization, domain), { fromLeader: true });
+  const isAwaited =
+    site !== undefined && runningDeployments(site.commit.data.state).some((each) => each.jobId === jobId);
+  if (isAwaited) await decide(context, state, job, (current) => settleDeployment(current, jobId, outcome));
+}
+
+function outcomeOf({ data: { state } }: ExportCommit): ExportOutcome | undefined {
+  if (isActive(state.phase)) return undefined;
+  const { bundle, error } = state;
+  if (state.phase === 'completed' && bundle !== undefined)
+    return { sha256: bundle.sha256, sizeBytes: bundle.sizeBytes };
+  return { error: error ?? 'The export was cancelled.' };
+}
+
+async function decide(
+  { bus, clock, random, logger }: DeployerContext,
+  { organization, domain }: SiteId,
+  { id, correlationId, traceparent }: Cause,
+  decideOn: (state: SiteState | undefined) => SiteEvent[],
+): Promise<void> {
+  const { events } = await handleCommand({ log: bus.sites, clock, random }, siteAggregate, {
+    subject: siteLogSubject(organization, domain),
+    decide: decideOn,
+    origin: { source: 'deployer', actor: deployer, causationId: id, correlationId, traceparent },
+  });
+  for (const event of events) logger.info({ ...event.data }, lines[event.type]);
+}
+
+const lines: Record<SiteEvent['type'], string> = {
+  SiteOpened: 'a site was opened',
+  DeploymentRequested: 'a deployment begins',
+  DeploymentLive: 'a deployment is live',
+  DeploymentFailed: 'a deployment failed; readers see the one before',
+  PreviewEnded: 'a preview ended',
+  SiteClosed: 'a site was closed',
+};
+
+/** Once an hour until `signal` aborts: ends previews whose label was not published for long. A site that cannot be read does not stop the others. */
+async function endOldPreviews(context: DeployerContext, signal: AbortSignal): Promise<void> {
+  const { bus, random, logger } = context;
+  while (!signal.aborted) {
+    try {
+      const subjects = await bus.sites.subjects(siteLogSubject('*', '*'));
+      await inParallel(subjects, sitesAtOnce, async (subject) => {
+        const [, organization = '', domain = ''] = subject.split('.');
+        const cause = { id: `preview-end-${random(8)}`, correlationId: `preview-end-${random(8)}` };
+        await follow(context, { organization, domain }, cause).catch((error: unknown) => {
+          if (!signal.aborted)
+            logger.warn({ err: error, organization, domain }, 'previews of a site could not be checked');
+        });
+      });
+    } catch (error) {
+      if (!signal.aborted) logger.warn({ err: error }, 'previews could not be checked; they will be in an hour');
+    }
+    await delay(previewsEveryMs, undefined, { signal }).catch(() => {});
+  }
+}

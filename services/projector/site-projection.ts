@@ -1,0 +1,69 @@
+import type { SiteCommit, SiteEvent } from '#shared/aggregates/site/site.ts';
+import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
+import { siteKey } from '#shared/interfaces/read-models.ts';
+import { auditTrail, entriesOf, type Said, shortened } from './audit-trail.ts';
+import { commitHandler, type ProjectionSource } from './projection.ts';
+
+/** The site of each domain with its deployments, and the audit entries of their changes. */
+export const siteProjection: ProjectionSource<SiteCommit> = {
+  name: 'sites',
+  shape: 1,
+  openReader: (bus, generation) => bus.projectionReaders.sites(generation),
+  into: ({ sites, auditSites, auditSitesDays }, logs, by) => {
+    const trail = auditTrail({ days: auditSitesDays, parts: auditSites });
+    return commitHandler(
+      {
+        primary: sites,
+        keyOf: ({ data: { state } }) => siteKey(state.organization, state.domain),
+        writeSecondary: async (commit) => trail.add(commit.data.state.organization, siteAuditEntries(commit)),
+        finish: () => trail.write(),
+      },
+      logs.sites,
+      by,
+    );
+  },
+};
+
+/** Audit entries of a site. A rollback makes one entry, although it is a request and a deployment. Pure. */
+export function siteAuditEntries(commit: SiteCommit): AuditEntry[] {
+  const { events, state } = commit.data;
+  const rolledBack = new Set(
+    events.flatMap((event) =>
+      event.type === 'DeploymentRequested' && event.data.cause === 'rolled-back' ? [event.data.deployment] : [],
+    ),
+  );
+  return entriesOf(commit, (event: SiteEvent): Said[] => {
+    const { domain } = event.data;
+    switch (event.type) {
+      case 'SiteOpened':
+        return [{ action: 'site.opened', domain, name: event.data.name }];
+      case 'SiteClosed':
+        return [{ action: 'site.closed', domain }];
+      case 'DeploymentRequested': {
+        const { deployment, label, contentVersion, jobId, cause } = event.data;
+        const action = cause === 'rolled-back' ? 'deployment.rolled-back' : 'deployment.requested';
+        return [{ action, domain, deployment, contentVersion, jobId, ...labelled(label) }];
+      }
+      case 'DeploymentLive': {
+        const { deployment, sha256, sizeBytes } = event.data;
+        if (rolledBack.has(deployment)) return [];
+        return [{ action: 'deployment.live', domain, deployment, sha256, sizeBytes, ...about(deployment) }];
+      }
+      case 'DeploymentFailed': {
+        const { deployment, error } = event.data;
+        return [{ action: 'deployment.failed', domain, deployment, error: shortened(error), ...about(deployment) }];
+      }
+      case 'PreviewEnded':
+        return [{ action: 'preview.ended', domain, label: event.data.label }];
+    }
+  });
+
+  function about(deployment: number) {
+    const found = state.deployments.find(({ number }) => number === deployment);
+    return found === undefined
+      ? {}
+      : { contentVersion: found.contentVersion, jobId: found.jobId, ...labelled(found.label) };
+  }
+}
+
+const labelled = (label: string | undefined) => (label === undefined ? {} : { label });

@@ -1,0 +1,203 @@
+import { expect, test } from 'vitest';
+import {
+  closeSite,
+  deployAgain,
+  followContent,
+  type FollowedContent,
+  mostPreviews,
+  openSite,
+  rollBack,
+  runningDeployments,
+  settleDeployment,
+} from './decide.ts';
+import { liveDeployments, rollbackTargets, siteAggregate, type SiteEvent, type SiteState } from './site.ts';
+
+const site = { organization: 'acme', domain: 'docs' };
+const settings = { name: 'docs', hosts: ['docs.acme.com'], previews: true, organizationPlan: 'pro' as const };
+const actor = { kind: 'service' as const, id: 'deployer' };
+const now = new Date('2026-12-01T10:00:00.000Z');
+const version = (digit: number) => `cv_${String(digit).padStart(32, '0')}`;
+const content = (
+  latest: number | undefined,
+  labels: Record<string, number> = {},
+  publishedAt = now,
+): FollowedContent => ({
+  latest: latest === undefined ? undefined : version(latest),
+  labels: Object.fromEntries(
+    Object.entries(labels).map(([label, digit]) => [
+      label,
+      { contentVersion: version(digit), publishedAt: publishedAt.toISOString() },
+    ]),
+  ),
+});
+
+/** A site on which commands are carried out one after the other. */
+function siteOf() {
+  let state: SiteState | undefined;
+  const apply = (events: readonly SiteEvent[]): string[] => {
+    for (const event of events) state = siteAggregate.evolve(state, event, { time: now.toISOString(), actor });
+    return events.map(({ type }) => type);
+  };
+  const current = () => state as SiteState;
+  return {
+    current,
+    open: (changes: Partial<typeof settings> = {}) => apply(openSite(state, site, { ...settings, ...changes })),
+    follow: (seen: FollowedContent, at = now) => apply(followContent(state, seen, at)),
+    complete: (number: number) =>
+      apply(settleDeployment(state, jobOf(number), { sha256: 'a'.repeat(64), sizeBytes: number })),
+    fail: (number: number) => apply(settleDeployment(state, jobOf(number), { error: 'One page failed.' })),
+    rollBack: (number: number) => apply(rollBack(state, site, number)),
+    again: () => apply(deployAgain(state, site)),
+    close: () => apply(closeSite(state, site)),
+    statuses: () => current().deployments.map(({ number, status }) => `${number} ${status}`),
+    live: () => liveDeployments(current()).map(({ label = '', number }) => `${label}${number}`),
+  };
+  function jobOf(number: number): string {
+    return current().deployments.find((each) => each.number === number)?.jobId ?? '';
+  }
+}
+
+test('an opened site deploys the latest content once, and readers see it when its export completes', () => {
+  const { open, follow, complete, live, current } = siteOf();
+  expect(open()).toEqual(['SiteOpened']);
+  expect(open()).toEqual([]);
+  expect(follow(content(undefined))).toEqual([]);
+  expect(follow(content(1))).toEqual(['DeploymentRequested']);
+  expect(follow(content(1))).toEqual([]);
+  expect(live()).toEqual([]);
+  expect(complete(1)).toEqual(['DeploymentLive']);
+  expect(complete(1)).toEqual([]);
+  expect(live()).toEqual(['1']);
+  expect(current().deployments[0]).toMatchObject({ cause: 'opened', contentVersion: version(1), sizeBytes: 1 });
+});
+
+test('of publications while one is deployed only the last one follows, and the site never goes back', () => {
+  const { open, follow, complete, statuses, live } = siteOf();
+  open();
+  for (const each of [1, 2, 3]) follow(content(each));
+  expect(statuses()).toEqual(['1 running', '2 superseded', '3 waiting']);
+  complete(1);
+  expect(statuses()).toEqual(['1 live', '2 superseded', '3 running']);
+  complete(3);
+  expect(statuses()).toEqual(['1 replaced', '2 superseded', '3 live']);
+  expect(live()).toEqual(['3']);
+});
+
+test('a failed deployment leaves readers what they see, and the next publication is deployed', () => {
+  const { open, follow, complete, fail, statuses, current } = siteOf();
+  open();
+  follow(content(1));
+  complete(1);
+  follow(content(2));
+  follow(content(3));
+  fail(2);
+  expect(statuses()).toEqual(['1 live', '2 failed', '3 running']);
+  expect(current().deployments[1]?.error).toBe('One page failed.');
+  fail(3);
+  expect(statuses()).toEqual(['1 live', '2 failed', '3 failed']);
+});
+
+test('a failed deployment can be repeated, but not while one runs', () => {
+  const { open, follow, fail, again, statuses } = siteOf();
+  open();
+  expect(again).toThrow('Nothing is published');
+  follow(content(1));
+  expect(again).toThrow('Deployment 1 of "docs" is running');
+  fail(1);
+  expect(again()).toEqual(['DeploymentRequested']);
+  expect(statuses()).toEqual(['1 failed', '2 running']);
+});
+
+test('a rollback is live at once, supersedes what runs, and only a later publication is deployed over it', () => {
+  const { open, follow, complete, rollBack: back, statuses, live } = siteOf();
+  open();
+  for (const each of [1, 2]) {
+    follow(content(each));
+    complete(each);
+  }
+  follow(content(3));
+  expect(back(1)).toEqual(['DeploymentRequested', 'DeploymentLive']);
+  expect(statuses()).toEqual(['1 replaced', '2 replaced', '3 superseded', '4 live']);
+  expect(complete(3)).toEqual([]);
+  expect(live()).toEqual(['4']);
+  expect(follow(content(3))).toEqual([]);
+  expect(follow(content(5))).toEqual(['DeploymentRequested']);
+  expect(back(4)).toEqual([]);
+});
+
+test('readers can be led back to the last five deployments alone', () => {
+  const { open, follow, complete, rollBack: back, current } = siteOf();
+  open();
+  for (let each = 1; each <= 8; each += 1) {
+    follow(content(each));
+    complete(each);
+  }
+  expect(rollbackTargets(current().deployments).map(({ number }) => number)).toEqual([3, 4, 5, 6, 7]);
+  expect(() => back(2)).toThrow('cannot be led back to deployment 2. Possible are: 3, 4, 5, 6, 7.');
+});
+
+test('each label has a preview that follows it, and ends with the label, after 30 days, and when previews are off', () => {
+  const { open, follow, complete, live, current } = siteOf();
+  open();
+  follow(content(1, { 'pr-1': 2, 'pr-2': 2 }));
+  for (const { number } of runningDeployments(current())) complete(number);
+  expect(live()).toEqual(['1', 'pr-12', 'pr-23']);
+  expect(follow(content(1, { 'pr-1': 3, 'pr-2': 2 }))).toEqual(['DeploymentRequested']);
+  expect(follow(content(1, { 'pr-2': 2 }))).toEqual(['PreviewEnded']);
+  expect(live()).toEqual(['1', 'pr-23']);
+  const later = new Date(now.getTime() + 31 * 86_400_000);
+  expect(follow(content(1, { 'pr-2': 2 }), later)).toEqual(['PreviewEnded']);
+  follow(content(1, { 'pr-3': 4 }));
+  open({ previews: false });
+  expect(follow(content(1, { 'pr-3': 4 }))).toEqual(['PreviewEnded']);
+  expect(live()).toEqual(['1']);
+});
+
+test('a label with the name of a member of objects is a label like any other', () => {
+  const { open, follow, current } = siteOf();
+  open();
+  follow(content(undefined, { constructor: 1, toString: 2 }));
+  expect(current().deployments.map(({ label }) => label)).toEqual(['constructor', 'toString']);
+  expect(follow(content(undefined, { constructor: 1, toString: 2 }))).toEqual([]);
+});
+
+test('of more labels than previews may be, those published last have one', () => {
+  const { open, follow, current } = siteOf();
+  open();
+  const labels = Object.fromEntries(
+    Array.from({ length: mostPreviews + 5 }, (_, index) => [
+      `pr-${index}`,
+      { contentVersion: version(index), publishedAt: new Date(now.getTime() - index * 1000).toISOString() },
+    ]),
+  );
+  follow({ latest: undefined, labels });
+  expect(Object.keys(current().followed.labels)).toHaveLength(mostPreviews);
+  expect(current().followed.labels).not.toHaveProperty(`pr-${mostPreviews}`);
+});
+
+test('a closed site is seen by nobody, and is deployed anew when it is opened again', () => {
+  const { open, follow, complete, close, live, statuses } = siteOf();
+  open();
+  follow(content(1));
+  complete(1);
+  follow(content(2));
+  expect(close()).toEqual(['SiteClosed']);
+  expect(live()).toEqual([]);
+  expect(statuses()).toEqual(['1 ended', '2 superseded']);
+  expect(follow(content(3))).toEqual([]);
+  expect(close).toThrow('The domain "docs" has no site');
+  open();
+  expect(follow(content(2))).toEqual(['DeploymentRequested']);
+  expect(statuses()).toEqual(['1 ended', '2 superseded', '3 running']);
+});
+
+test('the state of a site stays small over a thousand deployments', () => {
+  const { open, follow, complete, current } = siteOf();
+  open();
+  for (let each = 1; each <= 1_000; each += 1) {
+    follow(content(each, { 'pr-1': each % 2 }));
+    for (const { number } of runningDeployments(current())) complete(number);
+  }
+  expect(current().deploymentCount).toBeGreaterThan(1_900);
+  expect(Buffer.byteLength(JSON.stringify(current()))).toBeLessThan(40_000);
+});

@@ -1,0 +1,228 @@
+import { z } from 'zod';
+import { type Aggregate, commitSchema, type EventMetadata } from '#shared/contracts/commit.ts';
+import {
+  contentLabel,
+  contentVersion,
+  domainSlug,
+  hostName,
+  jobId,
+  organizationId,
+  organizationPlans,
+  sha256Hex,
+  timestamp,
+} from '#shared/contracts/identifiers.ts';
+import { storedCommit } from '#shared/contracts/upcast.ts';
+
+/**
+ * First part of a site's address under the base of an installation. Two dashes in a row separate the label of a preview from it, and the two
+ * share the 63 characters of a part of a host name.
+ */
+export const siteName = z
+  .string()
+  .max(40)
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be 1 to 40 of a-z and 0-9, with single dashes between them');
+
+/** The command that a deployment follows from. */
+export const deploymentCauses = ['opened', 'published', 'labelled', 'rolled-back', 'repeated'] as const;
+
+/** The events of one domain's site (`sites.<org>.<domain>.log`). */
+const event = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
+  z.object({
+    type: z.literal(type),
+    version: z.literal(1),
+    data: z.object({ organization: organizationId, domain: domainSlug, ...data }),
+  });
+
+/** Number of a deployment of a domain: 1, 2, … over all its labels. */
+const deployment = z.int().min(1);
+
+export const siteEventSchema = z.discriminatedUnion('type', [
+  /** Opens the site, or changes the settings of an open one. */
+  event('SiteOpened', {
+    name: siteName,
+    hosts: z.array(hostName),
+    previews: z.boolean(),
+    organizationPlan: z.enum(organizationPlans),
+    /** Assistant key, which pages show. */
+    assistantKey: z.string().optional(),
+  }),
+  /** `label`: absent for the live site. A deployment that has to wait for another one has its job only once it runs. */
+  event('DeploymentRequested', {
+    deployment,
+    label: contentLabel.optional(),
+    contentVersion,
+    jobId,
+    cause: z.enum(deploymentCauses),
+  }),
+  event('DeploymentLive', { deployment, sha256: sha256Hex, sizeBytes: z.int().min(0) }),
+  event('DeploymentFailed', { deployment, error: z.string() }),
+  event('PreviewEnded', { label: contentLabel }),
+  event('SiteClosed', {}),
+]);
+
+export type SiteEvent = z.infer<typeof siteEventSchema>;
+
+/**
+ * - `waiting`: another deployment of the same target runs.
+ * - `running`: its export has been requested.
+ * - `live`: readers see it.
+ * - `replaced`: readers saw it, until a later one was live.
+ * - `superseded`: a later deployment of the same target made it unnecessary before it was live.
+ * - `ended`: readers saw it, until its preview ended or the site was closed.
+ */
+export const deploymentStatuses = ['waiting', 'running', 'live', 'replaced', 'superseded', 'failed', 'ended'] as const;
+
+const deploymentSchema = z.object({
+  number: deployment,
+  label: contentLabel.optional(),
+  contentVersion,
+  jobId,
+  cause: z.enum(deploymentCauses),
+  status: z.enum(deploymentStatuses),
+  requestedAt: timestamp,
+  /** Time at which it was live for the first time, or failed. */
+  endedAt: timestamp.optional(),
+  sha256: sha256Hex.optional(),
+  sizeBytes: z.int().min(0).optional(),
+  error: z.string().optional(),
+});
+
+export type Deployment = z.infer<typeof deploymentSchema>;
+
+export const siteStateSchema = z.object({
+  organization: organizationId,
+  domain: domainSlug,
+  isOpen: z.boolean(),
+  name: siteName,
+  hosts: z.array(hostName),
+  previews: z.boolean(),
+  organizationPlan: z.enum(organizationPlans),
+  assistantKey: z.string().optional(),
+  /** Number of the last deployment; 0 if there is none. */
+  deploymentCount: z.int().min(0),
+  /** Oldest first: all that are live, wait or run, the five before each live site, and others up to `mostEnded`. */
+  deployments: z.array(deploymentSchema),
+  /** The content version of the last deployment that a publication caused, for each label; `live` for the live site. */
+  followed: z.object({ live: contentVersion.optional(), labels: z.record(z.string(), contentVersion) }),
+});
+
+export type SiteState = z.infer<typeof siteStateSchema>;
+
+export const siteCommitSchema = commitSchema(siteEventSchema, siteStateSchema);
+
+export type SiteCommit = z.infer<typeof siteCommitSchema>;
+
+/** Number of replaced deployments of the live site that readers can be led back to. */
+const keptForRollback = 5;
+/** Limit of deployments in the state that are not needed any more. They are in the log, and shown by the list of deployments until then. */
+const mostEnded = 50;
+
+/** The site of one domain. The gateway appends commands of people, the deployer appends deployments. */
+export const siteAggregate: Aggregate<SiteEvent, SiteState> = {
+  commitIdPrefix: 'sc',
+  storedCommit: storedCommit(siteCommitSchema, {}),
+  evolve,
+};
+
+function evolve(before: SiteState | undefined, event: SiteEvent, { time }: EventMetadata): SiteState {
+  if (event.type === 'SiteOpened') {
+    const { deploymentCount = 0, deployments = [], followed = { labels: {} } } = before ?? {};
+    return { ...event.data, isOpen: true, deploymentCount, deployments, followed };
+  }
+  if (before === undefined) throw new Error(`${event.type} of ${event.data.domain} comes before SiteOpened`);
+  const { followed, deployments } = before;
+  switch (event.type) {
+    case 'DeploymentRequested': {
+      const { deployment: number, label, contentVersion, jobId, cause } = event.data;
+      const isWaiting = deployments.some((each) => each.label === label && each.status === 'running');
+      const added: Deployment = {
+        number,
+        ...(label === undefined ? {} : { label }),
+        ...{ contentVersion, jobId, cause, status: isWaiting ? 'waiting' : 'running', requestedAt: time },
+      };
+      const others = deployments.map((each) =>
+        each.label === label && each.status === 'waiting' ? { ...each, status: 'superseded' as const } : each,
+      );
+      const labels = label === undefined ? followed.labels : { ...followed.labels, [label]: contentVersion };
+      return {
+        ...before,
+        deploymentCount: number,
+        deployments: withinLimits([...others, added]),
+        followed: {
+          labels,
+          // A rollback is no step back of the content: only a later publication or promotion is followed.
+          ...(label !== undefined || cause === 'rolled-back' ? followedLive(followed) : { live: contentVersion }),
+        },
+      };
+    }
+    case 'DeploymentLive': {
+      const { deployment: number, sha256, sizeBytes } = event.data;
+      const live = deployments.find((each) => each.number === number);
+      if (live === undefined) return before;
+      const others = deployments.map((each): Deployment => {
+        if (each.number === number) return { ...each, status: 'live', endedAt: time, sha256, sizeBytes };
+        if (each.label !== live.label || each.number > number) return each;
+        if (each.status === 'live') return { ...each, status: 'replaced' };
+        return each.status === 'running' || each.status === 'waiting' ? { ...each, status: 'superseded' } : each;
+      });
+      return { ...before, deployments: withinLimits(nextRuns(others, live.label)) };
+    }
+    case 'DeploymentFailed': {
+      const { deployment: number, error } = event.data;
+      const failed = deployments.find((each) => each.number === number);
+      if (failed === undefined) return before;
+      const others = deployments.map(
+        (each): Deployment => (each.number === number ? { ...each, status: 'failed', endedAt: time, error } : each),
+      );
+      return { ...before, deployments: withinLimits(nextRuns(others, failed.label)) };
+    }
+    case 'PreviewEnded': {
+      const { label } = event.data;
+      const { [label]: _, ...labels } = followed.labels;
+      return {
+        ...before,
+        deployments: withinLimits(deployments.map((each) => (each.label === label ? ended(each) : each))),
+        followed: { ...followed, labels },
+      };
+    }
+    case 'SiteClosed':
+      return {
+        ...before,
+        isOpen: false,
+        deployments: withinLimits(deployments.map(ended)),
+        followed: { labels: {} },
+      };
+  }
+}
+
+const followedLive = ({ live }: SiteState['followed']) => (live === undefined ? {} : { live });
+
+/** The newest waiting deployment of a target runs, once no other one does. */
+function nextRuns(deployments: Deployment[], label: string | undefined): Deployment[] {
+  if (deployments.some((each) => each.label === label && each.status === 'running')) return deployments;
+  const next = deployments.findLast((each) => each.label === label && each.status === 'waiting');
+  return deployments.map((each) => (each === next ? { ...each, status: 'running' } : each));
+}
+
+function ended(deployment: Deployment): Deployment {
+  const { status } = deployment;
+  if (status === 'live') return { ...deployment, status: 'ended' };
+  return status === 'running' || status === 'waiting' ? { ...deployment, status: 'superseded' } : deployment;
+}
+
+/** Drops the oldest deployments that nobody needs any more. */
+function withinLimits(deployments: Deployment[]): Deployment[] {
+  const isActive = ({ status }: Deployment) => status === 'live' || status === 'running' || status === 'waiting';
+  const kept = new Set(rollbackTargets(deployments));
+  const others = deployments.filter((each) => !isActive(each) && !kept.has(each));
+  const dropped = new Set(others.slice(0, Math.max(0, others.length - mostEnded)));
+  return deployments.filter((each) => !dropped.has(each));
+}
+
+/** The replaced deployments of the live site that a rollback can name, oldest first. Pure. */
+export const rollbackTargets = (deployments: readonly Deployment[]): Deployment[] =>
+  deployments.filter(({ label, status }) => label === undefined && status === 'replaced').slice(-keptForRollback);
+
+/** The deployments that readers see: the live site and the previews. Pure. */
+export const liveDeployments = ({ isOpen, previews, deployments }: SiteState): Deployment[] =>
+  isOpen ? deployments.filter(({ status, label }) => status === 'live' && (label === undefined || previews)) : [];

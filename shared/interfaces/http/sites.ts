@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import { deploymentCauses, deploymentStatuses, siteName } from '#shared/aggregates/site/site.ts';
+import {
+  contentLabel,
+  contentVersion,
+  domainSlug,
+  hostName,
+  jobId,
+  organizationId,
+  sha256Hex,
+  timestamp,
+} from '#shared/contracts/identifiers.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+
+const mostHosts = 20;
+
+/** Body of `PUT /v1/domains/{domain}/site`. */
+export const openSiteBodySchema = z
+  .strictObject({
+    /** First part of the address under the base of the installation; by default the slug of the domain. */
+    name: siteName.optional(),
+    /** Further host names of the site, such as `docs.acme.com`, whose DNS leads here. */
+    hosts: z.array(hostName).max(mostHosts).default([]),
+    /** True: each label that was published within 30 days has a preview. */
+    previews: z.boolean().default(true),
+    /** Assistant key that pages show and ask with. Without one, pages have no assistant and search in the index of the site. */
+    assistantKey: z.string().max(100).optional(),
+  })
+  .meta({ title: 'OpenSite' });
+
+export type OpenSiteBody = z.infer<typeof openSiteBodySchema>;
+
+const address = z.url();
+
+/** A deployment, as clients see it. */
+export const deploymentViewSchema = z
+  .object({
+    id: z.int().min(1),
+    /** Label of the preview; absent for the live site. */
+    label: contentLabel.optional(),
+    contentVersion,
+    jobId,
+    cause: z.enum(deploymentCauses),
+    status: z.enum(deploymentStatuses),
+    requestedAt: timestamp,
+    /** Time at which it was live for the first time, or failed. */
+    endedAt: timestamp.optional(),
+    durationMs: z.int().min(0).optional(),
+    sizeBytes: z.int().optional(),
+    sha256: sha256Hex.optional(),
+    error: z.string().optional(),
+    /** Address at which readers see it; absent if it is not live. */
+    address: address.optional(),
+    /** True if readers can be led back to it. */
+    canRollBack: z.boolean(),
+  })
+  .meta({ title: 'Deployment' });
+
+export type DeploymentView = z.infer<typeof deploymentViewSchema>;
+
+/** Answer of `GET` and `PUT /v1/domains/{domain}/site`. */
+export const siteViewSchema = z
+  .object({
+    domain: domainSlug,
+    address,
+    name: siteName,
+    hosts: z.array(hostName),
+    previews: z.boolean(),
+    assistantKey: z.string().optional(),
+    /** The deployment that readers of the live site see; absent before the first one. */
+    live: deploymentViewSchema.optional(),
+  })
+  .meta({ title: 'Site' });
+
+export type SiteView = z.infer<typeof siteViewSchema>;
+
+/** Answer of `GET /v1/domains/{domain}/deployments`, newest first. */
+export const deploymentListSchema = z
+  .object({ domain: domainSlug, deployments: z.array(deploymentViewSchema) })
+  .meta({ title: 'DeploymentList' });
+
+export type DeploymentList = z.infer<typeof deploymentListSchema>;
+
+/**
+ * One live site or preview in the feed of sites (`GET /v1/sites/feed`, event `site`). A later message with the same `site` replaces it.
+ */
+export const servedSiteSchema = z
+  .object({
+    /** Identity of the live site or preview: `<organization>/<domain>` or `<organization>/<domain>/<label>`. It never changes. */
+    site: z.string(),
+    organization: organizationId,
+    domain: domainSlug,
+    label: contentLabel.optional(),
+    /** Address of its first page, without a slash at the end. */
+    address,
+    /** Host names without ports, in lower case, under which it is served; the first one is that of `address`. */
+    hosts: z.array(z.string()).min(1),
+    deployment: z.int().min(1),
+    jobId,
+    contentVersion,
+    sha256: sha256Hex,
+    sizeBytes: z.int(),
+    liveSince: timestamp,
+  })
+  .meta({ title: 'ServedSite' });
+
+export type ServedSite = z.infer<typeof servedSiteSchema>;
+
+/** Event `gone` of the feed: the site or preview is served no more. */
+export const goneSiteSchema = z.object({ site: z.string() }).meta({ title: 'GoneSite' });
+
+/** Event `whole` of the feed. */
+export const wholeSitesSchema = z.strictObject({}).meta({ title: 'WholeSites' });
+
+/**
+ * Events of the feed of sites, in order: one `site` for each site and preview that is live, then `whole`: every site that was not named since the
+ * connection began is gone. Then `site` and `gone` as they change, and a comment every 15 s.
+ */
+export type SitesFeedEvent =
+  | { event: 'site'; data: ServedSite }
+  | { event: 'gone'; data: z.infer<typeof goneSiteSchema> }
+  | { event: 'whole'; data: z.infer<typeof wholeSitesSchema> };
+
+/** Answer of `GET /v1/sites/hosts/{host}`. */
+export const siteHostSchema = z.object({ host: z.string(), address }).meta({ title: 'SiteHost' });
+
+/** Body of `POST /v1/sites/links`: the bundle of a deployment that is live. The answer is a `BundleLink`. */
+export const siteLinkBodySchema = z.strictObject({ site: z.string().max(300), jobId }).meta({ title: 'SiteLink' });
+
+/** Header of pages of a site: the content version that they are from. */
+export const contentHeader = 'x-bindery-content';
+
+/**
+ * Name of a preview under the base: its label in DNS letters, two dashes, and the name of the site. A label that is not written in DNS letters, or is
+ * too long, ends with digits of its hash, so that two labels never share a name. Pure.
+ */
+export function previewName(label: string, name: string): string {
+  const written = label
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '');
+  const room = mostNameLength - name.length - 2;
+  const isPlain = written === label && written.length <= room;
+  const hash = sha256Of(label).slice(0, hashDigits);
+  const shown = isPlain ? written : `${written.slice(0, Math.max(0, room - hashDigits - 1))}-${hash}`;
+  return `${shown.replace(/^-+/, '')}--${name}`;
+}
+
+/** A part of a host name has at most 63 characters, so the name of a site leaves room for a label. */
+const mostNameLength = 63;
+const hashDigits = 8;
