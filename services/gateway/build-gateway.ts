@@ -22,6 +22,7 @@ import { discoveryRoutes } from './discovery/discovery-routes.ts';
 import { insightRoutes } from './discovery/insight-routes.ts';
 import { exportRoutes } from './exports/export-routes.ts';
 import { signedDownloadRoutes } from './exports/signed-download.ts';
+import { siteRoutes } from './sites/site-routes.ts';
 import { openApiRoute } from './openapi.ts';
 import { pageRoutes } from './pages/page-routes.ts';
 import { addPublicRoute, type PublicRoute, routeErrors } from './public-route.ts';
@@ -42,6 +43,7 @@ export const publicRoutes: readonly PublicRoute[] = [
   ...apiKeyRoutes,
   ...contentRoutes,
   ...exportRoutes,
+  ...siteRoutes,
   ...auditRoutes,
   ...discoveryRoutes,
   ...insightRoutes,

@@ -9,6 +9,8 @@ import {
   trustProxySettings,
 } from '#shared/service/common-settings.ts';
 import { linkSigningSettings, objectStoreSettings } from '#shared/storage/open-object-store.ts';
+import { isSiteKey } from '#shared/http/api-key.ts';
+import { isSitesBase, sitesBaseOf } from './sites/site-addresses.ts';
 import { redisSettings } from '#shared/http/redis-settings.ts';
 import { type ConfigOf, portNumber, secretSetting, setting, wholeNumber } from '#shared/runtime/config.ts';
 
@@ -66,6 +68,20 @@ export const gatewaySettings = {
       'must be addresses such as https://docs.acme.com, comma-separated',
     ),
     'addresses of published sites that anybody may see, comma-separated; the page at "/" links to them',
+  ),
+  sitesBase: setting(
+    'BINDERY_SITES_BASE',
+    z
+      .string()
+      .default('localhost:8090')
+      .refine(isSitesBase, 'must be a host name or an address, such as https://docs.example.com or localhost:8090')
+      .transform(sitesBaseOf),
+    'host name under which sites are served, as <site>.<base>; with https:// if a proxy with TLS is in front of the docs-host',
+  ),
+  siteKeys: secretSetting(
+    'BINDERY_SITES_KEYS',
+    commaSeparated.refine((keys) => keys.every(isSiteKey), 'must be keys of sites ("svc_site_…")'),
+    'keys with which hosts of sites follow the sites of this installation, comma-separated; two while one is replaced',
   ),
   connectionsPerAddress: setting(
     'BINDERY_LIMIT_CONNECTIONS_PER_ADDRESS',

@@ -11,6 +11,8 @@ import type { GatewayConfig } from './config.ts';
 import type { KeyDirectory } from './auth/key-directory.ts';
 import type { KeyUses } from './auth/key-uses.ts';
 import type { JobStatusFeed } from './exports/job-status-feed.ts';
+import type { SitesBase } from './sites/site-addresses.ts';
+import type { SitesFeed } from './sites/sites-feed.ts';
 import type { SitePages } from './exports/site-pages.ts';
 
 export type SeenAnswer = { route: string } & (
@@ -35,6 +37,8 @@ export type GatewayContext = {
   jobStatusFeed: JobStatusFeed;
   /** Pages of contents, by content version. */
   sitePages: SitePages;
+  sitesBase: SitesBase;
+  sitesFeed: SitesFeed;
   /** Called with each answer. Tests compare it with the declaration of its route. */
   onAnswer?: (seen: SeenAnswer) => void;
   /** True once the gateway was told to stop. */

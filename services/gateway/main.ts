@@ -9,6 +9,7 @@ import type { GatewayConfig } from './config.ts';
 import type { GatewayContext } from './context.ts';
 import { jobStatusFeed } from './exports/job-status-feed.ts';
 import { sitePages } from './exports/site-pages.ts';
+import { sitesFeed } from './sites/sites-feed.ts';
 import { liveGateways } from './live-gateways.ts';
 import { measuredLimits } from './rate-limits.ts';
 
@@ -41,6 +42,8 @@ export function start(config: GatewayConfig, routes = publicRoutes): Promise<Run
       keyUses: uses,
       jobStatusFeed: feed,
       sitePages: sitePages(objectStore),
+      sitesBase: config.sitesBase,
+      sitesFeed: sitesFeed(bus.readModels.sites, config.sitesBase, logger, stopping),
     };
     return {
       app: await buildGateway(context, routes),

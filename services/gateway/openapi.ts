@@ -176,12 +176,14 @@ const securitySchemes = {
   adminKey: bearer('An admin key (svc_…): secret.'),
   assistantKey: bearer('An assistant key (svc_dsc_…): public, may be in a web page.'),
   operatorToken: bearer('The operator token of the installation.'),
+  siteKey: bearer('The key of a host of sites (svc_site_…): secret.'),
 };
 
 const securityOf: Record<RouteDeclaration['key'], Operation['security']> = {
   admin: [{ adminKey: [] }],
   assistant: [{ assistantKey: [] }, { adminKey: [] }],
   operator: [{ operatorToken: [] }],
+  site: [{ siteKey: [] }],
   none: [],
 };
 

@@ -16,7 +16,13 @@ import { takesUpload } from '#shared/http/slow-bodies.ts';
 import { addressHashOf, type RequestOrigin } from './audit/request-behind.ts';
 import { traceparentOf } from '#shared/runtime/tracing.ts';
 import { allowAnyOrigin, answerPreflight, checkOrigin } from './auth/cross-origin.ts';
-import { authenticateKey, authenticateOperator, type Principal, resolveDomain } from './auth/authenticate.ts';
+import {
+  authenticateKey,
+  authenticateOperator,
+  authenticateSiteHost,
+  type Principal,
+  resolveDomain,
+} from './auth/authenticate.ts';
 import { readerAddress } from './auth/reader-address.ts';
 import type { GatewayContext } from './context.ts';
 import { parseInput, parsePathParameters } from './parse-input.ts';
@@ -44,7 +50,7 @@ type SharedDeclaration = {
   /** A sentence about the route for the reference. */
   summary: string;
   /** The kind of credential that opens it. `assistant`: an assistant key or an admin key. */
-  key: 'admin' | 'assistant' | 'operator' | 'none';
+  key: 'admin' | 'assistant' | 'operator' | 'site' | 'none';
   /** The scope that an API key needs; by default `read` for GET and `write` for everything else. */
   scope?: 'read' | 'write';
   /** The plan that the organization needs. */
@@ -79,7 +85,7 @@ export function routeErrors(declaration: RouteDeclaration): ErrorCode[] {
   const { key, plan, params, query, headers, body, crossOrigin, errors = [] } = declaration;
   const codes: (readonly ErrorCode[] | false)[] = [
     key !== 'none' && ['missing_key', 'invalid_key'],
-    (key === 'admin' || key === 'operator') && ['wrong_key_kind'],
+    (key === 'admin' || key === 'operator' || key === 'site') && ['wrong_key_kind'],
     (key === 'admin' || key === 'assistant') && ['expired_key', 'missing_scope', 'address_not_allowed'],
     crossOrigin === true && ['origin_not_allowed'],
     plan !== undefined && ['plan_required'],
@@ -121,6 +127,8 @@ export type RouteRequest<D extends RouteDeclaration> = {
     parts: CallParts<C>,
     trustedGroups?: Caller['trustedGroups'],
   ) => Promise<ServiceAnswer<C>>;
+  /** Calls another service for a caller that is no principal, such as a host of sites for the organization of a site. */
+  askAs: <C extends InternalCall>(caller: Caller, call: C, parts: CallParts<C>) => Promise<ServiceAnswer<C>>;
   request: FastifyRequest;
   reply: FastifyReply;
 };
@@ -234,6 +242,10 @@ async function authenticate(
     authenticateOperator(request, context.config.operatorToken);
     return undefined;
   }
+  if (key === 'site') {
+    authenticateSiteHost(request, context.config.siteKeys);
+    return undefined;
+  }
   return await authenticateKey(context, request, {
     kinds: key === 'admin' ? ['admin'] : ['assistant', 'admin'],
     scope: scope ?? scopeOf(method),
@@ -261,7 +273,7 @@ function readRequest(
   const { params, query, headers, body } = declaration;
   const given = request.params as Record<string, string>;
   const origin: RequestOrigin = {
-    actor: principal?.actor ?? { kind: 'operator', id: 'operator' },
+    actor: principal?.actor ?? (declaration.key === 'site' ? siteHostActor : operatorActor),
     requestId: request.id,
     get traceparent() {
       return traceparentOf(request);
@@ -306,10 +318,17 @@ function readRequest(
         ...(call.body === 'stream' ? { changes: true, arrived: bodyEnd(request.raw) } : {}),
       });
     },
+    askAs: async <C extends InternalCall>(caller: Caller, call: C, parts: CallParts<C>) => {
+      const signal = disconnectSignal(reply.raw);
+      return await callService(call, addressOf(context, call), Object.assign({ caller, signal }, parts));
+    },
     request,
     reply,
   };
 }
+
+const operatorActor = { kind: 'operator', id: 'operator' } as const;
+const siteHostActor = { kind: 'service', id: 'docs-host' } as const;
 
 const bodyEnd = (body: IncomingMessage): Promise<void> =>
   new Promise((resolve) => {

@@ -109,6 +109,53 @@ const messageId = 'msg_2Bc5De8Fg1Hj4Kl7';
 const threadHeaders = { 'X-Thread-Id': threadId, 'X-Thread-Key': '9Hg4Kf7Ds2Ap6Lo1Wq8Er5' };
 const onDomain = { params: { domain: 'docs' } };
 
+const live = {
+  id: 7,
+  contentVersion,
+  jobId,
+  cause: 'published' as const,
+  status: 'live' as const,
+  requestedAt: time,
+  endedAt: '2026-03-01T10:00:02.400Z',
+  durationMs: 2_400,
+  sizeBytes: 1_482_113,
+  sha256: hash('a'),
+  address: 'https://docs.acme.com',
+  canRollBack: false,
+};
+const { address: _, ...before } = { ...live, id: 6, status: 'replaced' as const, canRollBack: true };
+const running = {
+  id: 8,
+  contentVersion,
+  jobId,
+  cause: 'repeated',
+  status: 'running',
+  requestedAt: time,
+  canRollBack: false,
+};
+const openedSite = {
+  domain: 'docs',
+  address: 'https://docs.acme.com',
+  name: 'acme',
+  hosts: ['docs.acme.com'],
+  previews: true,
+  live,
+};
+const servedSite = {
+  site: 'acme/docs',
+  organization: 'acme',
+  domain: 'docs',
+  address: 'https://docs.acme.com',
+  hosts: ['docs.acme.com', 'acme.docs.example.com'],
+  deployment: 7,
+  jobId,
+  contentVersion,
+  sha256: hash('a'),
+  sizeBytes: 1_482_113,
+  liveSince: '2026-03-01T10:00:02.400Z',
+};
+const siteHost = { host: 'docs.acme.com', address: 'https://docs.acme.com' };
+
 const json = JSON.stringify;
 const line = (value: unknown) => `${json(value)}\n`;
 const event = (value: unknown) => `data: ${json(value)}\n\n`;
@@ -193,6 +240,33 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
       sha256: hash('a'),
     },
   },
+
+  getSite: { ...onDomain, answer: openedSite },
+  openSite: { ...onDomain, body: { name: 'acme', hosts: ['docs.acme.com'], previews: true }, answer: openedSite },
+  closeSite: onDomain,
+  listDeployments: { ...onDomain, answer: { domain: 'docs', deployments: [live, before] } },
+  deploy: { ...onDomain, answer: running },
+  rollBack: {
+    params: { domain: 'docs', deployment: 6 },
+    answer: { ...live, id: 8, cause: 'rolled-back' },
+  },
+  followSites: {
+    streams: {
+      'text/event-stream': `event: site\ndata: ${json(servedSite)}\n\nevent: whole\ndata: {}\n\nevent: gone\ndata: ${json({ site: 'acme/old' })}\n\n`,
+    },
+  },
+  signSiteLink: {
+    body: { site: 'acme/docs', jobId },
+    answer: {
+      jobId,
+      bundleUrl: 'https://bindery.acme.com/_objects/…',
+      expiresAt: '2026-03-01T11:00:10.000Z',
+      sizeBytes: 1_482_113,
+      sha256: hash('a'),
+    },
+  },
+  findSiteHost: { params: { host: 'docs.acme.com' }, answer: siteHost },
+  askSiteHost: { query: { domain: 'docs.acme.com' }, answer: siteHost },
 
   listAudit: {
     query: { action: 'export', since: '2026-03-01', limit: 50 },

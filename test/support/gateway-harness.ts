@@ -9,6 +9,7 @@ import { buildGateway } from '#services/gateway/build-gateway.ts';
 import { gatewaySettings } from '#services/gateway/config.ts';
 import type { GatewayContext, SeenAnswer } from '#services/gateway/context.ts';
 import { jobStatusFeed } from '#services/gateway/exports/job-status-feed.ts';
+import { sitesFeed } from '#services/gateway/sites/sites-feed.ts';
 import { sitePages } from '#services/gateway/exports/site-pages.ts';
 import { openRateLimiter } from '#shared/http/open-rate-limiter.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
@@ -84,6 +85,8 @@ export async function gatewayHarness(
     keyUses: keyUses(bus.keyUses, clock, logger),
     jobStatusFeed: jobStatusFeed(bus.liveUpdates, logger),
     sitePages: sitePages(objectStore),
+    sitesBase: config.sitesBase,
+    sitesFeed: sitesFeed(bus.readModels.sites, config.sitesBase, logger, stop.signal),
     onAnswer: (seen) => {
       const problem = undeclaredPart(seen);
       if (problem !== undefined) undeclared.push(`${seen.route}: ${problem}`);

@@ -82,7 +82,7 @@ async function* auditEntries(
   filter: AuditFilter,
 ): AsyncGenerator<AuditRun> {
   const range = timesOf(filter);
-  const keptSince = { exports: '', content: '', directory: '', access: firstKeptDay(clock.now()) };
+  const keptSince = { exports: '', content: '', sites: '', directory: '', access: firstKeptDay(clock.now()) };
   const logs = auditSources
     .filter((source) => mayMatch(source, filter))
     .map((source) => ({
@@ -128,11 +128,12 @@ function withAddressHash(entry: AuditEntry, hashKey: string, organization: strin
 }
 
 function auditListOf(models: GatewayContext['bus']['readModels'], source: AuditSource): DayList<AuditEntry> {
-  const { auditExports, auditContent, auditDirectory, auditAccess } = models;
-  const { auditExportsDays, auditContentDays, auditDirectoryDays, auditAccessDays } = models;
+  const { auditExports, auditContent, auditSites, auditDirectory, auditAccess } = models;
+  const { auditExportsDays, auditContentDays, auditSitesDays, auditDirectoryDays, auditAccessDays } = models;
   const lists = {
     exports: { days: auditExportsDays, parts: auditExports },
     content: { days: auditContentDays, parts: auditContent },
+    sites: { days: auditSitesDays, parts: auditSites },
     directory: { days: auditDirectoryDays, parts: auditDirectory },
     access: { days: auditAccessDays, parts: auditAccess },
   };
@@ -141,7 +142,7 @@ function auditListOf(models: GatewayContext['bus']['readModels'], source: AuditS
 
 /** False for a log that cannot have matching entries and need not be read. */
 function mayMatch(source: AuditSource, { action, jobId }: AuditFilter): boolean {
-  if (jobId !== undefined && source !== 'exports' && source !== 'access') return false;
+  if (jobId !== undefined && source !== 'exports' && source !== 'access' && source !== 'sites') return false;
   return action === undefined || auditActionsOf[source].some((one) => isOf(one, action));
 }
 

@@ -87,6 +87,18 @@ export function authenticateOperator(request: FastifyRequest, operatorToken: str
   throw new ApiError('wrong_key_kind', 'This request needs the operator token of the installation, not an API key.');
 }
 
+/** Throws unless a request has the key of a host of sites. `siteKeys`: the keys of the installation; with two, a key can be rotated. */
+export function authenticateSiteHost(request: FastifyRequest, siteKeys: readonly string[]): void {
+  const shown = digest(bearerToken(request));
+  if (siteKeys.some((key) => timingSafeEqual(shown, digest(key)))) return;
+  if (parseApiKey(bearerToken(request)) !== undefined)
+    throw new ApiError('wrong_key_kind', 'This request needs the key of a host of sites (svc_site_…).');
+  throw new ApiError(
+    'invalid_key',
+    siteKeys.length === 0 ? 'This installation has no host of sites: BINDERY_SITES_KEYS is not set.' : undefined,
+  );
+}
+
 /** The organization's domain with that slug or host name. Throws `not_found`. Pure. */
 export function resolveDomain(domains: readonly DomainEntry[], name: string): DomainEntry {
   const wanted = name.toLowerCase();

@@ -24,6 +24,7 @@ const versionParams = params.extend({ contentVersion: contentVersion.meta({ titl
 /** A route that publishes the archive in its body with `call`, and answers once the content is listed. */
 const publication = (
   call: typeof publisher.publishContent | typeof publisher.publishChanges,
+  previewCall: typeof publisher.publishPreview | typeof publisher.publishPreviewChanges,
   named: { id: string; method: 'PUT' | 'PATCH'; summary: string },
 ) =>
   publicRoute(
@@ -40,8 +41,12 @@ const publication = (
     },
     async (context, { principal, domain, query, body, ask }) => {
       const upload = limitedUpload(body);
-      const parts = { query: { label: query.version }, body: upload.stream };
-      const answer = await ask(call, domain, parts).catch((error: unknown) => {
+      const { version: label, preview = false } = query;
+      const isPreview = preview && label !== undefined;
+      const asked = isPreview
+        ? ask(previewCall, domain, { query: { label }, body: upload.stream })
+        : ask(call, domain, { query: { label }, body: upload.stream });
+      const answer = await asked.catch((error: unknown) => {
         throw upload.problem() ?? error;
       });
       const published = await answer.json();
@@ -67,13 +72,13 @@ export const contentRoutes = [
       return toContentList(slug, stored?.document.state);
     },
   ),
-  publication(publisher.publishContent, {
+  publication(publisher.publishContent, publisher.publishPreview, {
     id: 'publishContent',
     method: 'PUT',
     summary:
       'Publishes a docs project. The same files give the same content version until an upgrade of the platform reads them in another way.',
   }),
-  publication(publisher.publishChanges, {
+  publication(publisher.publishChanges, publisher.publishPreviewChanges, {
     id: 'publishChanges',
     method: 'PATCH',
     summary:

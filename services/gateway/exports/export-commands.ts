@@ -1,5 +1,10 @@
 import { hasEnded, isKnown } from '#shared/aggregates/content/decide.ts';
-import { exportJobAggregate, type ExportEventOf } from '#shared/aggregates/export-job/export-job.ts';
+import { requestExport } from '#shared/aggregates/export-job/decide.ts';
+import {
+  exportJobAggregate,
+  type ExportEventOf,
+  type ExportJobState,
+} from '#shared/aggregates/export-job/export-job.ts';
 import type { StartExportBody } from '#shared/interfaces/http/exports.ts';
 import { type ExportSelection, selectionKey, type SiteOptions } from '#shared/contracts/stored-objects.ts';
 import { parseApiKey } from '#shared/http/api-key.ts';
@@ -200,7 +205,7 @@ async function siteOptions(
  * Throws `invalid_request` unless the text is a valid assistant key of the organization that pages may show. The message never contains the key, which
  * may be a secret one.
  */
-async function checkAssistantKey(
+export async function checkAssistantKey(
   { keys, clock }: Pick<GatewayContext, 'keys' | 'clock'>,
   organization: string,
   text: string,
@@ -268,11 +273,7 @@ async function appendExportRequest(
 ): Promise<JobView> {
   const command = {
     subject: exportLogSubject(data.organization, data.jobId),
-    decide: (state: { requestDigest: string } | undefined) => {
-      if (state === undefined) return [{ type: 'ExportRequested' as const, version: 1 as const, data }];
-      checkSameRequest(state, data.requestDigest);
-      return [];
-    },
+    decide: (state: ExportJobState | undefined) => requestExport(state, data),
     origin: commandOrigin(config, data.organization, origin),
     known: { stored: undefined },
   };

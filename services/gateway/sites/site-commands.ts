@@ -1,0 +1,123 @@
+import { closeSite, deployAgain, openSite, rollBack } from '#shared/aggregates/site/decide.ts';
+import { siteAggregate, type SiteEvent, type SiteState, siteName } from '#shared/aggregates/site/site.ts';
+import type { OpenSiteBody } from '#shared/interfaces/http/sites.ts';
+import { siteKey } from '#shared/interfaces/read-models.ts';
+import { ApiError } from '#shared/http/errors.ts';
+import { handleCommand } from '#shared/messaging/log/handle-command.ts';
+import { siteLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { askBus, askedLog, waitForRevision } from '../ask-bus.ts';
+import { commandOrigin, type RequestOrigin } from '../audit/request-behind.ts';
+import type { Principal } from '../auth/authenticate.ts';
+import type { GatewayContext } from '../context.ts';
+import { checkAssistantKey } from '../exports/export-commands.ts';
+import { hostUnder, type SitesBase } from './site-addresses.ts';
+import { claimHosts, dropHosts, releaseHosts } from './site-hosts.ts';
+
+type SiteRequest = { principal: Principal; domain: string; origin: RequestOrigin; base: SitesBase };
+
+/** Opens a site, or changes its settings. Throws `invalid_request` for a wrong name, host or key, and `in_use` for a host name of another site. */
+export async function openSiteOf(
+  context: GatewayContext,
+  request: SiteRequest,
+  body: OpenSiteBody,
+): Promise<SiteState> {
+  const { principal, domain, base } = request;
+  const { organization, organizationPlan } = principal;
+  const name = nameOf(body, domain);
+  const hosts = [...new Set(body.hosts)];
+  checkHosts(hosts, base);
+  const { assistantKey, previews } = body;
+  if (assistantKey !== undefined) await checkAssistantKey(context, organization, assistantKey);
+  const claimant = { organization, domain };
+  const wanted = [hostUnder(base, { name }), ...hosts];
+  const claimed = await claimHosts(context, claimant, wanted);
+  const settings = { name, hosts, previews, organizationPlan, ...(assistantKey === undefined ? {} : { assistantKey }) };
+  let before: SiteState | undefined;
+  try {
+    const state = await command(context, request, (stored) => {
+      before = stored;
+      return openSite(stored, claimant, settings);
+    });
+    const former = before === undefined ? [] : [hostUnder(base, before), ...before.hosts];
+    await releaseHosts(
+      context,
+      claimant,
+      former.filter((host) => !wanted.includes(host)),
+    );
+    return state;
+  } catch (error) {
+    // After other errors the site may have been opened.
+    if (error instanceof ApiError && error.code !== 'unavailable') await dropHosts(context, claimant, claimed);
+    throw error;
+  }
+}
+
+/** Closes a site and releases its host names. Throws `not_found`. */
+export async function closeSiteOf(context: GatewayContext, request: SiteRequest): Promise<void> {
+  const { organization } = request.principal;
+  const site = { organization, domain: request.domain };
+  const state = await command(context, request, (stored) => closeSite(stored, site));
+  await releaseHosts(context, site, [hostUnder(request.base, state), ...state.hosts]);
+}
+
+/** Leads readers back to an earlier deployment. Throws `not_found`. */
+export async function rollBackTo(context: GatewayContext, request: SiteRequest, number: number): Promise<SiteState> {
+  const site = { organization: request.principal.organization, domain: request.domain };
+  return await command(context, request, (stored) => rollBack(stored, site, number));
+}
+
+/** Deploys the live site's content again. Throws `not_found` and `in_use`. */
+export async function deployOnce(context: GatewayContext, request: SiteRequest): Promise<SiteState> {
+  const site = { organization: request.principal.organization, domain: request.domain };
+  return await command(context, request, (stored) => deployAgain(stored, site));
+}
+
+/** The state of a domain's site from its log. Throws `not_found` if there is none, or it is closed. */
+export async function siteStateOf({ bus }: GatewayContext, organization: string, domain: string): Promise<SiteState> {
+  const last = await askBus(bus.sites.last(siteLogSubject(organization, domain), { fromLeader: true }));
+  const state = last?.commit.data.state;
+  if (state?.isOpen !== true)
+    throw new ApiError(
+      'not_found',
+      `The domain "${domain}" has no site. Open one with PUT /v1/domains/${domain}/site.`,
+    );
+  return state;
+}
+
+async function command(
+  context: GatewayContext,
+  { principal: { organization }, domain, origin }: SiteRequest,
+  decide: (state: SiteState | undefined) => SiteEvent[],
+): Promise<SiteState> {
+  const { bus, clock, random, config } = context;
+  const { stored } = await handleCommand({ log: askedLog(bus.sites), clock, random }, siteAggregate, {
+    subject: siteLogSubject(organization, domain),
+    decide,
+    origin: commandOrigin(config, organization, origin),
+  });
+  if (stored === undefined) throw new Error(`the command about the site of ${domain} was not appended`);
+  const key = siteKey(organization, domain);
+  await waitForRevision(bus.readModels.sites, key, stored.commit.revision);
+  return stored.commit.data.state;
+}
+
+function nameOf({ name }: OpenSiteBody, domain: string): string {
+  if (name !== undefined) return name;
+  if (siteName.safeParse(domain).success) return domain;
+  const message = `the domain "${domain}" cannot be the name of a site, because of its dashes: choose a name`;
+  throw new ApiError('invalid_request', `The field "name" is missing: ${message}.`, {
+    fields: [{ path: 'name', message }],
+  });
+}
+
+/** Names below the base belong to the names of sites, so nobody can take those of others as hosts of their own. */
+function checkHosts(hosts: readonly string[], base: SitesBase): void {
+  const fields = hosts.flatMap((host, index) =>
+    host === base.host || host.endsWith(`.${base.host}`)
+      ? [{ path: `hosts.${index}`, message: `"${host}" is below ${base.host}: use the field "name" for it` }]
+      : [],
+  );
+  const [first] = fields;
+  if (first !== undefined)
+    throw new ApiError('invalid_request', `The field "${first.path}" is wrong: ${first.message}.`, { fields });
+}

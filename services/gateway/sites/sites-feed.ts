@@ -1,0 +1,127 @@
+import { setMaxListeners } from 'node:events';
+import type { Logger } from 'pino';
+import type { ServedSite, SitesFeedEvent } from '#shared/interfaces/http/sites.ts';
+import type { SiteDocument } from '#shared/interfaces/read-models.ts';
+import { type DocumentStore, keepFollowing } from '#shared/messaging/read-models.ts';
+import { ApiError } from '#shared/http/errors.ts';
+import { withDeadline } from '#shared/runtime/with-deadline.ts';
+import { servedSites, type SitesBase } from './site-addresses.ts';
+
+/** The live sites and previews of the installation, and how they change. One watch of the read model serves all connections of this gateway. */
+export type SitesFeed = {
+  /** The events of the feed for one connection, until `signal` aborts. Rejects with `unavailable` when the sites cannot be read. */
+  events(signal: AbortSignal): AsyncGenerator<SitesFeedEvent>;
+  /** The live site or preview with that host name. Rejects as `events` does. */
+  siteOfHost(host: string): Promise<ServedSite | undefined>;
+};
+
+const knownWithinMs = 6_000;
+/** A connection that is further behind than this ends. Its host begins again with all sites. */
+const mostBehind = 10_000;
+
+type Sites = ReadonlyMap<string, ServedSite>;
+
+/** The watch begins with the first question and ends when `stopping` aborts. */
+export function sitesFeed(
+  store: Pick<DocumentStore<SiteDocument>, 'watch'>,
+  base: SitesBase,
+  logger: Logger,
+  stopping: AbortSignal,
+): SitesFeed {
+  setMaxListeners(0, stopping);
+  /** The served sites of each domain, by the key of its document. */
+  const known = new Map<string, Sites>();
+  const hosts = new Map<string, ServedSite>();
+  const connections = new Set<(event: SitesFeedEvent) => void>();
+  let isKnown: PromiseWithResolvers<void> | undefined;
+
+  function change(key: string, sites: readonly ServedSite[]): void {
+    const before = known.get(key) ?? new Map<string, ServedSite>();
+    const after = new Map(sites.map((site) => [site.site, site]));
+    if (after.size === 0) known.delete(key);
+    else known.set(key, after);
+    for (const [id, site] of before) {
+      for (const host of site.hosts) if (hosts.get(host)?.site === id) hosts.delete(host);
+      if (!after.has(id)) send({ event: 'gone', data: { site: id } });
+    }
+    for (const [id, site] of after) {
+      for (const host of site.hosts) hosts.set(host, site);
+      if (JSON.stringify(before.get(id)) !== JSON.stringify(site)) send({ event: 'site', data: site });
+    }
+  }
+
+  const send = (event: SitesFeedEvent): void => {
+    for (const listener of connections) listener(event);
+  };
+
+  async function follow(): Promise<void> {
+    const unseen = new Set(known.keys());
+    for await (const each of store.watch('>', stopping)) {
+      if (each.kind === 'caught-up') {
+        for (const key of unseen) change(key, []);
+        unseen.clear();
+        isKnown?.resolve();
+        continue;
+      }
+      unseen.delete(each.key);
+      if (each.kind === 'put') change(each.key, servedSites(base, each.document.state));
+      if (each.kind === 'removed') change(each.key, []);
+      if (each.kind === 'unreadable') logger.error({ key: each.key }, `a site cannot be read: ${each.problem}`);
+    }
+  }
+
+  /** Resolves once all sites are known. */
+  async function ready(): Promise<void> {
+    if (isKnown === undefined) {
+      isKnown = Promise.withResolvers<void>();
+      void keepFollowing(
+        follow,
+        (error) => {
+          if (!stopping.aborted) logger.warn({ err: error }, 'the watch of sites ended; it begins again');
+        },
+        stopping,
+      );
+    }
+    await withDeadline(
+      isKnown.promise,
+      knownWithinMs,
+      () => new ApiError('unavailable', undefined, { retryAfterSeconds: 2 }),
+    );
+  }
+
+  return {
+    async *events(signal) {
+      await ready();
+      const waiting: SitesFeedEvent[] = [...known.values()].flatMap((sites) =>
+        [...sites.values()].map((data) => ({ event: 'site' as const, data })),
+      );
+      waiting.push({ event: 'whole', data: {} });
+      const mostWaiting = waiting.length + mostBehind;
+      let wake = () => {};
+      const listener = (event: SitesFeedEvent): void => {
+        waiting.push(event);
+        wake();
+      };
+      connections.add(listener);
+      const onAbort = () => wake();
+      signal.addEventListener('abort', onAbort);
+      try {
+        while (!signal.aborted && waiting.length <= mostWaiting) {
+          const next = waiting.shift();
+          if (next !== undefined) yield next;
+          else
+            await new Promise<void>((resolve) => {
+              wake = resolve;
+            });
+        }
+      } finally {
+        connections.delete(listener);
+        signal.removeEventListener('abort', onAbort);
+      }
+    },
+    async siteOfHost(host) {
+      await ready();
+      return hosts.get(host);
+    },
+  };
+}

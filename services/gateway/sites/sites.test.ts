@@ -1,0 +1,247 @@
+import { once } from 'node:events';
+import { get } from 'node:http';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { exportJobAggregate, type ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
+import { followContent, settleDeployment } from '#shared/aggregates/site/decide.ts';
+import { siteAggregate, type SiteEvent, type SiteState } from '#shared/aggregates/site/site.ts';
+import type { DeploymentView } from '#shared/interfaces/http/sites.ts';
+import { generateApiKey } from '#shared/http/api-key.ts';
+import { handleCommand } from '#shared/messaging/log/handle-command.ts';
+import { exportLogSubject, siteLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
+import { contentServices } from '../../../test/support/content-services.ts';
+import {
+  bearer,
+  createOrganization,
+  type GatewayHarness,
+  gatewayHarness,
+  type TestOrganization,
+} from '../../../test/support/gateway-harness.ts';
+import { exportRequested } from '../../../test/support/make-commit.ts';
+
+const siteKey = generateApiKey('site');
+const bundleKey = 'bundles/acme/x.tar.gz';
+
+let gateway: GatewayHarness;
+let acme: TestOrganization;
+
+beforeEach(async () => {
+  gateway = await gatewayHarness({ BINDERY_SITES_KEYS: siteKey }, contentServices);
+  acme = await createOrganization(gateway);
+});
+
+afterEach(() => gateway.close());
+
+const request = (
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  url: string,
+  payload?: object,
+  key: string = acme.adminKey,
+) => gateway.app.inject({ method, url, headers: bearer(key), ...(payload === undefined ? {} : { payload }) });
+const open = (body: object = {}, key?: string) => request('PUT', '/v1/domains/docs/site', body, key);
+const version = (digit: number) => `cv_${String(digit).padStart(32, '0')}`;
+
+/** Decides about the site as the deployer would. */
+async function deployer(decide: (state: SiteState | undefined) => SiteEvent[]): Promise<void> {
+  const { bus, clock } = gateway;
+  await handleCommand({ log: bus.sites, clock, random: randomBase62 }, siteAggregate, {
+    subject: siteLogSubject(acme.id, 'docs'),
+    decide,
+    origin: { source: 'deployer', actor: { kind: 'service', id: 'deployer' }, causationId: 'c', correlationId: 'c' },
+  });
+  await bus.projected();
+}
+
+/** Publishes, and makes the deployment live. */
+async function deployed(digit: number, labels: Record<string, number> = {}): Promise<void> {
+  const now = gateway.clock.time;
+  const publishedAt = now.toISOString();
+  const followed = {
+    latest: version(digit),
+    labels: Object.fromEntries(
+      Object.entries(labels).map(([label, each]) => [label, { contentVersion: version(each), publishedAt }]),
+    ),
+  };
+  await deployer((state) => followContent(state, followed, now));
+  const { bus, clock } = gateway;
+  const last = await bus.sites.last(siteLogSubject(acme.id, 'docs'));
+  for (const { status, jobId } of last?.commit.data.state.deployments ?? []) {
+    if (status !== 'running') continue;
+    const events: ExportEvent[] = [
+      exportRequested({ organization: acme.id, jobId, domain: 'docs' }),
+      {
+        type: 'ExportCompleted',
+        version: 1,
+        data: { bundleKey, sizeBytes: 5, sha256: 'a'.repeat(64), manifestSha256: 'b'.repeat(64) },
+      },
+    ];
+    await handleCommand({ log: bus.exports, clock, random: randomBase62 }, exportJobAggregate, {
+      subject: exportLogSubject(acme.id, jobId),
+      decide: () => events,
+      origin: { source: 't', actor: { kind: 'service', id: 't' }, causationId: 'c', correlationId: 'c' },
+    });
+    await deployer((state) => settleDeployment(state, jobId, { sha256: 'a'.repeat(64), sizeBytes: 5 }));
+  }
+}
+
+const deployments = async (): Promise<DeploymentView[]> =>
+  (await request('GET', '/v1/domains/docs/deployments')).json().deployments;
+
+test('a site is opened, shown, changed and closed', async () => {
+  expect((await request('GET', '/v1/domains/docs/site')).json()).toMatchObject({ code: 'not_found' });
+  const opened = await open({ hosts: ['docs.acme.test'] });
+  expect(opened.json()).toEqual({
+    domain: 'docs',
+    address: 'http://docs.acme.test:8090',
+    name: 'docs',
+    hosts: ['docs.acme.test'],
+    previews: true,
+  });
+  await deployed(1);
+  const changed = await open({ name: 'handbook', previews: false, assistantKey: acme.assistantKey });
+  expect(changed.json()).toMatchObject({
+    address: 'http://handbook.localhost:8090',
+    assistantKey: acme.assistantKey,
+    live: { id: 1, status: 'live', address: 'http://handbook.localhost:8090', durationMs: 0 },
+  });
+  expect((await request('DELETE', '/v1/domains/docs/site')).statusCode).toBe(204);
+  expect((await request('GET', '/v1/domains/docs/deployments')).statusCode).toBe(404);
+});
+
+test.each([
+  [{ name: 'two--dashes' }, 'name'],
+  [{ hosts: ['other.localhost'] }, 'hosts.0'],
+  [{ hosts: ['Docs.Acme.Test'] }, 'hosts.0'],
+  [{ assistantKey: 'svc_nonsense' }, 'assistantKey'],
+])('%j is refused, with the field %s named', async (body, path) => {
+  const answer = await open(body);
+  expect(answer.json()).toMatchObject({ code: 'invalid_request', fields: [{ path }] });
+});
+
+test('the first site that claims a host name has it, and a released one is free for others after an hour', async () => {
+  const globex = await createOrganization(gateway, 'Globex');
+  await open({ hosts: ['docs.shared.test'] });
+  const refused = await open({ name: 'globex', hosts: ['docs.shared.test'] }, globex.adminKey);
+  expect(refused.json()).toMatchObject({ code: 'in_use', error: expect.stringContaining('another organization') });
+  // A refused claim leaves nothing behind: its other name is free.
+  expect((await open({ name: 'globex' })).statusCode).toBe(200);
+  expect((await open({ name: 'docs' }, globex.adminKey)).json()).toMatchObject({
+    code: 'in_use',
+    error: expect.stringContaining('free an hour after 2026-03-01T10:00:00.000Z'),
+  });
+  gateway.clock.time = new Date('2026-03-01T11:00:00.000Z');
+  expect((await open({ name: 'docs' }, globex.adminKey)).statusCode).toBe(200);
+  expect((await open({ name: 'docs' })).json()).toMatchObject({ code: 'in_use' });
+});
+
+test('readers are led back to an earlier deployment, and another organization sees and changes nothing', async () => {
+  const globex = await createOrganization(gateway, 'Globex');
+  await open();
+  for (const each of [1, 2]) await deployed(each);
+  expect((await deployments()).map(({ id, status, canRollBack }) => [id, status, canRollBack])).toEqual([
+    [2, 'live', false],
+    [1, 'replaced', true],
+  ]);
+  const rollback = '/v1/domains/docs/deployments/1/rollback';
+  expect((await request('POST', rollback, undefined, globex.adminKey)).statusCode).toBe(404);
+  const answer = await request('POST', rollback);
+  expect(answer.statusCode).toBe(202);
+  expect(answer.json()).toMatchObject({ id: 3, cause: 'rolled-back', contentVersion: version(1), status: 'live' });
+  expect((await request('POST', '/v1/domains/docs/deployments/9/rollback')).json()).toMatchObject({
+    code: 'not_found',
+    error: expect.stringContaining('Possible are: 1, 2.'),
+  });
+  expect((await request('GET', '/v1/domains/docs/deployments', undefined, globex.adminKey)).statusCode).toBe(404);
+});
+
+test('a site is deployed again on request', async () => {
+  await open();
+  await deployed(1);
+  const again = await request('POST', '/v1/domains/docs/deployments');
+  expect(again.statusCode).toBe(202);
+  expect(again.json()).toMatchObject({ id: 2, status: 'running', cause: 'repeated' });
+  expect((await request('POST', '/v1/domains/docs/deployments')).json()).toMatchObject({ code: 'in_use' });
+});
+
+test('a proxy learns which host names are of live sites and previews', async () => {
+  await open({ hosts: ['docs.acme.test'] });
+  const asked = (host: string) => gateway.app.inject(`/v1/sites/hosts/${host}`);
+  await deployed(1, { 'PR/12': 2, 'pr-1': 2 });
+  expect((await asked('DOCS.acme.test.')).json()).toEqual({
+    host: 'docs.acme.test.',
+    address: 'http://docs.acme.test:8090',
+  });
+  expect((await asked('docs.localhost')).statusCode).toBe(200);
+  expect((await asked('pr-1--docs.localhost')).json()).toMatchObject({ address: 'http://pr-1--docs.localhost:8090' });
+  expect((await asked('other.localhost')).json()).toMatchObject({ code: 'not_found' });
+  expect((await gateway.app.inject('/v1/sites/hosts?domain=docs.localhost')).statusCode).toBe(200);
+  await open({ hosts: ['docs.acme.test'], previews: false });
+  await gateway.bus.projected();
+  await vi.waitUntil(async () => (await asked('pr-1--docs.localhost')).statusCode === 404);
+});
+
+test('only the key of a host of sites opens the feed and signs links, and only for bundles of live deployments', async () => {
+  const sign = (body: object, key: string) => request('POST', '/v1/sites/links', body, key);
+  await open();
+  await deployed(1);
+  await deployed(2);
+  await gateway.objectStore.put(bundleKey, Buffer.from('bytes'));
+  const [second, first] = await deployments();
+  const body = { site: `${acme.id}/docs`, jobId: second?.jobId };
+  expect((await sign(body, acme.adminKey)).json()).toMatchObject({ code: 'wrong_key_kind' });
+  expect((await sign(body, generateApiKey('site'))).json()).toMatchObject({ code: 'invalid_key' });
+  expect((await request('GET', '/v1/sites/feed', undefined, acme.assistantKey)).json()).toMatchObject({
+    code: 'wrong_key_kind',
+  });
+  expect((await sign(body, siteKey)).json()).toMatchObject({ jobId: second?.jobId, sizeBytes: 5 });
+  expect((await sign({ ...body, jobId: first?.jobId }, siteKey)).statusCode).toBe(200);
+  for (const wrong of [
+    { ...body, site: `globex/docs` },
+    { ...body, site: `${acme.id}/docs/pr-1` },
+    { ...body, site: 'a/b/c/d' },
+    { ...body, jobId: `se_${'x'.repeat(22)}` },
+  ])
+    expect((await sign(wrong, siteKey)).json()).toMatchObject({ code: 'not_found' });
+  // The key of a site opens nothing else.
+  expect((await request('GET', '/v1/domains/docs/site', undefined, siteKey)).json()).toMatchObject({
+    code: 'invalid_key',
+  });
+});
+
+test('the feed begins with all sites, and follows what goes live and what is gone', async () => {
+  await open();
+  await deployed(1);
+  const feed = await followFeed();
+  expect(await feed.next()).toMatchObject({
+    event: 'site',
+    data: { site: `${acme.id}/docs`, hosts: ['docs.localhost'], deployment: 1, contentVersion: version(1) },
+  });
+  expect(await feed.next()).toEqual({ event: 'whole', data: {} });
+  await deployed(2, { 'pr-1': 3 });
+  expect(await feed.next()).toMatchObject({ event: 'site', data: { deployment: 2 } });
+  expect(await feed.next()).toMatchObject({ event: 'site', data: { label: 'pr-1', hosts: ['pr-1--docs.localhost'] } });
+  await request('DELETE', '/v1/domains/docs/site');
+  const gone = [await feed.next(), await feed.next()];
+  expect(gone.map((each) => each?.data)).toEqual([{ site: `${acme.id}/docs` }, { site: `${acme.id}/docs/pr-1` }]);
+});
+
+/** The feed over a socket, because an injected request ends only with its answer. */
+async function followFeed() {
+  const address = await gateway.app.listen({ host: '127.0.0.1', port: 0 });
+  const asked = get(`${address}/v1/sites/feed`, { headers: bearer(siteKey), agent: false });
+  onTestFinished(() => void asked.destroy());
+  const [answer] = await once(asked, 'response');
+  answer.setEncoding('utf8');
+  let text = '';
+  answer.on('data', (part: string) => (text += part));
+  answer.on('error', () => {});
+  return {
+    next: async () => {
+      await vi.waitUntil(() => text.includes('\n\n'), 5_000);
+      const [first = '', ...rest] = text.split('\n\n');
+      text = rest.join('\n\n');
+      const [, event, data = ''] = /^event: (\w+)\ndata: (.*)$/.exec(first) ?? [];
+      return { event, data: JSON.parse(data) };
+    },
+  };
+}
