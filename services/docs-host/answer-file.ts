@@ -4,8 +4,12 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { pipeline } from 'node:stream/promises';
 import { LRUCache } from 'lru-cache';
 import { byteRange } from '#shared/http/byte-range.ts';
-import { type Encoding, fileOf, type HostedFile } from './prepared-site.ts';
+import { errorCode } from '#shared/runtime/failures.ts';
+import { sha256Of, sha256OfStream } from '#shared/runtime/canonical-json.ts';
+import { type Encoding, fileOf } from './prepared-site.ts';
 import type { ServedVersion } from './served-versions.ts';
+import type { HostedFile } from './version-list.ts';
+import { DamagedVersion } from './version-lists.ts';
 
 /** Size above which files are streamed. */
 const mostInMemory = 1024 * 1024;
@@ -33,7 +37,8 @@ type Copy = { encoding: Encoding | undefined; size: number; headers: string[]; b
 
 /**
  * Answers GET and HEAD with a file: in the best encoding that the reader accepts, with `304` for bytes that the reader has, or a range if one is
- * requested. Files up to 1 MiB come from a memory cache of `memoryBytes`. (`@fastify/static`, `send` and `sirv` look every file up in the file system
+ * requested. Files up to 1 MiB come from a memory cache of `memoryBytes`. Bytes of a version that was not checked are checked when they are read: the
+ * answer then rejects with `DamagedVersion`, before anything is sent. (`@fastify/static`, `send` and `sirv` look every file up in the file system
  * and stream it; and they serve one folder, while here the version of a file is part of the answer.)
  */
 export function fileAnswers(memoryBytes: number, keptBy: KeptBy = 'public') {
@@ -47,8 +52,20 @@ export function fileAnswers(memoryBytes: number, keptBy: KeptBy = 'public') {
     encoding: Encoding | undefined,
     answer: FileAnswer,
   ): Promise<Copy> {
-    const { size } = (encoding === undefined ? undefined : file[encoding]) ?? file;
-    const body = size <= mostInMemory ? await readFile(fileOf(version.folder, path, file, encoding)) : undefined;
+    const { size, sha256 } = (encoding === undefined ? undefined : file[encoding]) ?? file;
+    const name = fileOf(version.folder, path, file, encoding);
+    const damaged = (): never => {
+      throw new DamagedVersion(version.id, `${path}${encoding === undefined ? '' : ` (${encoding})`}`);
+    };
+    const readBody = size <= mostInMemory ? readFile(name) : Promise.resolve(undefined);
+    const body = await readBody.catch((error: unknown) => {
+      if (errorCode(error) !== 'ENOENT' || version.isChecked) throw error;
+      return damaged();
+    });
+    if (!version.isChecked) {
+      const found = body === undefined ? await sha256OfStream(createReadStream(name)).catch(damaged) : sha256Of(body);
+      if (found !== sha256) damaged();
+    }
     return { encoding, size, headers: headersOf(path, file, encoding, answer, keptBy), body };
   }
 

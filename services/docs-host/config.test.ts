@@ -4,9 +4,53 @@ import { loadConfig } from '#shared/runtime/config.ts';
 import { askedPlatform, bundleOrigin, docsHostSettings } from './config.ts';
 import { hostConfigScript } from './host-config-script.ts';
 import { loginOf } from './login-settings.ts';
+import { portOf, sitesPlatform } from './sites-settings.ts';
 
 const config = (env: Record<string, string>) => loadConfig(docsHostSettings, env);
 const link = 'https://objects.example.com/site.tar.gz?signature=x';
+
+const ofPlatform = {
+  BINDERY_SITES: 'platform',
+  BINDERY_PLATFORM_URL: 'https://bindery.example.com',
+  BINDERY_SITES_KEY: `svc_site_${'a'.repeat(36)}`,
+};
+
+test('all sites of a platform are served from its feed, on a port of their own', () => {
+  const { BINDERY_PLATFORM_URL: url, BINDERY_SITES_KEY: key } = ofPlatform;
+  expect(sitesPlatform(config(ofPlatform))).toEqual({ url, key });
+  expect([portOf(config(ofPlatform)), portOf(config({}))]).toEqual([8_090, 8_080]);
+  expect(portOf(config({ ...ofPlatform, BINDERY_DOCS_HOST_PORT: '0' }))).toBe(0);
+  expect(sitesPlatform(config({ BINDERY_PLATFORM_URL: url }))).toBeUndefined();
+});
+
+test.each([
+  ['BINDERY_STATIC_EXPORT_BUNDLE_URL', link],
+  ['BINDERY_STATIC_EXPORT_ENABLED', '0'],
+  ['BINDERY_STATIC_EXPORT_VERSION', 'v2'],
+  ['BINDERY_STATIC_EXPORT_SHA256', 'a'.repeat(64)],
+  ['BINDERY_BUNDLE_PATH', '/bundles/site.tar.gz'],
+  ['BINDERY_EXPORT_KEY', 'svc_x'],
+  ['BINDERY_ASK_KEY', 'svc_dsc_x'],
+  ['BINDERY_DOCS_DOMAIN', 'acme'],
+  ['BINDERY_SITE_DEPLOYMENT', 'cloud'],
+  ['BINDERY_SITE_FEATURES', 'assistant=off'],
+  ['BINDERY_SITE_URL', 'https://docs.example.com'],
+  ['BINDERY_BASE_PATH', '/docs'],
+])('%s beside all sites of a platform is an error', (name, value) => {
+  expect(() => sitesPlatform(config({ ...ofPlatform, [name]: value }))).toThrow(
+    `BINDERY_SITES is "platform", but ${name} is for a docs-host of one site.`,
+  );
+});
+
+test('a login beside all sites of a platform, half of its settings, and its key alone are errors', () => {
+  const login = { BINDERY_LOGIN: 'basic', BINDERY_LOGIN_USERS: `reader:${'a'.repeat(16)}` };
+  expect(() => sitesPlatform(config({ ...ofPlatform, ...login }))).toThrow('BINDERY_LOGIN is for a docs-host of one');
+  for (const name of ['BINDERY_PLATFORM_URL', 'BINDERY_SITES_KEY'])
+    expect(() => sitesPlatform(config({ ...ofPlatform, [name]: '' }))).toThrow('needs BINDERY_PLATFORM_URL and');
+  expect(() => sitesPlatform(config({ ...ofPlatform, BINDERY_SITES: 'one' }))).toThrow(
+    'BINDERY_SITES is not "platform"',
+  );
+});
 
 test('a bundle comes from one place', () => {
   expect(bundleOrigin(config({ BINDERY_STATIC_EXPORT_BUNDLE_URL: link }))).toEqual({ kind: 'link', url: link });
@@ -62,6 +106,10 @@ test.each([
   ['BINDERY_EXPORT_KEY', 'svc_dsc_x'],
   ['BINDERY_ASK_KEY', 'svc_dsc_x\nThis is the secret of the assistant key key_1.'],
   ['BINDERY_ASK_KEY', 'svc_x'],
+  ['BINDERY_EXPORT_KEY', `svc_site_${'a'.repeat(36)}`],
+  ['BINDERY_SITES_KEY', `svc_${'a'.repeat(36)}`],
+  ['BINDERY_SITES_KEY', 'svc_site_short'],
+  ['BINDERY_SITES', 'all'],
 ])('%s=%s is refused by its name', (name, value) => {
   expect(() => config({ [name]: value })).toThrow(`${name} is wrong`);
 });

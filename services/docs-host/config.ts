@@ -89,7 +89,7 @@ export const docsHostSettings = {
   ),
   exportKey: secretSetting(
     'BINDERY_EXPORT_KEY',
-    oneKey(/^svc_(?!dsc_)\w+$/, 'an admin key ("svc_…")').optional(),
+    oneKey(/^svc_(?!dsc_|site_)\w+$/, 'an admin key ("svc_…")').optional(),
     'admin key with the scope "read", with which the docs-host finds the newest completed export of its domain',
   ),
   askKey: secretSetting(
@@ -131,7 +131,11 @@ export const docsHostSettings = {
     'path under which the site is served, such as /docs',
   ),
   host: setting('BINDERY_HOST', z.string().default('127.0.0.1'), 'address that the docs-host listens on'),
-  port: setting('BINDERY_DOCS_HOST_PORT', portNumber.default(8080), 'port of the site; 0: a free one'),
+  port: setting(
+    'BINDERY_DOCS_HOST_PORT',
+    portNumber.optional(),
+    'port of the sites; 0: a free one; default: 8080, with BINDERY_SITES=platform 8090',
+  ),
   healthPort: setting(
     'BINDERY_DOCS_HOST_HEALTH_PORT',
     portNumber.optional(),
@@ -149,6 +153,21 @@ export const docsHostSettings = {
     'BINDERY_DOCS_HOST_MEMORY_MB',
     wholeNumber(0, 100_000).default(64),
     'memory cache of the docs-host for files, in MB',
+  ),
+  sites: setting(
+    'BINDERY_SITES',
+    z.enum(['one', 'platform'], 'must be one or platform').default('one'),
+    'sites that the docs-host serves: one (from a bundle), or platform (each site and preview of the platform, by host name)',
+  ),
+  sitesKey: secretSetting(
+    'BINDERY_SITES_KEY',
+    oneKey(/^svc_site_[0-9A-Za-z]{36}$/, 'a sites key ("svc_site_…")').optional(),
+    'with BINDERY_SITES=platform: key with which the docs-host learns of sites and fetches their bundles',
+  ),
+  listsMegabytes: setting(
+    'BINDERY_DOCS_HOST_LISTS_MB',
+    wholeNumber(1, 100_000).default(96),
+    'with BINDERY_SITES=platform: memory for lists of the files of sites, in MB; those of sites that nobody reads are evicted first',
   ),
 };
 

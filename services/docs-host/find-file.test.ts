@@ -20,12 +20,12 @@ const site = (base = '') => ({
     { source: '/loop/:slug*', destination: '/loop/again/:slug*', permanent: false },
     { source: '/broken/*', destination: '/%zz/*', permanent: false },
   ]),
-  redirects: {
-    '/docs/Welcome to it': `${base}/guides/x`,
-    '/old': `${base}/guides/x#part`,
-    '/away': 'https://example.com/',
-  },
-  isPermanent: (source: string) => source === '/away',
+  redirect: (source: string) =>
+    ({
+      '/docs/Welcome to it': { to: `${base}/guides/x`, permanent: false },
+      '/old': { to: `${base}/guides/x#part`, permanent: false },
+      '/away': { to: 'https://example.com/', permanent: true },
+    })[source],
 });
 const ask = (target: string, base?: string) => findFile(target, site(base));
 

@@ -15,8 +15,8 @@ export type Asked =
 export type SiteMap = {
   base: string;
   has: (path: string) => boolean;
-  redirects: Readonly<Record<string, string>>;
-  isPermanent: (source: string) => boolean;
+  /** Redirect of a page address: `/old`. */
+  redirect: (source: string) => Redirection | undefined;
   /** Redirect of a path without a page. */
   wildcard: (path: string) => Redirection | undefined;
 };
@@ -65,7 +65,7 @@ export function findFile(target: string, site: SiteMap): Asked {
   if (below.endsWith('.html')) {
     const page = below.slice(1, -'.html'.length);
     if (site.has(below.slice(1)) && page !== '404') return to(pageAddress(page));
-    if (site.redirects[`/${page}`] !== undefined) return pageAt(page);
+    if (site.redirect(`/${page}`) !== undefined) return pageAt(page);
     return redirected(below.slice(1));
   }
   const name = below.slice(1);
@@ -92,8 +92,8 @@ export function findFile(target: string, site: SiteMap): Asked {
     if (page === '404') return { kind: 'missing' };
     for (const path of page === '' ? ['index'] : [page, `${page}/index`]) {
       if (site.has(`${path}.html`)) return { kind: 'file', path: `${path}.html` };
-      const leadsTo = site.redirects[`/${path}`];
-      if (leadsTo !== undefined) return { kind: 'redirect', to: leadsTo, permanent: site.isPermanent(`/${path}`) };
+      const found = site.redirect(`/${path}`);
+      if (found !== undefined) return { kind: 'redirect', ...found };
     }
     return { kind: 'missing' };
   }

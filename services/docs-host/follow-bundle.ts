@@ -14,6 +14,8 @@ import type { ServedVersions } from './served-versions.ts';
 import type { BundlePlace } from './prepare-version.ts';
 import { sha256OfFile } from './read-regular-file.ts';
 import type { SiteFolder, StoredVersion } from './site-folder.ts';
+import type { VersionList } from './version-list.ts';
+import type { VersionLists } from './version-lists.ts';
 
 /** A bundle to serve, before its download. */
 type Wanted = {
@@ -22,6 +24,9 @@ type Wanted = {
   link?: () => Promise<{ url: string; expected: ExpectedBundle }>;
   mounted?: string;
 };
+
+/** A version that is served now. */
+type Taken = { id: string } & VersionList['manifest'];
 
 /** Outcomes of a check that found a newer bundle, or failed. */
 export const bundleOutcomes = ['taken', 'refused', 'unavailable'] as const;
@@ -37,6 +42,7 @@ export function followBundle(
   {
     folder,
     versions,
+    lists,
     logger,
     signal,
     onOutcome = () => {},
@@ -44,6 +50,7 @@ export function followBundle(
   }: {
     folder: SiteFolder;
     versions: ServedVersions;
+    lists: VersionLists;
     logger: Logger;
     signal: AbortSignal;
     onOutcome?: (outcome: (typeof bundleOutcomes)[number]) => void;
@@ -71,8 +78,8 @@ export function followBundle(
     return { key: `job ${jobId} ${sha256 ?? ''}`, expected: { sha256 }, link };
   }
 
-  /** One check: afterwards the wanted version is served. Returns the new version; undefined if there is none. */
-  async function look(): Promise<StoredVersion | undefined> {
+  /** One check: afterwards the wanted version is served. Returns the new version's manifest; undefined if there is none. */
+  async function look(): Promise<Taken | undefined> {
     const found = await wanted();
     const active = versions.active();
     if (found === undefined) return undefined;
@@ -80,7 +87,7 @@ export function followBundle(
       active?.source.key === found.key ||
       (found.expected.sha256 !== undefined && active?.source.sha256 === found.expected.sha256);
     if (isServed) {
-      if (active !== undefined) checkVersion(active.site.manifest.label);
+      if (active !== undefined) checkVersion((await lists.of(active)).manifest.label);
       return undefined;
     }
     // The manifest of a folder may arrive before its files, which then make it another bundle.
@@ -89,7 +96,7 @@ export function followBundle(
     try {
       const next = await take(found);
       await versions.swap(next);
-      return next;
+      return { id: next.id, ...(await lists.of(next)).manifest };
     } catch (error) {
       // A refused bundle is remembered, because it would be downloaded and refused again at each check.
       if (error instanceof BundleRefused && !(error instanceof LinkRefused))
@@ -143,11 +150,8 @@ export function followBundle(
         problem = undefined;
         failed = 0;
         if (taken !== undefined) {
-          const { manifest } = taken.site;
-          logger.info(
-            { version: taken.id, label: manifest.label, content: manifest.contentVersion },
-            'a new version is served',
-          );
+          const { id: version, label, contentVersion: content } = taken;
+          logger.info({ version, label, content }, 'a new version is served');
           onOutcome('taken');
         }
         await versions.sweep();

@@ -12,6 +12,7 @@ import { checkForwarded } from '#shared/http/forwarded-address.ts';
 import { endSlowClients, headerTimeouts } from '#shared/http/slow-bodies.ts';
 import { encodePath } from '#shared/docs/render/bundle-paths.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { contentHeader } from '#shared/interfaces/http/sites.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { fileAnswers, isKnown, type KeptBy, prefersMarkdown, revalidated, securityHeaders } from './answer-file.ts';
 import { type AskedPlatform, askedPlatform, type DocsHostConfig } from './config.ts';
@@ -23,20 +24,52 @@ import { loginGate } from './login-gate.ts';
 import { loginOf } from './login-settings.ts';
 import { addPlatformRoutes } from './platform-proxy.ts';
 import { fileOf } from './prepared-site.ts';
+import { previewHeaders } from './preview-note.ts';
 import type { ServedVersion, ServedVersions } from './served-versions.ts';
 import { answerSentence } from './sentence-page.ts';
+import type { HostedFile, VersionList } from './version-list.ts';
+import { DamagedVersion, type VersionLists } from './version-lists.ts';
 import { closeSlowest } from './slow-clients.ts';
 
-const mostRemembered = 2_000;
+const mostRemembered = 20_000;
 const longestRemembered = 300;
 const stalledAfterMs = 90_000;
 const keptAliveMs = 75_000;
 const mostHeaderBytes = 16 * 1024;
 
-/** The site's server. It answers from the active version of `versions`, and does not listen yet. With a login, `ended` is required. */
+/** A site as readers reach it. */
+export type HostedSite = {
+  versions: Pick<ServedVersions, 'active' | 'older'>;
+  /** Address of the site, for its pages; undefined: that of the bundle. */
+  readonly siteUrl: string | undefined;
+  readonly isPreview: boolean;
+  /** Called for a version that cannot be read as it was written. */
+  onDamaged(version: ServedVersion): void;
+};
+
+/** The answer to a request that leads to no site. */
+export type NoSite = { status: 400 | 404 | 421; sentence: string };
+
+/** The sites of a host. */
+export type HostedSites = {
+  lists: VersionLists;
+  /** The site of a request, or the reason why there is none. An address in the target of the request is replaced by its path. */
+  at(request: IncomingMessage): HostedSite | NoSite;
+  /** True if requests for health are answered only where there is no site. */
+  areNamed: boolean;
+};
+
+/** The only site of a host, for every request. */
+export function oneSite(versions: ServedVersions, lists: VersionLists, siteUrl: string | undefined): HostedSites {
+  // Every byte is checked at the start, so later damage is answered as any other failure.
+  const site: HostedSite = { versions, siteUrl, isPreview: false, onDamaged() {} };
+  return { lists, at: () => site, areNamed: false };
+}
+
+/** The server of all sites. It answers from their active versions, and does not listen yet. With a login, `ended` is required. */
 export function hostApp(
   config: DocsHostConfig,
-  versions: ServedVersions,
+  sites: HostedSites,
   logger: Logger,
   ended?: EndedSessions,
 ): FastifyInstance {
@@ -44,7 +77,7 @@ export function hostApp(
   const { trustProxy, basePath: base } = config;
   const platform = askedPlatform(config);
   const hasHealth = config.healthPort === undefined;
-  const answer = siteAnswers(config, versions, platform, logger);
+  const answer = siteAnswers(config, sites.lists, platform, logger);
   const gate = loginGate(loginOf(config), ended, logger);
   const app = Fastify({
     // Readers' requests bypass Fastify, whose routing would take as long as the answer.
@@ -55,12 +88,18 @@ export function hostApp(
           maxHeaderSize: mostHeaderBytes,
         },
         (request, response) => {
+          const site = sites.at(request);
+          const isSite = 'versions' in site;
           // Health checks have no account, so they bypass the login.
-          if (hasHealth && healthPaths.has(request.url ?? '')) return handler(request, response);
+          if (hasHealth && healthPaths.has(request.url ?? '') && !(isSite && sites.areNamed))
+            return handler(request, response);
+          if (!isSite) return answerSentence(response, site.status, site.sentence, request);
+          if (site.isPreview)
+            for (const [name, value] of Object.entries(previewHeaders)) response.setHeader(name, value);
           const isReading = request.method === 'GET' || request.method === 'HEAD';
-          const next = isReading ? answer : handler;
-          if (gate === undefined) next(request, response);
-          else gate(request, response, () => next(request, response));
+          const next = isReading ? () => answer(site, request, response) : () => handler(request, response);
+          if (gate === undefined) next();
+          else gate(request, response, next);
         },
       ),
     loggerInstance,
@@ -116,126 +155,197 @@ const healthPaths: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
 const isGone = (request: IncomingMessage): boolean => request.socket.destroyed || request.destroyed;
 
-function siteAnswers(
-  config: DocsHostConfig,
-  versions: ServedVersions,
-  platform: AskedPlatform | undefined,
-  logger: Logger,
-) {
+/** An address as it was resolved: for one that names a file, the file. */
+type Resolved = { asked: Asked; file?: HostedFile | undefined };
+
+function siteAnswers(config: DocsHostConfig, lists: VersionLists, platform: AskedPlatform | undefined, logger: Logger) {
   const { basePath: base } = config;
   // Behind a login, no shared cache may store an answer.
   const keptBy = loginOf(config).kind === 'none' ? 'public' : 'private';
   const answerFile = fileAnswers(config.memoryMegabytes * 1_000_000, keptBy);
-  const scripts = new WeakMap<ServedVersion, Promise<Buffer>>();
-  /** Cache of resolved addresses for each version. */
-  const found = new WeakMap<ServedVersion, LRUCache<string, Asked>>();
+  const scripts = new WeakMap<VersionList, { siteUrl: string | undefined; script: Promise<Buffer> }>();
+  /** Cache of resolved addresses, by the id of their version. */
+  const found = new LRUCache<string, Resolved>({ max: mostRemembered });
 
-  /** `config.js`, made once for each version. */
-  function configOf(version: ServedVersion): Promise<Buffer> {
-    const made = scripts.get(version);
-    if (made !== undefined) return made;
-    const file = version.paths.get(configPath);
+  /** `config.js`, made once for each version and address of the site. */
+  function configOf({ siteUrl }: HostedSite, version: ServedVersion, list: VersionList): Promise<Buffer> {
+    const made = scripts.get(list);
+    if (made !== undefined && made.siteUrl === siteUrl) return made.script;
+    const file = list.file(configPath);
     const read = file === undefined ? Promise.resolve('') : readFile(fileOf(version.folder, configPath, file), 'utf8');
     const script = read.then((text) => {
-      if (platform !== undefined && deploymentOf(text, version.site.manifest, config) === 'air-gapped')
+      if (file !== undefined && !version.isChecked && sha256Of(text) !== file.sha256)
+        throw new DamagedVersion(version.id, configPath);
+      if (platform !== undefined && deploymentOf(text, list.manifest, config) === 'air-gapped')
         logger.warn(
           'BINDERY_ASK_KEY is set, but the bundle was exported as "air-gapped": its pages call no server. For search and assistant set BINDERY_SITE_DEPLOYMENT=client-hosted, or export it with that deployment type.',
         );
-      return Buffer.from(hostConfigScript(text, version.site.manifest, config, platform));
+      return Buffer.from(hostConfigScript(text, list.manifest, { ...config, siteUrl }, platform));
     });
-    scripts.set(version, script);
+    scripts.set(list, { siteUrl, script });
     // A failure is not cached, because it may be temporary, such as too many open files.
-    script.catch(() => scripts.delete(version));
+    script.catch(() => scripts.delete(list));
     return script;
   }
 
-  return (request: IncomingMessage, response: ServerResponse): void => {
+  return (site: HostedSite, request: IncomingMessage, response: ServerResponse): void => {
+    // The request is answered from this version to the end, even if another becomes active meanwhile.
+    const version = site.versions.active();
     const failed = (error: unknown): void => {
+      if (error instanceof DamagedVersion && version !== undefined) site.onDamaged(version);
       if (isGone(request)) return;
       logger.error({ err: error }, 'a file could not be sent');
       if (response.headersSent) response.destroy();
+      else if (error instanceof DamagedVersion) answerLater(request, response, 'This site is being repaired.');
       else answerSentence(response, 500, 'Something went wrong here.', request);
     };
     try {
-      answer(request, response)?.catch(failed);
+      answer(site, version, request, response)?.catch(failed);
     } catch (error) {
       failed(error);
     }
   };
 
-  function answer(request: IncomingMessage, response: ServerResponse): void | Promise<void> {
+  function answerLater(request: IncomingMessage, response: ServerResponse, sentence: string): void {
     const { url = '/' } = request;
-    // The request is answered from this version to the end, even if another becomes active meanwhile.
-    const version = versions.active();
-    const asked = find(url, version);
-    if (asked.kind === 'refused') return answerSentence(response, 400, asked.reason, request);
-    if (version === undefined) {
-      response.setHeader('retry-after', '10');
-      const sentence = 'There is no version of this site here yet. Try again in a minute.';
-      return answerSentence(response, 503, sentence, request, ownPath.test(url) ? url : `${base}/`);
-    }
-    if (asked.kind === 'missing' && url === '/favicon.ico') {
-      // Browsers request it on sites without an icon, so its absence is not a broken link.
-      response.writeHead(204, { ...securityHeaders, 'cache-control': `${keptBy}, max-age=86400` }).end();
-      return;
-    }
-    return answerAsked(asked, version, request, response);
+    response.setHeader('retry-after', '10');
+    answerSentence(response, 503, `${sentence} Try again in a minute.`, request, ownPath.test(url) ? url : `${base}/`);
   }
 
-  function find(url: string, version: ServedVersion | undefined): Asked {
-    const known = version && (found.get(version) ?? new LRUCache<string, Asked>({ max: mostRemembered }));
-    const before = known?.get(url);
-    if (before !== undefined) return before;
-    const asked = findFile(url, {
-      base,
-      has: (path) => version?.paths.has(path) ?? false,
-      redirects: version?.site.redirects ?? {},
-      isPermanent: version?.isPermanent ?? (() => false),
-      wildcard: version?.wildcard ?? (() => undefined),
-    });
-    // Addresses of missing pages are not cached, because anybody can invent them.
-    if (version !== undefined && known !== undefined && asked.kind !== 'missing' && url.length <= longestRemembered) {
-      found.set(version, known.set(url, asked));
-    }
-    return asked;
-  }
-
-  function answerAsked(
-    asked: Asked,
-    version: ServedVersion,
+  function answer(
+    site: HostedSite,
+    version: ServedVersion | undefined,
     request: IncomingMessage,
     response: ServerResponse,
   ): void | Promise<void> {
-    if (asked.kind === 'redirect') return redirect(response, asked, keptBy);
-    if (asked.kind === 'versioned') {
-      const { digest, path } = asked;
-      const found = mayBeVersioned(path) ? versions.find(digest, path) : undefined;
-      if (found !== undefined) return answerFile(request, response, { ...found, path }, { caching: 'immutable' });
-      // Scripts of earlier bundles request the index this way; only the index of the active version exists.
-      if (isSearchIndex(path) && version.paths.has(path))
-        return redirect(response, { kind: 'redirect', to: `${base}/${encodePath(path)}`, permanent: false }, keptBy);
+    if (version === undefined) {
+      const asked = findFile(request.url ?? '/', { base, ...emptySite });
+      if (asked.kind === 'refused') return answerSentence(response, 400, asked.reason, request);
+      return answerLater(request, response, 'There is no version of this site here yet.');
     }
-    if (asked.kind === 'file') {
-      const { path } = asked;
-      const file = version.paths.get(path);
-      if (path === configPath)
-        return configOf(version).then((script) => answerScript(script, request, response, keptBy));
-      const twin =
-        path.endsWith('.html') && prefersMarkdown(request.headers) ? `${path.slice(0, -'.html'.length)}.md` : undefined;
-      const markdown = twin === undefined ? undefined : version.paths.get(twin);
-      if (twin !== undefined && markdown !== undefined)
-        return answerFile(request, response, { version, path: twin, file: markdown }, { caching: 'revalidate' });
-      if (file !== undefined) return answerFile(request, response, { version, path, file }, { caching: 'revalidate' });
-    }
-    const page = version.paths.get('404.html');
-    if (page === undefined) return answerSentence(response, 404, 'There is no such page.', request);
-    return answerFile(
-      request,
-      response,
-      { version, path: '404.html', file: page },
-      { status: 404, caching: 'revalidate' },
-    );
+    const list = lists.of(version);
+    return list instanceof Promise
+      ? list.then((read) => answerFrom(site, version, read, request, response))
+      : answerFrom(site, version, list, request, response);
   }
+
+  function answerFrom(
+    site: HostedSite,
+    version: ServedVersion,
+    list: VersionList,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): void | Promise<void> {
+    const { url = '/' } = request;
+    const { asked, file } = resolved(url, version, list);
+    switch (asked.kind) {
+      case 'refused':
+        return answerSentence(response, 400, asked.reason, request);
+      case 'redirect':
+        return redirect(response, asked, keptBy);
+      case 'versioned':
+        return answerVersioned(asked, file, site, version, list, request, response);
+      case 'file':
+        // With it a publisher sees when this host serves the content.
+        if (list.manifest.contentVersion !== undefined) response.setHeader(contentHeader, list.manifest.contentVersion);
+        if (file !== undefined) return answerAsked(asked.path, file, site, version, list, request, response);
+        return answerMissing(version, list, request, response);
+      case 'missing':
+        if (url !== '/favicon.ico') return answerMissing(version, list, request, response);
+        // Browsers request it on sites without an icon, so its absence is not a broken link.
+        response.writeHead(204, { ...securityHeaders, 'cache-control': `${keptBy}, max-age=86400` }).end();
+    }
+  }
+
+  function resolved(url: string, version: ServedVersion, list: VersionList): Resolved {
+    const key = `${version.id} ${url}`;
+    const before = found.get(key);
+    if (before !== undefined) return before;
+    const asked = findFile(url, { ...list, base });
+    const next: Resolved = {
+      asked,
+      file: asked.kind === 'file' ? list.file(asked.path) : asked.kind === 'versioned' ? named(asked, list) : undefined,
+    };
+    // Addresses of missing files are not cached, because anybody can invent them.
+    const isThere = asked.kind === 'redirect' || next.file !== undefined;
+    if (isThere && url.length <= longestRemembered) found.set(key, next);
+    return next;
+  }
+
+  function answerVersioned(
+    asked: Extract<Asked, { kind: 'versioned' }>,
+    file: HostedFile | undefined,
+    site: HostedSite,
+    version: ServedVersion,
+    list: VersionList,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): void | Promise<void> {
+    const { path } = asked;
+    if (file !== undefined) return answerFile(request, response, { version, path, file }, { caching: 'immutable' });
+    const older = mayBeVersioned(path) ? site.versions.older() : [];
+    if (older.length === 0) return otherwise();
+    return findIn(older, asked).then((found) =>
+      found === undefined ? otherwise() : answerFile(request, response, { ...found, path }, { caching: 'immutable' }),
+    );
+
+    function otherwise(): void | Promise<void> {
+      // Scripts of earlier bundles request the index this way; only the index of the active version exists.
+      if (isSearchIndex(path) && list.has(path))
+        return redirect(response, { kind: 'redirect', to: `${base}/${encodePath(path)}`, permanent: false }, keptBy);
+      return answerMissing(version, list, request, response);
+    }
+  }
+
+  /** The file in the first of these versions that has it. A version that cannot be read has none. */
+  async function findIn(versions: readonly ServedVersion[], asked: Extract<Asked, { kind: 'versioned' }>) {
+    for (const version of versions) {
+      const list = await Promise.resolve(lists.of(version)).catch(() => undefined);
+      const file = list && named(asked, list);
+      if (file !== undefined) return { version, file };
+    }
+    return undefined;
+  }
+
+  function answerAsked(
+    path: string,
+    file: HostedFile,
+    site: HostedSite,
+    version: ServedVersion,
+    list: VersionList,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): void | Promise<void> {
+    if (path === configPath)
+      return configOf(site, version, list).then((script) => answerScript(script, request, response, keptBy));
+    const twin =
+      path.endsWith('.html') && prefersMarkdown(request.headers) ? `${path.slice(0, -'.html'.length)}.md` : undefined;
+    const markdown = twin === undefined ? undefined : list.file(twin);
+    if (twin !== undefined && markdown !== undefined)
+      return answerFile(request, response, { version, path: twin, file: markdown }, { caching: 'revalidate' });
+    return answerFile(request, response, { version, path, file }, { caching: 'revalidate' });
+  }
+
+  function answerMissing(
+    version: ServedVersion,
+    list: VersionList,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): void | Promise<void> {
+    const file = list.file('404.html');
+    if (file === undefined) return answerSentence(response, 404, 'There is no such page.', request);
+    const found = { version, path: '404.html', file };
+    return answerFile(request, response, found, { status: 404, caching: 'revalidate' });
+  }
+}
+
+/** A version without files. */
+const emptySite = { has: () => false, redirect: () => undefined, wildcard: () => undefined };
+
+/** The file for an address that names bytes: by the file's own digest, or by the token of a version. */
+function named({ digest, path }: Extract<Asked, { kind: 'versioned' }>, list: VersionList): HostedFile | undefined {
+  const file = mayBeVersioned(path) ? list.file(path) : undefined;
+  return file !== undefined && (file.digest === digest || list.token === digest) ? file : undefined;
 }
 
 function answerScript(body: Buffer, request: IncomingMessage, response: ServerResponse, keptBy: KeptBy): void {

@@ -3,7 +3,7 @@ import { siteConfigScript } from '#shared/docs/render/site/site-config.ts';
 import { deploymentTypes, siteFeatures } from '#shared/contracts/stored-objects.ts';
 import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import type { DocsHostConfig } from './config.ts';
-import type { PreparedSite } from './prepared-site.ts';
+import type { VersionList } from './version-list.ts';
 
 /** The usable parts of a bundle's `config.js`. */
 const bundleConfigSchema = z.object({
@@ -20,9 +20,9 @@ const placeholderKey = `svc_dsc_${'TheDocumentationHostHasTheKey'.padEnd(36, '0'
 /** The deployment type of a site: from the settings, else from its bundle. Pure. */
 export function deploymentOf(
   bundleScript: string,
-  manifest: PreparedSite['manifest'],
+  manifest: VersionList['manifest'],
   config: Pick<DocsHostConfig, 'deployment'>,
-): PreparedSite['manifest']['deployment'] {
+): VersionList['manifest']['deployment'] {
   return config.deployment ?? bundleConfigSchema.parse(configIn(bundleScript)).deployment ?? manifest.deployment;
 }
 
@@ -32,7 +32,7 @@ export function deploymentOf(
  */
 export function hostConfigScript(
   bundleScript: string,
-  manifest: PreparedSite['manifest'],
+  manifest: VersionList['manifest'],
   config: Pick<DocsHostConfig, 'deployment' | 'features' | 'siteUrl' | 'basePath'>,
   asked: { domain: string } | undefined,
 ): string {

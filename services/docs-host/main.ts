@@ -14,64 +14,58 @@ import { FolderInUse, lockFolder } from '#shared/storage/lock-folder.ts';
 import { endedSessionsInFolder } from './ended-sessions-folder.ts';
 import { type EndedSessions, endedSessions } from './ended-sessions.ts';
 import { bundleOrigin, type DocsHostConfig } from './config.ts';
-import { bundleOutcomes, followBundle } from './follow-bundle.ts';
 import { hostApp } from './host-app.ts';
-import { servedVersions } from './served-versions.ts';
 import { loginOf } from './login-settings.ts';
-import { openSiteFolder } from './site-folder.ts';
+import { serveOneSite } from './serve-one-site.ts';
+import { servePlatformSites, type SitesTimes } from './serve-platform-sites.ts';
+import { portOf, sitesPlatform } from './sites-settings.ts';
 
 export { docsHostSettings as settings } from './config.ts';
 
 const healthStalledAfterMs = 60_000;
 
 /**
- * Serves the documentation of one domain inside its readers' network, from a bundle. It needs no bus, no object store and no other service, and
- * serves its current version while it looks for a newer one.
+ * Serves the documentation of one domain inside its readers' network, from a bundle, or all sites and previews of a platform. It needs no bus, no object
+ * store and no other service, and serves its current versions while it looks for newer ones.
  */
 export async function start(
   config: DocsHostConfig,
   logger: Logger = createLogger('docs-host', `docs-host-${randomBase62(8)}`),
+  times: SitesTimes = {},
 ): Promise<Running> {
-  const origin = bundleOrigin(config);
+  const platform = sitesPlatform(config);
+  const origin = platform === undefined ? bundleOrigin(config) : undefined;
   const loggerInstance: FastifyBaseLogger = logger;
   const dataFolder = join(config.dataFolder, 'docs-host');
   const lock = await lockSiteFolder(dataFolder);
-  const folder = await openSiteFolder(dataFolder, config.basePath, logger, config.deployment);
-  const versions = servedVersions(folder);
   const stop = new AbortController();
   const metrics = serviceMetrics('docs-host');
-  const onOutcome = metrics.counter(
-    'bindery_docs_host_bundles_total',
-    'Checks for a newer bundle, by outcome.',
-    'outcome',
-    bundleOutcomes,
+  const parts = { dataFolder, logger, metrics, signal: stop.signal };
+  const source =
+    platform === undefined
+      ? await serveOneSite(origin ?? { kind: 'none' }, config, parts)
+      : await servePlatformSites(platform, config, parts, times);
+  metrics.gauge('bindery_docs_host_ready', '1 if there is a version to serve.', () =>
+    source.missing() === undefined ? 1 : 0,
   );
-  const follower = followBundle(origin, config, { folder, versions, logger, signal: stop.signal, onOutcome });
-  metrics.gauge('bindery_docs_host_ready', '1 if there is a version to serve.', () => (versions.active() ? 1 : 0));
   metrics.gauge('bindery_docs_host_degraded', '1 if a newer bundle cannot be fetched.', () =>
-    follower.problem() ? 1 : 0,
+    Object.keys(source.degraded()).length > 0 ? 1 : 0,
   );
-  const none =
-    origin.kind === 'none'
-      ? 'there is no version here, and with BINDERY_STATIC_EXPORT_ENABLED=0 none is looked for'
-      : 'there is no version yet';
   const health: Health = {
     checks: {
       site: async () => {
-        if (versions.active() === undefined) throw new Error(follower.problem() ?? none);
+        const problem = source.missing();
+        if (problem !== undefined) throw new Error(problem);
       },
     },
     draining: () => stop.signal.aborted,
-    degraded: () => {
-      const problem = follower.problem();
-      return problem === undefined || versions.active() === undefined ? {} : { bundle: problem };
-    },
+    degraded: () => source.degraded(),
     metrics,
-    // Readers reach the site's port.
+    // Readers reach the port of the sites.
     isPublic: config.healthPort === undefined,
   };
   const ended = await openEndedSessions(config, dataFolder, logger);
-  const app = hostApp(config, versions, logger, ended);
+  const app = hostApp(config, source.sites, logger, ended);
   const healthApp =
     config.healthPort === undefined
       ? undefined
@@ -85,11 +79,8 @@ export async function start(
   addHealthRoutes(healthApp ?? app, 'docs-host', health);
   const healthUrl =
     healthApp && (await listenOn(healthApp, config.host, config.healthPort ?? 0, 'BINDERY_DOCS_HOST_HEALTH_PORT'));
-  const url = await listenOn(app, config.host, config.port, 'BINDERY_DOCS_HOST_PORT');
-  const active = versions.active();
-  if (active !== undefined)
-    logger.info({ version: active.id, label: active.site.manifest.label }, 'the stored version is served');
-  const following = follower.follow();
+  const url = await listenOn(app, config.host, portOf(config), 'BINDERY_DOCS_HOST_PORT');
+  const following = source.follow();
   return {
     name: 'docs-host',
     url,

@@ -1,18 +1,14 @@
 import { bundleLinkSchema, exportListSchema } from '#shared/interfaces/http/exports.ts';
-import { jsonIn } from '#shared/runtime/canonical-json.ts';
-import { Unavailable } from '#shared/runtime/failures.ts';
-import type { z } from 'zod';
 import type { BundleOrigin } from './config.ts';
-import { BundleRefused, LinkRefused } from './bundle-refused.ts';
-import { type ExpectedBundle, safeRequest, textOf } from './download-bundle.ts';
+import { BundleRefused } from './bundle-refused.ts';
+import { callPlatform } from './call-platform.ts';
+import type { ExpectedBundle } from './download-bundle.ts';
 
 type Platform = Extract<BundleOrigin, { kind: 'platform' }>;
 
 export type NewestExport = { jobId: string; link: () => Promise<{ url: string; expected: ExpectedBundle }> };
 
 const mostPages = 20;
-const answerWithinMs = 10_000;
-const mostAnswerBytes = 4 * 1024 * 1024;
 
 /**
  * The newest completed export of a domain, and of one version if that is given. `link` signs a link to its bundle. Rejects with `Unavailable` while
@@ -32,15 +28,17 @@ export async function newestExport(
       limit: '100',
       ...(cursor !== undefined && { cursor }),
     });
-    const list = await call(platform, `/v1/static-export/jobs?${query.toString()}`, 'GET', exportListSchema, signal);
+    const path = `/v1/static-export/jobs?${query.toString()}`;
+    const list = await callPlatform({ platform, path, method: 'GET', schema: exportListSchema, settingsOf, signal });
     const job = list.jobs.find((each) => version === undefined || each.version === version);
     if (job !== undefined) {
       const { jobId } = job;
       return {
         jobId,
         link: async () => {
-          const link = await call(platform, `/v1/static-export/jobs/${jobId}/bundle`, 'POST', bundleLinkSchema, signal);
-          const { bundleUrl, sha256, sizeBytes } = link;
+          const path = `/v1/static-export/jobs/${jobId}/bundle`;
+          const call = { platform, path, method: 'POST', schema: bundleLinkSchema, settingsOf, signal } as const;
+          const { bundleUrl, sha256, sizeBytes } = await callPlatform(call);
           return { url: bundleUrl, expected: { sha256, sizeBytes } };
         },
       };
@@ -50,38 +48,6 @@ export async function newestExport(
   }
   const which = version === undefined ? '' : ` of the version "${version}"`;
   throw new BundleRefused(`the platform has no completed export of "${domain}"${which}. Start one`);
-}
-
-async function call<S extends z.ZodType>(
-  { url, key }: Platform,
-  path: string,
-  method: 'GET' | 'POST',
-  schema: S,
-  signal: AbortSignal,
-): Promise<z.output<S>> {
-  const address = new URL(url.replace(/\/+$/, '') + path);
-  const { statusCode, body } = await safeRequest(address, {
-    method,
-    headers: { authorization: `Bearer ${key}` },
-    headersTimeout: answerWithinMs,
-    bodyTimeout: answerWithinMs,
-    signal,
-  });
-  body.on('error', () => {});
-  const text = await textOf(body, mostAnswerBytes).catch((error: unknown) => {
-    throw new Unavailable(`the platform's answer broke off`, { cause: error });
-  });
-  if (statusCode === 429 || statusCode >= 500) throw new Unavailable(`the platform answered ${statusCode}`);
-  const answer = jsonIn(text);
-  if (statusCode !== 200) {
-    const said = typeof answer === 'object' && answer !== null && 'error' in answer ? `: ${String(answer.error)}` : '';
-    const check = settingsOf[statusCode];
-    const advice = check === undefined ? '' : `${said.endsWith('.') ? '' : '.'} Look at ${check}`;
-    throw new LinkRefused(`the platform answered ${statusCode}${said}${advice}`);
-  }
-  const parsed = schema.safeParse(answer);
-  if (!parsed.success) throw new Unavailable(`${address.host} sent an answer that is not from Bindery`);
-  return parsed.data;
 }
 
 /** The settings that cause each status of a refusal. */

@@ -7,7 +7,8 @@ import { packTar } from '../../test/support/archives.ts';
 import { exampleBundle } from '../../test/support/example-bundle.ts';
 import { BundleRefused } from './bundle-refused.ts';
 import { prepareInChild } from './prepare-in-child.ts';
-import { prepareSite, readSiteList } from './prepared-site.ts';
+import { prepareSite } from './prepared-site.ts';
+import { readVersionList } from './version-list.ts';
 
 let folder = '';
 beforeEach(async () => {
@@ -18,13 +19,18 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 async function requestFor(bundle: Buffer) {
   const file = join(folder, 'site.tar.gz');
   await writeFile(file, bundle);
-  return { place: { kind: 'archive', file }, folder: join(folder, 'version'), base: '', maxBytes: 1e8 } as const;
+  return {
+    place: { kind: 'archive', file },
+    folder: join(folder, 'version'),
+    making: { base: '' },
+    maxBytes: 1e8,
+  } as const;
 }
 
 test('a version is prepared in a child', async () => {
   const request = await requestFor(await exampleBundle('one'));
   await prepareInChild(request);
-  expect(Object.keys((await readSiteList(request.folder))?.files ?? {})).toContain('guides/x.html');
+  expect((await readVersionList(request.folder))?.has('guides/x.html')).toBe(true);
 });
 
 /** Children of this process that prepare versions; undefined where the system does not list them. */
@@ -51,7 +57,7 @@ test('versions that follow each other are prepared by one child, and another rep
   await mkdir(join(folder, 'last', 'files', 'guides'), { recursive: true });
   await writeFile(join(folder, 'last', 'files', 'guides', 'x.html'), 'half');
   await prepareInChild({ ...request, folder: join(folder, 'last') });
-  expect(Object.keys((await readSiteList(join(folder, 'last')))?.files ?? {})).toContain('guides/x.html');
+  expect((await readVersionList(join(folder, 'last')))?.has('guides/x.html')).toBe(true);
 });
 
 test('a bundle that takes more memory than the child has is refused, and this process goes on', async () => {

@@ -19,10 +19,12 @@ export type PrepareOutcome = z.infer<typeof outcomeSchema>;
 const entry = fileURLToPath(new URL('./prepare-child.ts', import.meta.url));
 
 /** Three quarters of the memory of this process, which serves readers meanwhile and needs the rest of a container. */
-const memoryMegabytes = Math.max(64, Math.floor((getHeapStatistics().heap_size_limit * 0.75) / 1024 / 1024));
+export const memoryMegabytes = Math.max(64, Math.floor((getHeapStatistics().heap_size_limit * 0.75) / 1024 / 1024));
 
 /** Time after which a child without a request ends. Versions that follow each other quickly need no new process, which takes half a second to start. */
 const idleMs = 2_000;
+/** The same for a child that was started before its request. */
+const awaitedMs = 30_000;
 const keptErrorCharacters = 100_000;
 
 /**
@@ -53,7 +55,8 @@ export async function prepareInChild(
     // Bundles that it prepared before may have left too little memory, so a new child tries once more.
     return prepareInChild(request, signal, mostMegabytes);
   }
-  keepIdle(worker);
+  worker.hasServed = true;
+  keepIdle(worker, idleMs);
   if (outcome.kind === 'refused') throw new BundleRefused(outcome.message);
   if (outcome.kind === 'failed') throw Object.assign(new Error(outcome.message), { code: outcome.code });
 }
@@ -68,27 +71,27 @@ type Worker = {
   kill(): void;
 };
 
-let idle: { worker: Worker; timer: NodeJS.Timeout } | undefined;
+/** The idle child of each memory limit. */
+const idle = new Map<number, { worker: Worker; timer: NodeJS.Timeout }>();
 
 function idleWorker(mostMegabytes: number): Worker | undefined {
-  if (idle?.worker.mostMegabytes !== mostMegabytes) return undefined;
-  const { worker, timer } = idle;
-  clearTimeout(timer);
-  idle = undefined;
-  return worker;
+  const found = idle.get(mostMegabytes);
+  if (found === undefined) return undefined;
+  clearTimeout(found.timer);
+  idle.delete(mostMegabytes);
+  return found.worker;
 }
 
-function keepIdle(worker: Worker): void {
-  worker.hasServed = true;
-  if (idle !== undefined) {
-    clearTimeout(idle.timer);
-    idle.worker.kill();
-  }
-  const timer = setTimeout(() => {
-    idle = undefined;
-    worker.kill();
-  }, idleMs);
-  idle = { worker, timer };
+function keepIdle(worker: Worker, forMs: number): void {
+  const { mostMegabytes } = worker;
+  idleWorker(mostMegabytes)?.kill();
+  const timer = setTimeout(() => idleWorker(mostMegabytes)?.kill(), forMs);
+  idle.set(mostMegabytes, { worker, timer });
+}
+
+/** Starts a child for a request that follows soon, so that it starts while the bundle is downloaded. */
+export function prepareSoon(mostMegabytes: number): void {
+  if (!idle.has(mostMegabytes)) keepIdle(startWorker(mostMegabytes), awaitedMs);
 }
 
 function startWorker(mostMegabytes: number): Worker {

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type PreparedSite, prepareSite } from './prepared-site.ts';
+import { prepareSite } from './prepared-site.ts';
+import type { Making, VersionList } from './version-list.ts';
 import { checkBundle, copyBundle, unpackBundle } from './unpack-bundle.ts';
 
 /** The bytes of a bundle: an archive, a folder outside of the versions, or the files of the version itself. `sha256`: expected digest of the archive. */
@@ -9,16 +10,16 @@ export type BundlePlace =
   | { kind: 'folder'; path: string }
   | { kind: 'own-files' };
 
-type DeploymentType = PreparedSite['manifest']['deployment'];
+type DeploymentType = VersionList['manifest']['deployment'];
+
+/** How the pages of a site are made. `deployment`: from the settings, which takes precedence over that of the bundle. */
+export type SiteMaking = Pick<Making, 'base' | 'preview'> & { deployment?: DeploymentType | undefined };
 
 export type VersionRequest = {
   place: BundlePlace;
   /** Folder of the version. */
   folder: string;
-  /** Path that the site is served under. */
-  base: string;
-  /** Deployment type from the settings, which takes precedence over that of the bundle. */
-  deployment?: DeploymentType | undefined;
+  making: SiteMaking;
   /** Size limit of the archive. */
   maxBytes: number;
 };
@@ -27,7 +28,7 @@ export type VersionRequest = {
  * Unpacks a bundle into the folder of a version, checks it, and prepares it for serving. Files of an attempt that was interrupted are removed first.
  * Throws `BundleRefused` for a bundle that must not be served.
  */
-export async function prepareVersion({ place, folder, base, deployment, maxBytes }: VersionRequest): Promise<void> {
+export async function prepareVersion({ place, folder, making, maxBytes }: VersionRequest): Promise<void> {
   const files = join(folder, 'files');
   if (place.kind !== 'own-files') await rm(files, { recursive: true, force: true });
   const { manifest, found } =
@@ -36,11 +37,15 @@ export async function prepareVersion({ place, folder, base, deployment, maxBytes
       : place.kind === 'folder'
         ? await copyBundle(place.path, files, maxBytes)
         : await checkBundle(files);
-  await prepareSite(folder, { base, isAirGapped: isAirGapped(deployment, manifest) }, manifest, found);
+  await prepareSite(folder, madeAs(making, manifest), manifest, found);
 }
 
-/** True if the pages of a version call no other server. */
-export const isAirGapped = (
-  deployment: DeploymentType | undefined,
-  manifest: Pick<PreparedSite['manifest'], 'deployment'>,
-): boolean => (deployment ?? manifest.deployment) === 'air-gapped';
+/** How the pages of a version are made for a site. Pages of an air-gapped site call no other server. */
+export const madeAs = (
+  { base, preview, deployment }: SiteMaking,
+  manifest: Pick<VersionList['manifest'], 'deployment'>,
+): Making => ({
+  base,
+  isAirGapped: (deployment ?? manifest.deployment) === 'air-gapped',
+  ...(preview !== undefined && { preview }),
+});

@@ -1,75 +1,37 @@
 import { createReadStream } from 'node:fs';
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { getHeapStatistics } from 'node:v8';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { z } from 'zod';
-import { sha256Hex } from '#shared/contracts/identifiers.ts';
 import {
-  deploymentTypes,
   type WildcardRedirect,
   wildcardRedirectsPath,
   wildcardRedirectsSchema,
 } from '#shared/contracts/stored-objects.ts';
-import { jsonIn, sha256Of, sha256OfStream } from '#shared/runtime/canonical-json.ts';
+import { jsonIn, sha256Of, sha256OfJson, sha256OfStream } from '#shared/runtime/canonical-json.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
+import type { Redirection } from '#shared/docs/render/redirects.ts';
 import { BundleRefused } from './bundle-refused.ts';
-import { contentType, isText } from './hosted-types.ts';
+import { contentType, isText, mayBeVersioned } from './hosted-types.ts';
+import { previewFiles, previewNoteOf } from './preview-note.ts';
 import { policyOf, redirectOf, rewritePage, type SiteAddresses } from './rewrite-page.ts';
+import {
+  headFile,
+  type HostedFile,
+  type Making,
+  readVersionList,
+  shortDigest,
+  type VersionList,
+  writeVersionList,
+} from './version-list.ts';
 
 /*
- * A version on disk: `files/` is the bundle as it was unpacked, `pages/` has its pages for a server, `br/` and `gzip/` have both compressed, and
- * `site.json`, which is written last, lists all of it.
+ * A version on disk: `files/` is the bundle as it was unpacked, `pages/` has its pages for a server and the files that the host adds, `br/` and
+ * `gzip/` have both compressed, and its list, which is written last, names all of it.
  */
 
-/** Format of the prepared files. A version with another number is prepared again, because its pages have other addresses. */
-const formatVersion = 2;
-
-const storedBytes = z.object({ size: z.int().min(0), sha256: sha256Hex });
-
-const hostedFileSchema = storedBytes.extend({
-  /** Digest of the file in the bundle, used in addresses. */
-  digest: z.string(),
-  type: z.string(),
-  isPage: z.boolean(),
-  policy: z.string().optional(),
-  br: storedBytes.optional(),
-  gzip: storedBytes.optional(),
-});
-
-const preparedSiteSchema = z.object({
-  formatVersion: z.literal(formatVersion),
-  base: z.string(),
-  isAirGapped: z.boolean().default(false),
-  token: z.string(),
-  manifest: z.object({
-    sha256: sha256Hex,
-    domain: z.string(),
-    label: z.string().optional(),
-    contentVersion: z.string().optional(),
-    deployment: z.enum(deploymentTypes),
-  }),
-  // `z.record` leaves out the name `__proto__`.
-  files: z.preprocess(
-    (files) => (typeof files === 'object' && files !== null ? Object.entries(files) : files),
-    z.array(z.tuple([z.string(), hostedFileSchema])).transform((files) => Object.fromEntries(files)),
-  ),
-  /** Redirected page addresses: `/old` → `/docs/new`. */
-  redirects: z.record(z.string(), z.string()),
-  /** The sources of permanent redirects. */
-  permanentRedirects: z.array(z.string()).default([]),
-  /** Redirects with wildcards, which apply if there is no page. */
-  wildcards: wildcardRedirectsSchema.shape.redirects.default([]),
-});
-
-export type HostedFile = z.infer<typeof hostedFileSchema>;
-export type PreparedSite = z.infer<typeof preparedSiteSchema>;
 export type Encoding = 'br' | 'gzip';
 
-const siteFile = 'site.json';
-
-const digestLength = 16;
 /** Number of concurrent compressions. More would only wait for each other, because zlib has four threads. */
 const atOnce = 4;
 /** Minimum size of a compressed answer. Smaller ones fit into the first packet without compression. */
@@ -84,22 +46,35 @@ const mostWildcards = 10_000;
 const mostWildcardBytes = 8 * 1024 * 1024;
 
 /**
- * Prepares a version for serving from the files of its bundle. `found`: all files by path, as they were checked. Writes `site.json` last; a folder
+ * Prepares a version for serving from the files of its bundle. `found`: all files by path, as they were checked. Writes the list last; a folder
  * without it is not a version. Throws `BundleRefused` for pages and lists that are too large.
  */
 export async function prepareSite(
   folder: string,
-  { base, isAirGapped }: Pick<PreparedSite, 'base' | 'isAirGapped'>,
-  manifest: PreparedSite['manifest'],
+  making: Making,
+  manifest: VersionList['manifest'],
   found: ReadonlyMap<string, { size: number; sha256: string }>,
-): Promise<PreparedSite> {
-  for (const made of ['pages', 'br', 'gzip', siteFile]) await rm(join(folder, made), { recursive: true, force: true });
-  const token = manifest.sha256.slice(0, digestLength);
-  const digestOf = (path: string) => found.get(path)?.sha256.slice(0, digestLength);
+): Promise<void> {
+  for (const made of ['pages', 'br', 'gzip', headFile]) await rm(join(folder, made), { recursive: true, force: true });
+  const { base, isAirGapped, preview } = making;
+  const token = tokenOf(found);
+  const digestOf = (path: string) => {
+    const sha256 = found.get(path)?.sha256;
+    return sha256 === undefined ? undefined : shortDigest(sha256);
+  };
   const addresses: SiteAddresses = { base, token, digestOf, isAirGapped };
-  const redirects: Record<string, string> = {};
-  const permanentRedirects: string[] = [];
-  const prepareFile = async (path: string): Promise<[string, HostedFile][]> => {
+  const note = preview && previewNoteOf(preview, base);
+  const redirects = new Map<string, Redirection>();
+  const files = new Map<string, HostedFile>();
+  const keep = async (path: string, body: Buffer, more: Pick<HostedFile, 'digest' | 'isMade' | 'policy'>) => {
+    const isPage = path.endsWith('.html');
+    if (more.isMade) await write(join(folder, 'pages', path), body);
+    const copies = await compressed(body, path, isPage);
+    for (const [encoding, bytes] of copies) await write(join(folder, encoding, path), bytes);
+    const variants = Object.fromEntries(copies.map(([encoding, bytes]) => [encoding, described(bytes)]));
+    files.set(path, { ...described(body), type: contentType(path), isPage, ...more, ...variants });
+  };
+  const prepareFile = async (path: string): Promise<void> => {
     const digest = digestOf(path) ?? '';
     const isPage = path.endsWith('.html');
     const type = contentType(path);
@@ -107,45 +82,36 @@ export async function prepareSite(
     const isSmall = original.size <= mostBytes;
     if (isPage && original.size > mostPageBytes)
       throw new BundleRefused(`${path} has ${original.size} bytes, and a page may have at most ${mostPageBytes}`);
-    if (!isPage && !(isSmall && isText(type))) return [[path, { ...original, digest, type, isPage }]];
-    let body = await readFile(join(folder, 'files', path));
-    let policy: string | undefined;
-    if (isPage) {
-      const html = body.toString('utf8');
-      const redirection = redirectOf(html, path, addresses);
-      if (redirection !== undefined) {
-        const source = `/${path.slice(0, -'.html'.length)}`;
-        redirects[source] = redirection.to;
-        if (redirection.permanent) permanentRedirects.push(source);
-        return [];
-      }
-      policy = policyOf(html, isAirGapped);
-      body = Buffer.from(rewritePage(html, path, addresses));
-      await write(join(folder, 'pages', path), body);
+    if (!isPage && !(isSmall && isText(type))) {
+      files.set(path, { ...original, digest, type, isPage, isMade: false });
+      return;
     }
-    const copies = await compressed(body, path, isPage);
-    for (const [encoding, bytes] of copies) await write(join(folder, encoding, path), bytes);
-    const variants = Object.fromEntries(copies.map(([encoding, bytes]) => [encoding, described(bytes)]));
-    return [[path, { ...described(body), digest, type, isPage, ...(policy !== undefined && { policy }), ...variants }]];
+    const body = await readFile(join(folder, 'files', path));
+    if (!isPage) return await keep(path, body, { digest, isMade: false });
+    const html = body.toString('utf8');
+    const redirection = redirectOf(html, path, addresses);
+    if (redirection === undefined) {
+      const page = Buffer.from(rewritePage(html, path, addresses, note));
+      return await keep(path, page, { digest, isMade: true, policy: policyOf(html, isAirGapped) });
+    }
+    redirects.set(`/${path.slice(0, -'.html'.length)}`, redirection);
   };
   const isLarge = (path: string): boolean => path.endsWith('.html') && (found.get(path)?.size ?? 0) > largePageBytes;
   const [large = [], small = []] = [true, false].map((wanted) =>
     [...found.keys()].filter((path) => isLarge(path) === wanted),
   );
-  const prepared = [...(await inParallel(small, atOnce, prepareFile)), ...(await inParallel(large, 1, prepareFile))];
-  const site: PreparedSite = {
-    formatVersion,
-    base,
-    isAirGapped,
-    token,
-    manifest,
-    files: Object.fromEntries(prepared.flat()),
-    redirects,
-    permanentRedirects,
-    wildcards: await wildcardsIn(folder, found),
-  };
-  await write(join(folder, siteFile), Buffer.from(JSON.stringify(site)));
-  return site;
+  await inParallel(small, atOnce, prepareFile);
+  await inParallel(large, 1, prepareFile);
+  for (const [path, body] of preview === undefined ? [] : previewFiles)
+    await keep(path, body, { digest: shortDigest(sha256Of(body)), isMade: true });
+  const about = { ...making, token, manifest, wildcards: await wildcardsIn(folder, found) };
+  await writeVersionList(folder, about, files, redirects);
+}
+
+/** Names the bytes of all files that display pages, so that a version with the same ones has the same addresses. */
+function tokenOf(found: ReadonlyMap<string, { sha256: string }>): string {
+  const shown = [...found].filter(([path]) => mayBeVersioned(path)).map(([path, { sha256 }]) => [path, sha256]);
+  return shortDigest(sha256OfJson(shown.sort(([one = ''], [other = '']) => (one < other ? -1 : 1))));
 }
 
 /** The redirects with wildcards, if the bundle lists them. */
@@ -164,35 +130,14 @@ async function wildcardsIn(folder: string, found: ReadonlyMap<string, { size: nu
 }
 
 /** Path of a file's bytes. */
-export const fileOf = (folder: string, path: string, { isPage }: HostedFile, encoding?: Encoding): string =>
-  join(folder, encoding ?? (isPage ? 'pages' : 'files'), path);
+export const fileOf = (folder: string, path: string, { isMade }: HostedFile, encoding?: Encoding): string =>
+  join(folder, encoding ?? (isMade ? 'pages' : 'files'), path);
 
-/**
- * The list of a version; undefined if there is none, or another program wrote it. Throws `BundleRefused` for a list that is too long for the memory of
- * this process.
- */
-export async function readSiteList(folder: string): Promise<PreparedSite | undefined> {
-  const file = join(folder, siteFile);
-  const size = await stat(file).then(
-    (found) => found.size,
-    () => undefined,
-  );
-  if (size === undefined) return undefined;
-  if (size > mostListBytes)
-    throw new BundleRefused(
-      `the bundle has so many files that their list has ${size} bytes, and this process has memory for ${mostListBytes}`,
-    );
-  return preparedSiteSchema.safeParse(jsonIn(await readFile(file, 'utf8'))).data;
-}
-
-/** Size limit of the list of a version's files. In memory a list takes three times its size, and three lists exist while a version is replaced. */
-const mostListBytes = Math.floor(getHeapStatistics().heap_size_limit / 10);
-
-/** Reads a version that was prepared earlier and checks every byte of it; undefined if it is incomplete or damaged. Throws as `readSiteList`. */
-export async function readPreparedSite(folder: string): Promise<PreparedSite | undefined> {
-  const site = await readSiteList(folder);
-  if (site === undefined) return undefined;
-  const checks = Object.entries(site.files).flatMap(([path, file]): [string, string][] => [
+/** Reads a version that was prepared earlier and checks every byte of it; undefined if it is incomplete or damaged. Throws as `readVersionList`. */
+export async function readPreparedSite(folder: string): Promise<VersionList | undefined> {
+  const list = await readVersionList(folder);
+  if (list === undefined) return undefined;
+  const checks = [...list.files()].flatMap(([path, file]): [string, string][] => [
     [fileOf(folder, path, file), file.sha256],
     ...(['br', 'gzip'] as const).flatMap((encoding): [string, string][] => {
       const copy = file[encoding];
@@ -203,7 +148,7 @@ export async function readPreparedSite(folder: string): Promise<PreparedSite | u
     const found = await sha256OfStream(createReadStream(file)).catch(() => undefined);
     return found === sha256;
   });
-  return whole.every(Boolean) ? site : undefined;
+  return whole.every(Boolean) ? list : undefined;
 }
 
 const described = (bytes: Uint8Array) => ({ size: bytes.length, sha256: sha256Of(bytes) });

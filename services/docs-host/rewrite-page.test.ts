@@ -123,3 +123,14 @@ test('texts of scripts and styles stay, and what follows them is rewritten', () 
   const html = '<script>"<a href=\'x\'>"</script><style>a>b{}</style><a href="x.html">';
   expect(rewrite(html)).toBe('<script>"<a href=\'x\'>"</script><style>a>b{}</style><a href="/guides/x">');
 });
+
+test('a note is added once, at the beginning of the body, or at the end of a page without one', () => {
+  const noted = (html: string) =>
+    rewritePage(html, 'guides/x.html', site(), '<b>note</b>').replace(/<html[^>]*>/, '<html>');
+  expect(noted('<html><head></head><body class="a" title="<body>"><p>x</p></body><body></html>')).toBe(
+    '<html><head></head><body class="a" title="<body>"><b>note</b><p>x</p></body><body></html>',
+  );
+  expect(noted('<html><head><!-- <body> --></head><p>x</p></html>')).toBe(
+    '<html><head><!-- <body> --></head><p>x</p></html><b>note</b>',
+  );
+});

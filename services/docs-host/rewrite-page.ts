@@ -29,9 +29,9 @@ const loadsBesideItself = /^_bindery\/(diagrams|islands)\.js$/;
  * `guides/index.html`. In the result, links lead to pages by addresses without extension. Files that display the page are named by their bytes
  * (`/_bindery/@<digest>/…`), and style sheets by the version, because they load files beside them; so after a change of version an open page continues
  * with its own files. All other addresses keep their names. Pages of an air-gapped site load nothing from other servers. Apart from addresses only the
- * start tag of the page changes, which tells where the site and its files are. Pure.
+ * start tag of the page changes, which tells where the site and its files are. `note` is HTML that is added at the beginning of the body. Pure.
  */
-export function rewritePage(html: string, file: string, site: SiteAddresses): string {
+export function rewritePage(html: string, file: string, site: SiteAddresses, note?: string): string {
   const address = addressesOn(file, site);
 
   /** The new text of an attribute; undefined if it stays. */
@@ -56,11 +56,16 @@ export function rewritePage(html: string, file: string, site: SiteAddresses): st
     copied = to;
   };
   let isBegun = false;
+  let isNoted = note === undefined;
   readStartTags(html, (tag) => {
     const form = formIn(tag);
     for (const attribute of tag.attributes) {
       const text = rewritten(attribute, tag.name, form);
       if (text !== undefined) put(text, attribute.start, attribute.end);
+    }
+    if (tag.name === 'body' && !isNoted) {
+      isNoted = true;
+      put(note ?? '', tag.end + 1, tag.end + 1);
     }
     if (tag.name !== 'html' || isBegun) return undefined;
     isBegun = true;
@@ -68,7 +73,7 @@ export function rewritePage(html: string, file: string, site: SiteAddresses): st
     put(`${root} data-files="${versionedFolder(site.base, site.token)}" data-page-end=""`, tag.end, tag.end);
     return undefined;
   });
-  return parts.join('') + html.slice(copied);
+  return parts.join('') + html.slice(copied) + (isNoted ? '' : note);
 }
 
 /** The form of the addresses in a tag. */

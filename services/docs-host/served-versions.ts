@@ -1,13 +1,7 @@
 import type { SiteFolder, StoredVersion } from './site-folder.ts';
-import type { HostedFile } from './prepared-site.ts';
-import { type Redirection, wildcardRedirects } from '#shared/docs/render/redirects.ts';
 
 /** A version while answers may be read from it. */
 export type ServedVersion = StoredVersion & {
-  paths: ReadonlyMap<string, HostedFile>;
-  /** Tells if the redirect at a path is permanent. `wildcard` is the redirect of a path without a page. */
-  isPermanent: (source: string) => boolean;
-  wildcard: (path: string) => Redirection | undefined;
   /** Number of answers in flight from its files. */
   readers: number;
   replacedAt?: number;
@@ -18,19 +12,32 @@ const keptForMs = 60_000;
 const mostOlder = 20;
 
 /**
- * The versions that answers come from. The active one answers everything; earlier ones only addresses that name bytes, for pages that readers have
- * open: the previous one always, older ones for a minute. A folder is removed when no answer reads from it.
+ * The versions of a site. The active one answers everything; earlier ones only addresses that name bytes, for pages that readers have open: the previous
+ * one always, older ones for a minute. As many as the folder keeps stay on disk, so that readers can be led back to them. The folder of any other is
+ * removed when no answer reads from it.
  */
 export function servedVersions(folder: SiteFolder, now: () => number = Date.now) {
-  let active = folder.active === undefined ? undefined : served(folder.active);
-  let older = folder.previous === undefined ? [] : [served(folder.previous)];
+  const [first, ...others] = folder.stored.map(served);
+  let active = first;
+  /** The last active one first. */
+  let earlier = others;
   const retired = new Set<ServedVersion>();
+  let changes: Promise<unknown> = Promise.resolve();
+
+  /** One change at a time. */
+  function afterOthers<T>(run: () => Promise<T>): Promise<T> {
+    const ran = changes.then(run);
+    changes = ran.catch(() => {});
+    return ran;
+  }
+
+  const isRecent = ({ replacedAt = 0 }: ServedVersion, index: number): boolean =>
+    index < mostOlder && now() - replacedAt < keptForMs;
 
   async function sweep(): Promise<void> {
-    const isKept = ({ replacedAt = 0 }: ServedVersion, index: number) =>
-      index === 0 || (index < mostOlder && now() - replacedAt < keptForMs);
-    for (const version of older.filter((each, index) => !isKept(each, index))) retired.add(version);
-    older = older.filter(isKept);
+    const isKept = (version: ServedVersion, index: number) => index < folder.keeps || isRecent(version, index);
+    for (const version of earlier.filter((each, index) => !isKept(each, index))) retired.add(version);
+    earlier = earlier.filter(isKept);
     for (const version of retired) {
       if (version.readers > 0) continue;
       retired.delete(version);
@@ -38,48 +45,50 @@ export function servedVersions(folder: SiteFolder, now: () => number = Date.now)
     }
   }
 
+  async function change(next: StoredVersion, instead?: ServedVersion): Promise<void> {
+    const before = active;
+    if (next.id === before?.id) return;
+    const kept = earlier.find(({ id }) => id === next.id);
+    const others = [...(before === undefined ? [] : [before]), ...earlier].filter(
+      (version) => version !== kept && version !== instead,
+    );
+    try {
+      await folder.activate([next, ...others.slice(0, folder.keeps)]);
+    } catch (error) {
+      if (kept === undefined) await folder.remove(next);
+      throw error;
+    }
+    if (before !== undefined) before.replacedAt = now();
+    earlier = others;
+    active = kept ?? served(next);
+    if (instead !== undefined && instead !== active) retired.add(instead);
+    await sweep();
+  }
+
   return {
     active: () => active,
-    /** The file for an address that names bytes: by the file's own digest, or by the token of a version. */
-    find(digest: string, path: string): { version: ServedVersion; file: HostedFile } | undefined {
-      for (const version of active === undefined ? older : [active, ...older]) {
-        const file = version.paths.get(path);
-        if (file !== undefined && (file.digest === digest || version.site.token === digest)) return { version, file };
-      }
-      return undefined;
-    },
+    /** Versions with the files of pages that readers may have open, without the active one. */
+    older: (): readonly ServedVersion[] => earlier.filter((version, index) => index === 0 || isRecent(version, index)),
+    /** The active version and those that readers can be led back to. */
+    all: (): readonly ServedVersion[] => (active === undefined ? earlier : [active, ...earlier]),
     /**
-     * Answers from a stored version from now on: one assignment, so each answer uses a single version. A version that cannot be recorded as the
-     * active one is removed.
+     * Answers from a stored version from now on: one assignment, so each answer uses a single version. A new version that cannot be recorded as the
+     * active one is removed. `instead`: a version that is not kept any more.
      */
-    async swap(next: StoredVersion): Promise<void> {
-      try {
-        await folder.activate(next.id, active?.id);
-      } catch (error) {
-        await folder.remove(next);
-        throw error;
-      }
-      if (active !== undefined) {
-        active.replacedAt = now();
-        older = [active, ...older];
-      }
-      active = served(next);
-      await sweep();
-    },
-    sweep,
+    swap: (next: StoredVersion, instead?: ServedVersion): Promise<void> => afterOthers(() => change(next, instead)),
+    /** Answers from the first kept version that is `wanted`. False if there is none. */
+    reuse: (wanted: (version: ServedVersion) => boolean): Promise<boolean> =>
+      afterOthers(async () => {
+        const found = [active, ...earlier].find((version) => version !== undefined && wanted(version));
+        if (found !== undefined) await change(found);
+        return found !== undefined;
+      }),
+    sweep: (): Promise<void> => afterOthers(sweep),
+    /** True if a sweep may remove something later. */
+    isToSweep: () => earlier.length > folder.keeps || retired.size > 0,
   };
 }
 
 export type ServedVersions = ReturnType<typeof servedVersions>;
 
-function served(version: StoredVersion): ServedVersion {
-  const { files, permanentRedirects, wildcards } = version.site;
-  const permanent = new Set(permanentRedirects);
-  return {
-    ...version,
-    paths: new Map(Object.entries(files)),
-    isPermanent: (source) => permanent.has(source),
-    wildcard: wildcardRedirects(wildcards),
-    readers: 0,
-  };
-}
+const served = (version: StoredVersion): ServedVersion => ({ ...version, readers: 0 });

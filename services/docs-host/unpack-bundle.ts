@@ -18,12 +18,12 @@ import { jsonIn, sha256Of } from '#shared/runtime/canonical-json.ts';
 import { firstProblem, problemText } from '#shared/runtime/problem-text.ts';
 import { BundleRefused } from './bundle-refused.ts';
 import { configPath } from './hosted-types.ts';
-import type { PreparedSite } from './prepared-site.ts';
+import type { VersionList } from './version-list.ts';
 import { readRegularFile } from './read-regular-file.ts';
 
 const whatToDo = 'Copy or export it again; a folder that is still being copied is taken once it is whole';
 
-export type UnpackedBundle = { manifest: PreparedSite['manifest']; found: Map<string, FoundFile> };
+export type UnpackedBundle = { manifest: VersionList['manifest']; found: Map<string, FoundFile> };
 
 const mostEntries = 1_000_000;
 /** Limit of the unpacked size as a multiple of the packed size. Text compresses 3 to 30 times. */

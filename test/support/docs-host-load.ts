@@ -3,9 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { docsHostSettings } from '#services/docs-host/config.ts';
-import { hostApp } from '#services/docs-host/host-app.ts';
+import { hostApp, oneSite } from '#services/docs-host/host-app.ts';
 import { servedVersions } from '#services/docs-host/served-versions.ts';
 import { openSiteFolder } from '#services/docs-host/site-folder.ts';
+import { versionLists } from '#services/docs-host/version-lists.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import { createLogger } from '#shared/runtime/telemetry.ts';
 import { exampleBundle } from './example-bundle.ts';
@@ -42,14 +43,19 @@ export type SwapsUnderLoad = {
 /** Changes the version of a site in `folder` this number of times while two readers load pages. */
 export async function swapUnderLoad(folder: string, swaps: number): Promise<SwapsUnderLoad> {
   const logger = createLogger('docs-host', 'test').child({}, { level: 'silent' });
-  const stored = await openSiteFolder(folder, '', logger);
+  const lists = versionLists();
+  const stored = await openSiteFolder(folder, { making: () => ({ base: '' }), lists, logger });
   const versions = servedVersions(stored);
   const add = async (name: string) => {
     const file = join(folder, 'next.tar.gz');
     await writeFile(file, await exampleBundle(name));
     await versions.swap(await stored.add({ key: name }, { place: { kind: 'archive', file }, maxBytes }));
   };
-  const app = hostApp(loadConfig(docsHostSettings, { BINDERY_BUNDLE_PATH: '/none' }), versions, logger);
+  const app = hostApp(
+    loadConfig(docsHostSettings, { BINDERY_BUNDLE_PATH: '/none' }),
+    oneSite(versions, lists, undefined),
+    logger,
+  );
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const over = new AbortController();
   const problems: string[] = [];
@@ -66,7 +72,9 @@ export async function swapUnderLoad(folder: string, swaps: number): Promise<Swap
     for (let at = 1; at <= swaps; at += 1) await add(`v${at}-`);
     over.abort();
     await Promise.all(readers);
-    return { problems, visits, lastVersion: versions.active()?.site.manifest.contentVersion };
+    const active = versions.active();
+    const last = active && (await lists.of(active)).manifest.contentVersion;
+    return { problems, visits, lastVersion: last };
   } finally {
     over.abort();
     await app.close();

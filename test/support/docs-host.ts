@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect } from 'vitest';
 import { docsHostSettings } from '#services/docs-host/config.ts';
 import type { bundleOutcomes } from '#services/docs-host/follow-bundle.ts';
 import { start } from '#services/docs-host/main.ts';
+import type { SitesTimes } from '#services/docs-host/serve-platform-sites.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import type { Running } from '#shared/service/start-service.ts';
 import { createLogger } from '#shared/runtime/telemetry.ts';
@@ -44,13 +45,13 @@ export function docsHosts() {
     /** Registers a clean-up after the test; the last one runs first. */
     atEnd: (end: () => Promise<unknown>) => void ends.push(end),
     /** A host on a free port that polls for bundles every second. */
-    host: async (env: Record<string, string>): Promise<TestedHost> => {
+    host: async (env: Record<string, string>, times: SitesTimes = {}): Promise<TestedHost> => {
       const own = { BINDERY_DATA: state.folder, BINDERY_DOCS_HOST_PORT: '0', BINDERY_DOCS_HOST_CHECK_SECONDS: '1' };
       const log: { level: number; msg: string }[] = [];
       const write = (line: string) => void log.push(JSON.parse(line) as (typeof log)[number]);
       const logger = createLogger('docs-host', 'docs-host-test', { write });
       logger.level = 'info';
-      const running = await start(loadConfig(docsHostSettings, { ...own, ...env }), logger);
+      const running = await start(loadConfig(docsHostSettings, { ...own, ...env }), logger, times);
       ends.push(() => running.stop());
       return { ...running, log };
     },

@@ -1,0 +1,386 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { bundleLinkSchema } from '#shared/interfaces/http/exports.ts';
+import { type ServedSite, servedSiteSchema } from '#shared/interfaces/http/sites.ts';
+import { jsonIn } from '#shared/runtime/canonical-json.ts';
+import { errorCode, messageOf, Unavailable } from '#shared/runtime/failures.ts';
+import { pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
+import { BundleRefused, LinkRefused } from './bundle-refused.ts';
+import { callPlatform } from './call-platform.ts';
+import { type DeploymentQueue, placesOfDeployments } from './deployment-queue.ts';
+import { downloadBundle } from './download-bundle.ts';
+import type { bundleOutcomes } from './follow-bundle.ts';
+import type { HostedSite } from './host-app.ts';
+import { memoryMegabytes, prepareSoon } from './prepare-in-child.ts';
+import type { SiteMaking } from './prepare-version.ts';
+import { type ServedVersion, type ServedVersions, servedVersions } from './served-versions.ts';
+import { isMadeAs, openSiteFolder, type SiteFolder, type StoredVersion } from './site-folder.ts';
+import type { SitesPlatform } from './sites-settings.ts';
+import { DamagedVersion, type VersionLists } from './version-lists.ts';
+
+/** Parts that all sites of a host share. */
+export type SitesTools = {
+  platform: SitesPlatform;
+  lists: VersionLists;
+  queue: DeploymentQueue;
+  logger: Logger;
+  /** Aborts when the host stops. */
+  signal: AbortSignal;
+  /** Size limit of a bundle. */
+  maxBytes: number;
+  onOutcome(outcome: (typeof bundleOutcomes)[number]): void;
+  /** Called with the seconds from the time a deployment was live on the platform until this host answers from it. */
+  onSwapped(lagSeconds: number): void;
+  retries: DeploymentRetries;
+};
+
+export type DeploymentRetries = {
+  /** Pauses after calls and downloads that may succeed later. */
+  unavailable: RetryPolicy;
+  /** Pauses after links and bundles that were refused, because they may be repaired. */
+  refused: RetryPolicy;
+};
+
+/** Versions before the active one that stay on disk, so that readers are led back to them without a download. */
+const keptOfLive = 5;
+/** Bundles above this size take a place for large ones. */
+const largeBytes = 16 * 1024 * 1024;
+const megabytesOf = (isLarge: boolean): number =>
+  Math.max(64, Math.floor(memoryMegabytes / (isLarge ? 2 : 2 * placesOfDeployments.small)));
+
+/** Copy of the feed's last message about a site in its folder, so that a host that starts serves it without the platform. */
+const recordSchema = z.object({
+  formatVersion: z.literal(1),
+  served: servedSiteSchema,
+  /** Time at which its host names were claimed last, in ms: of two sites with one name the later one has it. */
+  claimedAt: z.number(),
+  /** Time at which it was gone, in ms. */
+  goneAt: z.number().optional(),
+});
+
+export type SiteRecord = z.infer<typeof recordSchema>;
+
+const recordFile = 'served.json';
+
+/** The record in a site's folder; undefined if it has none that can be read. */
+export async function readSiteRecord(folder: string): Promise<SiteRecord | undefined> {
+  const text = await readFile(join(folder, recordFile), 'utf8').catch(() => '');
+  return recordSchema.safeParse(jsonIn(text)).data;
+}
+
+/**
+ * One site or preview of the platform. It answers from the version that is active in its folder, and takes the bundles of its deployments: at most one at
+ * a time, and after it only the newest. While a bundle cannot be taken, the version that was served stays.
+ */
+export function platformSite(folder: string, first: SiteRecord, tools: SitesTools) {
+  const { lists, queue, logger, platform, retries } = tools;
+  let record = first;
+  let parts: { folder: SiteFolder; versions: ServedVersions } | undefined;
+  let opening: Promise<NonNullable<typeof parts>> | undefined;
+  /** Aborts when the site is gone. */
+  let leave = new AbortController();
+  let failed = 0;
+  let retry: NodeJS.Timeout | undefined;
+  let problem: string | undefined;
+  /** Ids of versions that could not be read as they were written. */
+  const damaged = new Set<string>();
+  /** True if the current deployment was announced while the feed was followed, so that its lag says something. */
+  let isAnnounced = false;
+  let saved: Promise<void> = Promise.resolve();
+
+  const hosted: HostedSite = {
+    versions: {
+      active: () => parts?.versions.active(),
+      older: () => parts?.versions.older() ?? [],
+    },
+    get siteUrl() {
+      return record.served.address;
+    },
+    get isPreview() {
+      return record.served.label !== undefined;
+    },
+    onDamaged,
+  };
+
+  function making(): SiteMaking {
+    const { label, liveSince } = record.served;
+    return {
+      base: '',
+      ...(label !== undefined && { preview: { label, date: liveSince.slice(0, 'yyyy-mm-dd'.length) } }),
+    };
+  }
+
+  /** Opens the folder, once. */
+  function open(): Promise<NonNullable<typeof parts>> {
+    opening ??= openSiteFolder(folder, {
+      making,
+      lists,
+      logger: logger.child({ site: record.served.site }),
+      keeps: record.served.label === undefined ? keptOfLive : 0,
+      childMegabytes: () => megabytesOf(isLarge()),
+      isLazy: true,
+    }).then(
+      (opened) => (parts = { folder: opened, versions: servedVersions(opened) }),
+      (error: unknown) => {
+        opening = undefined;
+        throw error;
+      },
+    );
+    return opening;
+  }
+
+  const isLarge = (): boolean => record.served.sizeBytes > largeBytes;
+
+  /** Stores the record after those before it. A failure is logged, and the site is served; only a restarted host may then have the older record. */
+  function save(): void {
+    saved = saved.then(writeRecord).catch((error: unknown) => {
+      logger.error({ site: record.served.site }, `the record of a site cannot be written: ${messageOf(error)}`);
+    });
+  }
+
+  async function writeRecord(): Promise<void> {
+    const text = JSON.stringify(record);
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, `${recordFile}.next`), text);
+    await rename(join(folder, `${recordFile}.next`), join(folder, recordFile));
+  }
+
+  const isServed = ({ id, source }: ServedVersion): boolean =>
+    source.sha256 === record.served.sha256 && !damaged.has(id);
+
+  /** Adds the site to the queue if it does not serve its deployment. */
+  function deploySoon(): void {
+    const { site, organization } = record.served;
+    if (record.goneAt !== undefined || tools.signal.aborted) return;
+    queue.add({ site, organization, isLarge: isLarge(), run: deploy });
+  }
+
+  async function deploy(): Promise<void> {
+    clearTimeout(retry);
+    const { served } = record;
+    const signal = AbortSignal.any([tools.signal, leave.signal]);
+    if (signal.aborted) return;
+    const startedAt = performance.now();
+    try {
+      const { versions } = await open();
+      const active = versions.active();
+      if (active !== undefined && isServed(active) && (await isReady(active))) return;
+      const how = (await lead(served)) ? 'kept' : await take(served, signal);
+      if (how === 'not wanted') return;
+      failed = 0;
+      problem = undefined;
+      const { site, deployment, contentVersion } = served;
+      logger.info(
+        { site, deployment, contentVersion, how, ms: Math.round(performance.now() - startedAt) },
+        'a deployment is served',
+      );
+      tools.onOutcome('taken');
+      if (isAnnounced) tools.onSwapped(Math.max(0, (Date.now() - Date.parse(served.liveSince)) / 1_000));
+    } catch (error) {
+      if (signal.aborted) return;
+      await onFailure(error);
+    }
+  }
+
+  /** Answers from a version that is here. False if there is none with the bundle that can be read and was made for this site. */
+  async function lead(served: ServedSite): Promise<boolean> {
+    const { folder: opened, versions } = await open();
+    for (const version of versions.all()) {
+      if (version.source.sha256 !== served.sha256) continue;
+      if (!damaged.has(version.id) && (await isReady(version)) && (await versions.reuse(({ id }) => id === version.id)))
+        return true;
+      // Made for another day of the preview, or by another program, or its prepared files are damaged: those of the bundle may be intact.
+      if (record.served !== served) return false;
+      const repaired = await opened.again(version).catch((error: unknown) => {
+        logger.warn({ version: version.id }, `a stored version cannot be prepared again: ${messageOf(error)}`);
+        return undefined;
+      });
+      if (repaired === undefined) continue;
+      await versions.swap(repaired, version);
+      damaged.delete(version.id);
+      return true;
+    }
+    return false;
+  }
+
+  const isReady = async (version: ServedVersion): Promise<boolean> =>
+    await Promise.resolve(lists.of(version)).then(
+      (list) => isMadeAs(list, making()),
+      () => false,
+    );
+
+  /** Downloads and prepares the bundle of a deployment, and answers from it. */
+  async function take(served: ServedSite, signal: AbortSignal): Promise<'downloaded' | 'not wanted'> {
+    const { folder: opened, versions } = await open();
+    const megabytes = megabytesOf(isLarge());
+    prepareSoon(megabytes);
+    const { site, jobId, sha256, sizeBytes } = served;
+    const link = await callPlatform({
+      platform,
+      path: '/v1/sites/links',
+      method: 'POST',
+      body: { site, jobId },
+      schema: bundleLinkSchema,
+      settingsOf,
+      signal,
+    });
+    const maxBytes = Math.min(tools.maxBytes, sizeBytes);
+    if (sizeBytes > tools.maxBytes)
+      throw new BundleRefused(`the bundle has ${sizeBytes} bytes, more than BINDERY_MAX_BUNDLE_MB allows`);
+    const downloaded = await downloadBundle(
+      link.bundleUrl,
+      opened.incoming,
+      { sha256, sizeBytes },
+      { maxBytes, signal },
+    );
+    let next: StoredVersion;
+    try {
+      const place = { kind: 'archive', file: downloaded.file } as const;
+      next = await opened.add({ key: `job ${jobId}`, sha256 }, { place, maxBytes: tools.maxBytes, signal });
+    } finally {
+      await rm(opened.incoming, { recursive: true, force: true });
+    }
+    // Readers were led back, or the site is gone, while this bundle was prepared: it must not appear for a moment.
+    const isHere = ({ source }: StoredVersion): boolean => source.sha256 === record.served.sha256;
+    if (signal.aborted || (record.served !== served && versions.all().some(isHere))) {
+      await opened.remove(next);
+      return 'not wanted';
+    }
+    await versions.swap(next);
+    return 'downloaded';
+  }
+
+  async function onFailure(error: unknown): Promise<void> {
+    failed += 1;
+    const isFinal = error instanceof BundleRefused;
+    const { site, deployment } = record.served;
+    await fallBack();
+    const stays = hosted.versions.active() === undefined ? 'Nothing is served' : 'The version that was served stays';
+    const why = errorCode(error) === 'ENOSPC' ? 'there is no disk space for a new version' : messageOf(error);
+    const said = `${stays}: ${why.replace(/\.$/, '')}.`;
+    // A repeated message is logged once, because the same line every minute would hide others.
+    if (said !== problem)
+      logger[isFinal ? 'error' : 'warn'](
+        { site, deployment, err: isFinal || error instanceof Unavailable ? undefined : error },
+        said,
+      );
+    problem = said;
+    tools.onOutcome(isFinal ? 'refused' : 'unavailable');
+    // A bundle that is refused is not downloaded again each minute.
+    const policy =
+      isFinal && !(error instanceof LinkRefused)
+        ? onlyAfter(retries.refused.longestPauseMs)
+        : isFinal
+          ? retries.refused
+          : retries.unavailable;
+    const pauseMs = pauseAfter(failed, policy) * (0.75 + Math.random() / 4);
+    retry = setTimeout(deploySoon, pauseMs).unref();
+  }
+
+  /** If the list of the active version is lost, answers come from the version before it, until the bundle is here again. */
+  async function fallBack(): Promise<void> {
+    const active = parts?.versions.active();
+    if (parts === undefined || active === undefined || (await isReadable(active))) return;
+    for (const version of parts.versions.all()) {
+      if (version === active || !(await isReadable(version))) continue;
+      await parts.versions.reuse(({ id }) => id === version.id);
+      return;
+    }
+  }
+
+  const isReadable = async (version: ServedVersion): Promise<boolean> =>
+    await Promise.resolve(lists.of(version)).then(
+      () => true,
+      (error: unknown) => !(error instanceof DamagedVersion),
+    );
+
+  function onDamaged(version: ServedVersion): void {
+    if (damaged.has(version.id)) return;
+    damaged.add(version.id);
+    logger.error(
+      { site: record.served.site, version: version.id },
+      'a stored version is damaged, and is prepared again',
+    );
+    deploySoon();
+  }
+
+  return {
+    hosted,
+    record: () => record,
+    open,
+    problem: () => problem,
+    /** Takes what the feed says of the site. `isAnnounced`: it was said after the feed had named all sites. */
+    apply(served: ServedSite, announced: boolean): void {
+      const { sha256, jobId, hosts } = record.served;
+      const isNew = sha256 !== served.sha256 || jobId !== served.jobId || record.goneAt !== undefined;
+      const hasOtherDay = record.served.label !== undefined && record.served.liveSince !== served.liveSince;
+      const isClaim = isNew || hosts.join() !== served.hosts.join();
+      if (!isClaim && JSON.stringify(record.served) === JSON.stringify(served)) return;
+      if (record.goneAt !== undefined) leave = new AbortController();
+      const { goneAt: _, ...kept } = record;
+      record = { ...kept, served, ...(isClaim && { claimedAt: Date.now() }) };
+      save();
+      if (!isNew && !hasOtherDay) return;
+      failed = 0;
+      problem = undefined;
+      isAnnounced = announced;
+      deploySoon();
+      leadBack(served);
+    },
+    /** Takes the first deployment of a site that was not here before. */
+    begin(announced: boolean): void {
+      isAnnounced = announced;
+      save();
+      deploySoon();
+    },
+    /** Reads the list of the active version, and takes the deployment if it is not served as it is to be. */
+    async check(): Promise<void> {
+      const active = parts?.versions.active();
+      if (active === undefined || !isServed(active) || !(await isReady(active))) deploySoon();
+    },
+    /** Serves the site no more. Its folder stays for a while, in case that it comes back. */
+    end(): void {
+      if (record.goneAt !== undefined) return;
+      record = { ...record, goneAt: Date.now() };
+      save();
+      clearTimeout(retry);
+      queue.remove(record.served.site);
+      leave.abort(new Error('the site is gone'));
+    },
+    /** Removes the folder of a site that is gone. False if its deployment has not ended yet. */
+    async remove(): Promise<boolean> {
+      if (queue.isRunning(record.served.site)) return false;
+      await saved;
+      for (const version of parts?.versions.all() ?? []) lists.forget(version);
+      await rm(folder, { recursive: true, force: true });
+      return true;
+    },
+    sweep: async (): Promise<void> => {
+      if (parts?.versions.isToSweep() === true) await parts.versions.sweep();
+    },
+    /** Resolves when everything that was said of the site is stored. */
+    saved: () => saved,
+  };
+
+  /** Readers are led back to a kept version at once, also while the bundle of another deployment is prepared. */
+  function leadBack({ sha256 }: ServedSite): void {
+    if (!queue.isRunning(record.served.site) || parts === undefined) return;
+    const { versions } = parts;
+    const kept = versions.all().find((version) => version.source.sha256 === sha256 && !damaged.has(version.id));
+    if (kept === undefined || kept === versions.active()) return;
+    isReady(kept)
+      .then(
+        async (ready) => ready && record.served.sha256 === sha256 && (await versions.reuse(({ id }) => id === kept.id)),
+      )
+      .catch((error: unknown) => logger.warn(`readers could not be led back: ${messageOf(error)}`));
+  }
+}
+
+export type PlatformSite = ReturnType<typeof platformSite>;
+
+const onlyAfter = (pauseMs: number): RetryPolicy => ({ firstPauseMs: pauseMs, longestPauseMs: pauseMs });
+
+/** The settings that cause each status of a refusal. */
+const settingsOf: Readonly<Record<number, string>> = { 401: 'BINDERY_SITES_KEY', 403: 'BINDERY_SITES_KEY' };

@@ -1,0 +1,280 @@
+import { open, readFile, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { getHeapStatistics } from 'node:v8';
+import { z } from 'zod';
+import { sha256Hex } from '#shared/contracts/identifiers.ts';
+import { deploymentTypes, wildcardRedirectsSchema } from '#shared/contracts/stored-objects.ts';
+import { jsonIn, sha256Of } from '#shared/runtime/canonical-json.ts';
+import { errorCode } from '#shared/runtime/failures.ts';
+import { type Redirection, wildcardRedirects } from '#shared/docs/render/redirects.ts';
+import { BundleRefused } from './bundle-refused.ts';
+import { contentType } from './hosted-types.ts';
+
+/*
+ * The list of a version: `site.json` has the facts of the whole version, and `site.list` one line for each file and each redirect, in the order of
+ * their names. In memory a list is the bytes of these lines, and one line is parsed when it is looked up. So a list takes as much memory as its file,
+ * nothing of a list with a hundred thousand lines is parsed at once, which would keep readers of all sites waiting, and a host can have the lists of
+ * thousands of sites.
+ */
+
+/** Format of the prepared files. A version with another number is prepared again. */
+const formatVersion = 3;
+
+const storedBytes = z.object({ size: z.int().min(0), sha256: sha256Hex });
+
+/** A line of a file. Properties that follow from others are left out. */
+const fileLineSchema = storedBytes.extend({
+  /** Digest of the file in the bundle, used in addresses; absent if it begins `sha256`. */
+  digest: z.string().optional(),
+  /** True if the host made the bytes: they are in `pages/`. */
+  made: z.literal(true).optional(),
+  /** Number of the policy in `policies`. */
+  policy: z.int().min(0).optional(),
+  br: storedBytes.optional(),
+  gzip: storedBytes.optional(),
+});
+
+const redirectLineSchema = z.object({ to: z.string(), permanent: z.boolean() });
+
+/** Note on each page of a preview. */
+const previewNoteSchema = z.object({
+  label: z.string(),
+  /** Day of the deployment, such as `2026-11-28`. */
+  date: z.string(),
+});
+
+export type PreviewNote = z.infer<typeof previewNoteSchema>;
+
+const headSchema = z.object({
+  formatVersion: z.literal(formatVersion),
+  base: z.string(),
+  isAirGapped: z.boolean(),
+  preview: previewNoteSchema.optional(),
+  /** Names the files that display the pages of this version, in addresses. */
+  token: z.string(),
+  manifest: z.object({
+    sha256: sha256Hex,
+    domain: z.string(),
+    label: z.string().optional(),
+    contentVersion: z.string().optional(),
+    deployment: z.enum(deploymentTypes),
+  }),
+  policies: z.array(z.string()),
+  /** Redirects with wildcards, which apply if there is no page. */
+  wildcards: wildcardRedirectsSchema.shape.redirects,
+  lines: storedBytes,
+});
+
+type VersionHead = z.infer<typeof headSchema>;
+
+/** A file as the host answers with it. */
+export type HostedFile = z.infer<typeof storedBytes> & {
+  digest: string;
+  type: string;
+  isPage: boolean;
+  isMade: boolean;
+  policy?: string | undefined;
+  br?: z.infer<typeof storedBytes> | undefined;
+  gzip?: z.infer<typeof storedBytes> | undefined;
+};
+
+/** How the pages of a version were made. A version that was made in another way is prepared again. */
+export type Making = Pick<VersionHead, 'base' | 'isAirGapped' | 'preview'>;
+
+/** The files and redirects of one version. */
+export type VersionList = Omit<VersionHead, 'formatVersion' | 'policies' | 'wildcards' | 'lines'> & {
+  /** Memory that the list takes. */
+  bytes: number;
+  has(path: string): boolean;
+  file(path: string): HostedFile | undefined;
+  /** The redirect of a page address: `/old`. */
+  redirect(source: string): Redirection | undefined;
+  /** The redirect of a path without a page. */
+  wildcard(path: string): Redirection | undefined;
+  files(): Iterable<[path: string, file: HostedFile]>;
+};
+
+export const headFile = 'site.json';
+const linesFile = 'site.list';
+
+const digestLength = 16;
+export const shortDigest = (sha256: string): string => sha256.slice(0, digestLength);
+
+/** Writes the list of a version; the head, which names the lines, is written last. Throws `BundleRefused` for names that no list can have. */
+export async function writeVersionList(
+  folder: string,
+  about: Making & Pick<VersionHead, 'token' | 'manifest' | 'wildcards'>,
+  files: ReadonlyMap<string, HostedFile>,
+  redirects: ReadonlyMap<string, Redirection>,
+): Promise<void> {
+  const policies = [...new Set([...files.values()].flatMap(({ policy }) => policy ?? []))];
+  const numbers = new Map(policies.map((policy, at) => [policy, at]));
+  const lines: Buffer[] = [];
+  for (const [path, { size, sha256, digest, isMade, policy, br, gzip }] of files)
+    lines.push(
+      lineOf(path, {
+        size,
+        sha256,
+        ...(digest !== shortDigest(sha256) && { digest }),
+        ...(isMade && { made: true }),
+        ...(policy !== undefined && { policy: numbers.get(policy) }),
+        br,
+        gzip,
+      } satisfies z.input<typeof fileLineSchema>),
+    );
+  for (const [source, { to, permanent }] of redirects) lines.push(lineOf(source, { to, permanent }));
+  const whole = Buffer.concat(lines.sort((one, other) => one.compare(other)));
+  const head: VersionHead = {
+    formatVersion,
+    ...about,
+    policies,
+    lines: { size: whole.length, sha256: sha256Of(whole) },
+  };
+  await writeFile(join(folder, linesFile), whole);
+  await writeFile(join(folder, headFile), JSON.stringify(head));
+}
+
+const separator = '\t';
+
+function lineOf(name: string, value: object): Buffer {
+  if (/[\t\n]/.test(name)) throw new BundleRefused(`${JSON.stringify(name)} has a tab or a line break`);
+  return Buffer.from(`${name}${separator}${JSON.stringify(value)}\n`);
+}
+
+/** Size limit of a list. Three lists exist while a version is replaced. */
+const mostListBytes = Math.floor(getHeapStatistics().heap_size_limit / 10);
+
+/**
+ * The list of a version; undefined if there is none, it is damaged, or another program wrote it. Throws `BundleRefused` for a list that is too long for
+ * the memory of this process.
+ */
+export async function readVersionList(folder: string): Promise<VersionList | undefined> {
+  const head = await readHead(folder);
+  if (head === undefined) return undefined;
+  const { size } = head.lines;
+  if (size > mostListBytes)
+    throw new BundleRefused(
+      `the bundle has so many files that their list has ${size} bytes, and this process has memory for ${mostListBytes}`,
+    );
+  const lines = await readLines(join(folder, linesFile), head.lines);
+  return lines === undefined ? undefined : listOf(head, lines);
+}
+
+async function readHead(folder: string): Promise<VersionHead | undefined> {
+  try {
+    return headSchema.safeParse(jsonIn(await readFile(join(folder, headFile), 'utf8'))).data;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Bytes that are read and digested at once, in less than a millisecond. */
+const stepBytes = 256 * 1024;
+
+async function readLines(file: string, expected: { size: number; sha256: string }): Promise<Buffer | undefined> {
+  const lines = Buffer.allocUnsafeSlow(expected.size);
+  const hash = createHash('sha256');
+  const handle = await open(file).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (handle === undefined) return undefined;
+  try {
+    for (let at = 0; at < expected.size; ) {
+      const { bytesRead } = await handle.read(lines, at, Math.min(stepBytes, expected.size - at), at);
+      if (bytesRead === 0) return undefined;
+      hash.update(lines.subarray(at, at + bytesRead));
+      at += bytesRead;
+    }
+  } finally {
+    await handle.close();
+  }
+  return hash.digest('hex') === expected.sha256 ? lines : undefined;
+}
+
+/** Memory of a list beside its lines: its parsed head, and the settings script that is made from it. */
+const headBytes = 8 * 1024;
+
+function listOf(
+  { policies, wildcards, lines: _, formatVersion: __, ...about }: VersionHead,
+  lines: Buffer,
+): VersionList {
+  const starts = startsOf(lines);
+
+  /** The JSON of a name's line; undefined if there is none. Binary search. */
+  function find(name: string): { from: number; to: number } | undefined {
+    const wanted = Buffer.from(name + separator);
+    let low = 0;
+    let high = starts.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const start = starts[middle] ?? 0;
+      const order = wanted.compare(lines, start, Math.min(start + wanted.length, lines.length));
+      if (order === 0) return { from: start + wanted.length, to: (starts[middle + 1] ?? lines.length) - 1 };
+      if (order < 0) high = middle - 1;
+      else low = middle + 1;
+    }
+    return undefined;
+  }
+
+  const parsed = <S extends z.ZodType>(schema: S, { from, to }: { from: number; to: number }): z.output<S> =>
+    schema.parse(JSON.parse(lines.toString('utf8', from, to)));
+
+  function fileAt(path: string, at: { from: number; to: number }): HostedFile {
+    const { digest, made, policy, ...stored } = parsed(fileLineSchema, at);
+    const isPage = path.endsWith('.html');
+    return {
+      ...stored,
+      digest: digest ?? shortDigest(stored.sha256),
+      type: contentType(path),
+      isPage,
+      isMade: made === true,
+      ...(policy !== undefined && { policy: policies[policy] }),
+    };
+  }
+
+  /** The names of redirects begin with a slash, and those of files do not. */
+  const isFile = (name: string): boolean => !name.startsWith('/');
+  const wildcard = wildcardRedirects(wildcards);
+  return {
+    ...about,
+    bytes: lines.length + starts.byteLength + headBytes + 2 * JSON.stringify(wildcards).length,
+    has: (path) => isFile(path) && find(path) !== undefined,
+    file(path) {
+      const found = isFile(path) ? find(path) : undefined;
+      return found && fileAt(path, found);
+    },
+    redirect(source) {
+      const found = isFile(source) ? undefined : find(source);
+      return found && parsed(redirectLineSchema, found);
+    },
+    wildcard,
+    *files() {
+      for (const [index, start] of starts.entries()) {
+        const end = lines.indexOf(separator, start);
+        const name = lines.toString('utf8', start, end);
+        const to = (starts[index + 1] ?? lines.length) - 1;
+        if (isFile(name)) yield [name, fileAt(name, { from: end + 1, to })];
+      }
+    },
+  };
+}
+
+/** The offset of each line. */
+function startsOf(lines: Buffer): Uint32Array {
+  const lineEnd = 10;
+  let starts = new Uint32Array(1_024);
+  let count = 0;
+  for (let at = 0; at < lines.length; at = lines.indexOf(lineEnd, at) + 1) {
+    if (count === starts.length) {
+      const longer = new Uint32Array(count * 2);
+      longer.set(starts);
+      starts = longer;
+    }
+    starts[count] = at;
+    count += 1;
+  }
+  return starts.slice(0, count);
+}

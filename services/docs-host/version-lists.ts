@@ -1,0 +1,78 @@
+import { readVersionList, type VersionList } from './version-list.ts';
+
+/** A stored version cannot be read as it was written: a list or file is lost or has other bytes. */
+export class DamagedVersion extends Error {
+  override name = 'DamagedVersion';
+  readonly version: string;
+  constructor(version: string, what: string) {
+    super(`${what} of the stored version ${version} is lost or damaged`);
+    this.version = version;
+  }
+}
+
+type Version = { id: string; folder: string };
+
+/**
+ * Cache of the lists of versions, for all sites of a host. Above `mostBytes`, lists that were not used for the longest time are evicted, except the last
+ * used one, and read again from disk when they are needed: once, however many readers wait for one.
+ */
+export function versionLists(mostBytes: number = Number.POSITIVE_INFINITY) {
+  /** In the order of their last use. */
+  const kept = new Map<string, VersionList>();
+  const reading = new Map<string, Promise<VersionList>>();
+  let bytes = 0;
+  let newest: string | undefined;
+  let reads = 0;
+
+  function keep({ id }: Pick<Version, 'id'>, list: VersionList): void {
+    forget({ id });
+    kept.set(id, list);
+    newest = id;
+    bytes += list.bytes;
+    for (const oldest of kept.keys()) {
+      if (bytes <= mostBytes || oldest === id) break;
+      forget({ id: oldest });
+    }
+  }
+
+  function forget({ id }: Pick<Version, 'id'>): void {
+    bytes -= kept.get(id)?.bytes ?? 0;
+    kept.delete(id);
+  }
+
+  async function read(version: Version): Promise<VersionList> {
+    reads += 1;
+    const list = await readVersionList(version.folder);
+    if (list === undefined) throw new DamagedVersion(version.id, 'the list');
+    keep(version, list);
+    return list;
+  }
+
+  return {
+    keep,
+    forget,
+    /** The list of a version, at once if it is in memory. Rejects with `DamagedVersion`, and as `readVersionList`. */
+    of(version: Version): VersionList | Promise<VersionList> {
+      const { id } = version;
+      const list = kept.get(id);
+      if (list !== undefined) {
+        if (newest !== id) {
+          kept.delete(id);
+          kept.set(id, list);
+          newest = id;
+        }
+        return list;
+      }
+      let found = reading.get(id);
+      if (found === undefined) {
+        found = read(version).finally(() => reading.delete(id));
+        reading.set(id, found);
+      }
+      return found;
+    },
+    /** Numbers of lists and bytes in memory, and of lists that were read from disk. */
+    counts: () => ({ lists: kept.size, bytes, reads }),
+  };
+}
+
+export type VersionLists = ReturnType<typeof versionLists>;

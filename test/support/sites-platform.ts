@@ -1,0 +1,140 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { json } from 'node:stream/consumers';
+import type { ServedSite } from '#shared/interfaces/http/sites.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { onLoopback } from './on-loopback.ts';
+
+/** Key that the platform of tests accepts. */
+const sitesKey = `svc_site_${'a'.repeat(36)}`;
+
+export type Deployed = {
+  /** Host names; by default `<domain>.localhost`, for a preview `<label>--<domain>.localhost`. */
+  hosts?: string[];
+  organization?: string;
+  domain?: string;
+  label?: string;
+  liveSince?: string;
+  bundle: Buffer;
+};
+
+/** Handler that a test puts before that of the platform. */
+type LinkAnswer = (served: ServedSite, response: ServerResponse) => 'answered' | undefined;
+
+/**
+ * A platform as hosts of many sites see it: the feed of sites, links and bundles (shared/interfaces/http/sites.ts). Tests deploy to it, and let it break.
+ */
+export async function sitesPlatform() {
+  const sites = new Map<string, ServedSite>();
+  const bundles = new Map<string, Buffer>();
+  const feeds = new Set<ServerResponse>();
+  const requests: string[] = [];
+  let deployments = 0;
+  const state = {
+    /** Answer of the feed instead of its events. */
+    feed: undefined as ((response: ServerResponse) => void) | undefined,
+    /** Answer to a request for a link, or for a bundle. */
+    link: undefined as LinkAnswer | undefined,
+    bundle: undefined as LinkAnswer | undefined,
+    /** False: no comments are sent, and new connections get no events. */
+    isSilent: false,
+  };
+  const send = (to: ServerResponse, event: string, data: object): void =>
+    void to.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  const broadcast = (event: string, data: object): void => {
+    if (!state.isSilent) for (const feed of feeds) send(feed, event, data);
+  };
+
+  async function answer(method: string, path: string, body: () => Promise<unknown>, response: ServerResponse) {
+    if (method === 'GET' && path === '/v1/sites/feed') {
+      if (state.feed !== undefined) return state.feed(response);
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(': hello\n\n');
+      feeds.add(response);
+      response.once('close', () => feeds.delete(response));
+      if (state.isSilent) return undefined;
+      for (const served of sites.values()) send(response, 'site', served);
+      return send(response, 'whole', {});
+    }
+    if (method === 'POST' && path === '/v1/sites/links') {
+      const { site, jobId } = (await body()) as { site: string; jobId: string };
+      const served = sites.get(site);
+      if (served === undefined || served.jobId !== jobId)
+        return void response.writeHead(404).end('{"error":"There is no such deployment.","code":"not_found"}');
+      if (state.link?.(served, response) === 'answered') return undefined;
+      const { sha256, sizeBytes } = served;
+      const bundleUrl = `${listening.url}/bundles/${site}/${sha256}`;
+      const link = { jobId, bundleUrl, expiresAt: '2030-01-01T00:00:00.000Z', sizeBytes, sha256 };
+      return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(link));
+    }
+    const [, name = '', sha256 = ''] = /^\/bundles\/(.+)\/([0-9a-f]+)$/.exec(path) ?? [];
+    const served = sites.get(name);
+    const bundle = bundles.get(sha256);
+    if (served === undefined || bundle === undefined) return void response.writeHead(404).end();
+    if (state.bundle?.(served, response) === 'answered') return undefined;
+    return void response.writeHead(200, { 'content-length': bundle.length }).end(bundle);
+  }
+
+  const server = createServer((request, response) => {
+    const { method = '', url = '', headers } = request;
+    requests.push(`${method} ${url}`);
+    if (!url.startsWith('/bundles/') && headers.authorization !== `Bearer ${sitesKey}`) {
+      response.writeHead(401).end('{"error":"This key is not valid.","code":"unauthenticated"}');
+      return;
+    }
+    answer(method, url, () => json(request), response).catch(() => response.destroy());
+  });
+  const listening = await onLoopback(server);
+
+  return {
+    url: listening.url,
+    /** Methods and paths of all requests. */
+    requests,
+    downloads: (): number => requests.filter((each) => each.startsWith('GET /bundles/')).length,
+    state,
+    sites,
+    /** Settings of a host that serves the sites of this platform. */
+    env: { BINDERY_SITES: 'platform', BINDERY_PLATFORM_URL: listening.url, BINDERY_SITES_KEY: sitesKey },
+    /** Makes a bundle the live one of a site or preview, and says so in the feed. */
+    deploy({ organization = 'acme', domain = 'docs', label, bundle, hosts, liveSince }: Deployed): ServedSite {
+      deployments += 1;
+      const sha256 = sha256Of(bundle);
+      bundles.set(sha256, bundle);
+      const name = label === undefined ? domain : `${label}--${domain}`;
+      const all = hosts ?? [`${name}.localhost`];
+      const site = [organization, domain, ...(label === undefined ? [] : [label])].join('/');
+      const served: ServedSite = {
+        site,
+        organization,
+        domain,
+        ...(label !== undefined && { label }),
+        address: `http://${all[0]}:8090`,
+        hosts: all,
+        deployment: deployments,
+        jobId: `se_${String(deployments).padStart(22, '0')}`,
+        contentVersion: `cv_${sha256.slice(0, 32)}`,
+        sha256,
+        sizeBytes: bundle.length,
+        liveSince: liveSince ?? new Date().toISOString(),
+      };
+      sites.set(site, served);
+      broadcast('site', served);
+      return served;
+    },
+    end(site: string): void {
+      sites.delete(site);
+      broadcast('gone', { site });
+    },
+    /** Writes text into each connection of the feed. */
+    write(text: string): void {
+      for (const feed of feeds) feed.write(text);
+    },
+    /** Ends the connections of the feed. */
+    dropFeeds(): void {
+      for (const feed of feeds) feed.destroy();
+    },
+    connections: () => feeds.size,
+    close: listening.close,
+  };
+}
+
+export type SitesPlatform = Awaited<ReturnType<typeof sitesPlatform>>;
