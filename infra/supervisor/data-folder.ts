@@ -3,6 +3,7 @@ import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { callPairs, callTokenVariable } from '#shared/interfaces/internal/internal-calls.ts';
+import { generateApiKey } from '#shared/http/api-key.ts';
 import { serverUsers } from '#shared/messaging/subjects/permissions.ts';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 
@@ -17,6 +18,8 @@ const secretsSchema = z.object({
   hashKey: secret,
   linkSigningKey: secret,
   auditKey: secret,
+  /** Key with which the host of sites follows the sites. */
+  siteKey: secret,
   /** Password with which the servers of a NATS cluster connect to each other. */
   natsRoutePassword: secret,
   /** Secrets of the S3 server, the Redis and the Elasticsearch that run beside the services. */
@@ -58,6 +61,7 @@ export async function openSecrets(dataFolder: string): Promise<Secrets> {
     hashKey: known?.hashKey ?? random(),
     linkSigningKey: known?.linkSigningKey ?? random(),
     auditKey: known?.auditKey ?? random(),
+    siteKey: known?.siteKey ?? generateApiKey('site'),
     natsRoutePassword: known?.natsRoutePassword ?? random(),
     s3SecretAccessKey: known?.s3SecretAccessKey ?? random(),
     redisPassword: known?.redisPassword ?? random(),

@@ -20,6 +20,7 @@ import {
   type ProcessPlan,
   type ServiceName,
   serviceNames,
+  siteHostEnvironment,
 } from './services.ts';
 
 /** The installation cannot start; the message names the setting or file that prevents it. */
@@ -36,6 +37,8 @@ export type InstallationOptions = {
   processes: 'shared' | 'separate';
   /** Number of copies of a service. The default is 1; 0 leaves the service out. */
   copies?: Partial<Record<ServiceName, number>>;
+  /** Port of a host that serves all sites; 0: a free one. Without it there is no such host. */
+  sitesPort?: number;
   /** Run time after which a process counts as healthy, which resets the backoff of its restarts. Tests that kill processes shorten it. */
   healthyAfterMs?: number;
   /** Starts the bus. The default is one nats-server on the data folder. */
@@ -63,6 +66,8 @@ export type Installation = {
   dataFolder: string;
   secrets: Secrets;
   natsUrl: string;
+  /** Port of the sites, if a host serves them. */
+  sitesPort?: number | undefined;
   /** Ids of the processes that currently run a service. */
   pids(service: ServiceName | 'nats-server'): number[];
   /** Ends the processes that run these services and starts them from the current code; `why` is the reason for the log. Resolves when they are ready. */
@@ -95,7 +100,14 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
       );
     }
     const secrets = await openSecrets(dataFolder);
-    const [natsPort = 0, freeGatewayPort = 0, ...servicePorts] = await freePorts(serviceNames.length + 2);
+    if (options.sitesPort !== undefined && options.sitesPort !== 0 && !(await isFree(options.host, options.sitesPort)))
+      throw new CannotStart(
+        `Port ${options.sitesPort} is taken by another program. The sites need one: choose a free one with BINDERY_DOCS_HOST_PORT, for example BINDERY_DOCS_HOST_PORT=${options.sitesPort + 1} npm start.`,
+      );
+    const [natsPort = 0, freeGatewayPort = 0, freeSitesPort = 0, ...servicePorts] = await freePorts(
+      serviceNames.length + 3,
+    );
+    const sitesPort = options.sitesPort === 0 ? freeSitesPort : options.sitesPort;
     const gatewayPort = options.port === 0 ? freeGatewayPort : options.port;
     const baseUrl = `http://${options.host === '0.0.0.0' ? '127.0.0.1' : options.host}:${gatewayPort}`;
 
@@ -126,6 +138,7 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
       ) as InstallationPlan['ports'],
       secrets,
       rendererSlots: availableParallelism(),
+      sitesPort,
     };
     const ports = { nats: natsPort, ...plan.ports, gateway: gatewayPort, 'gateway-inside': plan.ports.gateway };
     await writePrivateJson(join(dataFolder, 'ports.json'), ports);
@@ -150,8 +163,19 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
       );
     };
     await whenAllReady(processes);
+    if (sitesPort !== undefined) {
+      const host = startSiteHost(plan, options);
+      undo.push(() => host.stop(stopGraceMs));
+      await whenReady(
+        'docs-host',
+        `http://${options.host === '0.0.0.0' ? '127.0.0.1' : options.host}:${sitesPort}`,
+        host,
+        signal,
+      );
+    }
     isStarting = false;
     return {
+      sitesPort,
       baseUrl,
       dataFolder,
       secrets,
@@ -234,6 +258,24 @@ function startProcess(
     options.healthyAfterMs,
   );
   return kept;
+}
+
+/** Starts the host of all sites, in a process of its own. */
+function startSiteHost(
+  plan: InstallationPlan,
+  { environment, onNews, healthyAfterMs }: InstallationOptions,
+): KeptProcess {
+  const main = join(import.meta.dirname, '../../services/cli/bindery.mjs');
+  return keepRunning(
+    {
+      name: 'docs-host',
+      command: execPath,
+      args: [...serviceFlags, main, 'run', 'docs-host'],
+      options: { env: siteHostEnvironment(plan, environment), stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
+    },
+    onNews,
+    healthyAfterMs,
+  );
 }
 
 /** Resolves once `<url>/readyz` answers 200. Rejects with `ConfigError` for wrong settings, with the last answer after the deadline, or with the reason of `signal`. */

@@ -22,6 +22,7 @@ const plan = {
     hashKey: 'hash-key-hash-key-hash-key',
     linkSigningKey: 'link-key-link-key-link-key',
     auditKey: 'audit-key-audit-key-audit-key',
+    siteKey: 'site-key-site-key-site-key',
     natsRoutePassword: 'r'.repeat(32),
     s3SecretAccessKey: 'audit-key-audit-key-audit-key',
     redisPassword: 'audit-key-audit-key-audit-key',

@@ -15,6 +15,7 @@ export const serviceNames = [
   'link-signer',
   'assistant',
   'housekeeper',
+  'deployer',
   'gateway',
 ] as const;
 
@@ -28,7 +29,7 @@ export type ServiceName = (typeof serviceNames)[number];
 const sharedProcesses: readonly (readonly ServiceName[])[] = [
   ['projector'],
   ['publisher', 'indexer', 'page-renderer', 'bundler'],
-  ['orchestrator', 'housekeeper', 'link-signer', 'assistant', 'gateway'],
+  ['orchestrator', 'housekeeper', 'deployer', 'link-signer', 'assistant', 'gateway'],
 ];
 
 /** One process of an installation. `copy` numbers the processes that run the same services. */
@@ -65,6 +66,8 @@ export type InstallationPlan = {
   ports: ServicePorts;
   secrets: Secrets;
   rendererSlots: number;
+  /** Port of the sites on this machine; undefined without a host of sites. */
+  sitesPort?: number | undefined;
 };
 
 /** Variables of our environment that services see: the user's settings, and those of Node and the system. */
@@ -108,6 +111,7 @@ function serviceEnvironment(
   if (service === 'gateway') {
     own.BINDERY_HOST = plan.host;
     own.BINDERY_PORT = String(plan.gatewayPort);
+    if (plan.sitesPort !== undefined) own.BINDERY_SITES_BASE = `localhost:${plan.sitesPort}`;
   }
   // The user's settings win, except for those that only the supervisor can know.
   const decided = new Set(['BINDERY_NATS_URL', 'BINDERY_DATA', 'BINDERY_HOST', 'BINDERY_PORT']);
@@ -125,9 +129,29 @@ function serviceEnvironment(
   return environmentOfService;
 }
 
+/** The environment of the host of sites, which is no service of the bus: it follows the gateway with a key. */
+export function siteHostEnvironment(
+  { dataFolder, publicUrl, host, secrets, sitesPort }: InstallationPlan,
+  environment: Record<string, string | undefined>,
+): Record<string, string> {
+  const chosen = Object.entries(environment).flatMap(([name, value]): [string, string][] =>
+    passedOn.test(name) && value !== undefined && !isSecret(name) ? [[name, value]] : [],
+  );
+  return {
+    MALLOC_ARENA_MAX: '2',
+    ...Object.fromEntries(chosen),
+    BINDERY_DATA: dataFolder,
+    BINDERY_SITES: 'platform',
+    BINDERY_SITES_KEY: secrets.siteKey,
+    BINDERY_PLATFORM_URL: publicUrl,
+    BINDERY_HOST: host,
+    BINDERY_DOCS_HOST_PORT: String(sitesPort),
+  };
+}
+
 /** Exactly the secrets of an installation that a service needs, by their variables. */
 export function secretsOf(service: ServiceName, secrets: Secrets): Record<string, string> {
-  const { hashKey, linkSigningKey, operatorToken, auditKey } = secrets;
+  const { hashKey, linkSigningKey, operatorToken, auditKey, siteKey } = secrets;
   const variables = callPairs
     .filter((pair) => pair.caller === service || pair.service === service)
     .map((pair) => callTokenVariable(pair.caller, pair.service));
@@ -136,6 +160,7 @@ export function secretsOf(service: ServiceName, secrets: Secrets): Record<string
       BINDERY_HASH_KEY: hashKey,
       BINDERY_LINK_SIGNING_KEY: linkSigningKey,
       BINDERY_OPERATOR_TOKEN: operatorToken,
+      BINDERY_SITES_KEYS: siteKey,
     },
     assistant: { BINDERY_HASH_KEY: hashKey },
     'link-signer': { BINDERY_LINK_SIGNING_KEY: linkSigningKey },
@@ -152,6 +177,7 @@ export function secretsOf(service: ServiceName, secrets: Secrets): Record<string
 const chosenSecrets: Readonly<Record<string, readonly ServiceName[]>> = {
   BINDERY_HASH_KEY: ['gateway', 'assistant'],
   BINDERY_LINK_SIGNING_KEY: ['gateway', 'link-signer'],
+  BINDERY_SITES_KEYS: ['gateway'],
   BINDERY_MISTRAL_API_KEY: ['indexer', 'assistant'],
   MISTRAL_API_KEY: ['assistant'],
   BINDERY_S3_SECRET_ACCESS_KEY: serviceNames,

@@ -4,13 +4,16 @@ import { z } from 'zod';
 import { writePrivateJson } from '#infra/supervisor/data-folder.ts';
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
 import type { ContentList } from '#shared/interfaces/http/content.ts';
+import type { SiteView } from '#shared/interfaces/http/sites.ts';
 import { jsonIn, sha256OfJson } from '#shared/runtime/canonical-json.ts';
-import { apiClient, retryWhileAway } from './api-client.ts';
+import { type ApiClient, apiClient, retryWhileAway } from './api-client.ts';
 import { AnswerFailed, askQuestion } from './commands/ask.ts';
 import { createFirstOrganization } from './commands/organizations.ts';
 import { type LocalInstallation, localInstallationSchema, readLocalInstallation } from './connection.ts';
 import { downloadVerified, signBundleLink, startExport, waitForExport } from './export-client.ts';
 import { publishProject, whenSearched } from './publish-project.ts';
+import { whenDeployed } from './when-deployed.ts';
+import { servedSentence } from './when-served.ts';
 
 type Say = (line?: string) => void;
 
@@ -31,10 +34,15 @@ const demoProject = join(import.meta.dirname, '../../infra/docs');
 const demoQuestion = 'What is a bundle, and how do I check it?';
 
 /**
- * Publishes our own documentation, exports it, downloads and checks the bundle, and asks one question. Once the user has published to the domain, it
- * only reports that.
+ * Publishes our own documentation, opens its site if there is a host of sites, exports it, downloads and checks the bundle, and asks one question. Once
+ * the user has published to the domain, it only reports that. Returns the address of the site, if it is open.
  */
-export async function showDemo(local: LocalInstallation, dataFolder: string, say: Say): Promise<void> {
+export async function showDemo(
+  local: LocalInstallation,
+  dataFolder: string,
+  say: Say,
+  { withSite = false }: { withSite?: boolean } = {},
+): Promise<string | undefined> {
   const admin = apiClient(local.baseUrl, local.adminKey);
   const folder = join(dataFolder, 'demo');
   const record = join(folder, 'published.json');
@@ -44,12 +52,15 @@ export async function showDemo(local: LocalInstallation, dataFolder: string, say
   const shown = await lastDemo(record);
   if (latest !== undefined && shown !== undefined && latest !== shown) {
     say(`· the domain "${local.domain}" has your own content, ${latest}, so the demo is not published over it`);
-    return;
+    return await siteAddress(admin, local.domain);
   }
   const publication = await retryWhileAway(() => publishProject(admin, { domain: local.domain, folder: demoProject }));
   await mkdir(folder, { recursive: true });
   await writePrivateJson(record, { contentVersion: publication.contentVersion });
   say(`· published the demo: ${publication.pages} pages, content version ${publication.contentVersion}`);
+
+  const address = withSite ? await openSite(admin, local, publication.contentVersion) : undefined;
+  if (address !== undefined) say(`· the demo is live at ${address}`);
 
   // The key covers content, code and `config.js`, so a second start finds the finished job.
   const { domain, baseUrl, assistantKey } = local;
@@ -71,7 +82,27 @@ export async function showDemo(local: LocalInstallation, dataFolder: string, say
 
   await whenSearched(admin, local.domain, publication.contentVersion);
   await askDemo(local, say);
+  return address;
 }
+
+async function openSite(
+  admin: ApiClient,
+  { domain, assistantKey }: LocalInstallation,
+  contentVersion: string,
+): Promise<string> {
+  const { address } = await retryWhileAway(() =>
+    admin.json<SiteView>(`/v1/domains/${encodeURIComponent(domain)}/site`, { method: 'PUT', json: { assistantKey } }),
+  );
+  await whenDeployed(admin, domain, { contentVersion });
+  await servedSentence(address, contentVersion);
+  return address;
+}
+
+const siteAddress = async (admin: ApiClient, domain: string): Promise<string | undefined> =>
+  await admin.json<SiteView>(`/v1/domains/${encodeURIComponent(domain)}/site`).then(
+    ({ address }) => address,
+    () => undefined,
+  );
 
 /** The content version of the last demo; undefined if there was none, or none that was recorded. */
 async function lastDemo(record: string): Promise<string | undefined> {
@@ -99,8 +130,9 @@ export async function askDemo({ baseUrl, assistantKey, domain }: LocalInstallati
 }
 
 /** Prints the address and the keys of an installation. `command`: the prefix of its commands. */
-export function sayWelcome(local: LocalInstallation, command: string, say: Say): void {
+export function sayWelcome(local: LocalInstallation, command: string, say: Say, site?: string): void {
   say();
+  if (site !== undefined) say(`Open ${site} in a browser: the demo, live. Each publication is there seconds later.\n`);
   say(`Bindery runs at ${local.baseUrl} (organization "${local.organization}", domain "${local.domain}").`);
   say(`  admin key      ${local.adminKey}`);
   say(`  assistant key  ${local.assistantKey}`);

@@ -1,6 +1,7 @@
 import type { ServiceName } from '#infra/supervisor/services.ts';
 import { assistantSettings } from '#services/assistant/config.ts';
 import { bundlerSettings } from '#services/bundler/config.ts';
+import { deployerSettings } from '#services/deployer/config.ts';
 import { docsHostSettings } from '#services/docs-host/config.ts';
 import { gatewaySettings } from '#services/gateway/config.ts';
 import { housekeeperSettings } from '#services/housekeeper/config.ts';
@@ -24,6 +25,7 @@ export const serviceSettings: Record<ServiceName, Settings> = {
   'link-signer': linkSignerSettings,
   projector: projectorSettings,
   housekeeper: housekeeperSettings,
+  deployer: deployerSettings,
 };
 
 /** The settings that each program of `bindery run` reads. */

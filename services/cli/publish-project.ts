@@ -13,6 +13,8 @@ export type Publication = {
   domain: string;
   folder: string;
   label?: string | undefined;
+  /** True: the content only gets the label, and another one stays the latest. */
+  preview?: boolean;
   /** The folder as it was opened before, which saves reading its files again. */
   opened?: UnreadFolder;
   /** Files that are not in the folder. */
@@ -112,13 +114,13 @@ const noBytes = (): never => {
 
 const send = (
   client: ApiClient,
-  { domain, label }: Publication,
+  { domain, label, preview = false }: Publication,
   method: 'PUT' | 'PATCH',
   { body }: Packed,
 ): Promise<PublishedContent> =>
   client.json<PublishedContent>(contentPath(domain), {
     method,
-    query: { version: label },
+    query: { version: label, ...(preview ? { preview: '1' } : {}) },
     headers: asArchive,
     body,
   });

@@ -187,7 +187,7 @@ describe('fetching is bounded', () => {
     answers['/secret'] = answering('', { location: 'http://user:word@127.0.0.1/' }, 302);
     await expect(fetched('/loop')).rejects.toThrow('it redirects more than 5 times');
     expect(asked).toHaveLength(6);
-    await expect(fetched('/file')).rejects.toThrow('file: is not asked');
+    await expect(fetched('/file')).rejects.toThrow('file: is not supported');
     await expect(fetched('/secret')).rejects.toThrow('has a password in it');
     await expect(fetchDescription(`${origin}/moved`, allowed)).resolves.toMatchObject({ format: 'json' });
   });

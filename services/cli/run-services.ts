@@ -127,6 +127,7 @@ const serviceTable: Record<RunnableName, Service> = {
   'link-signer': service(() => import('#services/link-signer/main.ts')),
   assistant: service(() => import('#services/assistant/main.ts')),
   housekeeper: service(() => import('#services/housekeeper/main.ts')),
+  deployer: service(() => import('#services/deployer/main.ts')),
   gateway: service(() => import('#services/gateway/main.ts')),
   'docs-host': service(() => import('#services/docs-host/main.ts')),
 };

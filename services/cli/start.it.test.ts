@@ -22,7 +22,7 @@ describeWithServers(['nats-server'], 'an installation that watches its code, and
   test('names a variable that nothing reads, restarts only the process whose code changed, stops as with Ctrl-C, and leaves no server behind', async () => {
     const folder = newFolder();
     const [port = 0] = await freePorts(1);
-    const own = { BINDERY_DATA: folder, BINDERY_PORT: String(port), BINDERY_DEMO: '0' };
+    const own = { BINDERY_DATA: folder, BINDERY_PORT: String(port), BINDERY_DOCS_HOST_PORT: '0', BINDERY_DEMO: '0' };
     const env = { ...process.env, ...own, BINDERY_SETTING_OF_BEFORE: '1' };
     // The process group is detached, as in a shell: a closing terminal ends all of it.
     const child = spawn(process.execPath, [bindery, 'start', '--watch'], {

@@ -10,6 +10,11 @@ import { firstInstallation, sayWelcome, showDemo } from './demo.ts';
 export const startSettings = {
   host: setting('BINDERY_HOST', z.string().default('127.0.0.1'), 'address that the gateway listens on'),
   port: setting('BINDERY_PORT', portNumber.default(8080), 'port that the gateway listens on'),
+  sitesPort: setting(
+    'BINDERY_DOCS_HOST_PORT',
+    portNumber.default(8090),
+    'port that sites are served on; 0: a free one',
+  ),
   data: setting('BINDERY_DATA', z.string().default('.bindery'), 'data folder'),
   processes: setting(
     'BINDERY_PROCESSES',
@@ -54,6 +59,7 @@ export async function startInstallation(environment: NodeJS.ProcessEnv, isWatchi
     dataFolder: config.data,
     host: config.host,
     port: config.port,
+    sitesPort: config.sitesPort,
     processes: config.processes,
     // People read this output, so log lines about normal work are left out.
     environment: { BINDERY_LOG_LEVEL: 'warn', ...environment },
@@ -70,9 +76,13 @@ export async function startInstallation(environment: NodeJS.ProcessEnv, isWatchi
     await nameUnread(environment, say);
     const { baseUrl, secrets, dataFolder } = installation;
     const local = await firstInstallation(baseUrl, secrets.operatorToken, dataFolder);
-    if (config.demo) await Promise.race([showDemo(local, dataFolder, say), stopAsked]);
+    let site: string | undefined;
+    const demo = async () => {
+      site = await showDemo(local, dataFolder, say, { withSite: true });
+    };
+    if (config.demo) await Promise.race([demo(), stopAsked]);
     if (interruptedAt === undefined) {
-      sayWelcome(local, 'npm run -s bindery --', say);
+      sayWelcome(local, 'npm run -s bindery --', say, site);
       if (isWatching) watching = restartOnChange(installation, say);
       say('Ctrl-C stops it.');
     }

@@ -397,10 +397,11 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
         text = await saidWith({});
         return text.match(/No \S+ works here/g)?.length;
       };
-      await expect.poll(named).toBe(6);
+      await expect.poll(named).toBe(7);
       for (const [service, effect] of [
         ['orchestrator', 'no export starts or continues'],
         ['projector', 'statuses, lists, figures and keys do not change'],
+        ['deployer', 'publications do not reach sites'],
         ['housekeeper', 'nothing is archived or removed'],
         ['page-renderer', 'no page is rendered'],
         ['bundler', 'no bundle is joined'],

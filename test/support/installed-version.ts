@@ -35,6 +35,7 @@ export async function startVersion(folder: string, data: string): Promise<Instal
         ...Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined)),
         BINDERY_DATA: data,
         BINDERY_PORT: String(port),
+        BINDERY_DOCS_HOST_PORT: '0',
         BINDERY_DEMO: '0',
         BINDERY_LOG_LEVEL: 'error',
       },

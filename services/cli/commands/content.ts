@@ -8,12 +8,16 @@ import { counted, diagnosticLine, formatNumber, printable } from '../format.ts';
 import { publishProject } from '../publish-project.ts';
 import { createOutput, textTable } from '../terminal.ts';
 import { unreadFolder } from '../unread-folder.ts';
+import { whenDeployed } from '../when-deployed.ts';
+import { servedSentence } from '../when-served.ts';
 
 type PublishOptions = ServerCommandOptions & {
   domain?: string;
   label?: string;
+  preview: boolean;
   remote: boolean;
   privateAddresses: boolean;
+  wait: boolean;
 };
 
 export function publishCommand(program: Command): void {
@@ -22,7 +26,9 @@ export function publishCommand(program: Command): void {
     .argument('<folder>', 'the docs project, with docs.json in it')
     .option('--domain <domain>', 'slug or host name of the domain')
     .option('--label <label>', 'name for this content version')
+    .option('--preview', 'only the label and its preview change, and the live site does not; needs --label', false)
     .option('--no-remote', 'do not fetch the API descriptions that the project names by address: use the last copies')
+    .option('--no-wait', 'do not wait until readers of the site see it')
     .option(...privateAddresses)
     .action(async (folder: string, options: PublishOptions) => {
       const output = createOutput(options.json);
@@ -38,11 +44,18 @@ export function publishCommand(program: Command): void {
         domain,
         folder,
         label: options.label,
+        preview: options.preview,
         opened,
         added: remote.files,
       });
+      const { label, preview } = options;
+      const { contentVersion } = published;
+      const shown = options.wait
+        ? await whenDeployed(client, domain, { contentVersion, ...(preview ? { label } : {}) })
+        : undefined;
       const publication = {
         ...published,
+        ...(shown?.address === undefined ? {} : { address: shown.address }),
         diagnostics: [...remote.diagnostics, ...remote.withoutSaid(published.diagnostics)],
       };
       const lines = publication.diagnostics.map((diagnostic) => diagnosticLine(diagnostic));
@@ -51,6 +64,8 @@ export function publishCommand(program: Command): void {
         [
           ...lines,
           `Published ${counted(publication.pages, 'page')} to "${domain}" as ${publication.contentVersion}${options.label ? ` (${options.label})` : ''}.`,
+          ...(shown?.address === undefined ? [] : [await servedSentence(shown.address, contentVersion)]),
+          ...(shown === undefined || shown.address !== undefined ? [] : [`Deployment ${shown.id} is ${shown.status}.`]),
         ].join('\n'),
       );
     });

@@ -56,7 +56,12 @@ const sumOf = (taken: readonly Taken[]): number | undefined =>
 /** Starts an installation as `npm start` does, but without npm. */
 async function startedAlone(folder: string) {
   const [port = 0] = await freePorts(1);
-  const environment = { ...process.env, BINDERY_DATA: join(folder, 'data'), BINDERY_PORT: String(port) };
+  const environment = {
+    ...process.env,
+    BINDERY_DATA: join(folder, 'data'),
+    BINDERY_PORT: String(port),
+    BINDERY_DOCS_HOST_PORT: '0',
+  };
   const child = spawn(process.execPath, [bindery, 'start'], {
     env: environment,
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -54,4 +54,5 @@ projector:
 housekeeper:
   secrets: [BINDERY_TOKEN_HOUSEKEEPER_TO_PUBLISHER]
   calls: [publisher]
+deployer: {}
 {{- end }}

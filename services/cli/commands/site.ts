@@ -1,0 +1,125 @@
+import type { Command } from 'commander';
+import type { DeploymentList, DeploymentView, SiteView } from '#shared/interfaces/http/sites.ts';
+import { type ServerCommandOptions, wholeNumber, withConnection } from '../command-options.ts';
+import { connect, domainOrLocal } from '../connection.ts';
+import { formatBytes, printable } from '../format.ts';
+import { createOutput, textTable } from '../terminal.ts';
+import { DeploymentDidNotSucceed, whenDeployed } from '../when-deployed.ts';
+import { servedSentence } from '../when-served.ts';
+
+type OpenOptions = ServerCommandOptions & {
+  name?: string;
+  host?: string[];
+  previews: boolean;
+  assistantKey?: string;
+  wait: boolean;
+};
+type WaitOptions = ServerCommandOptions & { wait: boolean };
+
+const noWait = ['--no-wait', 'do not wait until readers see it'] as const;
+
+export function siteCommand(program: Command): void {
+  const site = program.command('site').description('the site of a domain, where readers see its published content');
+
+  withConnection(site.command('open'))
+    .description('open the site of a domain, or change its settings; its latest content goes live')
+    .argument('[domain]', 'slug or host name of the domain')
+    .option('--name <name>', 'first part of the address; by default the slug of the domain')
+    .option('--host <hosts...>', 'further host names, such as docs.acme.com, whose DNS leads to the platform')
+    .option('--no-previews', 'no previews of labels')
+    .option('--assistant-key <key>', 'assistant key that pages show, for their assistant and search')
+    .option(...noWait)
+    .action(async (named: string | undefined, options: OpenOptions) => {
+      const client = connect(options, 'admin');
+      const domain = domainOrLocal(named, options);
+      const { name, host: hosts, previews, assistantKey } = options;
+      const opened = await client.json<SiteView>(sitePath(domain), {
+        method: 'PUT',
+        json: { name, hosts, previews, assistantKey },
+      });
+      const output = createOutput(options.json);
+      const live = options.wait ? await whenDeployed(client, domain, {}) : undefined;
+      output.result(
+        live === undefined ? opened : { ...opened, live },
+        live === undefined
+          ? `The site is open: ${opened.address}`
+          : await servedSentence(opened.address, live.contentVersion),
+      );
+    });
+
+  withConnection(site.command('close'))
+    .description('close the site of a domain with its previews')
+    .argument('[domain]', 'slug or host name of the domain')
+    .action(async (named: string | undefined, options: ServerCommandOptions) => {
+      const domain = domainOrLocal(named, options);
+      await connect(options, 'admin').raw(sitePath(domain), { method: 'DELETE' });
+      createOutput(options.json).result({ domain, closed: true }, `The site of "${domain}" is closed.`);
+    });
+
+  withConnection(site.command('deployments'))
+    .description('list the deployments of a site and its previews, newest first')
+    .argument('[domain]', 'slug or host name of the domain')
+    .action(async (named: string | undefined, options: ServerCommandOptions) => {
+      const list = await connect(options, 'admin').json<DeploymentList>(deploymentsPath(domainOrLocal(named, options)));
+      createOutput(options.json).result(list, deploymentTable(list.deployments));
+    });
+
+  withConnection(site.command('deploy'))
+    .description('deploy the latest content again, such as after a failed deployment or an upgrade')
+    .argument('[domain]', 'slug or host name of the domain')
+    .option(...noWait)
+    .action(async (named: string | undefined, options: WaitOptions) => {
+      const client = connect(options, 'admin');
+      const domain = domainOrLocal(named, options);
+      const begun = await client.json<DeploymentView>(deploymentsPath(domain), { method: 'POST' });
+      const shown = options.wait ? ((await whenDeployed(client, domain, { id: begun.id })) ?? begun) : begun;
+      createOutput(options.json).result(shown, sentenceOf(shown));
+    });
+
+  withConnection(site.command('rollback'))
+    .description('lead readers back to an earlier deployment of the live site, at once')
+    .argument('[domain]', 'slug or host name of the domain')
+    .option('--to <deployment>', 'number of the deployment; by default the one before', wholeNumber(1, 1_000_000_000))
+    .action(async (named: string | undefined, options: ServerCommandOptions & { to?: number }) => {
+      const client = connect(options, 'admin');
+      const domain = domainOrLocal(named, options);
+      const to = options.to ?? (await deploymentBefore(await client.json(deploymentsPath(domain)), domain));
+      const shown = await client.json<DeploymentView>(`${deploymentsPath(domain)}/${to}/rollback`, { method: 'POST' });
+      createOutput(options.json).result(
+        shown,
+        `Back at deployment ${to}. ${await servedSentence(shown.address ?? '', shown.contentVersion)}`,
+      );
+    });
+}
+
+const domainPath = (domain: string): string => `/v1/domains/${encodeURIComponent(domain)}`;
+const sitePath = (domain: string): string => `${domainPath(domain)}/site`;
+const deploymentsPath = (domain: string): string => `${domainPath(domain)}/deployments`;
+
+async function deploymentBefore({ deployments }: DeploymentList, domain: string): Promise<number> {
+  const before = deployments.find(({ canRollBack }) => canRollBack);
+  if (before === undefined)
+    throw new DeploymentDidNotSucceed(`No earlier deployment of "${domain}" is kept, so there is none to go back to.`);
+  return before.id;
+}
+
+const sentenceOf = ({ id, status, address }: DeploymentView): string =>
+  `Deployment ${id} is ${status}${address === undefined ? '' : `: ${address}`}`;
+
+/** A table of deployments. Pure. */
+export function deploymentTable(deployments: readonly DeploymentView[]): string {
+  if (deployments.length === 0) return 'No deployments.';
+  return textTable(
+    ['No.', 'Status', 'Requested (UTC)', 'Took', 'Size', 'Cause', 'Content', 'Address or error'],
+    deployments.map((each) => [
+      String(each.id),
+      each.status,
+      each.requestedAt.slice(0, 19).replace('T', ' '),
+      each.durationMs === undefined ? '' : `${(each.durationMs / 1_000).toFixed(1)} s`,
+      each.sizeBytes === undefined ? '' : formatBytes(each.sizeBytes),
+      `${each.cause}${each.label === undefined ? '' : ` ${printable(each.label)}`}`,
+      each.contentVersion.slice(0, 11),
+      printable(each.address ?? each.error ?? (each.canRollBack ? 'can be rolled back to' : '')),
+    ]),
+  );
+}

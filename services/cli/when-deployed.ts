@@ -1,0 +1,72 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { DeploymentList, DeploymentView, SiteView } from '#shared/interfaces/http/sites.ts';
+import { type ApiClient, ApiFailure, retryWhileAway } from './api-client.ts';
+
+/** A deployment failed or took too long. The message tells which. */
+export class DeploymentDidNotSucceed extends Error {
+  override name = 'DeploymentDidNotSucceed';
+}
+
+const firstPauseMs = 100;
+const longestPauseMs = 2_000;
+const withinMs = 15 * 60_000;
+/** Time in which the platform begins the deployment of a publication. */
+const beginsWithinMs = 15_000;
+
+/**
+ * Resolves when readers see a deployment, or a later one took its place: the one with that number, else the newest of that content and label. Resolves
+ * to undefined if the domain has no site, or nothing to deploy. Rejects with `DeploymentDidNotSucceed`.
+ */
+export async function whenDeployed(
+  client: ApiClient,
+  domain: string,
+  wanted: { id?: number; contentVersion?: string; label?: string | undefined },
+): Promise<DeploymentView | undefined> {
+  if (wanted.label !== undefined && !(await hasPreviews(client, domain))) return undefined;
+  const startedAt = performance.now();
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 1.3)) {
+    const list = await deploymentsOf(client, domain);
+    if (list === undefined) return undefined;
+    const found = list.deployments.find(
+      (each) =>
+        (wanted.id === undefined || each.id === wanted.id) &&
+        each.label === wanted.label &&
+        (wanted.contentVersion === undefined || each.contentVersion === wanted.contentVersion),
+    );
+    const elapsedMs = performance.now() - startedAt;
+    if (found === undefined && elapsedMs > beginsWithinMs) return undefined;
+    switch (found?.status) {
+      case 'live':
+      case 'replaced':
+      case 'superseded':
+      case 'ended':
+        return found;
+      case 'failed':
+        throw new DeploymentDidNotSucceed(
+          `Deployment ${found.id} failed, and readers see the one before: ${found.error ?? ''}`,
+        );
+      case 'waiting':
+      case 'running':
+      case undefined:
+    }
+    if (elapsedMs > withinMs)
+      throw new DeploymentDidNotSucceed(
+        `The deployment was not live within ${withinMs / 60_000} minutes. It goes on: "bindery site deployments" shows it.`,
+      );
+    await delay(pauseMs);
+  }
+}
+
+const hasPreviews = async (client: ApiClient, domain: string): Promise<boolean> =>
+  (await found<SiteView>(client, `/v1/domains/${encodeURIComponent(domain)}/site`))?.previews ?? false;
+
+async function deploymentsOf(client: ApiClient, domain: string): Promise<DeploymentList | undefined> {
+  return await found<DeploymentList>(client, `/v1/domains/${encodeURIComponent(domain)}/deployments`);
+}
+
+async function found<T>(client: ApiClient, path: string): Promise<T | undefined> {
+  return await retryWhileAway(() => client.json<T>(path)).catch((error: unknown) => {
+    if (error instanceof ApiFailure && error.status === 404) return undefined;
+    throw error;
+  });
+}

@@ -1,0 +1,36 @@
+import { createServer } from 'node:http';
+import { onTestFinished, expect, test } from 'vitest';
+import { contentHeader } from '#shared/interfaces/http/sites.ts';
+import { onLoopback } from '../../test/support/on-loopback.ts';
+import { servedSentence } from './when-served.ts';
+
+const contentVersion = `cv_${'1'.repeat(32)}`;
+
+/** Address of a site that serves these contents one after the other. */
+async function siteWith(...contents: string[]): Promise<string> {
+  const hosts: (string | undefined)[] = [];
+  const server = await onLoopback(
+    createServer((request, response) => {
+      hosts.push(request.headers.host);
+      const content = contents.length > 1 ? contents.shift() : contents[0];
+      response.writeHead(200, { [contentHeader]: content }).end();
+    }),
+  );
+  onTestFinished(async () => {
+    await server.close();
+    expect(new Set(hosts)).toEqual(new Set([`demo.localhost:${new URL(server.url).port}`]));
+  });
+  return `http://demo.localhost:${new URL(server.url).port}`;
+}
+
+test('waits until the site serves the content, on names that no resolver knows', async () => {
+  const address = await siteWith('cv_before', 'cv_before', contentVersion);
+  expect(await servedSentence(address, contentVersion)).toBe(`Readers see it at ${address}`);
+});
+
+test('does not claim that readers see a site which cannot be reached', async () => {
+  const server = await onLoopback(createServer());
+  await server.close();
+  const address = `http://demo.localhost:${new URL(server.url).port}`;
+  expect(await servedSentence(address, contentVersion)).toContain('could not be seen from here');
+});
