@@ -131,7 +131,13 @@ export function followBundle(
   }
 
   const store = (source: StoredVersion['source'], place: BundlePlace) =>
-    folder.add(source, { place, maxBytes, check: ({ label }) => checkVersion(label), signal });
+    folder.add(source, {
+      place,
+      maxBytes,
+      earlier: versions.active(),
+      check: ({ label }) => checkVersion(label),
+      signal,
+    });
 
   function checkVersion(label: string | undefined): void {
     const { version } = config;

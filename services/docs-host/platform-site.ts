@@ -238,7 +238,10 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
     let next: StoredVersion;
     try {
       const place = { kind: 'archive', file: downloaded.file } as const;
-      next = await opened.add({ key: `job ${jobId}`, sha256 }, { place, maxBytes: tools.maxBytes, signal });
+      const active = versions.active();
+      // A damaged file must not be linked again.
+      const earlier = active === undefined || damaged.has(active.id) ? undefined : active;
+      next = await opened.add({ key: `job ${jobId}`, sha256 }, { place, maxBytes: tools.maxBytes, earlier, signal });
     } finally {
       await rm(opened.incoming, { recursive: true, force: true });
     }

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { isDeepStrictEqual, promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import {
   type WildcardRedirect,
@@ -12,6 +12,7 @@ import { jsonIn, sha256Of, sha256OfJson, sha256OfStream } from '#shared/runtime/
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { Redirection } from '#shared/docs/render/redirects.ts';
 import { BundleRefused } from './bundle-refused.ts';
+import { type EarlierVersion, linkFile, pagesDigest } from './earlier-version.ts';
 import { contentType, isText, mayBeVersioned } from './hosted-types.ts';
 import { previewFiles, previewNoteOf } from './preview-note.ts';
 import { policyOf, redirectOf, rewritePage, type SiteAddresses } from './rewrite-page.ts';
@@ -54,6 +55,7 @@ export async function prepareSite(
   making: Making,
   manifest: VersionList['manifest'],
   found: ReadonlyMap<string, { size: number; sha256: string }>,
+  earlier?: EarlierVersion,
 ): Promise<void> {
   for (const made of ['pages', 'br', 'gzip', headFile]) await rm(join(folder, made), { recursive: true, force: true });
   const { base, isAirGapped, preview } = making;
@@ -74,6 +76,33 @@ export async function prepareSite(
     const variants = Object.fromEntries(copies.map(([encoding, bytes]) => [encoding, described(bytes)]));
     files.set(path, { ...described(body), type: contentType(path), isPage, ...more, ...variants });
   };
+  // Pages are made of their source, of the names of other pages, and of the bytes of files that display them.
+  const hasSamePages =
+    earlier !== undefined &&
+    earlier.list.token === token &&
+    isDeepStrictEqual(makingOf(earlier.list), makingOf(making)) &&
+    earlier.pages === pagesDigest(found.keys());
+  /** Takes the prepared file of the earlier version, if it was made of the same. */
+  const takeAgain = async (path: string, isPage: boolean): Promise<boolean> => {
+    if (earlier === undefined || earlier.sha256Of(path) !== found.get(path)?.sha256 || (isPage && !hasSamePages))
+      return false;
+    const file = earlier.list.file(path);
+    const redirection = isPage && file === undefined ? earlier.list.redirect(sourceOf(path)) : undefined;
+    if (redirection !== undefined) redirects.set(sourceOf(path), redirection);
+    if (file === undefined || file.isMade !== isPage) return redirection !== undefined;
+    const copies = [
+      ...(isPage ? [undefined] : []),
+      ...(file.br ? ['br' as const] : []),
+      ...(file.gzip ? ['gzip' as const] : []),
+    ];
+    for (const encoding of copies) {
+      const to = fileOf(folder, path, file, encoding);
+      await mkdir(dirname(to), { recursive: true });
+      if (!(await linkFile(fileOf(earlier.folder, path, file, encoding), to))) return false;
+    }
+    files.set(path, file);
+    return true;
+  };
   const prepareFile = async (path: string): Promise<void> => {
     const digest = digestOf(path) ?? '';
     const isPage = path.endsWith('.html');
@@ -86,6 +115,7 @@ export async function prepareSite(
       files.set(path, { ...original, digest, type, isPage, isMade: false });
       return;
     }
+    if (await takeAgain(path, isPage)) return;
     const body = await readFile(join(folder, 'files', path));
     if (!isPage) return await keep(path, body, { digest, isMade: false });
     const html = body.toString('utf8');
@@ -94,7 +124,7 @@ export async function prepareSite(
       const page = Buffer.from(rewritePage(html, path, addresses, note));
       return await keep(path, page, { digest, isMade: true, policy: policyOf(html, isAirGapped) });
     }
-    redirects.set(`/${path.slice(0, -'.html'.length)}`, redirection);
+    redirects.set(sourceOf(path), redirection);
   };
   const isLarge = (path: string): boolean => path.endsWith('.html') && (found.get(path)?.size ?? 0) > largePageBytes;
   const [large = [], small = []] = [true, false].map((wanted) =>
@@ -107,6 +137,14 @@ export async function prepareSite(
   const about = { ...making, token, manifest, wildcards: await wildcardsIn(folder, found) };
   await writeVersionList(folder, about, files, redirects);
 }
+
+const sourceOf = (path: string): string => `/${path.slice(0, -'.html'.length)}`;
+
+const makingOf = ({ base, isAirGapped, preview }: Making): Making => ({
+  base,
+  isAirGapped,
+  ...(preview && { preview }),
+});
 
 /** Names the bytes of all files that display pages, so that a version with the same ones has the same addresses. */
 function tokenOf(found: ReadonlyMap<string, { sha256: string }>): string {
@@ -153,9 +191,11 @@ export async function readPreparedSite(folder: string): Promise<VersionList | un
 
 const described = (bytes: Uint8Array) => ({ size: bytes.length, sha256: sha256Of(bytes) });
 
+/** Writes a new file. One of the same name, which may be linked to an earlier version, is replaced and not changed. */
 async function write(file: string, bytes: Uint8Array): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, bytes);
+  await rm(file, { force: true });
+  await writeFile(file, bytes, { flag: 'wx' });
 }
 
 const brotli = promisify(brotliCompress);

@@ -7,7 +7,7 @@ import type { Logger } from '#shared/runtime/telemetry.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { BundleRefused } from './bundle-refused.ts';
 import { prepareInChild } from './prepare-in-child.ts';
-import { type BundlePlace, madeAs, type SiteMaking } from './prepare-version.ts';
+import { type BundlePlace, madeAs, type SiteMaking, type VersionRequest } from './prepare-version.ts';
 import { readPreparedSite } from './prepared-site.ts';
 import { type Making, readVersionList, type VersionList } from './version-list.ts';
 import type { VersionLists } from './version-lists.ts';
@@ -44,6 +44,8 @@ export type NewVersion = {
   place: BundlePlace;
   /** Size limit of the archive. */
   maxBytes: number;
+  /** Version that this one follows: its files are linked where they are the same. */
+  earlier?: StoredVersion | undefined;
   /** Throws if the version is not wanted. */
   check?: (manifest: VersionList['manifest']) => void;
   signal?: AbortSignal;
@@ -142,39 +144,39 @@ export async function openSiteFolder(
   /** Unpacks and prepares a version, in a child process. Its files are removed if that fails. */
   async function add(
     source: BundleSource,
-    { place, maxBytes, check = () => {}, signal }: NewVersion,
+    { place, maxBytes, earlier, check = () => {}, signal }: NewVersion,
   ): Promise<StoredVersion> {
     const unfinished = join(versions, `unfinished-${randomBase62(8)}`);
     try {
-      const list = await prepared(unfinished, place, maxBytes, signal);
+      const list = await prepared(unfinished, { place, maxBytes, earlier: earlier?.folder }, signal);
       check(list.manifest);
       await writeFile(join(unfinished, 'source.json'), JSON.stringify(source));
       const id = `${list.token}-${randomBase62(8)}`;
       await rename(unfinished, join(versions, id));
-      return taken(id, source, list);
+      return taken(id, source, list, earlier?.isChecked);
     } catch (error) {
       await rm(unfinished, { recursive: true, force: true });
       throw error;
     }
   }
 
-  function taken(id: string, source: BundleSource, list: VersionList): StoredVersion {
+  function taken(id: string, source: BundleSource, list: VersionList, isChecked = true): StoredVersion {
     lists.keep({ id }, list);
-    return { id, folder: join(versions, id), source, isChecked: true };
+    return { id, folder: join(versions, id), source, isChecked };
   }
 
   /** Prepares a version again in place, because the disk may have no space for two. If it is interrupted, the next start repeats it from the same files. */
   async function addInPlace(id: string, source: BundleSource): Promise<StoredVersion> {
-    return taken(id, source, await prepared(join(versions, id), { kind: 'own-files' }, Number.MAX_SAFE_INTEGER));
+    return taken(id, source, await prepared(join(versions, id), ownFiles));
   }
 
   async function prepared(
     at: string,
-    place: BundlePlace,
-    maxBytes: number,
+    { place, maxBytes, earlier }: Pick<VersionRequest, 'place' | 'maxBytes' | 'earlier'>,
     signal?: AbortSignal,
   ): Promise<VersionList> {
-    await prepareInChild({ place, folder: at, making: making(), maxBytes }, signal, childMegabytes?.());
+    const request = { place, folder: at, making: making(), maxBytes, earlier };
+    await prepareInChild(request, signal, childMegabytes?.());
     const list = await readVersionList(at);
     if (list === undefined) throw new Error(`the list of the version in ${at} cannot be read`);
     return list;
@@ -232,5 +234,7 @@ export function isMadeAs(list: Making & Pick<VersionList, 'manifest'>, making: S
   const { base, isAirGapped, preview } = madeAs(making, list.manifest);
   return list.base === base && list.isAirGapped === isAirGapped && isDeepStrictEqual(list.preview, preview);
 }
+
+const ownFiles = { place: { kind: 'own-files' }, maxBytes: Number.MAX_SAFE_INTEGER } as const;
 
 const isFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '');

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { lstat, mkdir, readdir, readFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Readable, Transform, Writable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { deploymentTypes } from '#shared/contracts/stored-objects.ts';
@@ -17,6 +18,7 @@ import {
 import { jsonIn, sha256Of } from '#shared/runtime/canonical-json.ts';
 import { firstProblem, problemText } from '#shared/runtime/problem-text.ts';
 import { BundleRefused } from './bundle-refused.ts';
+import { type EarlierVersion, linkFile } from './earlier-version.ts';
 import { configPath } from './hosted-types.ts';
 import type { VersionList } from './version-list.ts';
 import { readRegularFile } from './read-regular-file.ts';
@@ -44,13 +46,14 @@ const manifestSchema = z.looseObject({
 
 /**
  * Unpacks a bundle into a new folder and checks every file against the manifest. Throws `BundleRefused` with the reason if its contents differ from
- * its manifest; the caller must remove the folder then. `sha256`: digest of the archive, in case it is replaced while it is read.
+ * its manifest; the caller must remove the folder then. `sha256`: digest of the archive, in case it is replaced while it is read. `earlier`: a version
+ * whose files are linked where they are the same.
  */
 export async function unpackBundle(
   file: string,
   folder: string,
   maxBytes: number,
-  sha256?: string,
+  { sha256, earlier }: { sha256?: string | undefined; earlier?: EarlierVersion | undefined } = {},
 ): Promise<UnpackedBundle> {
   const whole = createHash('sha256');
   const packed = new Transform({
@@ -63,7 +66,7 @@ export async function unpackBundle(
   // The error is not lost, because `packed` emits it, too.
   pipeline(body, packed).catch(() => {});
   const archive = readArchive(packed, budgetsOf(maxBytes), { portableNames: true, oneMember: true });
-  const unpacked = await checked(withoutTopFolder(archive), folder);
+  const unpacked = await checked(withoutTopFolder(archive), folder, storing(earlier));
   if (sha256 !== undefined && whole.digest('hex') !== sha256)
     throw new BundleRefused('the bundle changed while it was unpacked');
   return unpacked;
@@ -76,7 +79,9 @@ export async function copyBundle(unpacked: string, folder: string, maxBytes: num
 
 /** Checks an unpacked bundle in place, in the same way. */
 export async function checkBundle(unpacked: string): Promise<UnpackedBundle> {
-  return await checked(filesOfFolder(unpacked, budgetsOf(Number.MAX_SAFE_INTEGER)), unpacked, (body) => measured(body));
+  return await checked(filesOfFolder(unpacked, budgetsOf(Number.MAX_SAFE_INTEGER)), unpacked, ({ body }) =>
+    measured(body),
+  );
 }
 
 const budgetsOf = (maxBytes: number): ArchiveBudgets => ({
@@ -89,11 +94,11 @@ const budgetsOf = (maxBytes: number): ArchiveBudgets => ({
 async function checked(
   files: AsyncIterable<ArchiveFile>,
   folder: string,
-  keep: (body: Readable, file: string) => Promise<FoundFile> = store,
+  keep: (file: ArchiveFile, to: string) => Promise<FoundFile> = storing(),
 ): Promise<UnpackedBundle> {
   const found = new Map<string, FoundFile>();
   try {
-    for await (const { path, body } of files) found.set(path, await keep(body, join(folder, path)));
+    for await (const file of files) found.set(file.path, await keep(file, join(folder, file.path)));
   } catch (error) {
     throw error instanceof ArchiveRefused
       ? new BundleRefused(`the bundle is refused: ${error.message}`, { cause: error })
@@ -168,10 +173,25 @@ async function* filesBelow(folder: string, below: string): AsyncGenerator<Archiv
   }
 }
 
-async function store(body: Readable, file: string): Promise<FoundFile> {
-  await mkdir(dirname(file), { recursive: true });
-  // Names in an archive are unique, so an existing file is not ours.
-  return await measured(body, createWriteStream(file, { flags: 'wx' }));
+/** Files up to this size are held in memory until they are written. */
+const mostHeldBytes = 1024 * 1024;
+
+/** Returns a function that writes a file of a bundle, or links it if `earlier` has the same. */
+function storing(earlier?: EarlierVersion): (file: ArchiveFile, to: string) => Promise<FoundFile> {
+  const folders = new Set<string>();
+  return async ({ path, size, body }, to) => {
+    const folder = dirname(to);
+    if (!folders.has(folder)) await mkdir(folder, { recursive: true });
+    folders.add(folder);
+    // Names in an archive are unique, so an existing file is not ours.
+    if (size > mostHeldBytes) return await measured(body, createWriteStream(to, { flags: 'wx' }));
+    const bytes = await buffer(body);
+    const found = { size: bytes.length, sha256: sha256Of(bytes) };
+    const isSame = earlier?.sha256Of(path) === found.sha256;
+    if (!isSame || !(await linkFile(join(earlier.folder, 'files', path), to)))
+      await writeFile(to, bytes, { flag: 'wx' });
+    return found;
+  };
 }
 
 async function measured(body: Readable, to: Writable = new Writable({ write: (_chunk, _encoding, done) => done() })) {

@@ -11,6 +11,8 @@ export type LoadOptions = {
   /** Paths of the requests, in turns. All are GET. */
   paths: readonly string[];
   headers?: Readonly<Record<string, string>>;
+  /** Host names of the requests, in turns; by default the address of the server. */
+  hosts?: readonly string[];
   connections: number;
   seconds: number;
 };
@@ -34,11 +36,18 @@ export async function measureLoad(options: LoadOptions): Promise<Load> {
 
 const endOfHead = '\r\n\r\n';
 
-async function generate({ port, paths, headers = {}, connections, seconds }: LoadOptions): Promise<Load> {
-  const lines = Object.entries({ host: `127.0.0.1:${port}`, ...headers }).map(
-    ([name, value]) => `${name}: ${value}\r\n`,
+async function generate({
+  port,
+  paths,
+  headers = {},
+  hosts = [`127.0.0.1:${port}`],
+  connections,
+  seconds,
+}: LoadOptions): Promise<Load> {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const requests = hosts.flatMap((host) =>
+    paths.map((path) => Buffer.from(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\n${lines.join('')}\r\n`)),
   );
-  const requests = paths.map((path) => Buffer.from(`GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`));
   const times: number[] = [];
   const statuses: Record<string, number> = {};
   const startedAt = performance.now();
