@@ -31,7 +31,7 @@ import type { HostedFile, VersionList } from './version-list.ts';
 import { DamagedVersion, type VersionLists } from './version-lists.ts';
 import { closeSlowest } from './slow-clients.ts';
 
-const mostRemembered = 20_000;
+const mostRemembered = 8_000;
 const longestRemembered = 300;
 const stalledAfterMs = 90_000;
 const keptAliveMs = 75_000;
