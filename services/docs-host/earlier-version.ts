@@ -8,8 +8,8 @@ import { errorCode } from '#shared/runtime/failures.ts';
 import { readVersionList, type VersionList } from './version-list.ts';
 
 /**
- * The version that a new one follows. Files that are the same in both get hard links, so a new version writes and compresses only the files that changed. No
- * file of a version is ever changed in place, and each version can be removed without the other.
+ * The version that a new one follows. Files that are the same in both get hard links, so a new version writes and compresses only the files that changed.
+ * The files of a version are never changed in place, and each version can be removed without the other.
  */
 export type EarlierVersion = {
   folder: string;
