@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { LRUCache } from 'lru-cache';
@@ -7,6 +6,7 @@ import { byteRange } from '#shared/http/byte-range.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { sha256Of, sha256OfStream } from '#shared/runtime/canonical-json.ts';
 import { type Encoding, fileOf } from './prepared-site.ts';
+import { readWhole } from './read-whole.ts';
 import type { ServedVersion } from './served-versions.ts';
 import type { HostedFile } from './version-list.ts';
 import { DamagedVersion } from './version-lists.ts';
@@ -57,13 +57,14 @@ export function fileAnswers(memoryBytes: number, keptBy: KeptBy = 'public') {
     const damaged = (): never => {
       throw new DamagedVersion(version.id, `${path}${encoding === undefined ? '' : ` (${encoding})`}`);
     };
-    const readBody = size <= mostInMemory ? readFile(name) : Promise.resolve(undefined);
+    const readBody = size <= mostInMemory ? readWhole(name, size) : Promise.resolve(undefined);
     const body = await readBody.catch((error: unknown) => {
       if (errorCode(error) !== 'ENOENT' || version.isChecked) throw error;
       return damaged();
     });
+    if (body !== undefined && body.length !== size) damaged();
     if (!version.isChecked) {
-      const found = body === undefined ? await sha256OfStream(createReadStream(name)).catch(damaged) : sha256Of(body);
+      const found = body === undefined ? await digestOf(name) : sha256Of(body);
       if (found !== sha256) damaged();
     }
     return { encoding, size, headers: headersOf(path, file, encoding, answer, keptBy), body };
@@ -89,6 +90,13 @@ export function fileAnswers(memoryBytes: number, keptBy: KeptBy = 'public') {
     });
   };
 }
+
+/** SHA-256 of a file; undefined if it is lost. */
+const digestOf = (file: string): Promise<string | undefined> =>
+  sha256OfStream(createReadStream(file)).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  });
 
 type Found = { version: ServedVersion; path: string; file: HostedFile };
 

@@ -115,7 +115,7 @@ test.each([
 });
 
 const bundle =
-  'window.binderyConfig = {\n  "deployment": "cloud",\n  "features": {\n    "search": "server",\n    "assistant": true\n  },\n  "siteUrl": "https://docs.example.com",\n  "serverUrl": "https://bindery.example.com",\n  "assistantKey": "svc_dsc_1"\n};\n';
+  'window.binderyConfig = {\n  "deployment": "cloud",\n  "features": {\n    "search": "server",\n    "assistant": true\n  },\n  "siteUrl": "https://docs.example.com",\n  "serverUrl": "https://bindery.example.com",\n  "assistantKey": "svc_dsc_1",\n  "analytics": {\n    "plausible": {\n      "domain": "docs.example.com"\n    },\n    "consent": {\n      "key": "cookies",\n      "value": "yes"\n    }\n  }\n};\n';
 const manifest = { sha256: '0'.repeat(64), domain: 'acme', deployment: 'cloud' as const };
 
 /** The configuration that a page would find on `window`. */
@@ -135,6 +135,7 @@ test('config.js is that of the bundle where the host has nothing to say', () => 
     serverUrl: 'https://bindery.example.com',
     assistantKey: 'svc_dsc_1',
     features: { search: 'server', assistant: true },
+    analytics: { plausible: { domain: 'docs.example.com' }, consent: { key: 'cookies', value: 'yes' } },
   });
 });
 
@@ -151,6 +152,7 @@ test('another deployment type has its own features, and an air-gapped site names
     serverUrl: '',
     assistantKey: '',
     features: { search: 'off', assistant: false, analytics: false, playground: false },
+    analytics: {},
   });
   expect(
     configOf({

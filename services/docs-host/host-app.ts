@@ -43,8 +43,8 @@ export type HostedSite = {
   /** Address of the site, for its pages; undefined: that of the bundle. */
   readonly siteUrl: string | undefined;
   readonly isPreview: boolean;
-  /** Called for a version that cannot be read as it was written. */
-  onDamaged(version: ServedVersion): void;
+  /** Called with the id of a version that cannot be read as it was written. */
+  onDamaged(version: string): void;
 };
 
 /** The answer to a request that leads to no site. */
@@ -192,7 +192,7 @@ function siteAnswers(config: DocsHostConfig, lists: VersionLists, platform: Aske
     // The request is answered from this version to the end, even if another becomes active meanwhile.
     const version = site.versions.active();
     const failed = (error: unknown): void => {
-      if (error instanceof DamagedVersion && version !== undefined) site.onDamaged(version);
+      if (error instanceof DamagedVersion) site.onDamaged(error.version);
       if (isGone(request)) return;
       logger.error({ err: error }, 'a file could not be sent');
       if (response.headersSent) response.destroy();

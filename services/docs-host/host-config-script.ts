@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { JsonValue } from '#shared/docs/project/json-values.ts';
 import { siteConfigScript } from '#shared/docs/render/site/site-config.ts';
 import { deploymentTypes, siteFeatures } from '#shared/contracts/stored-objects.ts';
 import { jsonIn } from '#shared/runtime/canonical-json.ts';
@@ -12,6 +13,7 @@ const bundleConfigSchema = z.object({
   siteUrl: z.string().catch('').default(''),
   serverUrl: z.string().catch('').default(''),
   assistantKey: z.string().catch('').default(''),
+  analytics: z.record(z.string(), z.record(z.string(), z.string())).catch({}).default({}),
 });
 
 /** Pages require a key. The host drops this one and sends its own, which no reader sees. It has the form of a key and is valid nowhere. */
@@ -57,10 +59,17 @@ export function hostConfigScript(
   const script = siteConfigScript(
     { deployment, domain: throughHost ? asked.domain : manifest.domain, site },
     (config.siteUrl ?? found.siteUrl).replace(/\/+$/, ''),
+    integrationsOf(found.analytics),
   );
   const ownServer = `window.binderyConfig.serverUrl = location.origin + ${JSON.stringify(config.basePath)};\n`;
   return throughHost ? script + ownServer : script;
 }
+
+/** The services that count visits, as docs.json names them. */
+const integrationsOf = ({ consent, ...services }: Record<string, Record<string, string>>): JsonValue => ({
+  ...services,
+  ...(consent !== undefined && { cookies: consent }),
+});
 
 /** Features that need a server are left out. */
 const withoutServer = ({ search, playground }: DocsHostConfig['features']): DocsHostConfig['features'] => ({

@@ -1,3 +1,4 @@
+import { existsSync, renameSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -7,6 +8,7 @@ import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { errorCode, messageOf, Unavailable } from '#shared/runtime/failures.ts';
 import { pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
+import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { BundleRefused, LinkRefused } from './bundle-refused.ts';
 import { callPlatform } from './call-platform.ts';
 import { type DeploymentQueue, placesOfDeployments } from './deployment-queue.ts';
@@ -208,7 +210,10 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
   const isReady = async (version: ServedVersion): Promise<boolean> =>
     await Promise.resolve(lists.of(version)).then(
       (list) => isMadeAs(list, making()),
-      () => false,
+      (error: unknown) => {
+        if (error instanceof DamagedVersion || error instanceof BundleRefused) return false;
+        throw error;
+      },
     );
 
   /** Downloads and prepares the bundle of a deployment, and answers from it. */
@@ -217,6 +222,8 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
     const megabytes = megabytesOf(isLarge());
     prepareSoon(megabytes);
     const { site, jobId, sha256, sizeBytes } = served;
+    if (sizeBytes > tools.maxBytes)
+      throw new BundleRefused(`the bundle has ${sizeBytes} bytes, more than BINDERY_MAX_BUNDLE_MB allows`);
     const link = await callPlatform({
       platform,
       path: '/v1/sites/links',
@@ -227,8 +234,6 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
       signal,
     });
     const maxBytes = Math.min(tools.maxBytes, sizeBytes);
-    if (sizeBytes > tools.maxBytes)
-      throw new BundleRefused(`the bundle has ${sizeBytes} bytes, more than BINDERY_MAX_BUNDLE_MB allows`);
     const downloaded = await downloadBundle(
       link.bundleUrl,
       opened.incoming,
@@ -299,12 +304,12 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
       (error: unknown) => !(error instanceof DamagedVersion),
     );
 
-  function onDamaged(version: ServedVersion): void {
-    if (damaged.has(version.id)) return;
-    damaged.add(version.id);
+  function onDamaged(version: string): void {
+    if (damaged.has(version)) return;
+    damaged.add(version);
     logger.error(
-      { site: record.served.site, version: version.id },
-      'a stored version is damaged, and is prepared again',
+      { site: record.served.site, version },
+      'a stored version is damaged, and is made again if it is needed',
     );
     deploySoon();
   }
@@ -319,8 +324,8 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
       const { sha256, jobId, hosts } = record.served;
       const isNew = sha256 !== served.sha256 || jobId !== served.jobId || record.goneAt !== undefined;
       const hasOtherDay = record.served.label !== undefined && record.served.liveSince !== served.liveSince;
-      const isClaim = isNew || hosts.join() !== served.hosts.join();
-      if (!isClaim && JSON.stringify(record.served) === JSON.stringify(served)) return;
+      const isClaim = record.goneAt !== undefined || hosts.join() !== served.hosts.join();
+      if (!isNew && JSON.stringify(record.served) === JSON.stringify(served)) return;
       if (record.goneAt !== undefined) leave = new AbortController();
       const { goneAt: _, ...kept } = record;
       record = { ...kept, served, ...(isClaim && { claimedAt: Date.now() }) };
@@ -341,7 +346,8 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
     /** Reads the list of the active version, and takes the deployment if it is not served as it is to be. */
     async check(): Promise<void> {
       const active = parts?.versions.active();
-      if (active === undefined || !isServed(active) || !(await isReady(active))) deploySoon();
+      const isRight = active !== undefined && isServed(active) && (await isReady(active).catch(() => false));
+      if (!isRight) deploySoon();
     },
     /** Serves the site no more. Its folder stays for a while, in case that it comes back. */
     end(): void {
@@ -352,13 +358,17 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
       queue.remove(record.served.site);
       leave.abort(new Error('the site is gone'));
     },
-    /** Removes the folder of a site that is gone. False if its deployment has not ended yet. */
-    async remove(): Promise<boolean> {
-      if (queue.isRunning(record.served.site)) return false;
+    /**
+     * Moves the folder of a site that is gone away, and returns its new name for its removal; undefined if the site came back, or its deployment has
+     * not ended yet. The site is not used afterwards. The folder is moved at once, so that a site of the same name that comes later has its own.
+     */
+    async moveAway(): Promise<string | undefined> {
       await saved;
+      if (record.goneAt === undefined || queue.isRunning(record.served.site)) return undefined;
       for (const version of parts?.versions.all() ?? []) lists.forget(version);
-      await rm(folder, { recursive: true, force: true });
-      return true;
+      const away = `${folder}.gone-${randomBase62(8)}`;
+      if (existsSync(folder)) renameSync(folder, away);
+      return away;
     },
     sweep: async (): Promise<void> => {
       if (parts?.versions.isToSweep() === true) await parts.versions.sweep();

@@ -95,6 +95,13 @@ export async function openPlatformSites(
     for (const name of names) if (!known.has(name)) await rm(join(root, name), { recursive: true, force: true });
   }
 
+  async function remove(name: string, site: PlatformSite): Promise<void> {
+    const away = await site.moveAway();
+    if (away === undefined) return;
+    sites.delete(name);
+    await rm(away, { recursive: true, force: true });
+  }
+
   async function openStored(): Promise<void> {
     await mkdir(root, { recursive: true });
     const found = await inParallel(await readdir(root), openedAtOnce, async (name) => {
@@ -144,8 +151,7 @@ export async function openPlatformSites(
       for (const [name, site] of sites) {
         const { goneAt } = site.record();
         if (goneAt === undefined) await site.sweep();
-        else if (now - goneAt >= goneMs && (await site.remove()) && site.record().goneAt !== undefined)
-          sites.delete(name);
+        else if (now - goneAt >= goneMs) await remove(name, site);
       }
     },
     counts() {

@@ -1,13 +1,14 @@
 /*
  * A documentation host of many sites: the time from a deployment in the feed until readers see it, the memory with all sites read, and requests a second
- * over all of them. `npm run bench:docs-host-sites -- [sites] [pages]`
+ * over a few of them and over all, beside nginx with the same files if it is on the PATH. `npm run bench:docs-host-sites -- [sites] [pages]`
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, link, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { onPath } from '#infra/setup/server-locations.mjs';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
 import { packTar } from '../support/archives.ts';
 import { askHost } from '../support/ask-host.ts';
@@ -17,7 +18,7 @@ import { acceptsConnections } from '../support/server-process.ts';
 import { sitesPlatform } from '../support/sites-platform.ts';
 import { unpackedSite } from '../support/unpacked-site.ts';
 import { medianOf } from './export/measurement.ts';
-import { measureLoad } from './load-generator.ts';
+import { type Load, measureLoad } from './load-generator.ts';
 
 const [sites = 1_000, pages = 50] = process.argv.slice(2).map(Number);
 const changes = 10;
@@ -30,6 +31,9 @@ const platform = await sitesPlatform();
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const bundles = new Map<string, Buffer>();
 let host: ChildProcess | undefined;
+let nginx: ChildProcess | undefined;
+/** The folders of the served versions. */
+const versions: { site: string; folder: string }[] = [];
 
 /** The text of a page: headings, paragraphs of different words, a table and code. */
 function pageText(at: number, mark: string): string {
@@ -118,9 +122,10 @@ async function copySites(): Promise<void> {
   const root = join(data, 'docs-host/sites');
   const [first = ''] = await readdir(root);
   const record = JSON.parse(await readFile(join(root, first, 'served.json'), 'utf8')) as { served: object };
-  const versions = join(root, first, 'versions');
+  const stored = join(root, first, 'versions');
   const { active } = JSON.parse(await readFile(join(root, first, 'state.json'), 'utf8')) as { active: string };
-  const isOlder = (path: string) => path.startsWith(`${versions}/`) && !path.startsWith(join(versions, active));
+  const isOlder = (path: string) => path.startsWith(`${stored}/`) && !path.startsWith(join(stored, active));
+  versions.push({ site: 'site-0', folder: join(stored, active) });
   for (let at = 1; at < sites; at += 1) {
     const site = `acme/site-${at}`;
     const to = join(root, createHash('sha256').update(site).digest('hex').slice(0, 32));
@@ -137,8 +142,34 @@ async function copySites(): Promise<void> {
     // The ids of versions are unique over all sites.
     const id = `${active.slice(0, 17)}${String(at).padStart(8, '0')}`;
     await rename(join(to, 'versions', active), join(to, 'versions', id));
+    versions.push({ site: `site-${at}`, folder: join(to, 'versions', id) });
     await writeFile(join(to, 'state.json'), JSON.stringify({ formatVersion: 1, active: id }));
   }
+}
+
+/** nginx with the prepared pages of all sites, and their copies in gzip. */
+async function startNginx(): Promise<number> {
+  const [at = 0] = await freePorts(1);
+  const root = join(folder, 'root');
+  for (const { site, folder: version } of versions) {
+    await mkdir(join(root, `${site}.localhost/guides`), { recursive: true });
+    for (let page = 0; page < pages; page += 1) {
+      const to = join(root, `${site}.localhost/guides/page-${page}`);
+      await link(join(version, `pages/guides/page-${page}.html`), to);
+      await link(join(version, `gzip/guides/page-${page}.html`), `${to}.gz`);
+    }
+  }
+  const config = join(folder, 'nginx.conf');
+  await writeFile(
+    config,
+    `daemon off; master_process off; pid ${folder}/nginx.pid; error_log ${folder}/error.log; events { worker_connections 1024; }
+http { access_log off; sendfile on; tcp_nopush on; keepalive_requests 100000000; open_file_cache max=1000; gzip_static on; gzip_vary on;
+client_body_temp_path ${folder}; proxy_temp_path ${folder}; fastcgi_temp_path ${folder}; uwsgi_temp_path ${folder}; scgi_temp_path ${folder};
+server { listen 127.0.0.1:${at}; root ${root}/$host; default_type text/html; add_header cache-control no-cache; add_header x-content-type-options nosniff; } }`,
+  );
+  nginx = spawn('nginx', ['-c', config, '-p', folder], { stdio: ['ignore', 'inherit', 'inherit'] });
+  await acceptsConnections(at, 10_000);
+  return at;
 }
 
 try {
@@ -166,18 +197,30 @@ try {
       if (answer.status !== 200) wrong += 1;
     }
   say(`each site read: ${JSON.stringify(await memoryOf(pid))} MB, ${wrong} answers were not 200`);
-  const all = { port, hosts: Array.from({ length: sites }, (_, at) => `site-${at}.localhost`), connections: 32 };
+  const nginxPort = onPath('nginx')[0] === undefined ? undefined : await startNginx();
+  const hosts = Array.from({ length: sites }, (_, at) => `site-${at}.localhost`);
   const paths = Array.from({ length: pages }, (_, at) => `/guides/page-${at}`);
-  const before = await processorMs(pid);
-  const load = await measureLoad({ ...all, paths, headers: { 'accept-encoding': 'br' }, seconds: 20 });
-  const used = (await processorMs(pid)) - before;
-  const requests = Object.values(load.statuses).reduce((a, b) => a + b, 0);
-  say(
-    `all pages of all sites in turns: ${JSON.stringify(load)}, ${((used * 1_000) / requests).toFixed(0)} µs of processor time each`,
-  );
-  say(`memory: ${JSON.stringify(await memoryOf(pid))} MB`);
+  const loads = {
+    'five pages of 20 sites': { hosts: hosts.slice(0, 20), paths: paths.slice(0, 5) },
+    'all pages of all sites': { hosts, paths },
+  };
+  for (const [what, asked] of Object.entries(loads)) {
+    const measured = async (at: number): Promise<Load> =>
+      measureLoad({ port: at, ...asked, headers: { 'accept-encoding': 'gzip' }, connections: 32, seconds: 10 });
+    await measured(port);
+    const before = await processorMs(pid);
+    const load = await measured(port);
+    const requests = Object.values(load.statuses).reduce((a, b) => a + b, 0);
+    const each = (((await processorMs(pid)) - before) * 1_000) / requests;
+    say(`${what}: ${JSON.stringify(load)}, ${each.toFixed(0)} µs of processor time each`);
+    say(`memory: ${JSON.stringify(await memoryOf(pid))} MB`);
+    if (nginxPort === undefined) continue;
+    const other = await measured(nginxPort);
+    say(`nginx: ${JSON.stringify(other)}; ratio ${(load.requestsPerSecond / other.requestsPerSecond).toFixed(2)}`);
+  }
 } finally {
   host?.kill('SIGKILL');
+  nginx?.kill('SIGKILL');
   await platform.close();
   await rm(folder, { recursive: true, force: true });
 }

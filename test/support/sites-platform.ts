@@ -17,6 +17,9 @@ export type Deployed = {
   bundle: Buffer;
 };
 
+/** Interval of comments, for hosts that give up a silent feed after a second. */
+const heartbeatMs = 200;
+
 /** Handler that a test puts before that of the platform. */
 type LinkAnswer = (served: ServedSite, response: ServerResponse) => 'answered' | undefined;
 
@@ -74,6 +77,12 @@ export async function sitesPlatform() {
     return void response.writeHead(200, { 'content-length': bundle.length }).end(bundle);
   }
 
+  let comments = 0;
+  const beat = setInterval(() => {
+    if (state.isSilent) return;
+    comments += 1;
+    for (const feed of feeds) feed.write(': still here\n\n');
+  }, heartbeatMs);
   const server = createServer((request, response) => {
     const { method = '', url = '', headers } = request;
     requests.push(`${method} ${url}`);
@@ -133,7 +142,12 @@ export async function sitesPlatform() {
       for (const feed of feeds) feed.destroy();
     },
     connections: () => feeds.size,
-    close: listening.close,
+    /** Number of comments that were sent. */
+    comments: () => comments,
+    close(): Promise<void> {
+      clearInterval(beat);
+      return listening.close();
+    },
   };
 }
 
