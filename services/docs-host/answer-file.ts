@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { pipeline } from 'node:stream/promises';
 import { LRUCache } from 'lru-cache';
 import { byteRange } from '#shared/http/byte-range.ts';
+import { contentHeader } from '#shared/interfaces/http/sites.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { sha256Of, sha256OfStream } from '#shared/runtime/canonical-json.ts';
 import { type Encoding, fileOf } from './prepared-site.ts';
@@ -20,7 +21,12 @@ type Caching = 'immutable' | 'revalidate';
 /** Tells if shared caches between the host and a reader may also store an answer. */
 export type KeptBy = 'public' | 'private';
 
-export type FileAnswer = { status?: 200 | 404; caching: Caching };
+export type FileAnswer = {
+  status?: 200 | 404;
+  caching: Caching;
+  /** Content version of the answer, which tells a publisher that this host serves it. */
+  contentVersion?: string | undefined;
+};
 
 /** Headers of every answer of the site. */
 export const securityHeaders: Readonly<Record<string, string>> = {
@@ -154,7 +160,7 @@ function headersOf(
   path: string,
   file: HostedFile,
   encoding: Encoding | undefined,
-  { status = 200, caching }: FileAnswer,
+  { status = 200, caching, contentVersion }: FileAnswer,
   keptBy: KeptBy,
 ): string[] {
   const isDrawing = /svg|xml/.test(file.type);
@@ -167,9 +173,13 @@ function headersOf(
     'cache-control': caching === 'immutable' ? `${keptBy}, max-age=31536000, immutable` : revalidated[keptBy],
     ...(policy !== undefined && { 'content-security-policy': policy }),
     ...(status === 200 && { 'accept-ranges': 'bytes' }),
+    ...(contentVersion !== undefined && isPlain(contentVersion) && { [contentHeader]: contentVersion }),
   };
   return Object.entries(headers).flat();
 }
+
+/** True for text that a header may have. A bundle names its content version, and may have any other text there. */
+const isPlain = (text: string): boolean => /^[\w.-]{1,100}$/.test(text);
 
 /** The smallest copy that the reader accepts. Pure. */
 export function encodingFor(accepted: string | undefined, file: Pick<HostedFile, 'br' | 'gzip'>): Encoding | undefined {

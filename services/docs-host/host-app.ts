@@ -12,7 +12,6 @@ import { checkForwarded } from '#shared/http/forwarded-address.ts';
 import { endSlowClients, headerTimeouts } from '#shared/http/slow-bodies.ts';
 import { encodePath } from '#shared/docs/render/bundle-paths.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import { contentHeader } from '#shared/interfaces/http/sites.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { fileAnswers, isKnown, type KeptBy, prefersMarkdown, revalidated, securityHeaders } from './answer-file.ts';
 import { type AskedPlatform, askedPlatform, type DocsHostConfig } from './config.ts';
@@ -246,8 +245,6 @@ function siteAnswers(config: DocsHostConfig, lists: VersionLists, platform: Aske
       case 'versioned':
         return answerVersioned(asked, file, site, version, list, request, response);
       case 'file':
-        // With it a publisher sees when this host serves the content.
-        if (list.manifest.contentVersion !== undefined) response.setHeader(contentHeader, list.manifest.contentVersion);
         if (file !== undefined) return answerAsked(asked.path, file, site, version, list, request, response);
         return answerMissing(version, list, request, response);
       case 'missing':
@@ -321,9 +318,11 @@ function siteAnswers(config: DocsHostConfig, lists: VersionLists, platform: Aske
     const twin =
       path.endsWith('.html') && prefersMarkdown(request.headers) ? `${path.slice(0, -'.html'.length)}.md` : undefined;
     const markdown = twin === undefined ? undefined : list.file(twin);
+    const { contentVersion } = list.manifest;
+    const answer = { caching: 'revalidate', contentVersion } as const;
     if (twin !== undefined && markdown !== undefined)
-      return answerFile(request, response, { version, path: twin, file: markdown }, { caching: 'revalidate' });
-    return answerFile(request, response, { version, path, file }, { caching: 'revalidate' });
+      return answerFile(request, response, { version, path: twin, file: markdown }, answer);
+    return answerFile(request, response, { version, path, file }, answer);
   }
 
   function answerMissing(

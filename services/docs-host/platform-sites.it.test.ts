@@ -55,6 +55,13 @@ test('two sites are served by their host names, and a name that leads nowhere is
   const asset = /src="(\/_bindery\/@[^"]+site.js)"/.exec(text)?.[1] ?? '';
   expect((await askHost(running.url, 'one.localhost', asset)).status).toBe(200);
   expect((await askHost(running.url, 'two.localhost', asset)).status).toBe(404);
+  const answers = await Promise.all(
+    [{}, { 'if-none-match': '*' }].map((headers) => askHost(running.url, 'two.localhost', '/', { headers })),
+  );
+  expect(answers.map(({ status, headers }) => [status, headers['x-bindery-content']])).toEqual([
+    [200, 'cv_two'],
+    [304, 'cv_two'],
+  ]);
   const script = await askHost(running.url, 'docs.two.example', '/_bindery/config.js');
   expect(script.text).toContain('"siteUrl": "http://two.localhost:8090"');
   expect(script.headers['set-cookie']).toBeUndefined();
