@@ -22,7 +22,6 @@ import { consume } from '#shared/messaging/queue/consume.ts';
 import type { DurableReader } from '#shared/messaging/queue/durable-reader.ts';
 import { contentLogSubject, exportLogSubject, siteLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { sha256OfJson } from '#shared/runtime/canonical-json.ts';
-import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { RetryPolicy } from '#shared/runtime/retry.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
@@ -132,7 +131,7 @@ async function requestOne(
     },
   };
   const request = { organization, domain, contentVersion, ...(label === undefined ? {} : { label }), options };
-  const { events, stored } = await handleCommand({ log: bus.exports, clock, random }, exportJobAggregate, {
+  const { stored } = await handleCommand({ log: bus.exports, clock, random }, exportJobAggregate, {
     subject: exportLogSubject(organization, jobId),
     decide: (state) =>
       // The settings of the site may have changed since the request; the job is the same all the same.
@@ -141,7 +140,6 @@ async function requestOne(
         : [],
     origin: { source: 'deployer', actor: deployer, causationId: id, correlationId, traceparent },
   });
-  if (events.length > 0) crashPoint('after-request-append', 'deployer');
   return stored?.commit;
 }
 

@@ -211,6 +211,7 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
       stdout: [
         'EXPORTS    3 histories, 15 commits: whole',
         'CONTENT    1 history, 2 commits: whole',
+        'SITES      0 histories, 0 commits: whole',
         'DIRECTORY  1 history, 1 commit: whole',
         'ACCESS     0 exports, 0 links: whole',
         '',
@@ -225,7 +226,9 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
     expect(result.streams[0].heads).toEqual([
       { subject: subjectOf('b'), revision: 5, commitId: last.id, hash: last.hash },
     ]);
-    expect((await verify('--domain', 'docs')).stdout).toBe('CONTENT    1 history, 2 commits: whole\n');
+    expect((await verify('--domain', 'docs')).stdout).toBe(
+      'CONTENT    1 history, 2 commits: whole\nSITES      0 histories, 0 commits: whole\n',
+    );
     // A mistyped name must not pass as an intact history.
     expect(await verify('--organization', 'nobody')).toMatchObject({
       code: 1,
@@ -312,7 +315,7 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
         );
       });
     expect(await run(folder)).toContain('EXPORTS    3 histories, 15 commits: whole');
-    expect(await run(join(folder, 'none'))).toContain('Give BINDERY_NATS_PASSWORD_AUDITOR and BINDERY_NATS_URL');
+    expect(await run(join(folder, 'none'))).toContain('Give BINDERY_NATS_URL and BINDERY_NATS_PASSWORD_AUDITOR');
     await stop();
     expect(await run(folder)).toMatch(/No answer from the bus at .* within 5 s/);
   }, 40_000);

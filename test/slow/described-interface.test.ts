@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { apiClient } from '#services/cli/api-client.ts';
 import { whenSearched } from '#services/cli/publish-project.ts';
 import type { OpenApiDocument } from '#services/gateway/openapi.ts';
@@ -96,6 +96,21 @@ describeWithServers(['nats-server'], 'the description of a running installation'
         return { answer, text, json: () => JSON.parse(text) };
       };
 
+      /** The feed of sites does not end, so only its beginning is compared. */
+      const followed = async (hostKey: string) => {
+        sent.add('followSites');
+        const stop = new AbortController();
+        const headers = { authorization: `Bearer ${hostKey}` };
+        const answer = await fetch(`${baseUrl}/v1/sites/feed`, { headers, signal: stop.signal });
+        let text = '';
+        for await (const part of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+          text += part;
+          if (text.includes('event: whole')) break;
+        }
+        stop.abort();
+        expect(text).toContain('event: site\ndata: {"site":');
+      };
+
       const { operatorToken } = harness.installation.secrets;
       const created = (await send('createOrganization', operatorToken)).json();
       const key: string = created.adminKey.key;
@@ -156,6 +171,27 @@ describeWithServers(['nats-server'], 'the description of a running installation'
       expect(found.json()).not.toEqual([]);
       await send('readPage', site);
       await send('resumeAnswer', site);
+
+      await send('openSite', key);
+      const deployed = async (id: number): Promise<{ jobId: string }> => {
+        const isLive = async () => {
+          const { live } = (await send('getSite', key)).json();
+          return live?.id === id ? live : undefined;
+        };
+        return await vi.waitUntil(isLive, { timeout: minuteMs, interval: 200 });
+      };
+      const first = await deployed(1);
+      const again = (await send('deploy', key)).json();
+      await deployed(again.id);
+      await send('listDeployments', key);
+      await send('rollBack', key, { ids: { deployment: '1' } });
+      await vi.waitUntil(async () => (await fetch(`${baseUrl}/v1/sites/hosts/docs.acme.com`)).ok, minuteMs);
+      await send('findSiteHost', '');
+      await send('askSiteHost', '');
+      const hostKey = harness.installation.secrets.siteKey;
+      await send('signSiteLink', hostKey, { body: { site: `${org}/docs`, jobId: first.jobId } });
+      await followed(hostKey);
+      await send('closeSite', key);
 
       await send('listAudit', key);
       await send('listAudit', key, { accept: 'application/x-ndjson' });

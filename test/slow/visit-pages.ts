@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { setInterval } from 'node:timers/promises';
@@ -28,14 +28,12 @@ async function wayOut(): Promise<string> {
   });
 }
 
-/** `count` pages of the bundle, evenly spaced in the list of all. */
+/** `count` pages of the served version, evenly spaced in the list of all. */
 function drawn(dataFolder: string, count: number): string[] {
   const folder = join(dataFolder, 'docs-host');
   const { active } = JSON.parse(readFileSync(join(folder, 'state.json'), 'utf8')) as { active: string };
-  const { files } = JSON.parse(readFileSync(join(folder, 'versions', active, 'site.json'), 'utf8')) as {
-    files: Record<string, { isPage: boolean }>;
-  };
-  const pages = Object.keys(files).filter((path) => files[path]?.isPage && path !== '404.html');
+  const files = readdirSync(join(folder, 'versions', active, 'pages'), { recursive: true, encoding: 'utf8' });
+  const pages = files.filter((path) => path.endsWith('.html') && path !== '404.html').toSorted();
   const step = pages.length / count;
   return Array.from({ length: Math.min(count, pages.length) }, (_, at) => pages[Math.floor(at * step)] ?? '');
 }

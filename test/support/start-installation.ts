@@ -30,7 +30,7 @@ export type TestInstallation = {
 };
 
 /** Leaves out services that an export does not need. Indexing the same content meanwhile would cost as much as rendering it. */
-export const exportPathOnly = { indexer: 0, assistant: 0, housekeeper: 0 } as const;
+export const exportPathOnly = { indexer: 0, assistant: 0, housekeeper: 0, deployer: 0 } as const;
 
 /**
  * Starts all services on a new temporary folder, with one enterprise organization. Each service is a process by default. `environment` reaches every
