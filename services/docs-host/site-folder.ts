@@ -82,7 +82,8 @@ export async function openSiteFolder(
   for (const name of await readdir(versions))
     if (name.startsWith('unfinished-')) {
       logger.warn('the host ended while it unpacked a bundle: its files are removed, and the stored version is served');
-      await rm(join(versions, name), { recursive: true, force: true });
+      // The process that wrote them ends soon after its host, and may still add a file.
+      await rm(join(versions, name), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
     }
   /** Versions that stay in the folder. */
   const kept = new Set<string>();
