@@ -1,4 +1,4 @@
-import { closeSite, deployAgain, openSite, rollBack } from '#shared/aggregates/site/decide.ts';
+import { closeSite, deployAgain, openSite, openState, rollBack } from '#shared/aggregates/site/decide.ts';
 import { siteAggregate, type SiteEvent, type SiteState, siteName } from '#shared/aggregates/site/site.ts';
 import type { OpenSiteBody } from '#shared/interfaces/http/sites.ts';
 import { siteKey } from '#shared/interfaces/read-models.ts';
@@ -75,13 +75,7 @@ export async function deployOnce(context: GatewayContext, request: SiteRequest):
 /** The state of a domain's site from its log. Throws `not_found` if there is none, or it is closed. */
 export async function siteStateOf({ bus }: GatewayContext, organization: string, domain: string): Promise<SiteState> {
   const last = await askBus(bus.sites.last(siteLogSubject(organization, domain), { fromLeader: true }));
-  const state = last?.commit.data.state;
-  if (state?.isOpen !== true)
-    throw new ApiError(
-      'not_found',
-      `The domain "${domain}" has no site. Open one with PUT /v1/domains/${domain}/site.`,
-    );
-  return state;
+  return openState(last?.commit.data.state, { organization, domain });
 }
 
 async function command(

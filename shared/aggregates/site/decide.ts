@@ -163,7 +163,8 @@ function deploymentJobId({ organization, domain }: SiteId, number: number, conte
   return `se_${base62Of(digest, jobIdDigits)}`;
 }
 
-function openState(state: SiteState | undefined, { domain }: SiteId): SiteState {
+/** The state of an open site. Throws `not_found` if there is none, or it is closed. */
+export function openState(state: SiteState | undefined, { domain }: SiteId): SiteState {
   if (state?.isOpen !== true)
     throw new ApiError(
       'not_found',
