@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { ChildDied, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import { type ChildPool, type ChildPoolOptions, childPool } from '#shared/docs/sandbox/child-pool.ts';
@@ -24,27 +24,32 @@ const mustWork = {
   },
 };
 const pools: ChildPool[] = [];
+const poolDefaults = { entry, slots: 1, warmSpares: 1, memoryLimitMb: 128 };
 const poolOf = (options: Partial<ChildPoolOptions> = {}): ChildPool => {
-  const pool = childPool({ entry, slots: 1, warmSpares: 1, memoryLimitMb: 128, ...options });
+  const pool = childPool({ ...poolDefaults, ...options });
   pools.push(pool);
   return pool;
 };
 
-const shared = poolOf();
-const fromSnapshot = poolOf(await withSnapshot({ entry }, mustWork));
-const sharedPools = 2;
+const snapshotProgram = await withSnapshot({ entry }, mustWork);
 const echo = (pool: ChildPool): Promise<unknown> =>
   pool.run({ do: 'echo', value: 'next' }, { expects: anything, deadlineMs });
 
 afterEach(async () => {
-  await Promise.all(pools.splice(sharedPools).map((pool) => pool.close()));
+  await Promise.all(pools.splice(0).map((pool) => pool.close()));
 });
-afterAll(() => Promise.all([shared.close(), fromSnapshot.close()]));
 
 describe.each([
-  ['that loaded its modules', shared],
-  ['that started from a snapshot', fromSnapshot],
-])('how a request can end a child %s', (_name, shared) => {
+  ['that loaded its modules', {}],
+  ['that started from a snapshot', snapshotProgram],
+])('how a request can end a child %s', (_name, program) => {
+  let shared: ChildPool;
+  beforeAll(() => {
+    shared = childPool({ ...poolDefaults, ...program });
+  });
+  // Closed before the tests that count this process's children: a calm pool starts a spare.
+  afterAll(() => shared.close());
+
   it('returns the response, with bytes unchanged', async () => {
     const value = { bytes: new Uint8Array([0, 255, 128]), text: 'é\u0000', nothing: undefined };
     expect(await shared.run({ do: 'echo', value }, { expects: anything, deadlineMs })).toEqual(value);
@@ -281,8 +286,9 @@ describe('a spare', () => {
 describe('the pool', () => {
   it('leaves no listener on a signal that outlives its requests', async () => {
     const { signal } = new AbortController();
-    const one = shared.run({ do: 'echo', value: 1 }, { expects: anything, deadlineMs, signal });
-    const waiting = shared.run({ do: 'echo', value: 2 }, { expects: anything, deadlineMs, signal });
+    const pool = poolOf();
+    const one = pool.run({ do: 'echo', value: 1 }, { expects: anything, deadlineMs, signal });
+    const waiting = pool.run({ do: 'echo', value: 2 }, { expects: anything, deadlineMs, signal });
     expect(await Promise.all([one, waiting])).toEqual([1, 2]);
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });

@@ -14,6 +14,7 @@ import {
 import { whenSearched } from '#services/cli/publish-project.ts';
 import type { ExportJob } from '#shared/interfaces/http/exports.ts';
 import { hourMs } from '#shared/runtime/time-and-ids.ts';
+import { pause } from '../support/chaos/fault-injection.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { addOrganization, exportHistory, forgetSegments, type Organization } from '../support/installation-exports.ts';
 import { newFolder } from '../support/new-folder.ts';
@@ -66,7 +67,7 @@ describeWithServers(['nats-server'], 'services whose clocks are hours apart', ()
     return at > startedAt - minuteMs && at < Date.now() + minuteMs;
   };
 
-  /** Checks a completed export: all its times are those of the bus, and its link works. */
+  /** Checks that an export is completed: all its times are those of the bus, and its link works. */
   async function expectRight(job: ExportJob): Promise<void> {
     const { jobId } = job;
     expect(job).toMatchObject({ status: 'completed', pageCount });
@@ -94,16 +95,25 @@ describeWithServers(['nats-server'], 'services whose clocks are hours apart', ()
     ['back again', 1],
   ])('an export completes while all clocks jump by hours, %s', async (_where, sign) => {
     await forgetSegments(harness);
+    // The renderer stands still until the clocks have jumped, however fast the machine is, so the jump meets tasks in hand.
+    const renderer = pause(harness.installation.pids('page-renderer'));
     const { jobId } = await startExport(site.admin, { domain: site.domain });
     let renderedAtJump: number | undefined;
-    for await (const job of followJob(site.admin, jobId)) {
-      if (renderedAtJump === undefined && job.pageCount > 0) {
-        renderedAtJump = job.pageCount;
-        await setClocks(Object.fromEntries(Object.entries(clocksAhead).map(([name, ahead]) => [name, sign * ahead])));
+    let last: ExportJob | undefined;
+    try {
+      for await (const job of followJob(site.admin, jobId)) {
+        if (renderedAtJump === undefined && job.pageTotal !== undefined) {
+          renderedAtJump = job.pageCount;
+          await setClocks(Object.fromEntries(Object.entries(clocksAhead).map(([name, ahead]) => [name, sign * ahead])));
+          renderer.resume();
+        }
+        last = job;
       }
-      if (job.status === 'completed') await expectRight(job);
+    } finally {
+      renderer.resume();
     }
-    expect(renderedAtJump).toBeLessThan(pageCount);
+    expect(renderedAtJump).toBe(0);
+    await expectRight(last as ExportJob);
   });
 
   test(
