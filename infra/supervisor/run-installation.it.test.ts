@@ -3,6 +3,7 @@ import { describeWithServers } from '../../test/support/describe-with-servers.ts
 import { newFolder } from '../../test/support/new-folder.ts';
 import { describeWithSmallDisk, mountSmallDisk } from '../../test/support/small-disk.ts';
 import { lockFolder } from '#shared/storage/lock-folder.ts';
+import { freePorts } from './free-ports.ts';
 import { runInstallation } from './run-installation.ts';
 import { serviceNames } from './services.ts';
 
@@ -53,6 +54,30 @@ describeWithServers(['nats-server'], 'an installation that starts', () => {
     });
     expect(news.filter((line) => line.includes('started again'))).toEqual([]);
     await (await lockFolder(folder)).release();
+  }, 40_000);
+
+  test('waits for the host of sites at its health port, and the port of the sites answers no health', async () => {
+    const [healthPort = 0] = await freePorts(1);
+    const installation = await runInstallation({
+      dataFolder: newFolder(),
+      host: '127.0.0.1',
+      port: 0,
+      sitesPort: 0,
+      processes: 'separate',
+      environment: {
+        ...process.env,
+        BINDERY_LOG_LEVEL: 'silent',
+        BINDERY_DOCS_HOST_HEALTH_PORT: String(healthPort),
+      },
+      copies: Object.fromEntries(serviceNames.filter((name) => !needed.has(name)).map((name) => [name, 0])),
+      onNews: () => {},
+    });
+    try {
+      const statusAt = async (port: number | undefined) => (await fetch(`http://127.0.0.1:${port}/readyz`)).status;
+      expect([await statusAt(healthPort), await statusAt(installation.sitesPort)]).toEqual([200, 404]);
+    } finally {
+      await installation.stop();
+    }
   }, 40_000);
 });
 

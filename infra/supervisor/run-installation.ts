@@ -21,6 +21,7 @@ import {
   type ServiceName,
   serviceNames,
   siteHostEnvironment,
+  siteHostHealthPort,
 } from './services.ts';
 
 /** The installation cannot start; the message names the setting or file that prevents it. */
@@ -104,9 +105,8 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
       throw new CannotStart(
         `Port ${options.sitesPort} is taken by another program. The sites need one: choose a free one with BINDERY_DOCS_HOST_PORT, for example BINDERY_DOCS_HOST_PORT=${options.sitesPort + 1} npm start.`,
       );
-    const [natsPort = 0, freeGatewayPort = 0, freeSitesPort = 0, ...servicePorts] = await freePorts(
-      serviceNames.length + 3,
-    );
+    const [natsPort = 0, freeGatewayPort = 0, freeSitesPort = 0, freeSitesHealthPort = 0, ...servicePorts] =
+      await freePorts(serviceNames.length + 4);
     const sitesPort = options.sitesPort === 0 ? freeSitesPort : options.sitesPort;
     const gatewayPort = options.port === 0 ? freeGatewayPort : options.port;
     const baseUrl = `http://${options.host === '0.0.0.0' ? '127.0.0.1' : options.host}:${gatewayPort}`;
@@ -139,6 +139,7 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
       secrets,
       rendererSlots: availableParallelism(),
       sitesPort,
+      freeSitesHealthPort,
     };
     const ports = { nats: natsPort, ...plan.ports, gateway: gatewayPort, 'gateway-inside': plan.ports.gateway };
     await writePrivateJson(join(dataFolder, 'ports.json'), ports);
@@ -164,14 +165,11 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
     };
     await whenAllReady(processes);
     if (sitesPort !== undefined) {
-      const host = startSiteHost(plan, options);
+      const environment = siteHostEnvironment(plan, options.environment);
+      const host = startSiteHost(environment, options);
       undo.push(() => host.stop(stopGraceMs));
-      await whenReady(
-        'docs-host',
-        `http://${options.host === '0.0.0.0' ? '127.0.0.1' : options.host}:${sitesPort}`,
-        host,
-        signal,
-      );
+      const address = options.host === '0.0.0.0' ? '127.0.0.1' : options.host;
+      await whenReady('docs-host', `http://${address}:${siteHostHealthPort(environment)}`, host, signal);
     }
     isStarting = false;
     return {
@@ -261,17 +259,14 @@ function startProcess(
 }
 
 /** Starts the host of all sites, in a process of its own. */
-function startSiteHost(
-  plan: InstallationPlan,
-  { environment, onNews, healthyAfterMs }: InstallationOptions,
-): KeptProcess {
+function startSiteHost(env: Record<string, string>, { onNews, healthyAfterMs }: InstallationOptions): KeptProcess {
   const main = join(import.meta.dirname, '../../services/cli/bindery.mjs');
   return keepRunning(
     {
       name: 'docs-host',
       command: execPath,
       args: [...serviceFlags, main, 'run', 'docs-host'],
-      options: { env: siteHostEnvironment(plan, environment), stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
+      options: { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
     },
     onNews,
     healthyAfterMs,

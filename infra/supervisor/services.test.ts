@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import { callPairs, callTokenVariable } from '#shared/interfaces/internal/internal-calls.ts';
 import { passwordVariable, secretVariables } from '../../test/support/needed-secrets.ts';
-import { processEnvironment, processesOf, type ServiceName, serviceNames } from './services.ts';
+import {
+  processEnvironment,
+  processesOf,
+  type ServiceName,
+  serviceNames,
+  siteHostEnvironment,
+  siteHostHealthPort,
+} from './services.ts';
 
 const plan = {
   dataFolder: '/data',
@@ -102,4 +109,15 @@ test('each further copy of a service has a process and a free port of its own', 
   const ports = [first, second].map((process) => processEnvironment(process, plan, {}).BINDERY_PAGE_RENDERER_PORT);
   expect(ports).toEqual([String(plan.ports['page-renderer']), '0']);
   expect(second.services).toEqual(['page-renderer']);
+});
+
+test.each([
+  ['of the sites, if no other is set', {}, undefined, '8090'],
+  ['that the user set', { BINDERY_DOCS_HOST_HEALTH_PORT: '9999' }, '9999', '9999'],
+  ['that is free, if the user set 0', { BINDERY_DOCS_HOST_HEALTH_PORT: '0' }, '7777', '7777'],
+  ['of the sites, if the user set nothing', { BINDERY_DOCS_HOST_HEALTH_PORT: '' }, '', '8090'],
+])('the health of the host of sites is asked for at the port %s', (_, chosen, set, asked) => {
+  const environment = siteHostEnvironment({ ...plan, sitesPort: 8090, freeSitesHealthPort: 7777 }, chosen);
+  expect(environment['BINDERY_DOCS_HOST_HEALTH_PORT']).toBe(set);
+  expect(siteHostHealthPort(environment)).toBe(asked);
 });

@@ -68,6 +68,8 @@ export type InstallationPlan = {
   rendererSlots: number;
   /** Port of the sites on this machine; undefined without a host of sites. */
   sitesPort?: number | undefined;
+  /** Port for the health of the host of sites in place of a free one, for which the user asks with 0. */
+  freeSitesHealthPort?: number | undefined;
 };
 
 /** Variables of our environment that services see: the user's settings, and those of Node and the system. */
@@ -131,7 +133,7 @@ function serviceEnvironment(
 
 /** The environment of the host of sites, which is no service of the bus: it follows the gateway with a key. */
 export function siteHostEnvironment(
-  { dataFolder, publicUrl, host, secrets, sitesPort }: InstallationPlan,
+  { dataFolder, publicUrl, host, secrets, sitesPort, freeSitesHealthPort }: InstallationPlan,
   environment: Record<string, string | undefined>,
 ): Record<string, string> {
   const chosen = Object.entries(environment).flatMap(([name, value]): [string, string][] =>
@@ -146,8 +148,18 @@ export function siteHostEnvironment(
     BINDERY_PLATFORM_URL: publicUrl,
     BINDERY_HOST: host,
     BINDERY_DOCS_HOST_PORT: String(sitesPort),
+    // The supervisor asks for the health, so it has to know the port.
+    ...(Number(environment[healthPortVariable] || undefined) === 0 && {
+      [healthPortVariable]: String(freeSitesHealthPort),
+    }),
   };
 }
+
+const healthPortVariable = 'BINDERY_DOCS_HOST_HEALTH_PORT';
+
+/** The port on which the host of sites answers `/readyz`: that of the sites, unless its environment names another one. Pure. */
+export const siteHostHealthPort = (environment: Readonly<Record<string, string>>): string | undefined =>
+  environment[healthPortVariable] || environment['BINDERY_DOCS_HOST_PORT'];
 
 /** Exactly the secrets of an installation that a service needs, by their variables. */
 export function secretsOf(service: ServiceName, secrets: Secrets): Record<string, string> {
