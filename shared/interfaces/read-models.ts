@@ -79,11 +79,13 @@ export type SiteDocument = z.infer<typeof siteDocumentSchema>;
 
 /**
  * Bucket `site-hosts`, key `<host>`: the site that has claimed a host name. A released name stays with its last site for an hour, so that nobody else
- * can receive its readers at once.
+ * can receive its readers at once. `claimedAt` is that of the newest claim: a gateway that dies between a claim and the opening of the site, or before
+ * it releases a name, leaves a claim that no open site lists, and that ends after an hour as well.
  */
 export const siteHostSchema = z.object({
   organization: organizationId,
   domain: z.string(),
+  claimedAt: timestamp.optional(),
   releasedAt: timestamp.optional(),
 });
 export type SiteHost = z.infer<typeof siteHostSchema>;

@@ -27,7 +27,7 @@ export const hostUnder = (base: SitesBase, { name }: Pick<SiteState, 'name'>, la
   `${label === undefined ? name : previewName(label, name)}.${base.host}`;
 
 /** All host names of a live site, or of the preview of a label; the first is that of its address. Pure. */
-function hostsOf(base: SitesBase, site: Pick<SiteState, 'name' | 'hosts'>, label?: string): string[] {
+export function hostsOf(base: SitesBase, site: Pick<SiteState, 'name' | 'hosts'>, label?: string): string[] {
   const under = hostUnder(base, site, label);
   return label === undefined ? [...site.hosts, under] : [under];
 }

@@ -10,8 +10,8 @@ import { commandOrigin, type RequestOrigin } from '../audit/request-behind.ts';
 import type { Principal } from '../auth/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
 import { checkAssistantKey } from '../exports/export-commands.ts';
-import { hostUnder, type SitesBase } from './site-addresses.ts';
-import { claimHosts, dropHosts, releaseHosts } from './site-hosts.ts';
+import { hostsOf, hostUnder, type SitesBase } from './site-addresses.ts';
+import { claimHosts, confirmHosts, dropHosts, releaseHosts } from './site-hosts.ts';
 
 type SiteRequest = { principal: Principal; domain: string; origin: RequestOrigin; base: SitesBase };
 
@@ -25,7 +25,7 @@ export async function openSiteOf(
   const { organization, organizationPlan } = principal;
   const name = nameOf(body, domain);
   const hosts = [...new Set(body.hosts)];
-  checkHosts(hosts, base);
+  checkHosts({ name, hosts }, base, context.config.publicUrl);
   const { assistantKey, previews } = body;
   if (assistantKey !== undefined) await checkAssistantKey(context, organization, assistantKey);
   const claimant = { organization, domain };
@@ -33,23 +33,25 @@ export async function openSiteOf(
   const claimed = await claimHosts(context, claimant, wanted);
   const settings = { name, hosts, previews, organizationPlan, ...(assistantKey === undefined ? {} : { assistantKey }) };
   let before: SiteState | undefined;
+  let state: SiteState;
   try {
-    const state = await command(context, request, (stored) => {
+    state = await command(context, request, (stored) => {
       before = stored;
       return openSite(stored, claimant, settings);
     });
-    const former = before === undefined ? [] : [hostUnder(base, before), ...before.hosts];
-    await releaseHosts(
-      context,
-      claimant,
-      former.filter((host) => !wanted.includes(host)),
-    );
-    return state;
   } catch (error) {
     // After other errors the site may have been opened.
     if (error instanceof ApiError && error.code !== 'unavailable') await dropHosts(context, claimant, claimed);
     throw error;
   }
+  await confirmHosts(context, claimant, wanted);
+  const former = before === undefined ? [] : hostsOf(base, before);
+  await releaseHosts(
+    context,
+    claimant,
+    former.filter((host) => !wanted.includes(host)),
+  );
+  return state;
 }
 
 /** Closes a site and releases its host names. Throws `not_found`. */
@@ -57,7 +59,7 @@ export async function closeSiteOf(context: GatewayContext, request: SiteRequest)
   const { organization } = request.principal;
   const site = { organization, domain: request.domain };
   const state = await command(context, request, (stored) => closeSite(stored, site));
-  await releaseHosts(context, site, [hostUnder(request.base, state), ...state.hosts]);
+  await releaseHosts(context, site, hostsOf(request.base, state));
 }
 
 /** Leads readers back to an earlier deployment. Throws `not_found`. */
@@ -104,13 +106,22 @@ function nameOf({ name }: OpenSiteBody, domain: string): string {
   });
 }
 
-/** Names below the base belong to the names of sites, so nobody can take those of others as hosts of their own. */
-function checkHosts(hosts: readonly string[], base: SitesBase): void {
-  const fields = hosts.flatMap((host, index) =>
-    host === base.host || host.endsWith(`.${base.host}`)
-      ? [{ path: `hosts.${index}`, message: `"${host}" is below ${base.host}: use the field "name" for it` }]
-      : [],
-  );
+/**
+ * Names below the base belong to the names of sites, so nobody can take those of others as hosts of their own. The name of the platform itself belongs to
+ * no site: its site would receive the keys of clients.
+ */
+function checkHosts({ name, hosts }: { name: string; hosts: readonly string[] }, base: SitesBase, publicUrl: string) {
+  const platform = new URL(publicUrl).hostname;
+  const ofPlatform = (host: string) => `"${host}" is the host name of the platform`;
+  const fields = hosts.flatMap((host, index) => {
+    const path = `hosts.${index}`;
+    if (host === platform) return [{ path, message: ofPlatform(host) }];
+    return host === base.host || host.endsWith(`.${base.host}`)
+      ? [{ path, message: `"${host}" is below ${base.host}: use the field "name" for it` }]
+      : [];
+  });
+  const under = hostUnder(base, { name });
+  if (under === platform) fields.unshift({ path: 'name', message: ofPlatform(under) });
   const [first] = fields;
   if (first !== undefined)
     throw new ApiError('invalid_request', `The field "${first.path}" is wrong: ${first.message}.`, { fields });

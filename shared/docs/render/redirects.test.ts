@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { seededRandom } from '../../../test/support/chaos/fault-injection.ts';
 import { siteRedirects, wildcardRedirects } from './redirects.ts';
 
 const rule = (source: string, destination: string, permanent = true) => ({ source, destination, permanent });
@@ -55,6 +56,58 @@ test('the first match counts', () => {
   ]);
 });
 
+describe('many redirects', () => {
+  const oneByOne = (rules: ReturnType<typeof rule>[]) => {
+    const each = rules.map((one) => wildcardRedirects([one]));
+    return (path: string) => each.map((lead) => lead(path)).find((found) => found !== undefined);
+  };
+
+  test('lead where they lead when they are compared one by one', () => {
+    const random = seededRandom(7);
+    const pick = <T>(of: readonly T[]): T => of[random.between(0, of.length - 1)] as T;
+    const parts = ['a', 'b', 'a-b', ':x', ':y', 'a-:x', ':x-:y', '*', ':x*', 'a-:x*', '', ':x-:y-:z'];
+    const pathParts = ['a', 'b', 'a-b', 'a-c', 'c-d', 'c', ''];
+    const written = (of: readonly string[]) =>
+      `/${Array.from({ length: random.between(0, 6) }, () => pick(of)).join('/')}`;
+    let found = 0;
+    for (let round = 0; round < 300; round += 1) {
+      const rules = Array.from({ length: 20 }, (_, at) => rule(written(parts), `/to-${at}`));
+      const [lead, expected] = [wildcardRedirects(rules), oneByOne(rules)];
+      for (let at = 0; at < 20; at += 1) {
+        const path = written(pathParts);
+        const to = expected(path);
+        expect([path, lead(path)]).toEqual([path, to]);
+        if (to !== undefined) found += 1;
+      }
+    }
+    expect(found).toBeGreaterThan(1_000);
+  });
+
+  test.each<[what: string, source: (at: number) => string, path: string, mostCompared: number]>([
+    ['with the same first part', (at) => `/old/${at}/*`, '/old/x/y', 0],
+    ['after a wildcard', (at) => `/:lang/${at}/:page`, '/en/x/y', 0],
+    ['with a text in their last part', (at) => `/${at}-:x`, '/x', 0],
+    ['that begin with a star', (at) => `/*/${at}`, `/${'x/'.repeat(2_000)}y`, 0],
+    ['that all could match', (at) => `/:a/:b-${at}-:c`, '/x/y', 500],
+    ['with a star and a wildcard', (at) => `/*/x${at}-:b`, `/${'x/'.repeat(2_000)}y`, 500],
+  ])('%s are compared with a missing path up to a limit', (_what, source, path, mostCompared) => {
+    const lead = wildcardRedirects(Array.from({ length: 10_000 }, (_, at) => rule(source(at), '/new')));
+    const compared = vi.spyOn(RegExp.prototype, 'exec');
+    try {
+      expect(lead(path)).toBeUndefined();
+      // `String.matchAll` and `replace` of the pattern are done with `exec`, too.
+      const patterns = compared.mock.contexts.filter((pattern) => (pattern as RegExp).flags === 's');
+      expect(patterns.length).toBe(mostCompared);
+    } finally {
+      compared.mockRestore();
+    }
+    const last = source(9_999)
+      .replaceAll(/:[a-z]+/g, 'w')
+      .replace('*', 'w');
+    if (mostCompared === 0) expect(lead(last)).toEqual({ to: '/new', permanent: true });
+  });
+});
+
 describe('links of pages', () => {
   const pages = new Set(['v2/en/start', 'v2/en/a b', 'v3/index', 'moved']);
   const endOf = (path: string, ...rules: [source: string, destination: string][]) =>
@@ -86,10 +139,6 @@ describe('links of pages', () => {
       many.map(([source, destination]) => rule(source, destination)),
       (page) => pages.has(page),
     );
-    expect(['/a/199-x', '/a/200-x', '/b'].map((path) => redirects.endOf(path))).toEqual([
-      'moved',
-      undefined,
-      undefined,
-    ]);
+    expect(['/a/199-x', '/a/4999-x', '/b'].map((path) => redirects.endOf(path))).toEqual(['moved', 'moved', undefined]);
   });
 });

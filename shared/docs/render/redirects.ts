@@ -22,12 +22,12 @@ export function siteRedirects(redirects: SiteModel['redirects'], isPage: (path: 
   for (const { source, destination } of redirects) {
     if (!/[*:]/.test(source)) next.set(rooted(source), destination);
   }
-  const wildcard = firstOfFew(withWildcards(redirects));
+  const wildcard = wildcardRedirects(withWildcards(redirects));
 
   function follow(from: string): string | undefined {
     let at = from;
     for (let hops = 0; hops < maxHops; hops += 1) {
-      const url = classifyUrl(next.get(at) ?? asWritten(wildcard(at) ?? ''));
+      const url = classifyUrl(next.get(at) ?? asWritten(wildcard(at)?.to ?? ''));
       if (url.kind === 'external') return url.href.startsWith('https:') ? url.href : undefined;
       if (url.kind !== 'path') return undefined;
       at = rooted(url.path);
@@ -70,33 +70,6 @@ export const withWildcards = (redirects: SiteModel['redirects']): WildcardRedire
     return isFit ? [{ source, destination, permanent }] : [];
   });
 
-/** Limit of redirects that are compared with one link. A project may have thousands of both, and comparing all of them would take long. */
-const mostComparedWith = 200;
-
-/**
- * Returns a function that finds the target of the first redirect that matches a path, among the first 200 whose first part equals that of the path or
- * has a wildcard.
- */
-function firstOfFew(redirects: readonly WildcardRedirect[]): (path: string) => string | undefined {
-  const byPart = Map.groupBy(redirects.keys(), (at) => firstPart(redirects[at]?.source ?? ''));
-  const ofAll = [...byPart].flatMap(([part, places]) => (/[*:]/.test(part) ? places : []));
-  const compiled = new Map<string, ReturnType<typeof wildcardRedirects>>();
-  return (path) => {
-    const part = byPart.has(firstPart(path)) ? firstPart(path) : '';
-    let follow = compiled.get(part);
-    if (follow === undefined) {
-      const few = [...new Set([...(byPart.get(part) ?? []), ...ofAll])]
-        .sort((a, b) => a - b)
-        .slice(0, mostComparedWith);
-      follow = wildcardRedirects(few.flatMap((at) => redirects[at] ?? []));
-      compiled.set(part, follow);
-    }
-    return follow(path)?.to;
-  };
-}
-
-const firstPart = (path: string): string => path.split('/', 2)[1] ?? '';
-
 /** Target of an address without a page. `to`: an external address, or a path of the site without its base path. */
 export type Redirection = { to: string; permanent: boolean };
 
@@ -108,21 +81,104 @@ const mostInPart = 2;
 const mostCharacters = 200;
 
 /**
+ * Limit of redirects whose patterns are compared with one path. A tenant may have ten thousand, and paths that match none of them would keep readers of
+ * other sites waiting.
+ */
+const mostCompared = 500;
+
+/** Limit of parts by which redirects are found. Each may have a wildcard or not, so a path is looked up in at most 2⁴ + 2³ + … places. */
+const indexedParts = 4;
+
+/**
  * Compiles the redirects of a project that have wildcards into a function from a decoded path (`/old/a/b`) to its target; the first match counts.
- * `:name` stands for one part, `:name*` and `*` for any number of parts, once in a source. Sources with other syntax match nothing. Pure.
+ * `:name` stands for one part, `:name*` and `*` for any number of parts, once in a source. Sources with other syntax match nothing. Redirects are found
+ * by their first parts; of those that also begin and end as the path does, 500 are compared with it. Pure.
  */
 export function wildcardRedirects(redirects: readonly WildcardRedirect[]): (path: string) => Redirection | undefined {
-  const rules = redirects.flatMap((redirect) => {
-    const source = compiled(redirect.source);
-    return source === undefined ? [] : [{ ...redirect, source }];
-  });
+  const rules = redirects.map(ruleOf);
+  const root: Place = { rules: [] };
+  for (const [at, { source }] of redirects.entries()) placeOf(root, source).rules.push(at);
   return (path) => {
-    for (const { source, destination, permanent } of rules) {
-      const found = source.exec(path);
-      const to = found === null ? undefined : filled(destination, found.groups ?? {});
-      if (to !== undefined) return { to, permanent };
+    const found = placesOf(root, path);
+    const places = found.length === 1 ? (found[0] ?? []) : found.flat().sort((a, b) => a - b);
+    let compared = 0;
+    for (const at of places) {
+      const rule = rules[at];
+      if (rule === undefined || !path.startsWith(rule.start) || !path.endsWith(rule.end)) continue;
+      const values = rule.match(path);
+      const to = values && filled(rule.destination, values);
+      if (to !== undefined) return { to, permanent: rule.permanent };
+      compared += 1;
+      if (compared === mostCompared) return undefined;
     }
     return undefined;
+  };
+}
+
+/** Redirects whose first parts are the same. */
+type Place = {
+  /** Numbers of those that go on with a `*`, or with nothing, or have as many parts as are indexed; ascending. */
+  rules: number[];
+  /** Those that go on with a part of this text. */
+  named?: Map<string, Place>;
+  /** Those that go on with a part that has wildcards. */
+  any?: Place;
+};
+
+const partsOf = (path: string): string[] => path.split('/', indexedParts + 1).slice(1);
+
+function placeOf(root: Place, source: string): Place {
+  let place = root;
+  for (const part of partsOf(source.replace(/\/$/, ''))) {
+    const wildcards = [...part.matchAll(wildcard)];
+    if (wildcards.some(([, name, star]) => name === undefined || star === '*')) return place;
+    if (wildcards.length > 0) place = place.any ??= { rules: [] };
+    else {
+      place.named ??= new Map();
+      const next = place.named.get(part) ?? { rules: [] };
+      place.named.set(part, next);
+      place = next;
+    }
+  }
+  return place;
+}
+
+/** The numbers of the redirects that may match a path, by their places. */
+function placesOf(root: Place, path: string): number[][] {
+  const found: number[][] = [];
+  let places = [root];
+  for (const part of [...partsOf(path), undefined]) {
+    for (const { rules } of places) if (rules.length > 0) found.push(rules);
+    if (part === undefined) break;
+    places = places.flatMap(({ named, any }) => [named?.get(part), any].filter((each) => each !== undefined));
+  }
+  return found;
+}
+
+type Rule = Pick<WildcardRedirect, 'destination' | 'permanent'> & {
+  /** Each path that matches begins and ends with these texts. */
+  start: string;
+  end: string;
+  /** The values of the wildcards; undefined if the path does not match. */
+  match(path: string): Readonly<Record<string, string>> | undefined;
+};
+
+function ruleOf({ source, destination, permanent }: WildcardRedirect): Rule {
+  const wildcards = [...source.matchAll(wildcard)];
+  const last = wildcards.at(-1);
+  // The pattern is made when it is needed: most redirects of a list are compared with no path while the list is in memory.
+  let pattern: RegExp | undefined;
+  let isMade = false;
+  return {
+    ...{ destination, permanent },
+    start: source.slice(0, wildcards[0]?.index),
+    end: last === undefined ? '' : source.slice(last.index + last[0].length).replace(/\/$/, ''),
+    match(path) {
+      if (!isMade) pattern = compiled(source);
+      isMade = true;
+      const found = pattern?.exec(path);
+      return found ? (found.groups ?? {}) : undefined;
+    },
   };
 }
 

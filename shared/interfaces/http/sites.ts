@@ -14,13 +14,25 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 
 const mostHosts = 20;
 
+/**
+ * A host name that a site can claim: parts of 1 to 63 letters, digits and dashes, the last one beginning with a letter, so that it is no address. Names
+ * with other letters are written in their form for DNS (`xn--…`), so each name has one spelling.
+ */
+const ownHost = z
+  .string()
+  .max(253)
+  .regex(
+    /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
+    'must be a host name such as docs.acme.com, in lower case and without a port',
+  );
+
 /** Body of `PUT /v1/domains/{domain}/site`. */
 export const openSiteBodySchema = z
   .strictObject({
     /** First part of the address under the base of the installation; by default the slug of the domain. */
     name: siteName.optional(),
     /** Further host names of the site, such as `docs.acme.com`, whose DNS leads here. */
-    hosts: z.array(hostName).max(mostHosts).default([]),
+    hosts: z.array(ownHost).max(mostHosts).default([]),
     /** True: each label that was published within 30 days has a preview. */
     previews: z.boolean().default(true),
     /** Assistant key that pages show and ask with. Without one, pages have no assistant and search in the index of the site. */
@@ -131,8 +143,8 @@ export const siteLinkBodySchema = z.strictObject({ site: z.string().max(300), jo
 export const contentHeader = 'x-bindery-content';
 
 /**
- * Name of a preview under the base: its label in DNS letters, two dashes, and the name of the site. A label that is not written in DNS letters, or is
- * too long, ends with digits of its hash, so that two labels never share a name. Pure.
+ * Name of a preview under the base: its label in DNS letters, two dashes, and the name of the site. A label that is not written in DNS letters, is too
+ * long, or has two letters, ends with digits of its hash, so that two labels never share a name. Pure.
  */
 export function previewName(label: string, name: string): string {
   const written = label
@@ -140,7 +152,8 @@ export function previewName(label: string, name: string): string {
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-+|-+$/g, '');
   const room = mostNameLength - name.length - 2;
-  const isPlain = written === label && written.length <= room;
+  // Names with two dashes after two letters are reserved: `xn--…` would be read as another name, and authorities give no certificates for others.
+  const isPlain = written === label && written.length <= room && written.length !== reservedPrefixLength;
   const hash = sha256Of(label).slice(0, hashDigits);
   const shown = isPlain ? written : `${written.slice(0, Math.max(0, room - hashDigits - 1))}-${hash}`;
   return `${shown.replace(/^-+/, '')}--${name}`;
@@ -148,4 +161,5 @@ export function previewName(label: string, name: string): string {
 
 /** A part of a host name has at most 63 characters, so the name of a site leaves room for a label. */
 const mostNameLength = 63;
+const reservedPrefixLength = 2;
 const hashDigits = 8;
