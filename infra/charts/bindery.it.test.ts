@@ -5,6 +5,9 @@ import { beforeAll, expect, test } from 'vitest';
 import { serviceSettings } from '#services/cli/known-settings.ts';
 import { serviceNames, type ServiceName } from '#infra/supervisor/services.ts';
 import { provisionSettings } from '#services/cli/commands/installation.ts';
+import { type DocsHostConfig, docsHostSettings } from '#services/docs-host/config.ts';
+import { portOf, sitesPlatform } from '#services/docs-host/sites-settings.ts';
+import { sitesBaseOf } from '#services/gateway/sites/site-addresses.ts';
 import { callPairs } from '#shared/interfaces/internal/internal-calls.ts';
 import { loadConfig, type Settings } from '#shared/runtime/config.ts';
 import { objectStoreFromConfig, type ObjectStoreConfig } from '#shared/storage/open-object-store.ts';
@@ -366,6 +369,116 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
     });
   });
 
+  test('without sites there are no hosts of sites, and with them each has its settings, its only secret and its own volume', async () => {
+    const without = chart.resources({ example: 'trial.yaml' });
+    expect(without.filter(({ metadata }) => metadata.name.endsWith('-sites'))).toEqual([]);
+    expect(environmentOf(named(workloads(without), 'gateway'))).not.toHaveProperty('BINDERY_SITES_BASE');
+
+    const list = chart.resources({ example: 'sites.yaml' });
+    const hosts = named(ofKind<Workload>(list, 'StatefulSet'), 'sites');
+    expect(sourcesOf(hosts)).toEqual([
+      { secret: { name: 'bindery-sites', items: [{ key: 'BINDERY_SITES_KEY', path: 'BINDERY_SITES_KEY' }] } },
+    ]);
+    const config = (await configOf(hosts, docsHostSettings)) as DocsHostConfig;
+    expect(sitesPlatform(config)).toEqual({
+      url: 'http://docs-bindery-gateway:80',
+      key: expect.stringMatching(/^svc_site_/),
+    });
+    expect(config).toMatchObject({ host: '0.0.0.0', healthPort: 8081, listsMegabytes: 192, dataFolder: '/data' });
+    const known = new Set(Object.values(docsHostSettings as Settings).map(({ env }) => env));
+    const others = Object.keys(environmentOf(hosts)).filter((variable) => !known.has(variable));
+    expect(others).toEqual([
+      'BINDERY_HEALTH_PORT',
+      'BINDERY_LOG_LEVEL',
+      'BINDERY_SECRETS',
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+    ]);
+    const [container] = hosts.spec.template.spec.containers;
+    expect(container).toMatchObject({
+      args: ['run', 'docs-host'],
+      ports: [
+        { name: 'http', containerPort: portOf(config) },
+        { name: 'inside', containerPort: config.healthPort },
+      ],
+      readinessProbe: { httpGet: { path: '/readyz', port: 'inside' } },
+      securityContext: { readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+    });
+    expect(hosts.spec).toMatchObject({
+      replicas: 3,
+      serviceName: 'docs-bindery-sites',
+      volumeClaimTemplates: [
+        {
+          metadata: { name: 'data' },
+          spec: { storageClassName: 'fast', resources: { requests: { storage: '50Gi' } } },
+        },
+      ],
+    });
+    expect(container?.volumeMounts).toContainEqual({ name: 'data', mountPath: '/data' });
+    const gateway = environmentOf(named(workloads(list), 'gateway'));
+    expect(sitesBaseOf(gateway['BINDERY_SITES_BASE'] ?? '')).toEqual({
+      protocol: 'https',
+      host: 'docs.example.com',
+      port: '',
+    });
+  });
+
+  test('the ingress and the route lead every site to the hosts of sites, which reach only the gateway and the bundles', () => {
+    const list = chart.resources({ example: 'sites.yaml' });
+    const hosts = ['*.docs.example.com', 'docs.acme.com'];
+    const ingress = named(ofKind<Resource & { spec: object }>(list, 'Ingress'), 'sites');
+    expect(ingress.spec).toMatchObject({
+      tls: [{ hosts, secretName: 'sites-tls' }],
+      rules: hosts.map((host) => ({
+        host,
+        http: { paths: [{ backend: { service: { name: 'docs-bindery-sites', port: { name: 'http' } } } }] },
+      })),
+    });
+    expect(named(ofKind<Resource & { spec: object }>(list, 'HTTPRoute'), 'sites').spec).toMatchObject({
+      parentRefs: [{ name: 'public', namespace: 'gateways' }],
+      hostnames: hosts,
+      rules: [{ backendRefs: [{ name: 'docs-bindery-sites', port: 80 }] }],
+    });
+    const labels = named(ofKind<Workload>(list, 'StatefulSet'), 'sites').spec.template.metadata.labels;
+    const service = named(ofKind<Service>(list, 'Service'), 'sites');
+    expect([isPartOf(service.spec.selector, labels), service.spec.ports]).toEqual([
+      true,
+      [{ name: 'http', port: 80, targetPort: 'http' }],
+    ]);
+    for (const kind of ['PodDisruptionBudget', 'PodMonitor'])
+      expect(isPartOf(named(ofKind<Selecting>(list, kind), 'sites').spec.selector.matchLabels, labels)).toBe(true);
+
+    const policies = ofKind<Policy>(list, 'NetworkPolicy');
+    const { spec } = named(policies, 'sites');
+    const gateway = {
+      'app.kubernetes.io/name': 'bindery',
+      'app.kubernetes.io/instance': 'docs',
+      [component]: 'gateway',
+    };
+    expect(spec.podSelector.matchLabels).toMatchObject({ [component]: 'sites' });
+    expect(spec.egress.slice(1).map(({ to, ports }) => [to, ports.map(({ port }) => port)])).toEqual([
+      [[{ podSelector: { matchLabels: gateway } }], [8080]],
+      [[{ ipBlock: { cidr: '198.51.100.7/32' } }], [443]],
+      [[{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }], [4318]],
+    ]);
+    expect(spec.ingress.map(({ ports }) => ports.map(({ port }) => port))).toEqual([[8080], [8081]]);
+    const callers = named(policies, 'gateway').spec.ingress.flatMap(({ from }) =>
+      from.flatMap(({ podSelector }) => podSelector?.matchLabels[component] ?? []),
+    );
+    expect(callers).toEqual(['sites']);
+    expect(chart.problem({ example: 'sites.yaml', set: ['networkPolicy.bundles.to=null'] })).toContain(
+      'networkPolicy.bundles.to is empty, but links to bundles lead to objectStore.publicEndpoint',
+    );
+    // Without a public address, links lead to the object store itself.
+    const same = chart.resources({
+      example: 'sites.yaml',
+      set: ['objectStore.publicEndpoint=', 'networkPolicy.bundles.to=null'],
+    });
+    expect(named(ofKind<Policy>(same, 'NetworkPolicy'), 'sites').spec.egress[2]).toEqual({
+      to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'storage' } } }],
+      ports: [{ protocol: 'TCP', port: 9000 }],
+    });
+  });
+
   test('all missing, misspelt and wrong values are reported by name at once', async () => {
     const missing = chart.problem();
     for (const part of [
@@ -395,6 +508,9 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
         'rendererScaling.backlog.scaler=prometheus',
         'traces.endpoint=collector:4318',
         'env.BINDERY_HASH_KEY=abc',
+        'sites.enabled=true',
+        'sites.base=docs.example.com/x',
+        'sites.env.BINDERY_SITES_KEY=abc',
         'services.gateway.env.BINDERY_REDIS_PASSWORD=abc',
       ],
     });
@@ -410,6 +526,8 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
       'rendererScaling.minReplicas is greater',
       'needs rendererScaling.backlog.prometheusUrl',
       'env has BINDERY_HASH_KEY, which is a secret',
+      'sites.base is "docs.example.com/x": set it to the address under which readers reach the sites',
+      'sites.env has BINDERY_SITES_KEY, which is a secret',
       'services.gateway.env has BINDERY_REDIS_PASSWORD, which is a secret',
     ])
       expect(together).toContain(part);
@@ -428,6 +546,8 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
         'ingress.host=https://docs.example.com/',
         'certificateAuthorities.key=../key',
         'nodeSelector.disk=5',
+        'sites.hosts[0]=*.acme.com',
+        'sites.route.parentRefs[0].nam=x',
       ],
     });
     for (const part of [
@@ -442,6 +562,8 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
       '/ingress/host',
       '/certificateAuthorities/key',
       '/nodeSelector/disk',
+      '/sites/hosts/0',
+      '/sites/route/parentRefs/0',
     ])
       expect(misspelt).toContain(part);
   });

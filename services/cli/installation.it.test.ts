@@ -60,6 +60,16 @@ describeWithServers(['nats-server', 'versitygw'], 'an installation that is set u
     }
   });
 
+  test('hosts of sites find the only key that they need, which is one of those that the gateway knows', async () => {
+    expect(await readdir(join(folder, 'sites'))).toEqual(['BINDERY_SITES_KEY']);
+    const [ofHosts, known] = await Promise.all([
+      readFile(join(folder, 'sites', 'BINDERY_SITES_KEY'), 'utf8'),
+      readFile(join(folder, 'gateway', 'BINDERY_SITES_KEYS'), 'utf8'),
+    ]);
+    expect(ofHosts).toMatch(/^svc_site_/);
+    expect(known.trim().split(',')).toContain(ofHosts.trim());
+  });
+
   test('secrets that are there stay', async () => {
     const file = join(folder, 'gateway', 'BINDERY_OPERATOR_TOKEN');
     const before = await readFile(file, 'utf8');

@@ -42,7 +42,8 @@ type SecretFiles = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** Files by folder and name: one file for each secret of a service, named after its variable. `BINDERY_SECRETS` of the service names the folder. */
 function secretFiles(secrets: Secrets, natsHosts: readonly string[]): SecretFiles {
-  const { natsPasswords, operatorToken, auditKey, s3SecretAccessKey, redisPassword, elasticsearchPassword } = secrets;
+  const { natsPasswords, operatorToken, auditKey, siteKey } = secrets;
+  const { s3SecretAccessKey, redisPassword, elasticsearchPassword } = secrets;
   const passwordOf = (user: string) => ({ [`BINDERY_NATS_PASSWORD_${variableName(user)}`]: natsPasswords[user] ?? '' });
   const s3 = { BINDERY_S3_SECRET_ACCESS_KEY: s3SecretAccessKey };
   const elasticsearch = { BINDERY_ELASTICSEARCH_PASSWORD: elasticsearchPassword };
@@ -53,6 +54,8 @@ function secretFiles(secrets: Secrets, natsHosts: readonly string[]): SecretFile
   };
   return {
     ...Object.fromEntries(serviceNames.map((name) => [name, { ...secretsOf(name, secrets), ...s3, ...more[name] }])),
+    // The host of sites is no service of the bus: it follows the gateway with this key.
+    sites: { BINDERY_SITES_KEY: siteKey },
     provisioner: { ...passwordOf('provisioner'), ...s3 },
     operator: {
       ...passwordOf('operator'),

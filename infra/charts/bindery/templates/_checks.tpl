@@ -16,6 +16,10 @@
 {{- if and $v.search.username (not $v.search.existingSecret) }}{{ $problems = append $problems "search.username needs search.existingSecret: the secret with the key BINDERY_ELASTICSEARCH_PASSWORD." }}{{ end -}}
 {{- if and (eq $v.model.provider "mistral") (not $v.model.existingSecret) }}{{ $problems = append $problems "model.provider is mistral, which needs model.existingSecret: the secret with the key BINDERY_MISTRAL_API_KEY." }}{{ end -}}
 {{- if and $v.ingress.enabled (not $v.ingress.host) }}{{ $problems = append $problems "ingress.enabled needs ingress.host." }}{{ end -}}
+{{- if ($v.sites).enabled -}}
+{{- if not (regexMatch "^https?://[a-z0-9][a-z0-9-]*(\\.[a-z0-9][a-z0-9-]*)+(:[0-9]{1,5})?$" $v.sites.base) }}{{ $problems = append $problems (printf "sites.base is %q: set it to the address under which readers reach the sites, such as https://docs.example.com." $v.sites.base) }}{{ end -}}
+{{- if and $v.networkPolicy.enabled $v.objectStore.publicEndpoint (ne $v.objectStore.publicEndpoint $v.objectStore.endpoint) (not ($v.networkPolicy.bundles).to) }}{{ $problems = append $problems "networkPolicy.bundles.to is empty, but links to bundles lead to objectStore.publicEndpoint, from which hosts of sites download them: say where it is, such as [{ipBlock: {cidr: 198.51.100.7/32}}]." }}{{ end -}}
+{{- end -}}
 {{- if gt (int $v.rendererScaling.minReplicas) (int $v.rendererScaling.maxReplicas) }}{{ $problems = append $problems "rendererScaling.minReplicas is greater than rendererScaling.maxReplicas." }}{{ end -}}
 {{- if and (eq $v.rendererScaling.by "backlog") (eq $v.rendererScaling.backlog.scaler "prometheus") (not $v.rendererScaling.backlog.prometheusUrl) }}{{ $problems = append $problems "rendererScaling.backlog.scaler is prometheus, which needs rendererScaling.backlog.prometheusUrl." }}{{ end -}}
 {{- if and (eq $v.rendererScaling.by "cpu") (not (dig "requests" "cpu" "" (index $v.services "page-renderer" "resources"))) }}{{ $problems = append $problems "rendererScaling.by is cpu, which needs services.page-renderer.resources.requests.cpu." }}{{ end -}}
@@ -36,6 +40,9 @@
 {{- end }}
 
 {{- define "bindery.environments" -}}
+{{- with .Values.sites }}
+sites.env: {{ .env | default dict | toJson }}
+{{- end }}
 {{- range $service, $values := .Values.services }}
 services.{{ $service }}.env: {{ $values.env | default dict | toJson }}
 {{- end }}

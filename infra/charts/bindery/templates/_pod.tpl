@@ -8,28 +8,10 @@ which have no ports and no probes.
 {{- $special := index (include "bindery.services" .root | fromYaml) .service | default dict }}
 {{- $serves := not .restartPolicy }}
 {{- $isGateway := eq .service "gateway" }}
-automountServiceAccountToken: false
-serviceAccountName: {{ $v.serviceAccountName | quote }}
-# Kubernetes would set variables such as BINDERY_GATEWAY_PORT for each service of the namespace.
-enableServiceLinks: false
 {{- with .restartPolicy }}
 restartPolicy: {{ . }}
 {{- end }}
-# A service finishes or returns its work in flight within 15 seconds.
-terminationGracePeriodSeconds: 30
-{{- with $v.priorityClassName }}
-priorityClassName: {{ . | quote }}
-{{- end }}
-securityContext:
-  runAsNonRoot: true
-  runAsUser: 10001
-  runAsGroup: 10001
-  fsGroup: 10001
-  fsGroupChangePolicy: OnRootMismatch
-  seccompProfile: { type: RuntimeDefault }
-{{- with $v.imagePullSecrets }}
-imagePullSecrets: {{- toYaml . | nindent 2 }}
-{{- end }}
+{{ include "bindery.podSettings" .root }}
 containers:
   - name: {{ .service }}
     image: {{ include "bindery.image" .root | quote }}
@@ -117,22 +99,56 @@ volumes:
     configMap: { name: {{ $v.certificateAuthorities.existingConfigMap | quote }}, items: [{ key: {{ $v.certificateAuthorities.key | quote }}, path: ca.crt }] }
   {{- end }}
 {{- if $serves }}
+{{ include "bindery.podSpread" (dict "root" .root "service" .service "revision" "pod-template-hash") }}
+{{- end }}
+{{- include "bindery.podPlacement" .root }}
+{{- end }}
+
+{{/* Settings of every pod: its rights and its shutdown. */}}
+{{- define "bindery.podSettings" -}}
+{{- $v := .Values -}}
+automountServiceAccountToken: false
+serviceAccountName: {{ $v.serviceAccountName | quote }}
+# Kubernetes would set variables such as BINDERY_GATEWAY_PORT for each service of the namespace.
+enableServiceLinks: false
+# A service finishes or returns its work in flight within 15 seconds.
+terminationGracePeriodSeconds: 30
+{{- with $v.priorityClassName }}
+priorityClassName: {{ . | quote }}
+{{- end }}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 10001
+  runAsGroup: 10001
+  fsGroup: 10001
+  fsGroupChangePolicy: OnRootMismatch
+  seccompProfile: { type: RuntimeDefault }
+{{- with $v.imagePullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* Spreads the pods of one service over nodes and zones. "revision": the label that tells the pods of one version apart. */}}
+{{- define "bindery.podSpread" -}}
 topologySpreadConstraints:
   {{- range $place := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
   - maxSkew: 1
     topologyKey: {{ $place }}
     whenUnsatisfiable: ScheduleAnyway
     labelSelector: { matchLabels: {{ include "bindery.selector" (dict "root" $.root "service" $.service) | fromYaml | toJson }} }
-    matchLabelKeys: [pod-template-hash]
+    matchLabelKeys: [{{ $.revision }}]
   {{- end }}
 {{- end }}
-{{- with $v.nodeSelector }}
+
+{{/* The nodes on which pods may run. */}}
+{{- define "bindery.podPlacement" -}}
+{{- with .Values.nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with $v.tolerations }}
+{{- with .Values.tolerations }}
 tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with $v.affinity }}
+{{- with .Values.affinity }}
 affinity: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
@@ -180,6 +196,7 @@ affinity: {{- toYaml . | nindent 2 }}
 {{- /* After preStop, new requests arrive only on connections that are kept alive. */}}
 {{- $_ := set $env "BINDERY_LINGER_SECONDS" "5" }}
 {{- $_ := set $env "BINDERY_TRUST_PROXY" $v.trustProxy }}
+{{- if ($v.sites).enabled }}{{ $_ := set $env "BINDERY_SITES_BASE" $v.sites.base }}{{ end }}
 {{- else if ne .service "provisioner" }}
 {{- $_ := set $env (printf "BINDERY_%s_PORT" (.service | upper | replace "-" "_")) "8080" }}
 {{- end }}
