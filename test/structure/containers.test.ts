@@ -4,11 +4,26 @@ import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
 import { serviceNames } from '#infra/supervisor/services.ts';
+import { docsHostSettings } from '#services/docs-host/config.ts';
+import { portOf, sitesPlatform } from '#services/docs-host/sites-settings.ts';
+import { isSitesBase } from '#services/gateway/sites/site-addresses.ts';
+import { siteRoutes } from '#services/gateway/sites/site-routes.ts';
+import { generateApiKey } from '#shared/http/api-key.ts';
+import { loadConfig } from '#shared/runtime/config.ts';
 import { variableName } from '#shared/service/common-settings.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-type Container = { command?: string[]; volumes?: string[]; restart?: string; mem_limit?: string; '<<'?: Container };
+type Container = {
+  entrypoint?: string[];
+  command?: string[];
+  environment?: Record<string, string>;
+  network_mode?: string;
+  volumes?: string[];
+  restart?: string;
+  mem_limit?: string;
+  '<<'?: Container;
+};
 type Compose = { services: Record<string, Container>; volumes: Record<string, unknown> };
 
 const compose = load(readFileSync(join(root, 'docker-compose.yml'), 'utf8')) as Compose;
@@ -25,6 +40,60 @@ test.each(serviceNames)('%s has its own container, which gets only its own secre
   expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
   expect(compose.services['secrets']?.volumes).toContain(`secrets-${name}:/secrets/${name}`);
 });
+
+test('the profile "sites" has a host of sites with its only key, and a proxy that leads to it and asks the gateway about host names', () => {
+  const own = compose.services['sites'];
+  const host = { ...own?.['<<'], ...own };
+  expect(host).toMatchObject({
+    command: ['run', 'docs-host'],
+    read_only: true,
+    cap_drop: ['ALL'],
+    profiles: ['sites'],
+  });
+  expect(host.volumes).toEqual(['secrets-sites:/run/secrets:ro', 'sites:/data']);
+  expect(compose.services['secrets']?.volumes).toContain('secrets-sites:/secrets/sites');
+  const config = loadConfig(docsHostSettings, {
+    ...Object.fromEntries(Object.entries(host.environment ?? {}).map(([name, value]) => [name, shown(value)])),
+    BINDERY_SECRETS: '',
+    BINDERY_SITES_KEY: generateApiKey('site'),
+  });
+  expect(sitesPlatform(config)?.url).toBe('http://gateway:8080');
+  // The image asks for the health at this port.
+  expect(config.healthPort).toBe(8080);
+
+  const caddyfile = readFileSync(join(root, 'infra/sites/Caddyfile'), 'utf8');
+  // The host shares the network of the S3 server, which does not listen on its port.
+  expect(host.network_mode).toBe('service:s3');
+  expect(/reverse_proxy (\S+)/.exec(caddyfile)?.[1]).toBe(`s3:${portOf(config)}`);
+  expect(String(compose.services['s3']?.command)).toContain('--port :7070');
+  const asked = siteRoutes.find(({ declaration }) => declaration.id === 'askSiteHost')?.declaration.path;
+  expect(/ask (\S+)/.exec(caddyfile)?.[1]).toBe(`http://gateway:8080${asked}`);
+});
+
+test.each([
+  ['http://localhost:8090', 'http'],
+  ['localhost:8090', 'http'],
+  ['https://docs.example.com', 'https'],
+])('the proxy of sites at %s has the scheme %s, which its configuration knows', (base, scheme) => {
+  const { entrypoint = [], command = [], environment } = compose.services['caddy'] ?? {};
+  const script = String(command[0])
+    .replaceAll('$$', '$')
+    .replace(/exec caddy .*/, 'echo "$BINDERY_SITES_SCHEME"');
+  expect(script).toContain('echo');
+  const run = spawnSync(entrypoint[0] ?? '', [entrypoint[1] ?? '', script], {
+    env: { BINDERY_SITES_BASE: base },
+    encoding: 'utf8',
+  });
+  expect(run.stdout.trim()).toBe(scheme);
+  expect(readFileSync(join(root, 'infra/sites/Caddyfile'), 'utf8')).toContain(`\n(${scheme}) {\n`);
+  // The gateway names the same addresses.
+  const ofGateway = compose.services['gateway']?.environment?.['BINDERY_SITES_BASE'];
+  expect(ofGateway).toBe(environment?.['BINDERY_SITES_BASE']);
+  expect(isSitesBase(shown(ofGateway))).toBe(true);
+});
+
+/** A value of the Compose file as it is without variables: `${NAME:-default}`. */
+const shown = (value: string | undefined): string => String(value).replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1');
 
 test('every volume of a container is declared, and every declared volume is used', () => {
   const used = Object.values(compose.services).flatMap(({ volumes = [] }) =>
