@@ -10,7 +10,7 @@ import {
 } from '#shared/service/common-settings.ts';
 import { linkSigningSettings, objectStoreSettings } from '#shared/storage/open-object-store.ts';
 import { isSiteKey } from '#shared/http/api-key.ts';
-import { isSitesBase, sitesBaseOf } from './sites/site-addresses.ts';
+import { sitesBaseOf, sitesBaseText } from '#shared/interfaces/http/sites-base.ts';
 import { redisSettings } from '#shared/http/redis-settings.ts';
 import { type ConfigOf, portNumber, secretSetting, setting, wholeNumber } from '#shared/runtime/config.ts';
 
@@ -71,11 +71,7 @@ export const gatewaySettings = {
   ),
   sitesBase: setting(
     'BINDERY_SITES_BASE',
-    z
-      .string()
-      .default('localhost:8090')
-      .refine(isSitesBase, 'must be a host name or an address, such as https://docs.example.com or localhost:8090')
-      .transform(sitesBaseOf),
+    sitesBaseText.default('localhost:8090').transform(sitesBaseOf),
     'host name under which sites are served, as <site>.<base>; with https:// if a proxy with TLS is in front of the docs-host',
   ),
   siteKeys: secretSetting(

@@ -11,7 +11,7 @@ import type { GatewayConfig } from './config.ts';
 import type { KeyDirectory } from './auth/key-directory.ts';
 import type { KeyUses } from './auth/key-uses.ts';
 import type { JobStatusFeed } from './exports/job-status-feed.ts';
-import type { SitesBase } from './sites/site-addresses.ts';
+import type { SitesBase } from '#shared/interfaces/http/sites-base.ts';
 import type { SitesFeed } from './sites/sites-feed.ts';
 import type { SitePages } from './exports/site-pages.ts';
 

@@ -139,6 +139,7 @@ const openedSite = {
   name: 'acme',
   hosts: ['docs.acme.com'],
   previews: true,
+  login: { kind: 'oidc', protects: 'previews', groups: ['docs'], emailDomains: [] } as const,
   live,
 };
 const servedSite = {
@@ -242,7 +243,14 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
   },
 
   getSite: { ...onDomain, answer: openedSite },
-  openSite: { ...onDomain, body: { name: 'acme', hosts: ['docs.acme.com'], previews: true }, answer: openedSite },
+  openSite: {
+    ...onDomain,
+    body: {
+      ...{ name: 'acme', hosts: ['docs.acme.com'], previews: true },
+      login: { kind: 'oidc', protects: 'previews', groups: ['docs'] },
+    },
+    answer: openedSite,
+  },
   closeSite: onDomain,
   listDeployments: { ...onDomain, answer: { domain: 'docs', deployments: [live, before] } },
   deploy: { ...onDomain, answer: running },
@@ -251,6 +259,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
     answer: { ...live, id: 8, cause: 'rolled-back' },
   },
   followSites: {
+    headers: { 'X-Checks-Logins': '1' },
     streams: {
       'text/event-stream': `event: site\ndata: ${json(servedSite)}\n\nevent: whole\ndata: {}\n\nevent: gone\ndata: ${json({ site: 'acme/old' })}\n\n`,
     },

@@ -250,8 +250,11 @@ test('given the events of a site, then an entry for each, and one for a rollback
   });
   const failed: SiteEvent = { type: 'DeploymentFailed', version: 1, data: { ...site, deployment: 2, error: 'No.' } };
   const settings = { name: 'docs', hosts: [], previews: true, organizationPlan: 'pro' as const };
+  const hash = `scrypt:15:8:1:${'a'.repeat(22)}:${'b'.repeat(43)}`;
+  const login = { kind: 'password' as const, protects: 'previews' as const, users: [{ name: 'anna', hash }] };
   const events: SiteEvent[] = [
     { type: 'SiteOpened', version: 1, data: { ...site, ...settings } },
+    { type: 'SiteOpened', version: 1, data: { ...site, ...settings, login } },
     requested(1, 'published'),
     live(1),
     requested(2, 'labelled'),
@@ -274,6 +277,7 @@ test('given the events of a site, then an entry for each, and one for a rollback
   expect(entries.map((entry) => auditEntrySchema.parse(entry))).toEqual(entries);
   expect(entries.map(({ action, deployment, label }) => [action, deployment, label])).toEqual([
     ['site.opened', undefined, undefined],
+    ['site.opened', undefined, undefined],
     ['deployment.requested', 1, undefined],
     ['deployment.live', 1, undefined],
     ['deployment.requested', 2, 'pr-1'],
@@ -282,5 +286,8 @@ test('given the events of a site, then an entry for each, and one for a rollback
     ['preview.ended', undefined, 'pr-1'],
     ['site.closed', undefined, undefined],
   ]);
-  expect(entries[4]).toMatchObject({ error: 'No.', jobId, contentVersion });
+  expect(entries[5]).toMatchObject({ error: 'No.', jobId, contentVersion });
+  expect(entries[0]).not.toHaveProperty('login');
+  expect(entries[1]).toMatchObject({ login: 'password', protects: 'previews' });
+  expect(JSON.stringify(entries)).not.toContain('scrypt');
 });

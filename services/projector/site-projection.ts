@@ -35,8 +35,11 @@ export function siteAuditEntries(commit: SiteCommit): AuditEntry[] {
   return entriesOf(commit, (event: SiteEvent): Said[] => {
     const { domain } = event.data;
     switch (event.type) {
-      case 'SiteOpened':
-        return [{ action: 'site.opened', domain, name: event.data.name }];
+      case 'SiteOpened': {
+        const { name, login } = event.data;
+        const rules = login === undefined ? {} : { login: login.kind, protects: login.protects };
+        return [{ action: 'site.opened', domain, name, ...rules }];
+      }
       case 'SiteClosed':
         return [{ action: 'site.closed', domain }];
       case 'DeploymentRequested': {

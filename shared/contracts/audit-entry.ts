@@ -59,6 +59,9 @@ export const auditEntrySchema = z.object({
   name: z.string().optional(),
   /** Kind of a key. */
   kind: z.string().optional(),
+  /** Kind of the login that readers of a site need, and the sites that it protects. Without them everybody may read. */
+  login: z.string().optional(),
+  protects: z.string().optional(),
   /** Number of the deployment. */
   deployment: z.int().optional(),
   /** Plan of the organization. */

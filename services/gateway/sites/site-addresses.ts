@@ -1,26 +1,13 @@
 import { type Deployment, liveDeployments, rollbackTargets, type SiteState } from '#shared/aggregates/site/site.ts';
-import { type DeploymentView, previewName, type ServedSite, type SiteView } from '#shared/interfaces/http/sites.ts';
-
-/** The address under which an installation serves sites: `https` and `docs.example.com`, or `http` and `localhost:8090`. */
-export type SitesBase = { protocol: 'http' | 'https'; host: string; port: string };
-
-/** True for a text that `sitesBaseOf` reads. Pure. */
-export function isSitesBase(text: string): boolean {
-  const url = URL.parse(/^https?:\/\//.test(text) ? text : `http://${text}`);
-  return (
-    url !== null &&
-    /^[a-z0-9.-]+$/.test(url.hostname) &&
-    url.pathname === '/' &&
-    url.search === '' &&
-    url.username === ''
-  );
-}
-
-/** Reads `https://docs.example.com`, or `localhost:8090`. Pure. */
-export function sitesBaseOf(text: string): SitesBase {
-  const url = new URL(/^https?:\/\//.test(text) ? text : `http://${text}`);
-  return { protocol: url.protocol === 'https:' ? 'https' : 'http', host: url.hostname, port: url.port };
-}
+import { loginInFront, type SiteLogin } from '#shared/aggregates/site/site-login.ts';
+import {
+  type DeploymentView,
+  previewName,
+  type ServedLogin,
+  type ServedSite,
+  type SiteView,
+} from '#shared/interfaces/http/sites.ts';
+import { originOf, type SitesBase } from '#shared/interfaces/http/sites-base.ts';
 
 /** The host name of a site under the base, or of the preview of a label. Pure. */
 export const hostUnder = (base: SitesBase, { name }: Pick<SiteState, 'name'>, label?: string): string =>
@@ -35,7 +22,7 @@ export function hostsOf(base: SitesBase, site: Pick<SiteState, 'name' | 'hosts'>
 /** Address of the first page of a site or preview, without a slash at the end. A site's own host name comes first. Pure. */
 function addressOf(base: SitesBase, site: Pick<SiteState, 'name' | 'hosts'>, label?: string): string {
   const [host = ''] = hostsOf(base, site, label);
-  return `${base.protocol}://${host}${base.port === '' ? '' : `:${base.port}`}`;
+  return originOf(base, host);
 }
 
 /** The live site and previews of a domain, as hosts serve them. Pure. */
@@ -44,6 +31,7 @@ export function servedSites(base: SitesBase, state: SiteState): ServedSite[] {
   return liveDeployments(state).flatMap((each): ServedSite[] => {
     const { number, label, jobId, contentVersion, sha256, sizeBytes, endedAt } = each;
     if (sha256 === undefined || sizeBytes === undefined || endedAt === undefined) return [];
+    const login = loginInFront(state.login, label !== undefined);
     return [
       {
         site: siteId(organization, domain, label),
@@ -51,9 +39,22 @@ export function servedSites(base: SitesBase, state: SiteState): ServedSite[] {
         address: addressOf(base, state, label),
         hosts: hostsOf(base, state, label),
         ...{ deployment: number, jobId, contentVersion, sha256, sizeBytes, liveSince: endedAt },
+        ...(login === undefined ? {} : { login: servedLogin(login) }),
       },
     ];
   });
+}
+
+/** A login as hosts check it. Pure. */
+function servedLogin(login: SiteLogin): ServedLogin {
+  const { protects: _, ...rules } = login;
+  return rules;
+}
+
+/** A login as clients see it, without passwords and their hashes. Pure. */
+function loginView(login: SiteLogin): NonNullable<SiteView['login']> {
+  if (login.kind === 'oidc') return login;
+  return { ...login, users: login.users.map(({ name }) => ({ name })) };
 }
 
 /** Identity of a live site or preview in the feed. Pure. */
@@ -82,13 +83,14 @@ export function deploymentView(base: SitesBase, state: SiteState, deployment: De
 
 /** A site for clients. Pure. */
 export function siteView(base: SitesBase, state: SiteState): SiteView {
-  const { domain, name, hosts, previews, assistantKey } = state;
+  const { domain, name, hosts, previews, assistantKey, login } = state;
   const live = liveDeployments(state).find(({ label }) => label === undefined);
   return {
     domain,
     address: addressOf(base, state),
     ...{ name, hosts, previews },
     ...(assistantKey === undefined ? {} : { assistantKey }),
+    ...(login === undefined ? {} : { login: loginView(login) }),
     ...(live === undefined ? {} : { live: deploymentView(base, state, live) }),
   };
 }

@@ -1,8 +1,11 @@
 import { closeSite, deployAgain, openSite, openState, rollBack } from '#shared/aggregates/site/decide.ts';
 import { siteAggregate, type SiteEvent, type SiteState, siteName } from '#shared/aggregates/site/site.ts';
-import type { OpenSiteBody } from '#shared/interfaces/http/sites.ts';
+import { storedHash, type WantedLogin } from '#shared/aggregates/site/site-login.ts';
+import { loginName, type OpenSiteBody } from '#shared/interfaces/http/sites.ts';
+import type { SitesBase } from '#shared/interfaces/http/sites-base.ts';
 import { siteKey } from '#shared/interfaces/read-models.ts';
 import { ApiError } from '#shared/http/errors.ts';
+import { hashOfPassword, isPassword } from '#shared/http/password-hash.ts';
 import { handleCommand } from '#shared/messaging/log/handle-command.ts';
 import { siteLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { askBus, askedLog, waitForRevision } from '../ask-bus.ts';
@@ -10,12 +13,14 @@ import { commandOrigin, type RequestOrigin } from '../audit/request-behind.ts';
 import type { Principal } from '../auth/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
 import { checkAssistantKey } from '../exports/export-commands.ts';
-import { hostsOf, hostUnder, type SitesBase } from './site-addresses.ts';
+import { hostsOf, hostUnder } from './site-addresses.ts';
 import { claimHosts, confirmHosts, dropHosts, releaseHosts } from './site-hosts.ts';
 
 type SiteRequest = { principal: Principal; domain: string; origin: RequestOrigin; base: SitesBase };
 
-/** Opens a site, or changes its settings. Throws `invalid_request` for a wrong name, host or key, and `in_use` for a host name of another site. */
+/**
+ * Opens a site, or changes its settings. Throws `invalid_request` for a wrong name, host, key or login, and `in_use` for a host name of another site.
+ */
 export async function openSiteOf(
   context: GatewayContext,
   request: SiteRequest,
@@ -28,10 +33,15 @@ export async function openSiteOf(
   checkHosts({ name, hosts }, base, context.config.publicUrl);
   const { assistantKey, previews } = body;
   if (assistantKey !== undefined) await checkAssistantKey(context, organization, assistantKey);
+  const login = await wantedLogin(context, request, body.login);
   const claimant = { organization, domain };
   const wanted = [hostUnder(base, { name }), ...hosts];
   const claimed = await claimHosts(context, claimant, wanted);
-  const settings = { name, hosts, previews, organizationPlan, ...(assistantKey === undefined ? {} : { assistantKey }) };
+  const settings = {
+    ...{ name, hosts, previews, organizationPlan },
+    ...(assistantKey === undefined ? {} : { assistantKey }),
+    ...(login === undefined ? {} : { login }),
+  };
   let before: SiteState | undefined;
   let state: SiteState;
   try {
@@ -97,6 +107,33 @@ async function command(
   return stored.commit.data.state;
 }
 
+/** One password is hashed at a time, because each takes a core for a moment. */
+let hashed: Promise<unknown> = Promise.resolve();
+
+/** The login of a body, with hashes instead of passwords. A password that is the stored one keeps its hash, so that sessions continue. */
+async function wantedLogin(
+  { bus }: GatewayContext,
+  { principal: { organization }, domain }: SiteRequest,
+  login: OpenSiteBody['login'],
+): Promise<WantedLogin | undefined> {
+  if (login?.kind !== 'password') return login;
+  const stored = await askBus(bus.sites.last(siteLogSubject(organization, domain), { fromLeader: true }));
+  const hashOf = async (name: string, password: string): Promise<string> => {
+    const before = storedHash(stored?.commit.data.state.login, name);
+    return before !== undefined && (await isPassword(password, before)) ? before : await hashOfPassword(password);
+  };
+  const users: { name: string; hash?: string }[] = [];
+  for (const { name, password } of login.users) {
+    if (password === undefined) users.push({ name });
+    else {
+      const next = hashed.then(() => hashOf(name, password));
+      hashed = next.catch(() => {});
+      users.push({ name, hash: await next });
+    }
+  }
+  return { ...login, users };
+}
+
 function nameOf({ name }: OpenSiteBody, domain: string): string {
   if (name !== undefined) return name;
   if (siteName.safeParse(domain).success) return domain;
@@ -122,6 +159,8 @@ function checkHosts({ name, hosts }: { name: string; hosts: readonly string[] },
   });
   const under = hostUnder(base, { name });
   if (under === platform) fields.unshift({ path: 'name', message: ofPlatform(under) });
+  if (name === loginName)
+    fields.unshift({ path: 'name', message: `"${name}" is where readers of all sites log in: choose another name` });
   const [first] = fields;
   if (first !== undefined)
     throw new ApiError('invalid_request', `The field "${first.path}" is wrong: ${first.message}.`, { fields });

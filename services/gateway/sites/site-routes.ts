@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { liveDeployments, rollbackTargets, type SiteState } from '#shared/aggregates/site/site.ts';
 import { bundleLinkSchema } from '#shared/interfaces/http/exports.ts';
 import {
+  checksLoginsHeader,
   deploymentListSchema,
   deploymentViewSchema,
   goneSiteSchema,
@@ -14,6 +15,7 @@ import {
   siteViewSchema,
   wholeSitesSchema,
 } from '#shared/interfaces/http/sites.ts';
+import { loginHostOf, originOf } from '#shared/interfaces/http/sites-base.ts';
 import { contentLabel, domainName, domainSlug, organizationId } from '#shared/contracts/identifiers.ts';
 import { linkSigner } from '#shared/interfaces/internal/link-signer.ts';
 import { disconnectSignal } from '#shared/http/client-connection.ts';
@@ -131,6 +133,10 @@ export const siteRoutes = [
       path: '/v1/sites/feed',
       summary: 'Streams the live sites and previews of the installation to a host of sites, and every change.',
       key: 'site',
+      headers: z.object({
+        /** `1`: the host checks logins of sites. Without it the feed names no site with a login. */
+        [checksLoginsHeader]: z.string().optional(),
+      }),
       alsoAs: {
         'text/event-stream': {
           description:
@@ -139,9 +145,10 @@ export const siteRoutes = [
         },
       },
     },
-    async (context, { request, reply }) => {
+    async (context, { request, reply, headers }) => {
+      const checksLogins = headers[checksLoginsHeader] === '1';
       const signal = AbortSignal.any([disconnectSignal(reply.raw), context.stopping]);
-      const events = request.method === 'HEAD' ? [] : eventStream(context, signal);
+      const events = request.method === 'HEAD' ? [] : eventStream(context, checksLogins, signal);
       return reply
         .headers({ 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
         .send(Readable.from(events));
@@ -220,7 +227,11 @@ function newestOf({ sitesBase }: GatewayContext, state: SiteState) {
 }
 
 async function hostOf(context: GatewayContext, host: string) {
-  const found = await context.sitesFeed.siteOfHost(host.toLowerCase().replace(/\.$/, ''));
+  const name = host.toLowerCase().replace(/\.$/, '');
+  // Readers return there from a provider, so it needs a certificate as sites do.
+  if (name === loginHostOf(context.sitesBase))
+    return { host: host.toLowerCase(), address: originOf(context.sitesBase, name) };
+  const found = await context.sitesFeed.siteOfHost(name);
   if (found === undefined) throw new ApiError('not_found', 'No site of this installation has that host name.');
   return { host: host.toLowerCase(), address: found.address };
 }
@@ -236,7 +247,11 @@ function namedSite(site: string): { organization: string; domain: string; label:
 
 const heartbeatMs = 15_000;
 
-async function* eventStream({ sitesFeed }: GatewayContext, signal: AbortSignal): AsyncGenerator<string> {
+async function* eventStream(
+  { sitesFeed }: GatewayContext,
+  checksLogins: boolean,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
   const events = sitesFeed.events(signal);
   let next = events.next();
   try {
@@ -252,12 +267,16 @@ async function* eventStream({ sitesFeed }: GatewayContext, signal: AbortSignal):
         continue;
       }
       if (found.done === true) return;
-      yield asText(found.value);
+      yield asText(checksLogins ? found.value : withoutLogins(found.value));
       next = events.next();
     }
   } finally {
     await events.return(undefined);
   }
 }
+
+/** A host that does not check logins would show a site with one to everybody, so for that host the site is gone. */
+const withoutLogins = (event: SitesFeedEvent): SitesFeedEvent =>
+  event.event === 'site' && event.data.login !== undefined ? { event: 'gone', data: { site: event.data.site } } : event;
 
 const asText = ({ event, data }: SitesFeedEvent): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;

@@ -5,7 +5,8 @@ import type { SiteDocument } from '#shared/interfaces/read-models.ts';
 import { type DocumentStore, keepFollowing } from '#shared/messaging/read-models.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
-import { servedSites, type SitesBase } from './site-addresses.ts';
+import type { SitesBase } from '#shared/interfaces/http/sites-base.ts';
+import { servedSites } from './site-addresses.ts';
 
 /** The live sites and previews of the installation, and how they change. One watch of the read model serves all connections of this gateway. */
 export type SitesFeed = {

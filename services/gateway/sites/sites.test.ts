@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { get } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { exportJobAggregate, type ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
 import { followContent, settleDeployment } from '#shared/aggregates/site/decide.ts';
@@ -113,6 +114,15 @@ test.each([
   [{ hosts: ['other.localhost'] }, 'hosts.0'],
   [{ hosts: ['Docs.Acme.Test'] }, 'hosts.0'],
   [{ assistantKey: 'svc_nonsense' }, 'assistantKey'],
+  [{ name: 'login' }, 'name'],
+  [{ login: { kind: 'basic' } }, 'login.kind'],
+  [{ login: { kind: 'password', users: [] } }, 'login.users'],
+  [{ login: { kind: 'password', users: [{ name: 'anna' }] } }, 'login.users.0.password'],
+  [{ login: { kind: 'password', users: [{ name: 'a:b', password: 'long enough for all' }] } }, 'login.users.0.name'],
+  [{ login: { kind: 'password', users: [{ name: 'anna', password: 'short' }] } }, 'login.users.0.password'],
+  [{ login: { kind: 'password', users: [{ name: 'a' }, { name: 'a' }] } }, 'login.users'],
+  [{ login: { kind: 'oidc', emailDomains: ['@acme.com'] } }, 'login.emailDomains.0'],
+  [{ login: { kind: 'oidc', protects: 'nothing' } }, 'login.protects'],
 ])('%j is refused, with the field %s named', async (body, path) => {
   const answer = await open(body);
   expect(answer.json()).toMatchObject({ code: 'invalid_request', fields: [{ path }] });
@@ -225,10 +235,83 @@ test('the feed begins with all sites, and follows what goes live and what is gon
   expect(gone.map((each) => each?.data)).toEqual([{ site: `${acme.id}/docs` }, { site: `${acme.id}/docs/pr-1` }]);
 });
 
+const anna = { name: 'anna', password: 'correct horse battery' };
+
+test('a password is stored as its hash, which no client sees, and the same password keeps it', async () => {
+  const login = { kind: 'password', users: [anna], protects: 'previews' };
+  const opened = await open({ login });
+  expect(opened.json()).toMatchObject({
+    login: { kind: 'password', protects: 'previews', users: [{ name: 'anna' }] },
+  });
+  expect(opened.body).not.toMatch(/scrypt|correct horse/);
+  const stored = async () => {
+    const last = await gateway.bus.sites.last(siteLogSubject(acme.id, 'docs'));
+    return { revision: last?.commit.revision, commit: JSON.stringify(last?.commit) };
+  };
+  const { revision, commit } = await stored();
+  expect(commit).toMatch(/"hash":"scrypt:/);
+  expect(commit).not.toContain('correct horse');
+  for (const users of [[anna], [{ name: 'anna' }]]) await open({ login: { ...login, users } });
+  expect((await stored()).revision).toBe(revision);
+  await open({ login: { ...login, users: [{ ...anna, password: 'another horse battery' }] } });
+  expect((await stored()).revision).not.toBe(revision);
+  // A client that knows no logins opens no site.
+  expect((await open({ previews: true })).json()).toMatchObject({ login: { kind: 'password' } });
+  expect((await open({ login: { kind: 'none' } })).json()).not.toHaveProperty('login');
+});
+
+test('the feed carries the login of the sites that it protects, at once, and names those to no host that does not check it', async () => {
+  await open();
+  await deployed(1, { 'pr-1': 2 });
+  const [feed, older] = [await followFeed({ 'x-checks-logins': '1' }), await followFeed()];
+  for (const each of [feed, older])
+    expect([await each.next(), await each.next(), await each.next()].map(({ event }) => event)).toEqual([
+      'site',
+      'site',
+      'whole',
+    ]);
+  await open({ login: { kind: 'password', users: [anna], protects: 'previews' } });
+  const preview = { site: `${acme.id}/docs/pr-1` };
+  expect(await feed.next()).toMatchObject({
+    event: 'site',
+    data: {
+      ...preview,
+      login: { kind: 'password', users: [{ name: 'anna', hash: expect.stringMatching(/^scrypt:/) }] },
+    },
+  });
+  expect(await older.next()).toEqual({ event: 'gone', data: preview });
+  await open({ login: { kind: 'oidc', groups: ['docs'] } });
+  const rules = { kind: 'oidc', groups: ['docs'], emailDomains: [] };
+  const changed = [await feed.next(), await feed.next()].map(({ data }) => data);
+  expect(changed).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ ...preview, login: rules }),
+      expect.objectContaining({ site: `${acme.id}/docs`, login: rules }),
+    ]),
+  );
+  const late = await followFeed();
+  expect([await late.next(), await late.next(), await late.next()].map(({ event }) => event)).toEqual([
+    'gone',
+    'gone',
+    'whole',
+  ]);
+  await open({ login: { kind: 'none' } });
+  expect((await feed.next()).data).not.toHaveProperty('login');
+});
+
+test('a proxy gets a certificate for the name where readers log in', async () => {
+  const answer = await gateway.app.inject('/v1/sites/hosts?domain=login.localhost');
+  expect(answer.json()).toEqual({ host: 'login.localhost', address: 'http://login.localhost:8090' });
+});
+
 /** The feed over a socket, because an injected request ends only with its answer. */
-async function followFeed() {
-  const address = await gateway.app.listen({ host: '127.0.0.1', port: 0 });
-  const asked = get(`${address}/v1/sites/feed`, { headers: bearer(siteKey), agent: false });
+async function followFeed(headers: Record<string, string> = {}) {
+  if (!gateway.app.server.listening) await gateway.app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = gateway.app.server.address() as AddressInfo;
+  const asked = get(`http://127.0.0.1:${port}/v1/sites/feed`, {
+    headers: { ...bearer(siteKey), ...headers },
+    agent: false,
+  });
   onTestFinished(() => void asked.destroy());
   const [answer] = await once(asked, 'response');
   answer.setEncoding('utf8');

@@ -1,6 +1,7 @@
 import { ApiError } from '#shared/http/errors.ts';
 import { canonicalJson, sha256OfJson } from '#shared/runtime/canonical-json.ts';
 import { base62Of, dayMs } from '#shared/runtime/time-and-ids.ts';
+import { nextLogin, type WantedLogin } from './site-login.ts';
 import { type Deployment, rollbackTargets, type SiteEvent, type SiteState } from './site.ts';
 
 /**
@@ -16,21 +17,26 @@ export type FollowedContent = {
 };
 
 type SiteId = Pick<SiteState, 'organization' | 'domain'>;
-export type SiteSettings = Pick<SiteState, 'name' | 'hosts' | 'previews' | 'organizationPlan' | 'assistantKey'>;
+export type SiteSettings = Pick<SiteState, 'name' | 'hosts' | 'previews' | 'organizationPlan' | 'assistantKey'> & {
+  /** Absent: the login stays as it is. */
+  login?: WantedLogin;
+};
 
 /** Previews end this long after the last publication under their label. */
 const previewDays = 30;
 /** Limit of previews at a time. The ones with the oldest publications end. */
 export const mostPreviews = 50;
 
-/** Opens a site with these settings, or changes those of an open one. */
+/** Opens a site with these settings, or changes those of an open one. Throws `invalid_request` for a login that lacks a password. */
 export function openSite(state: SiteState | undefined, site: SiteId, settings: SiteSettings): SiteEvent[] {
-  const settingsOf = ({ name, hosts, previews, organizationPlan, assistantKey }: SiteSettings) => ({
+  const settingsOf = ({ name, hosts, previews, organizationPlan, assistantKey }: SiteSettings | SiteState) => ({
     ...{ name, hosts, previews, organizationPlan },
     ...(assistantKey === undefined ? {} : { assistantKey }),
   });
-  const next = settingsOf(settings);
-  if (state?.isOpen === true && canonicalJson(settingsOf(state)) === canonicalJson(next)) return [];
+  const withLogin = (login: SiteState['login']) => (login === undefined ? {} : { login });
+  const next = { ...settingsOf(settings), ...withLogin(nextLogin(state?.login, settings.login)) };
+  const before = state?.isOpen === true ? { ...settingsOf(state), ...withLogin(state.login) } : undefined;
+  if (before !== undefined && canonicalJson(before) === canonicalJson(next)) return [];
   return [{ type: 'SiteOpened', version: 1, data: { ...site, ...next } }];
 }
 

@@ -10,6 +10,7 @@ import {
   runningDeployments,
   settleDeployment,
 } from './decide.ts';
+import { loginInFront, type SiteLogin, type WantedLogin } from './site-login.ts';
 import { liveDeployments, rollbackTargets, siteAggregate, type SiteEvent, type SiteState } from './site.ts';
 
 const site = { organization: 'acme', domain: 'docs' };
@@ -41,7 +42,8 @@ function siteOf() {
   const current = () => state as SiteState;
   return {
     current,
-    open: (changes: Partial<typeof settings> = {}) => apply(openSite(state, site, { ...settings, ...changes })),
+    open: (changes: Partial<typeof settings> & { login?: WantedLogin } = {}) =>
+      apply(openSite(state, site, { ...settings, ...changes })),
     follow: (seen: FollowedContent, at = now) => apply(followContent(state, seen, at)),
     complete: (number: number) =>
       apply(settleDeployment(state, jobOf(number), { sha256: 'a'.repeat(64), sizeBytes: number })),
@@ -200,4 +202,41 @@ test('the state of a site stays small over a thousand deployments', () => {
   }
   expect(current().deploymentCount).toBeGreaterThan(1_900);
   expect(Buffer.byteLength(JSON.stringify(current()))).toBeLessThan(40_000);
+});
+
+const hashOf = (letter: string) => `scrypt:15:8:1:${letter.repeat(22)}:${letter.repeat(43)}`;
+const password = (...users: { name: string; hash?: string }[]) =>
+  ({ kind: 'password', protects: 'all', users }) satisfies WantedLogin;
+
+test('a login stays with its passwords until it is changed, also by clients that do not send one, and after the site was closed', () => {
+  const { open, close, current } = siteOf();
+  open();
+  expect(current().login).toBeUndefined();
+  expect(open({ login: password({ name: 'anna', hash: hashOf('a') }) })).toEqual(['SiteOpened']);
+  const stored = current().login;
+  expect(open()).toEqual([]);
+  expect(open({ login: password({ name: 'anna' }) })).toEqual([]);
+  open({ login: password({ name: 'anna' }, { name: 'bert', hash: hashOf('b') }) });
+  expect(current().login).toEqual(password({ name: 'anna', hash: hashOf('a') }, { name: 'bert', hash: hashOf('b') }));
+  open({ login: password({ name: 'anna' }) });
+  close();
+  open({ hosts: [] });
+  expect(current().login).toEqual(stored);
+  expect(open({ hosts: [], login: { kind: 'none' } })).toEqual(['SiteOpened']);
+  expect(current()).not.toHaveProperty('login');
+});
+
+test('a reader without a password, stored or sent, is refused, and a removed one has none any more', () => {
+  const { open } = siteOf();
+  const missing = 'The field "login.users.0.password" is missing: "anna" has no password yet.';
+  expect(() => open({ login: password({ name: 'anna' }) })).toThrow(missing);
+  open({ login: password({ name: 'anna', hash: hashOf('a') }) });
+  open({ login: { kind: 'oidc', protects: 'all', groups: [], emailDomains: [] } });
+  expect(() => open({ login: password({ name: 'anna' }) })).toThrow(missing);
+});
+
+test('a login for previews leaves the live site open', () => {
+  const login: SiteLogin = { kind: 'oidc', protects: 'previews', groups: ['docs'], emailDomains: [] };
+  expect([loginInFront(login, true), loginInFront(login, false)]).toEqual([login, undefined]);
+  expect(loginInFront({ ...login, protects: 'all' }, false)).toMatchObject({ groups: ['docs'] });
 });

@@ -12,6 +12,7 @@ import {
   timestamp,
 } from '#shared/contracts/identifiers.ts';
 import { storedCommit } from '#shared/contracts/upcast.ts';
+import { siteLoginSchema } from './site-login.ts';
 
 /**
  * First part of a site's address under the base of an installation. Two dashes in a row separate the label of a preview from it, and the two
@@ -45,6 +46,7 @@ export const siteEventSchema = z.discriminatedUnion('type', [
     organizationPlan: z.enum(organizationPlans),
     /** Assistant key, which pages show. */
     assistantKey: z.string().optional(),
+    login: siteLoginSchema.optional(),
   }),
   /** `label`: absent for the live site. A deployment that has to wait for another one has its job only once it runs. */
   event('DeploymentRequested', {
@@ -98,6 +100,8 @@ export const siteStateSchema = z.object({
   previews: z.boolean(),
   organizationPlan: z.enum(organizationPlans),
   assistantKey: z.string().optional(),
+  /** Absent: everybody may read. */
+  login: siteLoginSchema.optional(),
   /** Number of the last deployment; 0 if there is none. */
   deploymentCount: z.int().min(0),
   /** Oldest first: all that are live, wait or run, the five before each live site, and others up to `mostEnded`. */

@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { deploymentCauses, deploymentStatuses, siteName } from '#shared/aggregates/site/site.ts';
 import {
+  emailDomain,
+  mostReaders,
+  mostRules,
+  protectedSites,
+  readerGroup,
+  readerName,
+} from '#shared/aggregates/site/site-login.ts';
+import {
   contentLabel,
   contentVersion,
   domainSlug,
@@ -10,6 +18,7 @@ import {
   sha256Hex,
   timestamp,
 } from '#shared/contracts/identifiers.ts';
+import { longestPassword, passwordHash, shortestPassword } from '#shared/http/password-hash.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 
 const mostHosts = 20;
@@ -26,6 +35,41 @@ const ownHost = z
     'must be a host name such as docs.acme.com, in lower case and without a port',
   );
 
+/** `all`: the live site and its previews; `previews`: its previews alone. */
+const protects = z.enum(protectedSites);
+const wantsProtection = protects.default('all');
+
+/** The login of a site in `PUT /v1/domains/{domain}/site`. */
+const wantedLoginSchema = z.discriminatedUnion('kind', [
+  /** Everybody may read. */
+  z.strictObject({ kind: z.literal('none') }),
+  /** Readers need a name and its password. A user who is sent without a password keeps the stored one. */
+  z.strictObject({
+    kind: z.literal('password'),
+    protects: wantsProtection,
+    users: z
+      .array(
+        z.strictObject({
+          name: readerName,
+          password: z.string().min(shortestPassword).max(longestPassword).optional(),
+        }),
+      )
+      .min(1)
+      .max(mostReaders)
+      .refine(
+        (users) => new Set(users.map(({ name }) => name)).size === users.length,
+        'must not have the same name twice',
+      ),
+  }),
+  /** Readers need an account at the provider of the installation, in one of the groups or with an address in one of the domains. */
+  z.strictObject({
+    kind: z.literal('oidc'),
+    protects: wantsProtection,
+    groups: z.array(readerGroup).max(mostRules).default([]),
+    emailDomains: z.array(emailDomain).max(mostRules).default([]),
+  }),
+]);
+
 /** Body of `PUT /v1/domains/{domain}/site`. */
 export const openSiteBodySchema = z
   .strictObject({
@@ -37,6 +81,8 @@ export const openSiteBodySchema = z
     previews: z.boolean().default(true),
     /** Assistant key that pages show and ask with. Without one, pages have no assistant and search in the index of the site. */
     assistantKey: z.string().max(100).optional(),
+    /** The login that readers need. Absent: as it was; a new site has none. */
+    login: wantedLoginSchema.optional(),
   })
   .meta({ title: 'OpenSite' });
 
@@ -70,6 +116,11 @@ export const deploymentViewSchema = z
 
 export type DeploymentView = z.infer<typeof deploymentViewSchema>;
 
+const loginViewSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('password'), protects, users: z.array(z.object({ name: readerName })) }),
+  z.object({ kind: z.literal('oidc'), protects, groups: z.array(readerGroup), emailDomains: z.array(emailDomain) }),
+]);
+
 /** Answer of `GET` and `PUT /v1/domains/{domain}/site`. */
 export const siteViewSchema = z
   .object({
@@ -79,6 +130,8 @@ export const siteViewSchema = z
     hosts: z.array(hostName),
     previews: z.boolean(),
     assistantKey: z.string().optional(),
+    /** The login that readers need, without passwords; absent if everybody may read. */
+    login: loginViewSchema.optional(),
     /** The deployment that readers of the live site see; absent before the first one. */
     live: deploymentViewSchema.optional(),
   })
@@ -92,6 +145,24 @@ export const deploymentListSchema = z
   .meta({ title: 'DeploymentList' });
 
 export type DeploymentList = z.infer<typeof deploymentListSchema>;
+
+/** The login in front of one live site or preview, as its hosts check it. `closed`: nobody may read. */
+const servedLoginSchema = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('password'),
+    users: z.array(z.object({ name: readerName, hash: passwordHash })).min(1),
+  }),
+  z.object({ kind: z.literal('oidc'), groups: z.array(readerGroup), emailDomains: z.array(emailDomain) }),
+  z.object({ kind: z.literal('closed') }),
+]);
+
+export type ServedLogin = z.infer<typeof servedLoginSchema>;
+
+/** Header of a host that checks logins, with the value `1`. The feed names no site with a login to a host without it. */
+export const checksLoginsHeader = 'X-Checks-Logins';
+
+/** Name under the base where readers return from the provider of an installation, which is reserved. */
+export const loginName = 'login';
 
 /**
  * One live site or preview in the feed of sites (`GET /v1/sites/feed`, event `site`). A later message with the same `site` replaces it.
@@ -113,6 +184,8 @@ export const servedSiteSchema = z
     sha256: sha256Hex,
     sizeBytes: z.int(),
     liveSince: timestamp,
+    /** Absent: everybody may read. */
+    login: servedLoginSchema.optional(),
   })
   .meta({ title: 'ServedSite' });
 
