@@ -7,7 +7,7 @@ import { serviceNames, type ServiceName } from '#infra/supervisor/services.ts';
 import { provisionSettings } from '#services/cli/commands/installation.ts';
 import { type DocsHostConfig, docsHostSettings } from '#services/docs-host/config.ts';
 import { portOf, sitesPlatform } from '#services/docs-host/sites-settings.ts';
-import { sitesBaseOf } from '#services/gateway/sites/site-addresses.ts';
+import { sitesBaseOf } from '#shared/interfaces/http/sites-base.ts';
 import { callPairs } from '#shared/interfaces/internal/internal-calls.ts';
 import { loadConfig, type Settings } from '#shared/runtime/config.ts';
 import { objectStoreFromConfig, type ObjectStoreConfig } from '#shared/storage/open-object-store.ts';

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { serviceNames } from '#infra/supervisor/services.ts';
 import { docsHostSettings } from '#services/docs-host/config.ts';
 import { portOf, sitesPlatform } from '#services/docs-host/sites-settings.ts';
-import { isSitesBase } from '#services/gateway/sites/site-addresses.ts';
+import { isSitesBase } from '#shared/interfaces/http/sites-base.ts';
 import { siteRoutes } from '#services/gateway/sites/site-routes.ts';
 import { generateApiKey } from '#shared/http/api-key.ts';
 import { loadConfig } from '#shared/runtime/config.ts';

@@ -9,7 +9,8 @@ export const sitesBaseText = z
   .string()
   .refine(isSitesBase, 'must be a host name or an address, such as https://docs.example.com or localhost:8090');
 
-function isSitesBase(text: string): boolean {
+/** True for a text that `sitesBaseOf` reads. Pure. */
+export function isSitesBase(text: string): boolean {
   const url = URL.parse(/^https?:\/\//.test(text) ? text : `http://${text}`);
   return (
     url !== null &&
