@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { itemsOf, readDescription } from '../../test/support/described-answers.ts';
 import { publicRoutes } from './build-gateway.ts';
-import { openApiDocument } from './openapi.ts';
+import { fieldDescriptions } from './field-descriptions.ts';
+import { type JsonSchema, openApiDocument } from './openapi.ts';
 import { routeExamples } from './route-examples.ts';
 
 const whereExamplesAre = 'examples are in services/gateway/route-examples.ts, by the id of the route';
@@ -10,6 +11,40 @@ const { operations, problemsOf } = readDescription(document);
 
 test('no example is of a route that there is not', () => {
   expect(Object.keys(routeExamples).filter((id) => !operations.has(id))).toEqual([]);
+});
+
+test('every operation has a tag', () => {
+  expect([...operations].filter(([, { tags }]) => tags.some((tag) => tag === '')).map(([id]) => id)).toEqual([]);
+});
+
+test('every parameter and every field of a schema has a description (services/gateway/field-descriptions.ts)', () => {
+  const bare: string[] = [];
+  for (const [id, { parameters }] of operations)
+    for (const { name, description } of parameters) if (description === undefined) bare.push(`${id}.${name}`);
+  const look = (place: string, { properties = {}, items, anyOf = [], oneOf = [] }: JsonSchema): void => {
+    for (const [name, field] of Object.entries(properties)) {
+      if (field.description === undefined) bare.push(`${place}.${name}`);
+      look(`${place}.${name}`, field);
+    }
+    for (const part of [...(items === undefined ? [] : [items]), ...anyOf, ...oneOf]) look(place, part);
+  };
+  for (const [name, schema] of Object.entries(document.components.schemas)) look(name, schema);
+  expect(bare).toEqual([]);
+});
+
+test('no field is described that there is not', () => {
+  const used = new Set<string>();
+  for (const [id, { parameters }] of operations) for (const { name } of parameters) used.add(`${id}.${name}`).add(name);
+  const look = (places: string[], { properties = {}, items, anyOf = [], oneOf = [] }: JsonSchema): void => {
+    for (const [name, field] of Object.entries(properties)) {
+      const place = [...places, name];
+      used.add(name).add(place.slice(-2).join('.')).add(place.join('.'));
+      look(place, field);
+    }
+    for (const part of [...(items === undefined ? [] : [items]), ...anyOf, ...oneOf]) look(places, part);
+  };
+  for (const [name, schema] of Object.entries(document.components.schemas)) look([name], schema);
+  expect(Object.keys(fieldDescriptions).filter((key) => !used.has(key))).toEqual([]);
 });
 
 describe.each([...operations])('%s', (_, { parameters, requestBody, responses }) => {

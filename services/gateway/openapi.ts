@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { errorCodes, errorTable, type ErrorCode } from '#shared/http/errors.ts';
+import { fieldDescription } from './field-descriptions.ts';
 import { type PublicRoute, publicRoute, type RouteDeclaration, routeErrors, scopeOf } from './public-route.ts';
 import { type RouteExample, routeExamples } from './route-examples.ts';
 
@@ -56,6 +57,7 @@ export type Operation = {
     name: string;
     in: 'path' | 'query' | 'header';
     required: boolean;
+    description?: string;
     schema: JsonSchema;
     example?: unknown;
   }[];
@@ -123,22 +125,47 @@ export function openApiDocument(routes: readonly PublicRoute[]): OpenApiDocument
     servers: [{ url: '/', description: 'The installation that serves this description.' }],
     tags: tags.map(({ name, description }) => ({ name, description })),
     paths,
-    components: { securitySchemes, headers: commonHeaders, schemas },
+    components: {
+      securitySchemes,
+      headers: commonHeaders,
+      schemas: Object.fromEntries(
+        Object.entries(schemas).map(([name, schema]) => [name, describeFields(name, schema)]),
+      ),
+    },
   };
 }
 
-/** Tags of routes, by the start of their paths. */
+/** Tags of routes, in the order of our documentation, with the patterns of their paths. */
 const tags = [
-  { name: 'Organizations', of: '/v1/organizations', description: 'Organizations and their domains, for the operator.' },
-  { name: 'API keys', of: '/v1/api-keys', description: 'Keys of an organization.' },
-  { name: 'Content', of: '/v1/domains', description: 'Publishing docs projects, and the published content versions.' },
-  { name: 'Static export', of: '/v1/static-export', description: 'A whole site as one archive.' },
-  { name: 'Audit and usage', of: '/v1/', description: 'Audit entries and usage.' },
-  { name: 'Assistant', of: '/discovery', description: 'Questions, search and pages, for documentation sites.' },
-  { name: 'Installation', of: '/', description: 'The installation itself.' },
+  {
+    name: 'Content',
+    of: /^\/v1\/domains\/[^/]+\/content\b/,
+    description: 'Publishing docs projects, and the published content versions.',
+  },
+  {
+    name: 'Sites',
+    of: /^\/v1\/domains\/[^/]+\/(?!content\b)/,
+    description: 'Live sites of domains, their deployments and previews.',
+  },
+  { name: 'Static export', of: /^\/v1\/static-export\b/, description: 'A whole site as one archive.' },
+  { name: 'Assistant', of: /^\/discovery\b/, description: 'Questions, search and pages, for documentation sites.' },
+  {
+    name: 'Conversations',
+    of: /^\/v1\/assistant\b/,
+    description: 'Questions of readers with their answers, sources and ratings.',
+  },
+  { name: 'Audit and usage', of: /^\/v1\/(audit|usage)\b/, description: 'Audit entries and usage.' },
+  { name: 'API keys', of: /^\/v1\/api-keys\b/, description: 'Keys of an organization.' },
+  {
+    name: 'Organizations',
+    of: /^\/v1\/organizations\b/,
+    description: 'Organizations and their domains, for the operator.',
+  },
+  { name: 'Hosts of sites', of: /^\/v1\/sites\b/, description: 'What hosts and proxies of live sites ask.' },
+  { name: 'Installation', of: /^\/(?!v1\/|discovery\/)/, description: 'The installation itself.' },
 ];
 
-const tagOf = (path: string) => tags.find(({ of }) => path.startsWith(of))?.name ?? '';
+const tagOf = (path: string) => tags.find(({ of }) => of.test(path))?.name ?? '';
 
 const header = (description: string, example: string, required = false): Header => ({
   description,
@@ -210,9 +237,9 @@ function operation(declaration: RouteDeclaration, schemas: Record<string, JsonSc
     ...(declaration.plan === undefined ? {} : { 'x-plan': declaration.plan }),
     ...(declaration.limits === undefined ? {} : { 'x-rate-limits': declaration.limits.map(({ name }) => name) }),
     parameters: [
-      ...fieldsOf(params, schemas, example.params).map((field) => ({ ...field, in: 'path' as const })),
-      ...fieldsOf(query, schemas, example.query).map((field) => ({ ...field, in: 'query' as const })),
-      ...fieldsOf(headers, schemas, example.headers).map((field) => ({ ...field, in: 'header' as const })),
+      ...fieldsOf(id, params, schemas, example.params).map((field) => ({ ...field, in: 'path' as const })),
+      ...fieldsOf(id, query, schemas, example.query).map((field) => ({ ...field, in: 'query' as const })),
+      ...fieldsOf(id, headers, schemas, example.headers).map((field) => ({ ...field, in: 'header' as const })),
     ],
     ...(body === undefined ? {} : { requestBody: requestBody(body, schemas, example) }),
     responses: {
@@ -224,24 +251,49 @@ function operation(declaration: RouteDeclaration, schemas: Record<string, JsonSc
 
 /** The members of an object, as parameters. */
 function fieldsOf(
+  operationId: string,
   schema: z.ZodType | undefined,
   schemas: Record<string, JsonSchema>,
   examples: Readonly<Record<string, unknown>> = {},
 ) {
   if (schema === undefined) return [];
   const { properties = {}, required = [] } = resolved(jsonSchema(schema, 'input', schemas), schemas);
-  return Object.entries(properties).map(([name, field]) => ({
-    name,
-    required: required.includes(name),
-    schema: field,
-    ...(name in examples ? { example: examples[name] } : {}),
-  }));
+  return Object.entries(properties).map(
+    ([name, { description = fieldDescription(operationId, [name]), ...field }]) => ({
+      name,
+      required: required.includes(name),
+      ...(description === undefined ? {} : { description }),
+      schema: field,
+      ...(name in examples ? { example: examples[name] } : {}),
+    }),
+  );
 }
 
 /** The schema that a reference names; a schema that is not a reference is returned unchanged. Pure. */
 export function resolved(schema: JsonSchema, schemas: Readonly<Record<string, JsonSchema>>): JsonSchema {
   const name = schema.$ref?.slice('#/components/schemas/'.length);
   return name === undefined ? schema : (schemas[name] ?? {});
+}
+
+/** Adds descriptions to the fields of a schema that have none, also to nested ones. A part with a name of its own is described under that name. */
+function describeFields(owner: string, schema: JsonSchema, names: readonly string[] = []): JsonSchema {
+  const within = (part: JsonSchema) => describeFields(owner, part, names);
+  const { properties, items, anyOf, oneOf } = schema;
+  return {
+    ...schema,
+    ...(properties && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, field]) => {
+          const place = [...names, name];
+          const description = field.description ?? fieldDescription(owner, place);
+          return [name, { ...describeFields(owner, field, place), ...(description !== undefined && { description }) }];
+        }),
+      ),
+    }),
+    ...(items && { items: within(items) }),
+    ...(anyOf && { anyOf: anyOf.map(within) }),
+    ...(oneOf && { oneOf: oneOf.map(within) }),
+  };
 }
 
 function requestBody(

@@ -13,10 +13,3 @@ export const code = (text: string): string => `\`${text.replaceAll('|', '\\|')}\
 
 /** Plain text, escaped for MDX: it starts no element, expression or cell. */
 export const plain = (text: string): string => text.replaceAll(/[\\{}<|*_`]/g, (character) => `\\${character}`);
-
-/** Text with code in backticks, which stays code; the rest is escaped as by `plain`. */
-export const textWithCode = (text: string): string =>
-  text
-    .split(/(`[^`]+`)/)
-    .map((part, index) => (index % 2 === 0 ? plain(part) : code(part.slice(1, -1))))
-    .join('');

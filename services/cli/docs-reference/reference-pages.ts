@@ -1,15 +1,15 @@
-import { httpApiPage } from './http-api-page.ts';
 import { busPage } from './bus-page.ts';
 import { commandsPage } from './commands-page.ts';
 import { errorTable } from '#shared/http/errors.ts';
 import { code, markdownTable, page, plain } from './markdown.ts';
+import { interfaceDescription } from './interface-description.ts';
 import { formatPage } from './format-page.ts';
 import { settingsPage } from './settings-page.ts';
 
-/** Pages of our documentation that are generated from the code, by their path in `infra/docs`. */
+/** Files of our documentation that are generated from the code, by their path in `infra/docs`: pages, and the OpenAPI description behind the API pages. */
 export async function referencePages(): Promise<Record<string, string>> {
   return {
-    'reference/http-api.mdx': httpApiPage(),
+    'openapi.json': interfaceDescription(),
     'reference/settings.mdx': settingsPage(),
     'reference/commands.mdx': await commandsPage(),
     'reference/errors.mdx': errorsPage(),

@@ -6,14 +6,30 @@ import { addressList, code, paragraph, text } from './reference-nodes.ts';
 const maxAlternatives = 10;
 const maxScopes = 100;
 
+/**
+ * The header or parameter of a credential, as `Authorization: Bearer <token>`. If another scheme of the operation reads the same, its placeholder is
+ * the name of the scheme.
+ */
+export function credentialText({ name, scheme }: SecurityScheme, alternatives: readonly SecurityScheme[][]): string {
+  const textOf = (each: JsonObject) => {
+    const { field, value } = credentialOf(each);
+    return value === undefined ? field : `${field}: ${value}`;
+  };
+  const own = textOf(scheme);
+  const isName = /^[\w.-]{1,60}$/.test(name);
+  const isShared = alternatives.flat().some((other) => other.name !== name && textOf(other.scheme) === own);
+  return isName && isShared ? own.replace(/<[^<>]*>$/, () => `<${name}>`) : own;
+}
+
 /** Lists the combinations of credentials that a request may have: `One of: A + B, C`. `orNone` is the entry for a request that needs none. */
 export function waysIn(label: string, alternatives: readonly SecurityScheme[][], orNone: string | undefined): Nodes {
-  const ways = alternatives.slice(0, maxAlternatives).map((schemes) =>
-    schemes.slice(0, maxAlternatives).flatMap(({ scheme }, at) => {
-      const { field, value } = credentialOf(scheme);
-      return [...(at === 0 ? [] : [text(' + ')]), code(value === undefined ? field : `${field}: ${value}`)];
-    }),
-  );
+  const ways = alternatives
+    .slice(0, maxAlternatives)
+    .map((schemes) =>
+      schemes
+        .slice(0, maxAlternatives)
+        .flatMap((scheme, at) => [...(at === 0 ? [] : [text(' + ')]), code(credentialText(scheme, alternatives))]),
+    );
   const none = orNone === undefined ? [] : [text(`, ${orNone}`)];
   const more = [...(alternatives.length > maxAlternatives ? [text(', …')] : []), ...none];
   return paragraph(text(`${label} `), ...ways.flatMap((way, at) => (at === 0 ? way : [text(', '), ...way])), ...more);

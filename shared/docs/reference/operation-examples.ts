@@ -140,15 +140,21 @@ function requestBody(
 export function responseFences({ document }: OpenSlice, { written }: Operation, missing: Missing = () => {}): Code[] {
   const fences = entriesOf(written['responses']).flatMap(([status, response]) => {
     const { value } = resolved(document, response);
-    const [media] = entriesOf(value['content']);
+    const [media, ...others] = entriesOf(value['content']);
     if (media === undefined) return [];
     const facts = resolved(document, media[1]).value;
     const named = namedExamples(document, facts).slice(0, 4);
     if (named.length > 1) return named.map(([name, example]) => exampleFence(media[0], `${status} ${name}`, example));
+    // The same answer in another form, such as a stream, has its own example if the author wrote one.
+    const written = others.flatMap(([type, other]) => {
+      const { schema: _, ...form } = resolved(document, other).value;
+      const own = exampleOf(document, form, 'response');
+      return own === undefined ? [] : [exampleFence(type, `${status} ${type}`, own)];
+    });
     const { value: example, isAmbiguous } = shortAnswer(document, facts);
     if (example === undefined && facts['schema'] !== undefined) missing(`the answer ${status}`, 'none');
     if (isAmbiguous) missing(`the answer ${status}`, 'ambiguous');
-    return example === undefined ? [] : [exampleFence(media[0], status, example)];
+    return [...(example === undefined ? [] : [exampleFence(media[0], status, example)]), ...written];
   });
   return withoutTwins(fences).slice(0, 8);
 }

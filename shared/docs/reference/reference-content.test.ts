@@ -207,6 +207,30 @@ responses: { 201: { description: Made, content: { application/json: { schema: { 
     expect(oauth.withoutCode).not.toContain('Writes');
   });
 
+  test('names credentials that read the same by their schemes', async () => {
+    const schemes =
+      'components: { securitySchemes: { publicKey: { type: http, scheme: bearer }, secretKey: { type: http, scheme: bearer }, "a `b": { type: http, scheme: bearer } } }';
+    const { withoutCode } = await pageOf('security: [{ publicKey: [] }, { secretKey: [] }]', schemes);
+    expect(withoutCode).toContain('One of: `Authorization: Bearer <publicKey>`, `Authorization: Bearer <secretKey>`');
+    const odd = await pageOf('security: [{ publicKey: [] }, { "a `b": [] }]', schemes);
+    expect(odd.withoutCode).toContain('One of: `Authorization: Bearer <publicKey>`, `Authorization: Bearer <token>`');
+  });
+
+  test('has the fields and the example of each event of a stream, beside another form of the answer', async () => {
+    const job = '{ type: object, properties: { progress: { type: integer, description: In percent. } } }';
+    const { below, withoutCode } = await pageOf(`responses:
+  200:
+    description: Done
+    content:
+      application/json: { schema: { type: object, properties: { whole: { type: boolean } } }, example: { whole: true } }
+      text/event-stream: { itemSchema: ${job}, example: "event: job\\ndata: {\\"progress\\":7}\\n\\n" }
+      text/csv: { schema: { type: string } }`);
+    expect(withoutCode).toContain('In percent.');
+    expect(below).toContain('```json title="200"\n{\n  "whole": true\n}\n```');
+    expect(below).toContain('```text title="200 text/event-stream"\nevent: job\ndata: {"progress":7}\n');
+    expect(below).not.toContain('title="200 text/csv"');
+  });
+
   test('of an operation at the address of its server shows that', async () => {
     const { html } = await pageOf('', '', '---\napi: GET https://region.example.com\n---\n');
     expect(html).toMatch(/class="endpoint">.{1,100}>https:\/\/region\.example\.com</);

@@ -22,7 +22,7 @@ import {
   serversOf,
 } from './open-slice.ts';
 import { isClosedWithin } from './closed-parts.ts';
-import { flowAddresses, scopeNodes, waysIn } from './authorization-nodes.ts';
+import { credentialText, flowAddresses, scopeNodes, waysIn } from './authorization-nodes.ts';
 import { withPartTypes } from './form-parts.ts';
 import { operationForm } from './operation-form.ts';
 import { exampleFence, type Missing, requestFences, responseFences } from './operation-examples.ts';
@@ -199,10 +199,14 @@ class ReferenceWriter {
     const all = securityOf(this.#slice, written);
     const alternatives = all.filter((schemes) => schemes.length > 0);
     const shown = new Map<string, StaticElement>();
-    for (const { name, scheme, scopes } of alternatives.flat()) {
+    for (const each of alternatives.flat()) {
+      const { name, scheme, scopes } = each;
       const { place, field, value } = credentialOf(scheme);
       if (shown.has(name) || this.#own.parameters.has(`${place} ${field}`)) continue;
-      const description = [textOf(scheme['description']) ?? '', value === undefined ? '' : `\`${field}: ${value}\``];
+      const description = [
+        textOf(scheme['description']) ?? '',
+        value === undefined ? '' : `\`${credentialText(each, alternatives)}\``,
+      ];
       const input: FieldInput = {
         name: field,
         id: `authorization-${field}`,
@@ -278,7 +282,9 @@ class ReferenceWriter {
       schema === undefined ? [] : this.#fields.body(schema, own, use, anchor);
     const groups = new Map<string, { types: string[]; schema: JsonValue | undefined }>();
     for (const [type, content] of media) {
-      const schema = withPartTypes(this.#document, type, resolved(this.#document, content).value);
+      const facts = resolved(this.#document, content).value;
+      // A stream has `itemSchema`, the schema of each event or line, since OpenAPI 3.2.
+      const schema = withPartTypes(this.#document, type, facts) ?? facts['itemSchema'];
       const key = JSON.stringify(schema) ?? '';
       const group = groups.get(key) ?? { types: [], schema };
       group.types.push(type);
