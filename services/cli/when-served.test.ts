@@ -28,6 +28,19 @@ test('waits until the site serves the content, on names that no resolver knows',
   expect(await servedSentence(address, contentVersion)).toBe(`Readers see it at ${address}`);
 });
 
+test.each([
+  ['a password', 401, {}],
+  ['a provider', 302, { location: 'https://login.example/' }],
+])(
+  'does not wait for a site behind %s',
+  async (_what, status, headers) => {
+    const server = await onLoopback(createServer((_request, response) => response.writeHead(status, headers).end()));
+    onTestFinished(() => server.close());
+    expect(await servedSentence(server.url, contentVersion)).toContain('could not be seen from here');
+  },
+  10_000,
+);
+
 test('does not claim that readers see a site which cannot be reached', async () => {
   const server = await onLoopback(createServer());
   await server.close();

@@ -10,21 +10,22 @@ const answerWithinMs = 5_000;
 const mostRefused = 5;
 
 /**
- * Resolves to true when the first page of a site is of this content version. Resolves to false if it is not within 20 seconds, or the site cannot be
- * reached from here, which says nothing about its readers.
+ * Resolves to true when the first page of a site is of this content version. Resolves to false if it is not within 20 seconds, or the site is behind a
+ * login or cannot be reached from here, which says nothing about its readers.
  */
 async function whenServed(address: string, contentVersion: string): Promise<boolean> {
   const end = performance.now() + withinMs;
   for (let refused = 0; performance.now() < end && refused < mostRefused; ) {
     const served = await servedContent(new URL(address)).catch(() => undefined);
     if (served === contentVersion) return true;
+    if (served === 'login') return false;
     refused = served === undefined ? refused + 1 : 0;
     await delay(pauseMs);
   }
   return false;
 }
 
-/** The content version of the first page; empty if it names none. Rejects if nothing answers. */
+/** The content version of the first page; empty if it names none, `login` if only readers who logged in see it. Rejects if nothing answers. */
 async function servedContent(url: URL): Promise<string> {
   const isLocal = url.hostname === 'localhost' || url.hostname.endsWith('.localhost');
   // Browsers lead names below "localhost" to this machine, and many resolvers know none of them.
@@ -35,7 +36,9 @@ async function servedContent(url: URL): Promise<string> {
     const asked = send(options, (answer) => {
       answer.resume();
       const said = answer.headers[contentHeader];
-      resolve(typeof said === 'string' ? said : '');
+      const { statusCode = 0 } = answer;
+      if (typeof said === 'string') resolve(said);
+      else resolve(statusCode === 401 || (statusCode >= 300 && statusCode < 400) ? 'login' : '');
     });
     asked.on('timeout', () => asked.destroy(new Error('no answer')));
     asked.on('error', reject);

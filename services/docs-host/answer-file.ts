@@ -173,10 +173,14 @@ function headersOf(
     'cache-control': caching === 'immutable' ? `${keptBy}, max-age=31536000, immutable` : revalidated[keptBy],
     ...(policy !== undefined && { 'content-security-policy': policy }),
     ...(status === 200 && { 'accept-ranges': 'bytes' }),
-    ...(contentVersion !== undefined && isPlain(contentVersion) && { [contentHeader]: contentVersion }),
+    ...contentHeaders(contentVersion),
   };
   return Object.entries(headers).flat();
 }
+
+/** The header that names the content version of an answer. */
+export const contentHeaders = (contentVersion: string | undefined): Record<string, string> =>
+  contentVersion !== undefined && isPlain(contentVersion) ? { [contentHeader]: contentVersion } : {};
 
 /** True for text that a header may have. A bundle names its content version, and may have any other text there. */
 const isPlain = (text: string): boolean => /^[\w.-]{1,100}$/.test(text);

@@ -13,7 +13,15 @@ import { endSlowClients, headerTimeouts } from '#shared/http/slow-bodies.ts';
 import { encodePath } from '#shared/docs/render/bundle-paths.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
-import { fileAnswers, isKnown, type KeptBy, prefersMarkdown, revalidated, securityHeaders } from './answer-file.ts';
+import {
+  contentHeaders,
+  fileAnswers,
+  isKnown,
+  type KeptBy,
+  prefersMarkdown,
+  revalidated,
+  securityHeaders,
+} from './answer-file.ts';
 import { type AskedPlatform, askedPlatform, type DocsHostConfig } from './config.ts';
 import type { EndedSessions } from './ended-sessions.ts';
 import { type Asked, findFile } from './find-file.ts';
@@ -241,7 +249,7 @@ function siteAnswers(config: DocsHostConfig, lists: VersionLists, platform: Aske
       case 'refused':
         return answerSentence(response, 400, asked.reason, request);
       case 'redirect':
-        return redirect(response, asked, keptBy);
+        return redirect(response, asked, list, keptBy);
       case 'versioned':
         return answerVersioned(asked, file, site, version, list, request, response);
       case 'file':
@@ -289,7 +297,12 @@ function siteAnswers(config: DocsHostConfig, lists: VersionLists, platform: Aske
     function otherwise(): void | Promise<void> {
       // Scripts of earlier bundles request the index this way; only the index of the active version exists.
       if (isSearchIndex(path) && list.has(path))
-        return redirect(response, { kind: 'redirect', to: `${base}/${encodePath(path)}`, permanent: false }, keptBy);
+        return redirect(
+          response,
+          { kind: 'redirect', to: `${base}/${encodePath(path)}`, permanent: false },
+          list,
+          keptBy,
+        );
       return answerMissing(version, list, request, response);
     }
   }
@@ -334,7 +347,8 @@ function siteAnswers(config: DocsHostConfig, lists: VersionLists, platform: Aske
     const file = list.file('404.html');
     if (file === undefined) return answerSentence(response, 404, 'There is no such page.', request);
     const found = { version, path: '404.html', file };
-    return answerFile(request, response, found, { status: 404, caching: 'revalidate' });
+    const { contentVersion } = list.manifest;
+    return answerFile(request, response, found, { status: 404, caching: 'revalidate', contentVersion });
   }
 }
 
@@ -366,6 +380,7 @@ function answerScript(body: Buffer, request: IncomingMessage, response: ServerRe
 function redirect(
   response: ServerResponse,
   { to, permanent }: Extract<Asked, { kind: 'redirect' }>,
+  { manifest: { contentVersion } }: VersionList,
   keptBy: KeptBy,
 ): void {
   // Permanent redirects also change with the site, so browsers ask again after an hour.
@@ -373,6 +388,7 @@ function redirect(
   response
     .writeHead(permanent ? 308 : 307, {
       ...securityHeaders,
+      ...contentHeaders(contentVersion),
       location: to,
       'cache-control': caching,
       'content-length': 0,

@@ -62,6 +62,12 @@ test('two sites are served by their host names, and a name that leads nowhere is
     [200, 'cv_two'],
     [304, 'cv_two'],
   ]);
+  // `bindery publish` looks at the first address of a site, which may be a redirect or have no page.
+  const others = await Promise.all(['/index', '/nowhere'].map((path) => askHost(running.url, 'two.localhost', path)));
+  expect(others.map(({ status, headers }) => [status, headers['x-bindery-content']])).toEqual([
+    [308, 'cv_two'],
+    [404, 'cv_two'],
+  ]);
   const script = await askHost(running.url, 'docs.two.example', '/_bindery/config.js');
   expect(script.text).toContain('"siteUrl": "http://two.localhost:8090"');
   expect(script.headers['set-cookie']).toBeUndefined();

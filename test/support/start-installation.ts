@@ -37,7 +37,7 @@ export const exportPathOnly = { indexer: 0, assistant: 0, housekeeper: 0, deploy
  * service: `CRASH_ORDERS` lets a test make one of them die or wait at a named place.
  */
 export async function startInstallation(
-  options: Partial<Pick<InstallationOptions, 'processes' | 'copies' | 'healthyAfterMs' | 'startBus'>> & {
+  options: Partial<Pick<InstallationOptions, 'processes' | 'copies' | 'sitesPort' | 'healthyAfterMs' | 'startBus'>> & {
     environment?: Record<string, string>;
     folder?: string;
   } = {},
@@ -53,6 +53,7 @@ export async function startInstallation(
     processes: options.processes ?? 'separate',
     environment: { ...process.env, BINDERY_LOG_LEVEL: 'error', ...options.environment },
     ...(options.copies ? { copies: options.copies } : {}),
+    ...(options.sitesPort === undefined ? {} : { sitesPort: options.sitesPort }),
     ...(options.startBus ? { startBus: options.startBus } : {}),
     ...(options.healthyAfterMs === undefined ? {} : { healthyAfterMs: options.healthyAfterMs }),
     onNews: (line) => {

@@ -10,7 +10,9 @@ import { exportToLink, jobStory, startExportInstallation } from './export-instal
 import { type Bench, type Measurement, medianOf, ratio, shown, table, temporaryFolder } from './measurement.ts';
 import { residentBytesBelow } from './process-usage.ts';
 
-const changedPage = 'guides/part-10/page-500.mdx';
+/** The page of a generated project that changes. */
+export const changedPageOf = (pages: number): string =>
+  pages > 500 ? 'guides/part-10/page-500.mdx' : 'guides/part-0/page-5.mdx';
 
 type Name = 'publication, one page changed' | 'export, cold' | 'export, one page changed' | 'export, nothing changed';
 type Run = { seconds: number; phases?: ReturnType<typeof jobStory>['phases'] };
@@ -149,6 +151,9 @@ async function during<T>(other: Promise<unknown>, work: () => Promise<T>): Promi
   return outcomes;
 }
 
+/** The sentence that a round of changes adds to a page. */
+export const sentenceOf = (round: number): string => `A sentence that was added in round ${round}.`;
+
 /** Writes a generated project whose pages have the size of real ones. Returns a function that changes one of its pages, or all. */
 export async function writeProject(
   folder: string,
@@ -161,9 +166,10 @@ export async function writeProject(
     await write(folder, path, files[path] ?? text);
   }
   return async (round, which) => {
-    const changed = which === 'all' ? Object.keys(files).filter((path) => path.endsWith('.mdx')) : [changedPage];
+    const changed =
+      which === 'all' ? Object.keys(files).filter((path) => path.endsWith('.mdx')) : [changedPageOf(pages)];
     for (const path of changed) {
-      await write(folder, path, `${files[path]}\nA sentence that was added in round ${round}.\n`);
+      await write(folder, path, `${files[path]}\n${sentenceOf(round)}\n`);
     }
   };
 }
