@@ -85,13 +85,9 @@ export async function showDemo(
   return address;
 }
 
-async function openSite(
-  admin: ApiClient,
-  { domain, assistantKey }: LocalInstallation,
-  contentVersion: string,
-): Promise<string> {
+async function openSite(admin: ApiClient, { domain }: LocalInstallation, contentVersion: string): Promise<string> {
   const { address } = await retryWhileAway(() =>
-    admin.json<SiteView>(`/v1/domains/${encodeURIComponent(domain)}/site`, { method: 'PUT', json: { assistantKey } }),
+    admin.json<SiteView>(`/v1/domains/${encodeURIComponent(domain)}/site`, { method: 'PUT', json: {} }),
   );
   await whenDeployed(admin, domain, { contentVersion });
   await servedSentence(address, contentVersion);

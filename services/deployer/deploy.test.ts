@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { ContentCommit, ContentEvent } from '#shared/aggregates/content/content.ts';
-import { openSite } from '#shared/aggregates/site/decide.ts';
+import { openSite, type SiteSettings } from '#shared/aggregates/site/decide.ts';
 import { siteAggregate } from '#shared/aggregates/site/site.ts';
 import { exportJobAggregate, type ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
 import type { StoredCommit } from '#shared/messaging/log/event-log.ts';
@@ -43,11 +43,15 @@ function deploying() {
       const last = contents.get(domain);
       contents.set(domain, await bus.content.append(contentCommit(event, last), { sequence: last?.sequence ?? 0 }));
     },
-    open: (domain: string, previews = false) =>
+    open: (domain: string, previews = false, changes: Partial<SiteSettings> = {}) =>
       handleCommand({ log: bus.sites, clock: systemClock, random: randomBase62 }, siteAggregate, {
         subject: siteLogSubject(organization, domain),
         decide: (state) =>
-          openSite(state, { organization, domain }, { name: domain, hosts: [], previews, organizationPlan: 'pro' }),
+          openSite(
+            state,
+            { organization, domain },
+            { name: domain, hosts: [], previews, organizationPlan: 'pro', ...changes },
+          ),
         origin,
       }),
     end: async (jobId: string, event: ExportEvent) => {
@@ -106,6 +110,22 @@ test('a failed export fails its deployment with the reason of the export, and th
   });
   await vi.waitUntil(() => job(second.jobId));
   expect((await state('docs'))?.deployments[0]).toMatchObject({ status: 'failed', error });
+});
+
+test('a preview is exported with its own search, also where pages of the live site ask the platform directly', async () => {
+  const { publish, open, job, state } = deploying();
+  await open('docs', true, { assistantKey: 'svc_dsc_x' });
+  await publish('docs', version('1'), 'pr-1');
+  const sites = await vi.waitUntil(async () => {
+    const found = (await state('docs'))?.deployments ?? [];
+    const jobs = await Promise.all(found.map(async ({ label, jobId }) => [label, (await job(jobId))?.options.site]));
+    return found.length === 2 && jobs.every(([, site]) => site !== undefined) && jobs;
+  });
+  const serverUrl = 'http://docs.test';
+  expect(Object.fromEntries(sites as [string | undefined, unknown][])).toEqual({
+    undefined: { serverUrl, assistantKey: 'svc_dsc_x' },
+    'pr-1': { serverUrl, features: { search: 'bundle', assistant: false } },
+  });
 });
 
 test('a second deployer, and messages that come again, request nothing twice', async () => {

@@ -127,7 +127,10 @@ async function requestOne(
     allowTenantScripts: false,
     site: {
       serverUrl: publicUrl.replace(/\/+$/, ''),
-      ...(assistantKey === undefined ? { features: { search: 'bundle', assistant: false } } : { assistantKey }),
+      // A host with the switch for it turns on search and assistant by the platform. Previews never have them, because the platform knows the latest content.
+      ...(assistantKey === undefined || label !== undefined
+        ? { features: { search: 'bundle', assistant: false } }
+        : { assistantKey }),
     },
   };
   const request = { organization, domain, contentVersion, ...(label === undefined ? {} : { label }), options };

@@ -29,11 +29,12 @@ import { deploymentOf, hostConfigScript } from './host-config-script.ts';
 import { configPath, isSearchIndex, mayBeVersioned } from './hosted-types.ts';
 import { loginGate } from './login-gate.ts';
 import { loginOf } from './login-settings.ts';
-import { addPlatformRoutes } from './platform-proxy.ts';
+import { addPlatformRoutes, type AskedSite, askedOfSites, oneAsked } from './platform-proxy.ts';
 import { fileOf } from './prepared-site.ts';
 import { previewHeaders } from './preview-note.ts';
 import type { ServedVersion, ServedVersions } from './served-versions.ts';
 import { answerSentence } from './sentence-page.ts';
+import type { SitesPlatform } from './sites-settings.ts';
 import type { HostedFile, VersionList } from './version-list.ts';
 import { DamagedVersion, type VersionLists } from './version-lists.ts';
 import { closeSlowest } from './slow-clients.ts';
@@ -50,6 +51,8 @@ export type HostedSite = {
   /** Address of the site, for its pages; undefined: that of the bundle. */
   readonly siteUrl: string | undefined;
   readonly isPreview: boolean;
+  /** The site of the platform that its pages ask through this host; undefined: they do not. */
+  readonly asks: AskedSite | undefined;
   /** Called with the id of a version that cannot be read as it was written. */
   onDamaged(version: string): void;
 };
@@ -64,12 +67,14 @@ export type HostedSites = {
   at(request: IncomingMessage): HostedSite | NoSite;
   /** True if requests for health are answered only where there is no site. */
   areNamed: boolean;
+  /** The platform that pages of sites ask through this host; undefined: each site has settings of its own. */
+  platform?: SitesPlatform;
 };
 
 /** The only site of a host, for every request. */
 export function oneSite(versions: ServedVersions, lists: VersionLists, siteUrl: string | undefined): HostedSites {
   // Every byte is checked at the start, so later damage is answered as any other failure.
-  const site: HostedSite = { versions, siteUrl, isPreview: false, onDamaged() {} };
+  const site: HostedSite = { versions, siteUrl, isPreview: false, asks: undefined, onDamaged() {} };
   return { lists, at: () => site, areNamed: false };
 }
 
@@ -80,6 +85,10 @@ export function hostApp(
   logger: Logger,
   ended?: EndedSessions,
 ): FastifyInstance {
+  const asksOf = (request: IncomingMessage): AskedSite | undefined => {
+    const site = sites.at(request);
+    return 'versions' in site ? site.asks : undefined;
+  };
   const loggerInstance: FastifyBaseLogger = logger;
   const { trustProxy, basePath: base } = config;
   const platform = askedPlatform(config);
@@ -139,8 +148,9 @@ export function hostApp(
     }
   });
   if (platform !== undefined) {
-    addPlatformRoutes(app, platform, base, config.siteUrl === undefined ? undefined : new URL(config.siteUrl).origin);
+    addPlatformRoutes(app, oneAsked(platform, base, config.siteUrl));
   }
+  if (sites.platform !== undefined) addPlatformRoutes(app, askedOfSites(sites.platform, asksOf));
   // Other methods are refused before their body is read.
   const onRequest = async ({ raw }: FastifyRequest, reply: FastifyReply): Promise<void> =>
     refuseMethod(raw, reply.hijack().raw);
@@ -170,14 +180,16 @@ function siteAnswers(config: DocsHostConfig, lists: VersionLists, platform: Aske
   // Behind a login, no shared cache may store an answer.
   const keptBy = loginOf(config).kind === 'none' ? 'public' : 'private';
   const answerFile = fileAnswers(config.memoryMegabytes * 1_000_000, keptBy);
-  const scripts = new WeakMap<VersionList, { siteUrl: string | undefined; script: Promise<Buffer> }>();
+  type MadeScript = { siteUrl: string | undefined; domain: string | undefined; script: Promise<Buffer> };
+  const scripts = new WeakMap<VersionList, MadeScript>();
   /** Cache of resolved addresses, by the id of their version. */
   const found = new LRUCache<string, Resolved>({ max: mostRemembered });
 
-  /** `config.js`, made once for each version and address of the site. */
-  function configOf({ siteUrl }: HostedSite, version: ServedVersion, list: VersionList): Promise<Buffer> {
+  /** `config.js`, made once for each version, address and way to ask of the site. */
+  function configOf({ siteUrl, asks }: HostedSite, version: ServedVersion, list: VersionList): Promise<Buffer> {
     const made = scripts.get(list);
-    if (made !== undefined && made.siteUrl === siteUrl) return made.script;
+    const asked = asks ?? platform;
+    if (made !== undefined && made.siteUrl === siteUrl && made.domain === asked?.domain) return made.script;
     const file = list.file(configPath);
     const read = file === undefined ? Promise.resolve('') : readFile(fileOf(version.folder, configPath, file), 'utf8');
     const script = read.then((text) => {
@@ -187,9 +199,9 @@ function siteAnswers(config: DocsHostConfig, lists: VersionLists, platform: Aske
         logger.warn(
           'BINDERY_ASK_KEY is set, but the bundle was exported as "air-gapped": its pages call no server. For search and assistant set BINDERY_SITE_DEPLOYMENT=client-hosted, or export it with that deployment type.',
         );
-      return Buffer.from(hostConfigScript(text, list.manifest, { ...config, siteUrl }, platform));
+      return Buffer.from(hostConfigScript(text, list.manifest, { ...config, siteUrl }, asked));
     });
-    scripts.set(list, { siteUrl, script });
+    scripts.set(list, { siteUrl, domain: asked?.domain, script });
     // A failure is not cached, because it may be temporary, such as too many open files.
     script.catch(() => scripts.delete(list));
     return script;

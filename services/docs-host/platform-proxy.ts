@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -8,20 +9,86 @@ import { messageOf } from '#shared/runtime/failures.ts';
 import type { AskedPlatform } from './config.ts';
 import { safeRequest } from './download-bundle.ts';
 import { type ReaderShares, readerShares } from './reader-shares.ts';
+import type { SitesPlatform } from './sites-settings.ts';
 
 const mostBodyBytes = 1024 * 1024;
 /** Limits of answers in flight. Each answer holds a connection to the platform. */
 const answersUnderWay = { mostOfAll: 256, mostOfOne: 64 };
+const answersOfSite = { mostOfAll: 256, mostOfOne: 192 };
 /** Limits of the bytes of questions in memory. Bytes count from their arrival until the answer has ended. */
 const questionBytes = { mostOfAll: 64 * 1024 * 1024, mostOfOne: 8 * 1024 * 1024 };
 
-/** Routes that pages may call. The paths are the platform's, so pages need not know about the host. */
+/** Routes that pages may call, and the last part of the platform's route for hosts of sites. The paths are the platform's, so pages need not know about the host. */
 const routes = [
-  '/discovery/v1/search/',
-  '/discovery/v1/page/',
-  '/discovery/v1/feedback/',
-  '/discovery/v2/assistant/ /message',
+  ['/discovery/v1/search/:domain', 'search'],
+  ['/discovery/v1/page/:domain', 'page'],
+  ['/discovery/v1/feedback/:domain', 'feedback'],
+  ['/discovery/v2/assistant/:domain/message', 'message'],
 ] as const;
+
+/** The site whose pages ask, as a request and the domain in its path name it. */
+type Asked = {
+  /** Identity of the site; sites share the limits of this host. */
+  site: string;
+  /** Address of the platform's route, and a key for it. */
+  upstream: string;
+  key: string;
+  /** True for the origin of a page of the site. */
+  isOwn: (origin: string, host: string) => boolean;
+};
+
+/** A site of a platform whose pages ask through this host, with the host names of its pages. */
+export type AskedSite = { organization: string; domain: string; hosts: readonly string[] };
+
+/** Finds the site that a request asks; undefined: there is none, or it does not ask. */
+type AskedBy = {
+  base: string;
+  /** The domain in the paths of the routes: a name, or a parameter. */
+  domain: string;
+  of: (request: IncomingMessage, asked: string, route: (typeof routes)[number]) => Asked | undefined;
+};
+
+const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
+
+/**
+ * The only site of a host, which asks with an assistant key. If the site's address is known, only that is accepted: `Host` is the name that the browser
+ * used for the server, which may be any name that resolves here (DNS rebinding). Pure.
+ */
+export function oneAsked({ url, key, domain }: AskedPlatform, base: string, siteUrl: string | undefined): AskedBy {
+  const ownOrigin = siteUrl === undefined ? undefined : new URL(siteUrl).origin;
+  return {
+    base,
+    domain,
+    of: (_request, _domain, [path]) => ({
+      site: domain,
+      upstream: withoutSlash(url) + path.replace(':domain', domain),
+      key,
+      isOwn: (origin, host) => (ownOrigin === undefined ? URL.parse(origin)?.host === host : origin === ownOrigin),
+    }),
+  };
+}
+
+/** The sites of a platform, which ask with the key of the host. A host name leads to its site alone, so an origin is a site's own by its host name. Pure. */
+export function askedOfSites(
+  { url, key }: SitesPlatform,
+  siteOf: (request: IncomingMessage) => AskedSite | undefined,
+): AskedBy {
+  return {
+    base: '',
+    domain: ':domain',
+    of(request, asked, [, route]) {
+      const site = siteOf(request);
+      if (site?.domain !== asked) return undefined;
+      const { organization, domain, hosts } = site;
+      return {
+        site: `${organization}/${domain}`,
+        upstream: `${withoutSlash(url)}/v1/sites/readers/${organization}/${domain}/${route}`,
+        key,
+        isOwn: (origin) => hosts.includes(URL.parse(origin)?.hostname ?? ''),
+      };
+    },
+  };
+}
 
 /** Headers of a reader that the platform needs. All others are dropped: cookies, keys, addresses. */
 const passedOn = ['content-type', 'accept', 'x-thread-key', 'x-stream-finish', 'x-user-token'] as const;
@@ -29,22 +96,18 @@ const passedBack =
   /^(content-type|retry-after|ratelimit|ratelimit-policy|x-search-notice|x-thread-id|x-thread-key|x-vercel-ai-[a-z-]+)$/;
 
 /**
- * Passes search and questions of this site's own pages on to the platform: four fixed routes, one server, one domain, with the host's key. The key
- * never reaches a reader, and only the headers above reach the platform. The platform also gets the reader's address, which it uses for limits when
- * the key has the scope `proxy`.
+ * Passes search and questions of a site's own pages on to the platform: four fixed routes, one server, one domain, with the host's key. The key
+ * never reaches a reader, and only the headers above reach the platform. The platform also gets the reader's address, which it uses for limits.
  */
-export function addPlatformRoutes(
-  app: FastifyInstance,
-  platform: AskedPlatform,
-  base: string,
-  ownOrigin: string | undefined,
-): void {
+export function addPlatformRoutes(app: FastifyInstance, { base, domain, of }: AskedBy): void {
   const answers = readerShares(answersUnderWay);
+  const answersOfSites = readerShares(answersOfSite);
   const bodies = readerShares(questionBytes);
   for (const route of routes) {
-    const [before, after = ''] = route.split(' ');
-    const upstream = `${platform.url.replace(/\/+$/, '')}${before}${platform.domain}${after}`;
-    const url = `${base}${before}${platform.domain}${after}`;
+    const url = base + route[0].replace(':domain', domain);
+    const asked = new WeakMap<FastifyRequest, Asked>();
+    const find = (request: FastifyRequest): Asked | undefined =>
+      of(request.raw, (request.params as { domain?: string }).domain ?? domain, route);
     app.route({
       method: ['PUT', 'PATCH', 'DELETE', 'OPTIONS'],
       url,
@@ -58,8 +121,11 @@ export function addPlatformRoutes(
       bodyLimit: mostBodyBytes,
       // The origin is checked before the body is read, because a refused request needs no body.
       onRequest: async (request, reply) => {
-        const problem = originProblem(request, ownOrigin);
+        const found = find(request);
+        if (found === undefined) return refuse(reply, 404, 'not_found', 'This site has no such search or assistant.');
+        const problem = originProblem(request, found);
         if (problem !== undefined) return refuse(reply, 403, 'origin_not_allowed', problem);
+        asked.set(request, found);
         return undefined;
       },
       preParsing: async (request, reply, payload) => metered(payload, bodies, addressGroup(request.ip), reply),
@@ -71,11 +137,19 @@ export function addPlatformRoutes(
         refuse(reply, status, codes[status] ?? (status < 500 ? 'invalid_request' : 'internal_error'), said);
       },
       handler: async (request, reply) => {
+        const found = asked.get(request);
+        if (found === undefined) return;
         const reader = addressGroup(request.ip);
         const spent = answers.take(reader, 1);
         if (spent !== undefined) throw new Spent(reply, spent);
         try {
-          await passOn(request, reply, upstream, platform.key);
+          // The answers of one site leave room for those of others.
+          if (answersOfSites.take(found.site, 1) !== undefined) throw new Spent(reply, 'all');
+          try {
+            await passOn(request, reply, found);
+          } finally {
+            answersOfSites.giveBack(found.site, 1);
+          }
         } finally {
           answers.giveBack(reader, 1);
         }
@@ -127,7 +201,7 @@ function metered(payload: RequestPayload, bodies: ReaderShares, reader: string, 
   return meter;
 }
 
-async function passOn(request: FastifyRequest, reply: FastifyReply, upstream: string, key: string): Promise<void> {
+async function passOn(request: FastifyRequest, reply: FastifyReply, { upstream, key }: Asked): Promise<void> {
   const gone = new AbortController();
   // Fastify, the pipeline and this code all listen for the end, which exceeds Node's limit for a suspected leak.
   reply.raw.setMaxListeners(20);
@@ -166,17 +240,14 @@ async function passOn(request: FastifyRequest, reply: FastifyReply, upstream: st
   await pipeline(answer.body, reply.raw).catch(() => {});
 }
 
-/**
- * Says why a request does not come from a page of this site. Browsers always send the origin of a POST. If the site's address is known, only that is
- * accepted: `Host` is the name that the browser used for the server, which may be any name that resolves here (DNS rebinding). Pure.
- */
+/** Says why a request does not come from a page of this site. Browsers always send the origin of a POST. Pure. */
 function originProblem(
   { headers }: Pick<FastifyRequest, 'headers'>,
-  ownOrigin: string | undefined,
+  { isOwn }: Pick<Asked, 'isOwn'>,
 ): string | undefined {
   const { origin, host = '', 'sec-fetch-site': site } = headers;
-  const isOwn = ownOrigin === undefined ? URL.parse(origin ?? '')?.host === host : origin === ownOrigin;
-  return isOwn && (site === undefined || site === 'same-origin') ? undefined : 'Only pages of this site may ask here.';
+  const isSame = origin !== undefined && isOwn(origin, host) && (site === undefined || site === 'same-origin');
+  return isSame ? undefined : 'Only pages of this site may ask here.';
 }
 
 /** Refuses in the form of the platform's errors, which pages can read. */

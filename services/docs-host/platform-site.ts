@@ -103,6 +103,11 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
     get isPreview() {
       return record.served.label !== undefined;
     },
+    get asks() {
+      const { organization, domain, hosts, label, assistant } = record.served;
+      // The platform answers from the live content, which must not appear on a preview.
+      return assistant === true && label === undefined ? { organization, domain, hosts } : undefined;
+    },
     onDamaged,
   };
 

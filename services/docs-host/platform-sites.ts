@@ -128,6 +128,7 @@ export async function openPlatformSites(
   const hosted: HostedSites = {
     lists,
     areNamed: true,
+    platform: tools.platform,
     at(request: IncomingMessage): HostedSite | NoSite {
       const host = requestedHost(request, forwardedHost(request));
       if ('status' in host) return host;

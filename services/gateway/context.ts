@@ -12,6 +12,7 @@ import type { KeyDirectory } from './auth/key-directory.ts';
 import type { KeyUses } from './auth/key-uses.ts';
 import type { JobStatusFeed } from './exports/job-status-feed.ts';
 import type { SitesBase } from '#shared/interfaces/http/sites-base.ts';
+import type { SiteReaders } from './sites/site-readers.ts';
 import type { SitesFeed } from './sites/sites-feed.ts';
 import type { SitePages } from './exports/site-pages.ts';
 
@@ -39,6 +40,7 @@ export type GatewayContext = {
   sitePages: SitePages;
   sitesBase: SitesBase;
   sitesFeed: SitesFeed;
+  siteReaders: SiteReaders;
   /** Called with each answer. Tests compare it with the declaration of its route. */
   onAnswer?: (seen: SeenAnswer) => void;
   /** True once the gateway was told to stop. */

@@ -9,6 +9,7 @@ import type { GatewayConfig } from './config.ts';
 import type { GatewayContext } from './context.ts';
 import { jobStatusFeed } from './exports/job-status-feed.ts';
 import { sitePages } from './exports/site-pages.ts';
+import { siteReaders } from './sites/site-readers.ts';
 import { sitesFeed } from './sites/sites-feed.ts';
 import { liveGateways } from './live-gateways.ts';
 import { measuredLimits } from './rate-limits.ts';
@@ -32,6 +33,7 @@ export function start(config: GatewayConfig, routes = publicRoutes): Promise<Run
     metrics.gauge('bindery_gateways_live', 'Gateways that share the limits, this one included.', () =>
       gateways.count(),
     );
+    const sites = sitesFeed(bus.readModels.sites, config.sitesBase, logger, stopping);
     const context: GatewayContext = {
       ...service,
       config,
@@ -43,7 +45,8 @@ export function start(config: GatewayConfig, routes = publicRoutes): Promise<Run
       jobStatusFeed: feed,
       sitePages: sitePages(objectStore),
       sitesBase: config.sitesBase,
-      sitesFeed: sitesFeed(bus.readModels.sites, config.sitesBase, logger, stopping),
+      sitesFeed: sites,
+      siteReaders: siteReaders(bus.readModels.directoryOrganizations, sites),
     };
     return {
       app: await buildGateway(context, routes),

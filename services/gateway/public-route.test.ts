@@ -58,16 +58,16 @@ beforeAll(async () => {
   await gateway.bus.content.append(contentCommit({ type: 'ContentPublished', version: 1, data: published }), {
     sequence: 0,
   });
-  await gateway.app.inject({
-    method: 'PUT',
-    url: '/v1/domains/docs/site',
-    headers: bearer(acme.adminKey),
-    payload: {},
-  });
-  await deployTwice();
-  await gateway.bus.projected();
+  await openSite();
   gateway.clock.time = new Date(gateway.clock.time.getTime() + 2 * dayMs);
 });
+
+async function openSite(): Promise<void> {
+  const url = '/v1/domains/docs/site';
+  await gateway.app.inject({ method: 'PUT', url, headers: bearer(acme.adminKey), payload: {} });
+  await deployTwice();
+  await gateway.bus.projected();
+}
 
 /** Two deployments of acme's site, so that readers can be led back to the first. */
 async function deployTwice(): Promise<void> {
@@ -114,6 +114,7 @@ const bodies: Record<string, object> = {
   'POST /v1/api-keys/:id/rotate': {},
   'PUT /v1/domains/:domain/site': {},
   'POST /v1/sites/links': { site: 'acme/docs', jobId },
+  'POST /v1/sites/readers/:org/:domain/search': { query: 'install' },
 };
 
 /** The operator's token opens no route for hosts of sites, and their key all of them. */
@@ -225,7 +226,8 @@ describe('a route that changes something', () => {
       completedAt: '2026-03-01T10:01:00.000Z',
     });
     await gateway.bus.exports.append(exportCommit(state), { sequence: 0 });
-    await gateway.bus.projected();
+    // An earlier test has closed it.
+    await openSite();
     counting = gateway.context.rateLimiter;
     const take = async () => ({ allowed: false, remaining: 0, resetSeconds: 7 });
     gateway.context.rateLimiter = { ...counting, take };

@@ -51,6 +51,8 @@ type SharedDeclaration = {
   summary: string;
   /** The kind of credential that opens it. `assistant`: an assistant key or an admin key. */
   key: 'admin' | 'assistant' | 'operator' | 'site' | 'none';
+  /** True if a host of sites asks for readers of the site in the path (`:org` and `:domain`): the request counts as its organization's. */
+  forReaders?: true;
   /** The scope that an API key needs; by default `read` for GET and `write` for everything else. */
   scope?: 'read' | 'write';
   /** The plan that the organization needs. */
@@ -105,7 +107,11 @@ type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
 /** The argument of a handler. */
 export type RouteRequest<D extends RouteDeclaration> = {
-  principal: D['key'] extends 'admin' | 'assistant' ? Principal : undefined;
+  principal: D['key'] extends 'admin' | 'assistant'
+    ? Principal
+    : D extends { forReaders: true }
+      ? Principal
+      : undefined;
   params: D extends { params: infer S } ? Output<S> : undefined;
   domain: D['path'] extends `${string}/:domain${string}` ? DomainEntry : undefined;
   query: D extends { query: infer S } ? Output<S> : undefined;
@@ -178,10 +184,12 @@ export function addPublicRoute(app: FastifyInstance, context: GatewayContext, ro
         const principal = await authenticate(context, declaration, request);
         uncounted.set(request, async () => {
           uncounted.delete(request);
-          const from = { principal, address: readerAddress(request, principal?.key) };
+          const address = readerAddress(request, principal?.key);
+          const from = { principal, address, isShared: declaration.forReaders !== true };
           await takeRateLimits(context, reply, declaration.limits ?? [], from);
         });
         if (principal === undefined) return;
+        if (declaration.forReaders) return void principals.set(request, { principal, keyEnded: neverEnded });
         if (crossOrigin) checkOrigin(request, reply, principal.key);
         if (declaration.plan !== undefined) requirePlan(declaration.plan, principal);
         context.keyUses.note(principal.organization, principal.key.id);
@@ -209,6 +217,9 @@ const bodyRefusals: ReadonlySet<ErrorCode> = new Set([
   ...(['too_large', 'unsupported_media_type'] as const),
 ]);
 
+/** The key of a host of sites is a setting, and is valid as long as the gateway runs. */
+const neverEnded = (): AbortSignal => new AbortController().signal;
+
 type Known = { principal: Principal; keyEnded: () => AbortSignal };
 
 /**
@@ -234,7 +245,7 @@ function endsWithKey({ keys }: GatewayContext, { key }: Principal, { raw }: Fast
 
 async function authenticate(
   context: GatewayContext,
-  { key, scope, method }: RouteDeclaration,
+  { key, scope, method, forReaders }: RouteDeclaration,
   request: FastifyRequest,
 ): Promise<Principal | undefined> {
   if (key === 'none') return undefined;
@@ -244,7 +255,9 @@ async function authenticate(
   }
   if (key === 'site') {
     authenticateSiteHost(request, context.config.siteKeys);
-    return undefined;
+    if (!forReaders) return undefined;
+    const { org = '', domain = '' } = request.params as Record<string, string>;
+    return await context.siteReaders.principalOf(org, domain);
   }
   return await authenticateKey(context, request, {
     kinds: key === 'admin' ? ['admin'] : ['assistant', 'admin'],

@@ -54,17 +54,21 @@ export const perAddressPerDay = (name: string, requests: RouteLimit['requests'])
 /** Order of limits. A request that its caller's own limit refuses is not counted against the organization's. */
 const narrowestFirst: readonly RouteLimit['per'][] = ['address', 'key', 'organization'];
 
+/** The caller that a request counts for. `isShared`: the limits of its address are the same for all organizations. */
+type Counted = { principal: Principal | undefined; address: string; isShared?: boolean };
+
 /** Counts a request against limits, the narrowest first and none after a refusal, and reports them in the answer's headers. Throws `rate_limited`. */
 export async function takeRateLimits(
   { config, rateLimiter }: Pick<GatewayContext, 'config' | 'rateLimiter'>,
   reply: FastifyReply,
   limits: readonly RouteLimit[],
-  from: { principal: Principal | undefined; address: string },
+  from: Counted,
 ): Promise<void> {
   const { organization = '', organizationPlan = 'free', key } = from.principal ?? {};
   const keys = {
     organization: () => organization,
-    address: () => addressGroup(from.address),
+    // A reader who asks on one site of an installation may still ask on the sites of others.
+    address: () => (from.isShared === false ? `${organization}/` : '') + addressGroup(from.address),
     key: () => `${organization}/${key?.id ?? ''}`,
   };
   const counted: CountedLimit[] = [];

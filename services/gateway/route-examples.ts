@@ -140,6 +140,8 @@ const openedSite = {
   hosts: ['docs.acme.com'],
   previews: true,
   login: { kind: 'oidc', protects: 'previews', groups: ['docs'], emailDomains: [] } as const,
+  assistant: true,
+  counts: true,
   live,
 };
 const servedSite = {
@@ -154,6 +156,8 @@ const servedSite = {
   sha256: hash('a'),
   sizeBytes: 1_482_113,
   liveSince: '2026-03-01T10:00:02.400Z',
+  assistant: true,
+  counts: true,
 };
 const siteHost = { host: 'docs.acme.com', address: 'https://docs.acme.com' };
 
@@ -163,7 +167,7 @@ const event = (value: unknown) => `data: ${json(value)}\n\n`;
 const jobEvent = (job: { revision: number }) => `id: ${job.revision}\nevent: job\ndata: ${json(job)}\n\n`;
 
 /** One continuous story: Acme gets an organization, a domain and keys, publishes its documentation, exports it, and its readers ask. */
-export const routeExamples: Readonly<Record<string, RouteExample>> = {
+const examples: Readonly<Record<string, RouteExample>> = {
   createOrganization: {
     body: { name: 'Acme', plan: 'enterprise' },
     answer: { organization, adminKey: { id: adminKey.id, key: 'svc_…', expiresAt: adminKey.expiresAt } },
@@ -422,4 +426,20 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
   },
   readReference: { streams: { 'text/html': '<!doctype html>…' } },
   describeInterface: { answer: { openapi: '3.1.0', info: { title: 'Bindery', version: '1.0.0' }, paths: {} } },
+};
+
+/** A host of sites asks as a page does, for a reader whose address it names. */
+const forReader = ({ headers, ...example }: RouteExample = {}): RouteExample => ({
+  ...example,
+  params: { org: 'acme', domain: 'docs' },
+  headers: { ...headers, 'X-Reader-Address': '203.0.113.9' },
+});
+
+/** Examples of all routes by their ids. */
+export const routeExamples: Readonly<Record<string, RouteExample>> = {
+  ...examples,
+  answerSiteQuestion: forReader(examples.answerQuestion),
+  searchSite: forReader(examples.searchPassages),
+  readSitePage: forReader(examples.readPage),
+  rateSiteAnswer: forReader(examples.rateAnswer),
 };

@@ -4,14 +4,14 @@ import { buffer, text } from 'node:stream/consumers';
 
 export type HostAnswer = { status: number; headers: IncomingHttpHeaders; body: Buffer; text: string };
 
-export type AskOptions = { headers?: Record<string, string>; method?: string; agent?: Agent };
+export type AskOptions = { headers?: Record<string, string>; method?: string; agent?: Agent; body?: string };
 
 /** A request to the server at `url` for a host of this name. */
 export async function askHost(
   url: string,
   host: string,
   path = '/',
-  { headers = {}, method = 'GET', agent }: AskOptions = {},
+  { headers = {}, method = 'GET', agent, body }: AskOptions = {},
 ): Promise<HostAnswer> {
   const { hostname, port } = new URL(url);
   const asked = request({
@@ -22,7 +22,7 @@ export async function askHost(
     setHost: false,
     headers: { host, ...headers },
     ...(agent !== undefined && { agent }),
-  }).end();
+  }).end(body);
   return new Promise((resolve, reject) => {
     asked.once('error', reject);
     asked.once('response', (answer) => {

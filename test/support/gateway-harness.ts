@@ -9,6 +9,7 @@ import { buildGateway } from '#services/gateway/build-gateway.ts';
 import { gatewaySettings } from '#services/gateway/config.ts';
 import type { GatewayContext, SeenAnswer } from '#services/gateway/context.ts';
 import { jobStatusFeed } from '#services/gateway/exports/job-status-feed.ts';
+import { siteReaders } from '../../services/gateway/sites/site-readers.ts';
 import { sitesFeed } from '#services/gateway/sites/sites-feed.ts';
 import { sitePages } from '#services/gateway/exports/site-pages.ts';
 import { openRateLimiter } from '#shared/http/open-rate-limiter.ts';
@@ -71,6 +72,7 @@ export async function gatewayHarness(
     ...env,
   });
   const undeclared: string[] = [];
+  const sites = sitesFeed(bus.readModels.sites, config.sitesBase, logger, stop.signal);
   const context: GatewayContext = {
     config,
     bus,
@@ -86,7 +88,8 @@ export async function gatewayHarness(
     jobStatusFeed: jobStatusFeed(bus.liveUpdates, logger),
     sitePages: sitePages(objectStore),
     sitesBase: config.sitesBase,
-    sitesFeed: sitesFeed(bus.readModels.sites, config.sitesBase, logger, stop.signal),
+    sitesFeed: sites,
+    siteReaders: siteReaders(bus.readModels.directoryOrganizations, sites),
     onAnswer: (seen) => {
       const problem = undeclaredPart(seen);
       if (problem !== undefined) undeclared.push(`${seen.route}: ${problem}`);

@@ -1,4 +1,4 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import type { ServedSite } from '#shared/interfaces/http/sites.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
@@ -14,11 +14,16 @@ export type Deployed = {
   domain?: string;
   label?: string;
   liveSince?: string;
+  /** Offers of the site beside its pages; none by default. */
+  offers?: Pick<ServedSite, 'assistant' | 'counts'>;
   bundle: Buffer;
 };
 
 /** Interval of comments, for hosts that give up a silent feed after a second. */
 const heartbeatMs = 200;
+
+/** A question of a reader, as the platform got it. */
+type Question = { path: string; headers: IncomingHttpHeaders; body: unknown };
 
 /** Handler that a test puts before that of the platform. */
 type LinkAnswer = (served: ServedSite, response: ServerResponse) => 'answered' | undefined;
@@ -31,6 +36,7 @@ export async function sitesPlatform() {
   const bundles = new Map<string, Buffer>();
   const feeds = new Set<ServerResponse>();
   const requests: string[] = [];
+  const questions: Question[] = [];
   let deployments = 0;
   const state = {
     /** Answer of the feed instead of its events. */
@@ -38,6 +44,8 @@ export async function sitesPlatform() {
     /** Answer to a request for a link, or for a bundle. */
     link: undefined as LinkAnswer | undefined,
     bundle: undefined as LinkAnswer | undefined,
+    /** Answer to questions of readers. */
+    found: '[]',
     /** False: no comments are sent, and new connections get no events. */
     isSilent: false,
   };
@@ -47,7 +55,11 @@ export async function sitesPlatform() {
     if (!state.isSilent) for (const feed of feeds) send(feed, event, data);
   };
 
-  async function answer(method: string, path: string, body: () => Promise<unknown>, response: ServerResponse) {
+  async function answer(
+    { method = '', url: path = '', headers }: IncomingMessage,
+    body: () => Promise<unknown>,
+    response: ServerResponse,
+  ) {
     if (method === 'GET' && path === '/v1/sites/feed') {
       if (state.feed !== undefined) return state.feed(response);
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -68,6 +80,10 @@ export async function sitesPlatform() {
       const bundleUrl = `${listening.url}/bundles/${site}/${sha256}`;
       const link = { jobId, bundleUrl, expiresAt: '2030-01-01T00:00:00.000Z', sizeBytes, sha256 };
       return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(link));
+    }
+    if (method === 'POST' && path.startsWith('/v1/sites/readers/')) {
+      questions.push({ path, headers, body: await body() });
+      return void response.writeHead(200, { 'content-type': 'application/json' }).end(state.found);
     }
     const [, name = '', sha256 = ''] = /^\/bundles\/(.+)\/([0-9a-f]+)$/.exec(path) ?? [];
     const served = sites.get(name);
@@ -90,7 +106,7 @@ export async function sitesPlatform() {
       response.writeHead(401).end('{"error":"This key is not valid.","code":"unauthenticated"}');
       return;
     }
-    answer(method, url, () => json(request), response).catch(() => response.destroy());
+    answer(request, () => json(request), response).catch(() => response.destroy());
   });
   const listening = await onLoopback(server);
 
@@ -98,13 +114,14 @@ export async function sitesPlatform() {
     url: listening.url,
     /** Methods and paths of all requests. */
     requests,
+    questions,
     downloads: (): number => requests.filter((each) => each.startsWith('GET /bundles/')).length,
     state,
     sites,
     /** Settings of a host that serves the sites of this platform. */
     env: { BINDERY_SITES: 'platform', BINDERY_PLATFORM_URL: listening.url, BINDERY_SITES_KEY: sitesKey },
     /** Makes a bundle the live one of a site or preview, and says so in the feed. */
-    deploy({ organization = 'acme', domain = 'docs', label, bundle, hosts, liveSince }: Deployed): ServedSite {
+    deploy({ organization = 'acme', domain = 'docs', label, bundle, hosts, liveSince, offers }: Deployed): ServedSite {
       deployments += 1;
       const sha256 = sha256Of(bundle);
       bundles.set(sha256, bundle);
@@ -124,6 +141,7 @@ export async function sitesPlatform() {
         sha256,
         sizeBytes: bundle.length,
         liveSince: liveSince ?? new Date().toISOString(),
+        ...offers,
       };
       sites.set(site, served);
       broadcast('site', served);

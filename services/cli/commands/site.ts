@@ -12,6 +12,8 @@ type OpenOptions = ServerCommandOptions & {
   host?: string[];
   previews: boolean;
   assistantKey?: string;
+  assistant: boolean;
+  counts: boolean;
   wait: boolean;
 };
 type WaitOptions = ServerCommandOptions & { wait: boolean };
@@ -27,15 +29,21 @@ export function siteCommand(program: Command): void {
     .option('--name <name>', 'first part of the address; by default the slug of the domain')
     .option('--host <hosts...>', 'further host names, such as docs.acme.com, whose DNS leads to the platform')
     .option('--no-previews', 'no previews of labels')
-    .option('--assistant-key <key>', 'assistant key that pages show, for their assistant and search')
+    .option('--no-assistant', 'no assistant; pages search in the index of the site')
+    .option(
+      '--assistant-key <key>',
+      'assistant key that pages show, to ask the platform directly and not through their host',
+    )
+    .option('--no-counts', 'do not count page views and searches')
     .option(...noWait)
     .action(async (named: string | undefined, options: OpenOptions) => {
       const client = connect(options, 'admin');
       const domain = domainOrLocal(named, options);
-      const { name, host: hosts, previews, assistantKey } = options;
+      const { name, host: hosts, previews, assistantKey, counts } = options;
+      const assistant = assistantKey === undefined ? options.assistant : undefined;
       const opened = await client.json<SiteView>(sitePath(domain), {
         method: 'PUT',
-        json: { name, hosts, previews, assistantKey },
+        json: { name, hosts, previews, assistant, assistantKey, counts },
       });
       const output = createOutput(options.json);
       const live = options.wait ? await whenDeployed(client, domain, {}) : undefined;

@@ -7,7 +7,8 @@ import type { KeyDocument } from '#shared/interfaces/read-models.ts';
 import { addressRange, addressRanges, covers, withoutPort } from '#shared/http/address-ranges.ts';
 import { type ApiKeyKind, parseApiKey } from '#shared/http/api-key.ts';
 import { ApiError, type ErrorCode } from '#shared/http/errors.ts';
-import type { GatewayContext } from '../context.ts';
+import type { Clock } from '#shared/runtime/time-and-ids.ts';
+import type { KeyDirectory } from './key-directory.ts';
 
 /** The authenticated caller: the rest of the request concerns this organization alone. */
 export type Principal = {
@@ -20,7 +21,7 @@ export type Principal = {
 
 /** Authenticates the API key of a request. Throws the reason if the key does not open the route. */
 export async function authenticateKey(
-  { keys, clock }: Pick<GatewayContext, 'keys' | 'clock'>,
+  { keys, clock }: { keys: KeyDirectory; clock: Clock },
   request: FastifyRequest,
   need: KeyNeed,
 ): Promise<Principal> {

@@ -1,19 +1,24 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { dataStreamWire, uiMessageWire } from '#shared/interfaces/http/answer-wire.ts';
 import { threadAnswerSchema } from '#shared/interfaces/http/assistant.ts';
-import { domainName, threadId } from '#shared/contracts/identifiers.ts';
+import type { DomainEntry } from '#shared/aggregates/directory/directory.ts';
+import { domainName, organizationId, threadId } from '#shared/contracts/identifiers.ts';
 import { assistant } from '#shared/interfaces/internal/assistant.ts';
 import type { ApiKeyKind } from '#shared/http/api-key.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { trustedGroupsOf } from '../auth/user-token.ts';
-import { publicRoute } from '../public-route.ts';
+import type { Principal } from '../auth/authenticate.ts';
+import type { GatewayContext } from '../context.ts';
+import { publicRoute, type RouteDeclaration, type RouteRequest } from '../public-route.ts';
 import { endedAnswer } from './ended-answer.ts';
 import { tokenBudget } from './token-budget.ts';
 import { changes, perAddressPerDay, perHour } from '../rate-limits.ts';
 
 const params = z.object({ domain: domainName });
+const siteParams = z.object({ org: organizationId.meta({ title: 'organization' }), ...params.shape });
 const threadParams = params.extend({ threadId: threadId.meta({ title: 'thread' }) });
 
 type AssistantCall = Exclude<
@@ -21,78 +26,132 @@ type AssistantCall = Exclude<
   typeof assistant.readThread | typeof assistant.eraseThread
 >;
 
+/** The headers of a reader that the assistant gets. */
+const readerHeaders = (call: AssistantCall) =>
+  z.object({
+    'X-User-Token': z.string().optional(),
+    'X-Thread-Key': z.string().optional(),
+    'X-Reader-Address': z.string().optional(),
+    ...(call === assistant.messageV1 ? { 'X-Stream-Sources': z.string().optional() } : {}),
+  });
+
+type RouteAnswer = {
+  stream?: { type: string; description: string };
+  answerHeaders?: Readonly<Record<string, string>>;
+};
+
+/** The parts of the declaration that both routes to a call have. */
+const askingOf = (call: AssistantCall, { stream, answerHeaders }: RouteAnswer) =>
+  ({
+    method: 'POST',
+    headers: readerHeaders(call),
+    body: { passedOn: call.body },
+    limits: [
+      perHour('assistant', 'assistantPerHour'),
+      perAddressPerDay('assistant-address', 'assistantPerAddressPerDay'),
+    ],
+    ...(call.answer === 'stream' ? {} : { answer: call.answer }),
+    ...(stream && { alsoAs: { [stream.type]: { description: stream.description } } }),
+    ...(answerHeaders && { answerHeaders }),
+  }) as const;
+
 /** A route of documentation sites: the assistant gets the unchanged bytes of the body, and its answer is streamed back. */
 const siteRoute = (
   id: string,
   path: `/${string}/:domain${string}`,
   summary: string,
   call: AssistantCall,
-  {
-    stream,
-    answerHeaders,
-  }: { stream?: { type: string; description: string }; answerHeaders?: Readonly<Record<string, string>> } = {},
+  answer: RouteAnswer = {},
 ) =>
   publicRoute(
     {
-      id,
-      method: 'POST',
-      path,
-      summary,
+      ...{ id, path, summary, params },
+      ...askingOf(call, answer),
       key: 'assistant',
       // An answer changes nothing but a count, so reading rights are enough.
       scope: 'read',
-      params,
-      headers: z.object({
-        'X-User-Token': z.string().optional(),
-        'X-Thread-Key': z.string().optional(),
-        'X-Reader-Address': z.string().optional(),
-        ...(call === assistant.messageV1 ? { 'X-Stream-Sources': z.string().optional() } : {}),
-      }),
-      body: { passedOn: call.body },
-      limits: [
-        perHour('assistant', 'assistantPerHour'),
-        perAddressPerDay('assistant-address', 'assistantPerAddressPerDay'),
-      ],
-      ...(call.answer === 'stream' ? {} : { answer: call.answer }),
-      ...(stream && { alsoAs: { [stream.type]: { description: stream.description } } }),
-      ...(answerHeaders && { answerHeaders }),
       errors: call === assistant.search ? [...call.errors, 'wrong_key_kind'] : call.errors,
       crossOrigin: true,
     },
-    async (context, { principal, domain, body, headers, ask, request, reply }) => {
-      const parsed = parseJson(body);
-      if (call === assistant.search) checkExplaining(parsed, principal.key.kind);
-      const sources: 'lines' | 'tool' = readsSources(parsed, request.headers) ? 'lines' : 'tool';
-      const client = clientKind(parsed, request.headers);
-      const parts = {
-        body,
-        headers: {
-          'x-bindery-client': client,
-          'x-bindery-sources': sources,
-          'x-thread-key': headers['X-Thread-Key'],
-        },
-      };
-      const trustedGroups = await trustedGroupsOf(domain, principal, headers['X-User-Token'], context.clock.now());
-      const budget = call.answer === 'stream' ? tokenBudget(context, reply, principal) : undefined;
-      await budget?.check();
-      const answer = await ask(call, domain, parts, trustedGroups);
-      budget?.takeWhenEnded(answer);
-      const { 'x-bindery-prompt-tokens': _, ...answerHeaders }: Record<string, string | undefined> = answer.headers;
-      const wire = call === assistant.messageV1 ? dataStreamWire({ sources: false }) : uiMessageWire(client);
-      const ended = (stream: Readable): Readable =>
-        endedAnswer(stream, wire, answerHeaders['x-thread-id'] ?? '', (error) =>
-          request.log.warn({ err: error }, 'the assistant broke off an answer'),
-        );
-      return reply
-        .code(answer.status)
-        .headers({ 'content-type': 'application/json; charset=utf-8', ...answerHeaders })
-        .send(call.answer === 'stream' ? ended(answer.body) : answer.body);
-    },
+    async (context, request) => answerReader(context, call, request),
   );
+
+/** The same for a host of sites, which asks for readers of one site. */
+const hostRoute = (
+  id: string,
+  path: `/${string}/:domain${string}`,
+  summary: string,
+  call: AssistantCall,
+  answer: RouteAnswer = {},
+) =>
+  publicRoute(
+    {
+      ...{ id, path, summary, params: siteParams },
+      ...askingOf(call, answer),
+      key: 'site',
+      forReaders: true,
+      errors: call.errors,
+    },
+    async (context, request) => answerReader(context, call, request),
+  );
+
+type ReaderRequest = Pick<RouteRequest<RouteDeclaration>, 'ask' | 'request' | 'reply'> & {
+  principal: Principal;
+  domain: DomainEntry;
+  body: Buffer;
+  headers: z.output<ReturnType<typeof readerHeaders>>;
+};
+
+async function answerReader(
+  context: GatewayContext,
+  call: AssistantCall,
+  { principal, domain, body, headers, ask, request, reply }: ReaderRequest,
+): Promise<FastifyReply> {
+  const parsed = parseJson(body);
+  if (call === assistant.search) checkExplaining(parsed, principal.key.kind);
+  const sources: 'lines' | 'tool' = readsSources(parsed, request.headers) ? 'lines' : 'tool';
+  const client = clientKind(parsed, request.headers);
+  const parts = {
+    body,
+    headers: {
+      'x-bindery-client': client,
+      'x-bindery-sources': sources,
+      'x-thread-key': headers['X-Thread-Key'],
+    },
+  };
+  const trustedGroups = await trustedGroupsOf(domain, principal, headers['X-User-Token'], context.clock.now());
+  const budget = call.answer === 'stream' ? tokenBudget(context, reply, principal) : undefined;
+  await budget?.check();
+  const answer = await ask(call, domain, parts, trustedGroups);
+  budget?.takeWhenEnded(answer);
+  const { 'x-bindery-prompt-tokens': _, ...answerHeaders }: Record<string, string | undefined> = answer.headers;
+  const wire = call === assistant.messageV1 ? dataStreamWire({ sources: false }) : uiMessageWire(client);
+  const ended = (stream: Readable): Readable =>
+    endedAnswer(stream, wire, answerHeaders['x-thread-id'] ?? '', (error) =>
+      request.log.warn({ err: error }, 'the assistant broke off an answer'),
+    );
+  return reply
+    .code(answer.status)
+    .headers({ 'content-type': 'application/json; charset=utf-8', ...answerHeaders })
+    .send(call.answer === 'stream' ? ended(answer.body) : answer.body);
+}
 
 const threadHeaders = {
   'X-Thread-Id': 'Id of the thread; a message that names it continues it.',
   'X-Thread-Key': 'Key of a new thread; together with the id it proves that a request comes from its reader.',
+};
+
+const messageAnswer: RouteAnswer = {
+  stream: {
+    type: 'text/event-stream',
+    description: 'The chunks of the answer. The last one, `finish`, has the `threadId`.',
+  },
+  answerHeaders: { ...threadHeaders, 'X-Vercel-AI-UI-Message-Stream': 'Version of the stream: `v1`.' },
+};
+const searchAnswer: RouteAnswer = {
+  answerHeaders: {
+    'X-Search-Notice': 'A sentence for the reader, if the question is in another language than the passages.',
+  },
 };
 
 /** The routes that pages of a documentation site call: assistant, search, pages and feedback; and conversations, for their organization. */
@@ -102,13 +161,7 @@ export const discoveryRoutes = [
     '/discovery/v2/assistant/:domain/message',
     'Answers a question as a UI message stream of the AI SDK, version 5 or later.',
     assistant.message,
-    {
-      stream: {
-        type: 'text/event-stream',
-        description: 'The chunks of the answer. The last one, `finish`, has the `threadId`.',
-      },
-      answerHeaders: { ...threadHeaders, 'X-Vercel-AI-UI-Message-Stream': 'Version of the stream: `v1`.' },
-    },
+    messageAnswer,
   ),
   siteRoute(
     'answerQuestionV1',
@@ -125,14 +178,36 @@ export const discoveryRoutes = [
     '/discovery/v1/search/:domain',
     'Finds the best passages for a query.',
     assistant.search,
-    {
-      answerHeaders: {
-        'X-Search-Notice': 'A sentence for the reader, if the question is in another language than the passages.',
-      },
-    },
+    searchAnswer,
   ),
   siteRoute('readPage', '/discovery/v1/page/:domain', 'Reads the Markdown of a page.', assistant.page),
   siteRoute('rateAnswer', '/discovery/v1/feedback/:domain', 'Rates an answer.', assistant.feedback),
+  hostRoute(
+    'answerSiteQuestion',
+    '/v1/sites/readers/:org/:domain/message',
+    'Answers a question of a reader of a site, for its host. The site has to be open, and to pass questions on.',
+    assistant.message,
+    messageAnswer,
+  ),
+  hostRoute(
+    'searchSite',
+    '/v1/sites/readers/:org/:domain/search',
+    'Finds passages for a reader of a site, for its host.',
+    assistant.search,
+    searchAnswer,
+  ),
+  hostRoute(
+    'readSitePage',
+    '/v1/sites/readers/:org/:domain/page',
+    'Reads the Markdown of a page for a reader of a site, for its host.',
+    assistant.page,
+  ),
+  hostRoute(
+    'rateSiteAnswer',
+    '/v1/sites/readers/:org/:domain/feedback',
+    'Rates an answer for a reader of a site, for its host.',
+    assistant.feedback,
+  ),
   publicRoute(
     {
       id: 'readThread',

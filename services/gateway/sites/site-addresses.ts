@@ -40,6 +40,9 @@ export function servedSites(base: SitesBase, state: SiteState): ServedSite[] {
         hosts: hostsOf(base, state, label),
         ...{ deployment: number, jobId, contentVersion, sha256, sizeBytes, liveSince: endedAt },
         ...(login === undefined ? {} : { login: servedLogin(login) }),
+        // A preview must not answer from the live content as if it were its own, and its views are those of its authors.
+        ...(label === undefined && state.assistant === true ? { assistant: true as const } : {}),
+        ...(label === undefined && state.counts !== false ? { counts: true as const } : {}),
       },
     ];
   });
@@ -83,12 +86,12 @@ export function deploymentView(base: SitesBase, state: SiteState, deployment: De
 
 /** A site for clients. Pure. */
 export function siteView(base: SitesBase, state: SiteState): SiteView {
-  const { domain, name, hosts, previews, assistantKey, login } = state;
+  const { domain, name, hosts, previews, assistantKey, assistant = false, counts = true, login } = state;
   const live = liveDeployments(state).find(({ label }) => label === undefined);
   return {
     domain,
     address: addressOf(base, state),
-    ...{ name, hosts, previews },
+    ...{ name, hosts, previews, assistant, counts },
     ...(assistantKey === undefined ? {} : { assistantKey }),
     ...(login === undefined ? {} : { login: loginView(login) }),
     ...(live === undefined ? {} : { live: deploymentView(base, state, live) }),

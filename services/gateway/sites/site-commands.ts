@@ -31,14 +31,14 @@ export async function openSiteOf(
   const name = nameOf(body, domain);
   const hosts = [...new Set(body.hosts)];
   checkHosts({ name, hosts }, base, context.config.publicUrl);
-  const { assistantKey, previews } = body;
+  const { assistantKey, previews, assistant = assistantKey === undefined, counts } = body;
   if (assistantKey !== undefined) await checkAssistantKey(context, organization, assistantKey);
   const login = await wantedLogin(context, request, body.login);
   const claimant = { organization, domain };
   const wanted = [hostUnder(base, { name }), ...hosts];
   const claimed = await claimHosts(context, claimant, wanted);
   const settings = {
-    ...{ name, hosts, previews, organizationPlan },
+    ...{ name, hosts, previews, organizationPlan, assistant, counts },
     ...(assistantKey === undefined ? {} : { assistantKey }),
     ...(login === undefined ? {} : { login }),
   };

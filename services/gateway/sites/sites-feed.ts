@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import type { ServedSite, SitesFeedEvent } from '#shared/interfaces/http/sites.ts';
-import type { SiteDocument } from '#shared/interfaces/read-models.ts';
+import { type SiteDocument, siteKey } from '#shared/interfaces/read-models.ts';
 import { type DocumentStore, keepFollowing } from '#shared/messaging/read-models.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
@@ -14,6 +14,8 @@ export type SitesFeed = {
   events(signal: AbortSignal): AsyncGenerator<SitesFeedEvent>;
   /** The live site or preview with that host name. Rejects as `events` does. */
   siteOfHost(host: string): Promise<ServedSite | undefined>;
+  /** The live site of a domain, without its previews. Rejects as `events` does. */
+  liveSite(organization: string, domain: string): Promise<ServedSite | undefined>;
 };
 
 const knownWithinMs = 6_000;
@@ -123,6 +125,10 @@ export function sitesFeed(
     async siteOfHost(host) {
       await ready();
       return hosts.get(host);
+    },
+    async liveSite(organization, domain) {
+      await ready();
+      return known.get(siteKey(organization, domain))?.get(`${organization}/${domain}`);
     },
   };
 }

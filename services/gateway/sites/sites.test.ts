@@ -97,11 +97,14 @@ test('a site is opened, shown, changed and closed', async () => {
     name: 'docs',
     hosts: ['docs.acme.test'],
     previews: true,
+    assistant: true,
+    counts: true,
   });
   await deployed(1);
   const changed = await open({ name: 'handbook', previews: false, assistantKey: acme.assistantKey });
   expect(changed.json()).toMatchObject({
     address: 'http://handbook.localhost:8090',
+    assistant: false,
     assistantKey: acme.assistantKey,
     live: { id: 1, status: 'live', address: 'http://handbook.localhost:8090', durationMs: 0 },
   });
@@ -123,6 +126,7 @@ test.each([
   [{ login: { kind: 'password', users: [{ name: 'a' }, { name: 'a' }] } }, 'login.users'],
   [{ login: { kind: 'oidc', emailDomains: ['@acme.com'] } }, 'login.emailDomains.0'],
   [{ login: { kind: 'oidc', protects: 'nothing' } }, 'login.protects'],
+  [{ assistantKey: 'svc_dsc_x', assistant: true }, 'assistantKey'],
 ])('%j is refused, with the field %s named', async (body, path) => {
   const answer = await open(body);
   expect(answer.json()).toMatchObject({ code: 'invalid_request', fields: [{ path }] });

@@ -17,7 +17,10 @@ export type FollowedContent = {
 };
 
 type SiteId = Pick<SiteState, 'organization' | 'domain'>;
-export type SiteSettings = Pick<SiteState, 'name' | 'hosts' | 'previews' | 'organizationPlan' | 'assistantKey'> & {
+export type SiteSettings = Pick<
+  SiteState,
+  'name' | 'hosts' | 'previews' | 'organizationPlan' | 'assistantKey' | 'assistant' | 'counts'
+> & {
   /** Absent: the login stays as it is. */
   login?: WantedLogin;
 };
@@ -29,10 +32,15 @@ export const mostPreviews = 50;
 
 /** Opens a site with these settings, or changes those of an open one. Throws `invalid_request` for a login that lacks a password. */
 export function openSite(state: SiteState | undefined, site: SiteId, settings: SiteSettings): SiteEvent[] {
-  const settingsOf = ({ name, hosts, previews, organizationPlan, assistantKey }: SiteSettings | SiteState) => ({
-    ...{ name, hosts, previews, organizationPlan },
-    ...(assistantKey === undefined ? {} : { assistantKey }),
-  });
+  const settingsOf = (chosen: SiteSettings | SiteState) => {
+    const { name, hosts, previews, organizationPlan, assistantKey, assistant, counts } = chosen;
+    return {
+      ...{ name, hosts, previews, organizationPlan },
+      ...(assistantKey === undefined ? {} : { assistantKey }),
+      ...(assistant === undefined ? {} : { assistant }),
+      ...(counts === undefined ? {} : { counts }),
+    };
+  };
   const withLogin = (login: SiteState['login']) => (login === undefined ? {} : { login });
   const next = { ...settingsOf(settings), ...withLogin(nextLogin(state?.login, settings.login)) };
   const before = state?.isOpen === true ? { ...settingsOf(state), ...withLogin(state.login) } : undefined;

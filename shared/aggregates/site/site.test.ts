@@ -6,6 +6,7 @@ import {
   type FollowedContent,
   mostPreviews,
   openSite,
+  type SiteSettings,
   rollBack,
   runningDeployments,
   settleDeployment,
@@ -42,8 +43,7 @@ function siteOf() {
   const current = () => state as SiteState;
   return {
     current,
-    open: (changes: Partial<typeof settings> & { login?: WantedLogin } = {}) =>
-      apply(openSite(state, site, { ...settings, ...changes })),
+    open: (changes: Partial<SiteSettings> = {}) => apply(openSite(state, site, { ...settings, ...changes })),
     follow: (seen: FollowedContent, at = now) => apply(followContent(state, seen, at)),
     complete: (number: number) =>
       apply(settleDeployment(state, jobOf(number), { sha256: 'a'.repeat(64), sizeBytes: number })),
@@ -58,6 +58,16 @@ function siteOf() {
     return current().deployments.find((each) => each.number === number)?.jobId ?? '';
   }
 }
+
+test('what a site offers beside its pages can be changed, and stays off where an earlier version opened it', () => {
+  const { open, current } = siteOf();
+  open();
+  expect([current().assistant, current().counts]).toEqual([undefined, undefined]);
+  expect(open({ assistant: true, counts: true })).toEqual(['SiteOpened']);
+  expect(open({ assistant: true, counts: true })).toEqual([]);
+  expect(open({ assistant: true, counts: false })).toEqual(['SiteOpened']);
+  expect([current().assistant, current().counts]).toEqual([true, false]);
+});
 
 test('an opened site deploys the latest content once, and readers see it when its export completes', () => {
   const { open, follow, complete, live, current } = siteOf();

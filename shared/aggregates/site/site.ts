@@ -26,6 +26,14 @@ export const siteName = z
 /** The command that a deployment follows from. */
 export const deploymentCauses = ['opened', 'published', 'labelled', 'rolled-back', 'repeated'] as const;
 
+/** Offers of a live site beside its pages. */
+const switches = {
+  /** True: its host passes search, questions and feedback of its pages on to the platform. Sites of earlier versions do not have it. */
+  assistant: z.boolean().optional(),
+  /** False: hosts do not count its page views and searches. */
+  counts: z.boolean().optional(),
+};
+
 /** The events of one domain's site (`sites.<org>.<domain>.log`). */
 const event = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
   z.object({
@@ -47,6 +55,7 @@ export const siteEventSchema = z.discriminatedUnion('type', [
     /** Assistant key, which pages show. */
     assistantKey: z.string().optional(),
     login: siteLoginSchema.optional(),
+    ...switches,
   }),
   /** `label`: absent for the live site. A deployment that has to wait for another one has its job only once it runs. */
   event('DeploymentRequested', {
@@ -102,6 +111,7 @@ export const siteStateSchema = z.object({
   assistantKey: z.string().optional(),
   /** Absent: everybody may read. */
   login: siteLoginSchema.optional(),
+  ...switches,
   /** Number of the last deployment; 0 if there is none. */
   deploymentCount: z.int().min(0),
   /** Oldest first: all that are live, wait or run, the five before each live site, and others up to `mostEnded`. */

@@ -79,10 +79,21 @@ export const openSiteBodySchema = z
     hosts: z.array(ownHost).max(mostHosts).default([]),
     /** True: each label that was published within 30 days has a preview. */
     previews: z.boolean().default(true),
-    /** Assistant key that pages show and ask with. Without one, pages have no assistant and search in the index of the site. */
+    /**
+     * True: pages of the live site ask their own host for search, answers and feedback, and it asks the platform. False: they search in the index of the
+     * site and have no assistant. By default true, unless there is an `assistantKey`. Previews always search in their own index.
+     */
+    assistant: z.boolean().optional(),
+    /** Assistant key that pages show, and with which they ask the platform directly instead of their host. */
     assistantKey: z.string().max(100).optional(),
     /** The login that readers need. Absent: as it was; a new site has none. */
     login: wantedLoginSchema.optional(),
+    /** True: page views and searches of the live site are counted, without cookies and addresses. */
+    counts: z.boolean().default(true),
+  })
+  .refine(({ assistant, assistantKey }) => assistant !== true || assistantKey === undefined, {
+    path: ['assistantKey'],
+    message: 'is for pages that ask the platform directly: leave it out, or leave out "assistant"',
   })
   .meta({ title: 'OpenSite' });
 
@@ -129,9 +140,12 @@ export const siteViewSchema = z
     name: siteName,
     hosts: z.array(hostName),
     previews: z.boolean(),
+    /** True: search, answers and feedback of its pages go through its host. */
+    assistant: z.boolean(),
     assistantKey: z.string().optional(),
     /** The login that readers need, without passwords; absent if everybody may read. */
     login: loginViewSchema.optional(),
+    counts: z.boolean(),
     /** The deployment that readers of the live site see; absent before the first one. */
     live: deploymentViewSchema.optional(),
   })
@@ -186,6 +200,10 @@ export const servedSiteSchema = z
     liveSince: timestamp,
     /** Absent: everybody may read. */
     login: servedLoginSchema.optional(),
+    /** True: the host passes search, questions and feedback of its pages on. Absent for previews and for sites without it. */
+    assistant: z.literal(true).optional(),
+    /** True: the host counts its page views and searches. Absent for previews, and for sites where that is off. */
+    counts: z.literal(true).optional(),
   })
   .meta({ title: 'ServedSite' });
 

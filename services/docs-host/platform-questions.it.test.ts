@@ -1,0 +1,137 @@
+import { beforeEach, expect, test } from 'vitest';
+import { type AskOptions, askHost } from '../../test/support/ask-host.ts';
+import { docsHosts } from '../../test/support/docs-host.ts';
+import { exampleBundle } from '../../test/support/example-bundle.ts';
+import { type SitesPlatform, sitesPlatform } from '../../test/support/sites-platform.ts';
+
+const { host, atEnd } = docsHosts();
+const waiting = { timeout: 20_000, interval: 20 };
+const search = '/discovery/v1/search/docs';
+
+let platform: SitesPlatform;
+beforeEach(async () => {
+  platform = await sitesPlatform();
+  atEnd(() => platform.close());
+});
+
+async function started(): Promise<string> {
+  const { url } = await host({ ...platform.env, BINDERY_TRUST_PROXY: 'loopback' });
+  return url;
+}
+const isServed = (url: string, name: string) =>
+  expect.poll(async () => (await askHost(url, name)).status, waiting).toBe(200);
+const ask = (url: string, name: string, path = search, headers: Record<string, string> = {}, more: AskOptions = {}) =>
+  askHost(url, name, path, {
+    method: 'POST',
+    body: '{"query":"x"}',
+    headers: { origin: `http://${name}:8090`, 'content-type': 'application/json', ...headers },
+    ...more,
+  });
+const configOf = async (url: string, name: string) => (await askHost(url, name, '/_bindery/config.js')).text;
+
+test('pages of a site ask their own host, which asks the platform with its key and the address of the reader', async () => {
+  platform.deploy({
+    bundle: await exampleBundle('one'),
+    offers: { assistant: true },
+    hosts: ['docs.example', 'd.localhost'],
+  });
+  const url = await started();
+  await isServed(url, 'docs.example');
+  const script = await configOf(url, 'docs.example');
+  expect(script).toContain('"search": "server"');
+  expect(script).toContain('"assistant": true');
+  expect(script).toContain('window.binderyConfig.serverUrl = location.origin + "";');
+  expect(script).not.toContain('svc_site_');
+  const cookies = { cookie: 'a=b', authorization: 'Bearer svc_theirs', 'x-forwarded-for': '203.0.113.9' };
+  // The site has two host names, and its pages ask under each.
+  expect((await ask(url, 'docs.example', search, cookies)).status).toBe(200);
+  expect((await ask(url, 'd.localhost', '/discovery/v2/assistant/docs/message', cookies)).status).toBe(200);
+  expect((await ask(url, 'd.localhost', '/discovery/v1/feedback/docs', { 'x-thread-key': 'k' })).status).toBe(200);
+  expect(platform.questions.map(({ path }) => path)).toEqual(
+    ['search', 'message', 'feedback'].map((last) => `/v1/sites/readers/acme/docs/${last}`),
+  );
+  expect(platform.questions[0]).toMatchObject({
+    headers: {
+      authorization: platform.env.BINDERY_SITES_KEY.replace(/^/, 'Bearer '),
+      'x-reader-address': '203.0.113.9',
+    },
+    body: { query: 'x' },
+  });
+  expect(platform.questions[0]?.headers).not.toHaveProperty('cookie');
+  expect(platform.questions[2]?.headers).toMatchObject({ 'x-thread-key': 'k' });
+});
+
+test('a site asks for itself alone, and only its own pages ask', async () => {
+  const offers = { assistant: true } as const;
+  platform.deploy({ bundle: await exampleBundle('one'), offers });
+  platform.deploy({ domain: 'other', organization: 'globex', bundle: await exampleBundle('two'), offers });
+  const url = await started();
+  await isServed(url, 'docs.localhost');
+  await isServed(url, 'other.localhost');
+  const refused = async (...asked: Parameters<typeof ask>) => {
+    const { status, text } = await ask(...asked);
+    return [status, JSON.parse(text).code];
+  };
+  expect(await refused(url, 'other.localhost')).toEqual([404, 'not_found']);
+  expect(await refused(url, 'docs.localhost', search, { origin: 'http://other.localhost:8090' })).toEqual([
+    403,
+    'origin_not_allowed',
+  ]);
+  expect(await refused(url, 'docs.localhost', search, { origin: 'null' })).toEqual([403, 'origin_not_allowed']);
+  expect(await refused(url, 'docs.localhost', search, { 'sec-fetch-site': 'same-site' })).toEqual([
+    403,
+    'origin_not_allowed',
+  ]);
+  expect((await ask(url, 'nowhere.localhost')).status).toBe(404);
+  expect(platform.questions).toEqual([]);
+});
+
+test('without the switch nothing is passed on, and the switch takes effect without a deployment', async () => {
+  const bundle = await exampleBundle('one');
+  platform.deploy({ bundle });
+  const url = await started();
+  await isServed(url, 'docs.localhost');
+  const before = await configOf(url, 'docs.localhost');
+  expect(before).toContain('"search": "bundle"');
+  expect(before).not.toContain('location.origin');
+  expect((await ask(url, 'docs.localhost')).status).toBe(404);
+  platform.deploy({ bundle, offers: { assistant: true } });
+  await expect.poll(() => configOf(url, 'docs.localhost'), waiting).toContain('"search": "server"');
+  expect((await ask(url, 'docs.localhost')).status).toBe(200);
+  platform.deploy({ bundle });
+  await expect.poll(() => configOf(url, 'docs.localhost'), waiting).toBe(before);
+  expect((await ask(url, 'docs.localhost')).status).toBe(404);
+});
+
+test('a preview searches in its own index, whatever the platform says of it', async () => {
+  platform.deploy({ label: 'pr-1', bundle: await exampleBundle('one'), offers: { assistant: true } });
+  const url = await started();
+  await isServed(url, 'pr-1--docs.localhost');
+  expect(await configOf(url, 'pr-1--docs.localhost')).toContain('"search": "bundle"');
+  expect((await ask(url, 'pr-1--docs.localhost')).status).toBe(404);
+  expect(platform.questions).toEqual([]);
+});
+
+test('programs read a site as Markdown', async () => {
+  platform.deploy({ bundle: await exampleBundle('one', { 'llms.txt': '# Docs\n' }) });
+  const url = await started();
+  await isServed(url, 'docs.localhost');
+  const asked = await askHost(url, 'docs.localhost', '/guides/x', { headers: { accept: 'text/markdown' } });
+  expect([asked.text, asked.headers['content-type'], asked.headers.vary]).toEqual([
+    '# Markdown of one\n',
+    expect.stringContaining('text/markdown'),
+    expect.stringContaining('Accept'),
+  ]);
+  expect((await askHost(url, 'docs.localhost', '/guides/x.md')).text).toBe('# Markdown of one\n');
+  expect((await askHost(url, 'docs.localhost', '/llms.txt')).text).toBe('# Docs\n');
+});
+
+test('while the platform is away readers hear so, and pages are read as before', async () => {
+  platform.deploy({ bundle: await exampleBundle('one'), offers: { assistant: true } });
+  const url = await started();
+  await isServed(url, 'docs.localhost');
+  await platform.close();
+  const answer = await ask(url, 'docs.localhost');
+  expect([answer.status, JSON.parse(answer.text).code]).toEqual([503, 'unavailable']);
+  expect((await askHost(url, 'docs.localhost')).status).toBe(200);
+});
