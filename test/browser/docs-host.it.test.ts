@@ -1,11 +1,9 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
-import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { docsHosts, hostReadiness, isReady } from '../support/docs-host.ts';
 import { newFolder } from '../support/new-folder.ts';
+import { listAllFiles } from '../support/list-all-files.ts';
 import { type LoopbackServer, onLoopback } from '../support/on-loopback.ts';
 import { siteInBrowser } from './site-folder.ts';
 
@@ -40,20 +38,6 @@ title: Attributes
     'export const Next = () => {\n  const [times, setTimes] = useState(0);\n  return <p><button id="count" onClick={() => setTimes(times + 1)}>{times}</button> <a id="next" href="/guides/start">Next</a></p>;\n};\n',
   'images/mark.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><circle r="4"/></svg>',
 };
-
-/** A manifest with all files of the folder, because the folder's own manifest lists only those of the closing segment. */
-function listAllFiles(folder: string): void {
-  const manifest = join(folder, '_bindery/manifest.json');
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => file !== manifest && !file.endsWith('_bindery/config.js'))
-    .map((file) => {
-      const body = readFileSync(file);
-      return { path: relative(folder, file), size: body.length, sha256: sha256Of(body) };
-    });
-  writeFileSync(manifest, JSON.stringify({ ...(JSON.parse(readFileSync(manifest, 'utf8')) as object), files }));
-}
 
 /** A platform that finds nothing, and records its requests. */
 async function startPlatform(): Promise<LoopbackServer & { asked: string[] }> {
