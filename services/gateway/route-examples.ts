@@ -48,6 +48,7 @@ const onContent = { domain: 'docs', contentVersion };
 
 const jobId = 'se_4hT9bQ2wLx7VnZ0kRc5YmD';
 const onJob = { jobId };
+const brokenLink = 'There is no page or file "/instal" in this export.';
 const queued = {
   jobId,
   domain: 'docs',
@@ -245,6 +246,21 @@ const examples: Readonly<Record<string, RouteExample>> = {
       sha256: hash('a'),
     },
   },
+  getExportReport: {
+    params: onJob,
+    query: { severity: 'warning', limit: 200 },
+    answer: {
+      jobId,
+      summary: { pages: 42, failedPages: 0, errors: 0, warnings: 1, infos: 0, brokenLinks: 1 },
+      byCode: [{ code: 'broken-link', severity: 'warning', count: 1, files: 1, example: brokenLink }],
+      pages: [
+        {
+          path: 'quickstart',
+          findings: [{ severity: 'warning', code: 'broken-link', message: brokenLink, line: 12, column: 5 }],
+        },
+      ],
+    },
+  },
 
   getSite: { ...onDomain, answer: openedSite },
   openSite: {
@@ -256,7 +272,13 @@ const examples: Readonly<Record<string, RouteExample>> = {
     answer: openedSite,
   },
   closeSite: onDomain,
-  listDeployments: { ...onDomain, answer: { domain: 'docs', deployments: [live, before] } },
+  listDeployments: {
+    ...onDomain,
+    answer: { domain: 'docs', deployments: [live, before] },
+    streams: {
+      'text/event-stream': `id: 14\nevent: deployments\ndata: ${json({ domain: 'docs', deployments: [live, before] })}\n\nid: 15\nevent: deployment\ndata: ${json(running)}\n\n`,
+    },
+  },
   deploy: { ...onDomain, answer: running },
   rollBack: {
     params: { domain: 'docs', deployment: 6 },

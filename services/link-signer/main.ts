@@ -1,7 +1,7 @@
 import { logWithArchive } from '#shared/messaging/log/archived-jobs.ts';
 import { type Running, startService } from '#shared/service/start-service.ts';
 import type { LinkSignerConfig } from './config.ts';
-import { linkSignerApp } from './sign-link.ts';
+import { linkSignerApp } from './link-signer-app.ts';
 
 export { linkSignerSettings as settings } from './config.ts';
 

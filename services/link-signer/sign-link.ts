@@ -1,13 +1,9 @@
-import type { FastifyInstance } from 'fastify';
 import type { BundleLink } from '#shared/interfaces/http/exports.ts';
 import type { Caller } from '#shared/interfaces/internal/caller.ts';
-import { linkSigner } from '#shared/interfaces/internal/link-signer.ts';
-import { ApiError } from '#shared/http/errors.ts';
-import { answerCall, internalApp, type InternalServerOptions } from '#shared/interfaces/internal/internal-server.ts';
 import type { BusParts } from '#shared/messaging/bus.ts';
-import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { type Clock, randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { type ObjectStore, storeWithin } from '#shared/storage/object-store.ts';
+import { bundleRemoved, completedJob } from './completed-job.ts';
 
 export type LinkSignerParts = {
   bus: Pick<BusParts, 'exports' | 'access'>;
@@ -24,23 +20,9 @@ const storeWithinMs = 5_000;
  */
 export async function signLink(parts: LinkSignerParts, caller: Caller, jobId: string): Promise<BundleLink> {
   const { organization } = caller;
-  const last = await parts.bus.exports.last(exportLogSubject(organization, jobId), { fromLeader: true });
-  if (last === undefined) throw new ApiError('not_found', `There is no export job "${jobId}" in this organization.`);
-  const { bundle, phase, domain, error } = last.commit.data.state;
-  if (phase === 'failed' || phase === 'cancelled') {
-    const how = phase === 'cancelled' ? 'was cancelled' : 'failed';
-    throw new ApiError('not_completed', `The job ${jobId} ${how}, so it has no bundle: ${error ?? 'see its status'}`);
-  }
-  if (phase !== 'completed' || bundle === undefined) {
-    throw new ApiError(
-      'not_completed',
-      `The job ${jobId} is not completed. Poll its status until it says "completed", then ask again.`,
-    );
-  }
+  const { bundle, domain } = await completedJob(parts.bus, organization, jobId);
   const head = await parts.objectStore.head(bundle.key, { signal: storeWithin(storeWithinMs) });
-  if (head === undefined) {
-    throw new ApiError('not_found', `The bundle of ${jobId} has been removed. Replay the job to make it again.`);
-  }
+  if (head === undefined) throw bundleRemoved(jobId);
   const link = await parts.objectStore.presign(bundle.key, {
     lifetimeSeconds: parts.linkLifetimeSeconds,
     fileName: `${domain}.tar.gz`,
@@ -62,13 +44,4 @@ export async function signLink(parts: LinkSignerParts, caller: Caller, jobId: st
     expiresAt,
   });
   return { jobId, bundleUrl: link.url, expiresAt, sizeBytes: bundle.sizeBytes, sha256: bundle.sha256 };
-}
-
-/** The link-signer's HTTP server. */
-export function linkSignerApp(parts: LinkSignerParts, options: InternalServerOptions): FastifyInstance {
-  const app = internalApp('link-signer', options);
-  answerCall(app, linkSigner.signLink, async ({ caller, body }) => ({
-    body: await signLink(parts, caller, body.jobId),
-  }));
-  return app;
 }

@@ -151,6 +151,7 @@ describeWithServers(['nats-server'], 'the description of a running installation'
       await send('listExportEvents', key, { ids: { jobId } });
       await send('listExportEvents', key, { ids: { jobId }, accept: 'application/x-ndjson' });
       await send('signBundleLink', key, { ids: { jobId } });
+      await send('getExportReport', key, { ids: { jobId } });
       const replayed = (await send('replayExport', key, { ids: { jobId } })).json();
       // The export may already have ended.
       await send('cancelExport', key, { ids: { jobId: replayed.jobId }, expected: [202, 409] });

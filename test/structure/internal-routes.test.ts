@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { assistantApp } from '#services/assistant/assistant-app.ts';
-import { linkSignerApp } from '#services/link-signer/sign-link.ts';
+import { linkSignerApp } from '#services/link-signer/link-signer-app.ts';
 import { publisherApp } from '#services/publisher/publisher-app.ts';
 import { serviceMetrics } from '#shared/runtime/metrics.ts';
 import type { InternalCall, InternalCaller } from '#shared/interfaces/internal/internal-call.ts';

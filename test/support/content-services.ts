@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { linkSignerApp } from '#services/link-signer/sign-link.ts';
+import { linkSignerApp } from '#services/link-signer/link-signer-app.ts';
 import { openUploads } from '#services/publisher/project-files.ts';
 import { publisherApp } from '#services/publisher/publisher-app.ts';
 import { serviceMetrics } from '#shared/runtime/metrics.ts';

@@ -3,6 +3,7 @@ import type { DeploymentList, DeploymentView, SiteView } from '#shared/interface
 import { type ServerCommandOptions, wholeNumber, withConnection } from '../command-options.ts';
 import { connect, domainOrLocal } from '../connection.ts';
 import { formatBytes, printable } from '../format.ts';
+import { followDeployments } from '../follow-deployments.ts';
 import { createOutput, textTable } from '../terminal.ts';
 import { DeploymentDidNotSucceed, whenDeployed } from '../when-deployed.ts';
 import { servedSentence } from '../when-served.ts';
@@ -67,7 +68,9 @@ export function siteCommand(program: Command): void {
   withConnection(site.command('deployments'))
     .description('list the deployments of a site and its previews, newest first')
     .argument('[domain]', 'slug or host name of the domain')
-    .action(async (named: string | undefined, options: ServerCommandOptions) => {
+    .option('--follow', 'show each change, until the site is closed', false)
+    .action(async (named: string | undefined, options: ServerCommandOptions & { follow: boolean }) => {
+      if (options.follow) return await showDeployments(named, options);
       const list = await connect(options, 'admin').json<DeploymentList>(deploymentsPath(domainOrLocal(named, options)));
       createOutput(options.json).result(list, deploymentTable(list.deployments));
     });
@@ -100,6 +103,16 @@ export function siteCommand(program: Command): void {
     });
 }
 
+async function showDeployments(named: string | undefined, options: ServerCommandOptions): Promise<void> {
+  const domain = domainOrLocal(named, options);
+  const output = createOutput(options.json);
+  for await (const news of followDeployments(connect(options, 'admin'), deploymentsPath(domain))) {
+    if (news.kind === 'all') output.result(news.list, deploymentTable(news.list.deployments));
+    else output.result(news.deployment, sentenceOf(news.deployment));
+  }
+  output.note(`The site of "${domain}" is closed.`);
+}
+
 const domainPath = (domain: string): string => `/v1/domains/${encodeURIComponent(domain)}`;
 const sitePath = (domain: string): string => `${domainPath(domain)}/site`;
 const deploymentsPath = (domain: string): string => `${domainPath(domain)}/deployments`;
@@ -111,8 +124,11 @@ async function deploymentBefore({ deployments }: DeploymentList, domain: string)
   return before.id;
 }
 
-const sentenceOf = ({ id, status, address }: DeploymentView): string =>
-  `Deployment ${id} is ${status}${address === undefined ? '' : `: ${address}`}`;
+function sentenceOf({ id, label, status, address, error }: DeploymentView): string {
+  const subject = `Deployment ${id}${label === undefined ? '' : ` (${printable(label)})`}`;
+  if (status === 'failed') return `${subject} failed: ${printable(error ?? 'there is no reason')}`;
+  return `${subject} is ${status}${address === undefined ? '' : `: ${address}`}`;
+}
 
 /** A table of deployments. Pure. */
 export function deploymentTable(deployments: readonly DeploymentView[]): string {

@@ -6,6 +6,8 @@ import {
   exportHistorySchema,
   exportJobSchema,
   exportListSchema,
+  exportReportQuerySchema,
+  exportReportSchema,
   type HistoryEntry,
   historyEntrySchema,
   idempotencyKeySchema,
@@ -198,6 +200,27 @@ export const exportRoutes = [
       const { jobId, domain } = (await readJob(context, organization, params.jobId)).state;
       await count();
       const answer = await ask(linkSigner.signLink, resolveDomain(domains, domain), { body: { jobId } });
+      return await answer.json();
+    },
+  ),
+  publicRoute(
+    {
+      id: 'getExportReport',
+      method: 'GET',
+      path: `${job}/report`,
+      summary: 'Returns the findings of a completed export by page: diagnostics, broken links and failed pages.',
+      key: 'admin',
+      params,
+      query: exportReportQuerySchema,
+      limits: [perHour('reports', 3_600)],
+      countsLater: true,
+      answer: exportReportSchema,
+      errors: linkSigner.readReport.errors,
+    },
+    async (context, { principal: { organization, domains }, params, query, count, ask }) => {
+      const { jobId, domain } = (await readJob(context, organization, params.jobId)).state;
+      await count();
+      const answer = await ask(linkSigner.readReport, resolveDomain(domains, domain), { body: { jobId, ...query } });
       return await answer.json();
     },
   ),

@@ -6,6 +6,7 @@ import {
   type ServedLogin,
   type ServedSite,
   type SiteView,
+  type DeploymentList,
 } from '#shared/interfaces/http/sites.ts';
 import { originOf, type SitesBase } from '#shared/interfaces/http/sites-base.ts';
 
@@ -83,6 +84,12 @@ export function deploymentView(base: SitesBase, state: SiteState, deployment: De
     canRollBack: state.isOpen && rollbackTargets(state.deployments).includes(deployment),
   };
 }
+
+/** The deployments of a site for clients, newest first. Pure. */
+export const deploymentList = (base: SitesBase, state: SiteState): DeploymentList => ({
+  domain: state.domain,
+  deployments: state.deployments.toReversed().map((each) => deploymentView(base, state, each)),
+});
 
 /** A site for clients. Pure. */
 export function siteView(base: SitesBase, state: SiteState): SiteView {

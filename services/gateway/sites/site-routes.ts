@@ -24,9 +24,11 @@ import type { DomainEntry } from '#shared/aggregates/directory/directory.ts';
 import type { RequestOrigin } from '../audit/request-behind.ts';
 import type { Principal } from '../auth/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
+import { accepts } from '../parse-input.ts';
 import { publicRoute } from '../public-route.ts';
 import { changes, perHour } from '../rate-limits.ts';
-import { deploymentView, siteView } from './site-addresses.ts';
+import { deploymentList, deploymentView, siteView } from './site-addresses.ts';
+import { deploymentEvents } from './deployment-events.ts';
 import { closeSiteOf, deployOnce, openSiteOf, rollBackTo, siteStateOf } from './site-commands.ts';
 
 const site = '/v1/domains/:domain/site';
@@ -74,9 +76,24 @@ export const siteRoutes = [
       key: 'admin',
       params,
       answer: deploymentListSchema,
+      alsoAs: {
+        'text/event-stream': {
+          description:
+            'First an event "deployments" with all of them, then "deployment" for each one that is new or changed, until the site is closed; a comment every 15 s.',
+          item: z.union([deploymentListSchema, deploymentViewSchema]),
+        },
+      },
     },
-    async (context, { principal: { organization }, domain: { slug } }) =>
-      deploymentList(context, await siteStateOf(context, organization, slug)),
+    async (context, { principal: { organization }, domain: { slug }, request, reply }) => {
+      const state = await siteStateOf(context, organization, slug);
+      if (!accepts(request, 'text/event-stream')) return deploymentList(context.sitesBase, state);
+      const signal = AbortSignal.any([disconnectSignal(reply.raw), context.stopping]);
+      // The answer to HEAD has no body, so its client never disconnects from the stream.
+      const events = request.method === 'HEAD' ? [] : deploymentEvents(context, state, signal);
+      return reply
+        .headers({ 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
+        .send(Readable.from(events));
+    },
   ),
   publicRoute(
     {
@@ -213,11 +230,6 @@ const requestOf = (context: GatewayContext, principal: Principal, domain: Domain
   domain: domain.slug,
   origin,
   base: context.sitesBase,
-});
-
-const deploymentList = ({ sitesBase }: GatewayContext, state: SiteState) => ({
-  domain: state.domain,
-  deployments: state.deployments.toReversed().map((each) => deploymentView(sitesBase, state, each)),
 });
 
 function newestOf({ sitesBase }: GatewayContext, state: SiteState) {

@@ -16,6 +16,8 @@ export type SitesFeed = {
   siteOfHost(host: string): Promise<ServedSite | undefined>;
   /** The live site of a domain, without its previews. Rejects as `events` does. */
   liveSite(organization: string, domain: string): Promise<ServedSite | undefined>;
+  /** Calls `listener` at each change of a domain's site, until the returned function is called. `key` is the key of the site's document. */
+  onChange(key: string, listener: (document: SiteDocument) => void): () => void;
 };
 
 const knownWithinMs = 6_000;
@@ -36,6 +38,7 @@ export function sitesFeed(
   const known = new Map<string, Sites>();
   const hosts = new Map<string, ServedSite>();
   const connections = new Set<(event: SitesFeedEvent) => void>();
+  const listeners = new Map<string, Set<(document: SiteDocument) => void>>();
   let isKnown: PromiseWithResolvers<void> | undefined;
 
   function change(key: string, sites: readonly ServedSite[]): void {
@@ -67,7 +70,10 @@ export function sitesFeed(
         continue;
       }
       unseen.delete(each.key);
-      if (each.kind === 'put') change(each.key, servedSites(base, each.document.state));
+      if (each.kind === 'put') {
+        change(each.key, servedSites(base, each.document.state));
+        for (const listener of listeners.get(each.key) ?? []) listener(each.document);
+      }
       if (each.kind === 'removed') change(each.key, []);
       if (each.kind === 'unreadable') logger.error({ key: each.key }, `a site cannot be read: ${each.problem}`);
     }
@@ -129,6 +135,16 @@ export function sitesFeed(
     async liveSite(organization, domain) {
       await ready();
       return known.get(siteKey(organization, domain))?.get(`${organization}/${domain}`);
+    },
+    onChange(key, listener) {
+      // While the sites are not known, nothing is told. Callers read the site now and then.
+      void ready().catch(() => {});
+      const ofKey = listeners.get(key) ?? new Set();
+      listeners.set(key, ofKey.add(listener));
+      return () => {
+        ofKey.delete(listener);
+        if (ofKey.size === 0 && listeners.get(key) === ofKey) listeners.delete(key);
+      };
     },
   };
 }

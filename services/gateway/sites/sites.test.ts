@@ -239,6 +239,49 @@ test('the feed begins with all sites, and follows what goes live and what is gon
   expect(gone.map((each) => each?.data)).toEqual([{ site: `${acme.id}/docs` }, { site: `${acme.id}/docs/pr-1` }]);
 });
 
+test('the deployments of a site as a stream: all of them, then each that is new or changed, until the site is closed', async () => {
+  await open();
+  await deployed(1);
+  const url = await gateway.app.listen({ host: '127.0.0.1', port: 0 });
+  const headers = { ...bearer(acme.adminKey), accept: 'text/event-stream' };
+  const answer = await fetch(`${url}/v1/domains/docs/deployments`, { headers });
+  expect(answer.headers.get('content-type')).toContain('text/event-stream');
+  const seen: string[] = [];
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of answer.body ?? []) {
+    text += decoder.decode(chunk as Uint8Array, { stream: true });
+    const events = text.split('\n\n');
+    text = events.pop() ?? '';
+    for (const event of events) {
+      const data = JSON.parse(/^data: (.*)$/m.exec(event)?.[1] ?? '{}');
+      const views: DeploymentView[] = data.deployments ?? [data];
+      seen.push(`${/^event: (.*)$/m.exec(event)?.[1]}: ${views.map(({ id, status }) => `${id} ${status}`).join(', ')}`);
+    }
+    if (seen.at(-1) === 'deployments: 1 live') await deployed(2);
+    else if (seen.at(-1) === 'deployment: 2 live') await request('DELETE', '/v1/domains/docs/site');
+  }
+  // A state in between may be left out.
+  expect(seen.filter((line) => line !== 'deployment: 2 running')).toEqual([
+    'deployments: 1 live',
+    'deployment: 1 replaced',
+    'deployment: 2 live',
+    // Nobody can be led back to a deployment of a closed site.
+    'deployment: 1 replaced',
+    'deployment: 2 ended',
+  ]);
+  expect((await gateway.app.inject({ url: '/v1/domains/docs/deployments', headers })).statusCode).toBe(404);
+});
+
+test('HEAD of that stream follows nothing', async () => {
+  await open();
+  const watch = vi.spyOn(gateway.context.sitesFeed, 'onChange');
+  const headers = { ...bearer(acme.adminKey), accept: 'text/event-stream' };
+  const answer = await gateway.app.inject({ method: 'HEAD', url: '/v1/domains/docs/deployments', headers });
+  expect([answer.statusCode, answer.headers['content-type'], answer.body]).toEqual([200, 'text/event-stream', '']);
+  expect(watch).not.toHaveBeenCalled();
+});
+
 const anna = { name: 'anna', password: 'correct horse battery' };
 
 test('a password is stored as its hash, which no client sees, and the same password keeps it', async () => {

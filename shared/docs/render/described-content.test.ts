@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { brokenLinkDiagnostic, brokenLinks } from './export-report.ts';
+import { brokenLinkDiagnostic } from './broken-link.ts';
+import { brokenLinks } from './export-report.ts';
 import { testOptions, testProject } from './test-project.ts';
 
 /** Renders the page of an operation with this `x-mint.content`, in a project that has components. */

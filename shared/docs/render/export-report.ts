@@ -5,6 +5,7 @@ import { withoutUndefined } from '#shared/docs/project/json-values.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { decoded } from '#shared/docs/project/url-policy.ts';
 import { pageFile, namedPage, pagePathOfAddress } from './bundle-paths.ts';
+import { type BrokenLink, brokenLinkDiagnostic, cut } from './broken-link.ts';
 import { AnchorNames } from './content/anchor-names.ts';
 import { isOfProject, placeInDescription } from './described-place.ts';
 import { usedFiles } from './used-files.ts';
@@ -37,21 +38,6 @@ type ReportedSite = {
   tally: DiagnosticTally;
   /** Number of diagnostics that are counted but not listed. */
   notListed: number;
-};
-
-/**
- * A link whose target or anchor is missing. `place`: location of the link if it is not in a file of the project. `leadsTo`: the page that lacks the
- * anchor, with the anchor. `nearest`: the most similar anchor of that page.
- */
-type BrokenLink = {
-  page: string;
-  line?: number;
-  column?: number;
-  place?: string;
-  target: string;
-  reason: 'no such page or file' | 'no such anchor';
-  leadsTo?: string;
-  nearest?: string;
 };
 
 /** Limit of listed broken links. The report is held in memory, and a longer list does not help its reader. */
@@ -161,23 +147,6 @@ function placeOf(
   return place === undefined ? { line, ...(column > 0 && { column }) } : { place };
 }
 
-/** The diagnostic of a broken link, `broken-link` or `broken-anchor`. `file`: the page's source. */
-export function brokenLinkDiagnostic(link: BrokenLink, file: string): Diagnostic {
-  const { line, column, place, reason, leadsTo, nearest } = link;
-  const target = link.target.slice(0, 200);
-  const [end, anchor = ''] = cut((leadsTo ?? '').slice(0, 200));
-  const page = end === `/${link.page}` ? 'this page' : `the page ${JSON.stringify(end)}`;
-  const found =
-    reason === 'no such anchor'
-      ? {
-          code: 'broken-anchor',
-          message: `The link to ${JSON.stringify(target)} leads to ${page}, which has no anchor ${JSON.stringify(`#${anchor}`)}.${nearest === undefined ? '' : ` The nearest is ${JSON.stringify(`#${nearest}`)}.`}`,
-        }
-      : { code: 'broken-link', message: `There is no page or file ${JSON.stringify(cut(target)[0])} in this export.` };
-  const message = place === undefined ? found.message : `${found.message} The link is in ${place}.`;
-  return { severity: 'warning', code: found.code, message, file, ...withoutUndefined({ line, column }) };
-}
-
 type Problem = { reason: BrokenLink['reason'] } & (
   | { names: AnchorNames; anchor: string; leadsTo: string }
   | { names?: undefined; anchor?: undefined; leadsTo?: undefined }
@@ -223,12 +192,6 @@ function remembered<V>(make: (key: string) => V): (key: string) => V {
     if (!known.has(key)) known.set(key, make(key));
     return known.get(key) as V;
   };
-}
-
-/** Splits a target into path and anchor. The anchor may contain a hash. */
-function cut(target: string): [path: string, anchor?: string] {
-  const at = target.indexOf('#');
-  return at < 0 ? [target] : [target.slice(0, at), target.slice(at + 1)];
 }
 
 /** Anchors that browsers resolve without an id: the empty one, the top of a page, and a text fragment. */

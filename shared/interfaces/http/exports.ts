@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ExportCommit, ExportEvent, ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import { actorSchema } from '#shared/contracts/commit.ts';
+import { diagnosticSchema } from '#shared/contracts/diagnostic.ts';
 import {
   contentLabel,
   contentVersion,
@@ -170,3 +171,65 @@ export const bundleLinkSchema = z
   .meta({ title: 'BundleLink' });
 
 export type BundleLink = z.infer<typeof bundleLinkSchema>;
+
+const findingsAtOnce = 1_000;
+
+/** Query of `GET …/jobs/{jobId}/report`. */
+export const exportReportQuerySchema = z.strictObject({
+  /** Only findings of this page, with or without a leading slash. */
+  page: z.string().min(1).max(1024).optional(),
+  /** Only findings of this severity. */
+  severity: diagnosticSchema.shape.severity.optional(),
+  /** `nextCursor` of the answer before. */
+  cursor: z
+    .string()
+    .regex(/^[0-9]{1,9}$/, 'must be the "nextCursor" of an earlier answer')
+    .optional(),
+  /** Maximum number of findings. */
+  limit: z.coerce.number().int().min(1).max(findingsAtOnce).default(200),
+});
+
+export type ExportReportQuery = z.infer<typeof exportReportQuerySchema>;
+
+/** A finding of an export. `file`: the source in the project, if it is known. */
+const findingSchema = diagnosticSchema.extend({ file: z.string().optional() });
+
+export type Finding = z.infer<typeof findingSchema>;
+
+const findingCount = z.int().min(0);
+
+/** Answer of `GET …/jobs/{jobId}/report`: the findings of an export for authors. */
+export const exportReportSchema = z
+  .object({
+    jobId,
+    /** Numbers of all findings. A broken link is a warning. `notListed`: findings that are counted, but in no list. */
+    summary: z.object({
+      pages: findingCount,
+      failedPages: findingCount,
+      errors: findingCount,
+      warnings: findingCount,
+      infos: findingCount,
+      brokenLinks: findingCount,
+      notListed: findingCount.optional(),
+    }),
+    /** Numbers by code, errors first, then the most frequent ones. `example`: the message of the first one. */
+    byCode: z.array(
+      z.object({
+        code: z.string(),
+        severity: diagnosticSchema.shape.severity,
+        count: findingCount,
+        files: findingCount,
+        example: z.string(),
+      }),
+    ),
+    /**
+     * Findings by page, in the order of the bundle. The first entry has no `path` if there are findings about the whole project. A page whose
+     * findings do not fit continues in the next answer.
+     */
+    pages: z.array(z.object({ path: z.string().optional(), findings: z.array(findingSchema).min(1) })),
+    /** Absent with the last findings. */
+    nextCursor: z.string().optional(),
+  })
+  .meta({ title: 'ExportReport' });
+
+export type ExportReport = z.infer<typeof exportReportSchema>;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { brokenLinkDiagnostic, brokenLinks } from '../export-report.ts';
+import { brokenLinkDiagnostic } from '../broken-link.ts';
+import { brokenLinks } from '../export-report.ts';
 import { renderedContent, testOptions, testProject } from '../test-project.ts';
 import { indexSite } from '../site-index.ts';
 import { pageSlice } from '../page-slice.ts';
