@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { LRUCache } from 'lru-cache';
@@ -6,7 +5,8 @@ import { byteRange } from '#shared/http/byte-range.ts';
 import { contentHeader } from '#shared/interfaces/http/sites.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { sha256Of, sha256OfStream } from '#shared/runtime/canonical-json.ts';
-import { type Encoding, fileOf } from './prepared-site.ts';
+import { contentFile, type PartedBytes, readContent } from './content-folder.ts';
+import { bytesOf, type Encoding } from './prepared-site.ts';
 import { readWhole } from './read-whole.ts';
 import type { ServedVersion } from './served-versions.ts';
 import type { HostedFile } from './version-list.ts';
@@ -58,19 +58,20 @@ export function fileAnswers(memoryBytes: number, keptBy: KeptBy = 'public') {
     encoding: Encoding | undefined,
     answer: FileAnswer,
   ): Promise<Copy> {
-    const { size, sha256 } = (encoding === undefined ? undefined : file[encoding]) ?? file;
-    const name = fileOf(version.folder, path, file, encoding);
+    const bytes = bytesOf(file, encoding);
+    const { size, sha256 } = bytes;
     const damaged = (): never => {
       throw new DamagedVersion(version.id, `${path}${encoding === undefined ? '' : ` (${encoding})`}`);
     };
-    const readBody = size <= mostInMemory ? readWhole(name, size) : Promise.resolve(undefined);
+    const readBody =
+      size <= mostInMemory ? readWhole(contentFile(version.content, sha256), size) : Promise.resolve(undefined);
     const body = await readBody.catch((error: unknown) => {
       if (errorCode(error) !== 'ENOENT' || version.isChecked) throw error;
       return damaged();
     });
     if (body !== undefined && body.length !== size) damaged();
     if (!version.isChecked) {
-      const found = body === undefined ? await digestOf(name) : sha256Of(body);
+      const found = body === undefined ? await digestOf(version.content, bytes) : sha256Of(body);
       if (found !== sha256) damaged();
     }
     return { encoding, size, headers: headersOf(path, file, encoding, answer, keptBy), body };
@@ -98,8 +99,8 @@ export function fileAnswers(memoryBytes: number, keptBy: KeptBy = 'public') {
 }
 
 /** SHA-256 of a file; undefined if it is lost. */
-const digestOf = (file: string): Promise<string | undefined> =>
-  sha256OfStream(createReadStream(file)).catch((error: unknown) => {
+const digestOf = (content: string, bytes: PartedBytes): Promise<string | undefined> =>
+  sha256OfStream(readContent(content, bytes)).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   });
@@ -142,9 +143,9 @@ function sendCopy(
   if (method === 'HEAD' || size === 0) response.end();
   else if (body !== undefined) response.end(range === undefined ? body : body.subarray(start, end + 1));
   else {
-    const { version, path, file } = found;
+    const { version, file } = found;
     return withReader(version, () =>
-      pipeline(createReadStream(fileOf(version.folder, path, file, encoding), { start, end }), response),
+      pipeline(readContent(version.content, bytesOf(file, encoding), { start, end }), response),
     );
   }
 }

@@ -6,6 +6,8 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { Running } from '#shared/service/start-service.ts';
 import { docsHosts, hostReadiness, type HostReadiness, isReady, whole } from '../../test/support/docs-host.ts';
 import { exampleBundle } from '../../test/support/example-bundle.ts';
+import { contentFile } from './content-folder.ts';
+import { readVersionList } from './version-list.ts';
 
 const { folder: ownFolder, host, server } = docsHosts();
 let folder: string;
@@ -129,7 +131,8 @@ describe('the served site', () => {
   test('a config.js that could not be read once is read again', async () => {
     const { url } = await served();
     const [version = ''] = await readdir(join(folder, 'docs-host/versions'));
-    const file = join(folder, 'docs-host/versions', version, 'files/_bindery/config.js');
+    const list = await readVersionList(join(folder, 'docs-host/versions', version));
+    const file = contentFile(join(folder, 'docs-host/content'), list?.file('_bindery/config.js')?.sha256 ?? '');
     await rename(file, `${file}.away`);
     expect((await fetch(`${url}/_bindery/config.js`)).status).toBe(500);
     await rename(`${file}.away`, file);
@@ -198,7 +201,10 @@ describe('the served site', () => {
     const version = (JSON.parse(await readFile(join(folder, 'docs-host/state.json'), 'utf8')) as { active: string })
       .active;
     const copy = join(folder, 'copy');
-    await cp(join(versions, version, 'files'), copy, { recursive: true });
+    for (const { bundled } of (await readVersionList(join(versions, version)))?.lines() ?? []) {
+      const [path = '', { sha256 } = { sha256: '' }] = bundled ?? [];
+      await cp(contentFile(join(folder, 'docs-host/content'), sha256), join(copy, path));
+    }
     const unpacked = await host({ BINDERY_BUNDLE_PATH: copy, BINDERY_DATA: join(folder, 'other') });
     await readiness(unpacked, isReady);
     expect(await pageOf(unpacked)).toContain('Version two');

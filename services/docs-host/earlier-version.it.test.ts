@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { exampleBundle } from '../../test/support/example-bundle.ts';
 import { newFolder } from '../../test/support/new-folder.ts';
+import { contentFile } from './content-folder.ts';
 import { prepareVersion, type SiteMaking } from './prepare-version.ts';
 import { readPreparedSite } from './prepared-site.ts';
+import { readVersionList, storedIn } from './version-list.ts';
 
 const page = (text: string) =>
   `<!doctype html>\n<html lang="en">\n<head></head>\n<body><p>${text}</p>${'word '.repeat(300)}<img src="./logo.svg" alt=""></body>\n</html>\n`;
@@ -18,29 +20,40 @@ const own = {
   '_bindery/theme.css': 'body { color: red }\n'.repeat(80),
 };
 
-type Made = { folder: string; bytes: Record<string, string> };
+/** A version, its content, and the names and bytes of everything in its list. */
+type Made = { folder: string; content: string; bytes: Record<string, string> };
 
-/** Prepares a bundle with these changes of `own`, with an earlier version or without one. */
+/** Prepares a bundle with these changes of `own`, in the content of an earlier version or in a new one. */
 async function prepared(
   changes: Record<string, string>,
   earlier?: Made,
   making: SiteMaking = { base: '' },
 ): Promise<Made> {
   const folder = newFolder();
+  const content = earlier?.content ?? newFolder();
   const file = join(newFolder(), 'site.tar.gz');
   await writeFile(file, await exampleBundle('one', { ...own, ...changes }));
-  await prepareVersion({ place: { kind: 'archive', file }, folder, making, maxBytes: 1e8, earlier: earlier?.folder });
-  const bytes: Record<string, string> = {};
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name);
-    if (entry.isFile()) bytes[path.slice(folder.length + 1)] = await readFile(path, 'base64');
-  }
-  return { folder, bytes };
+  const place = { kind: 'archive', file } as const;
+  await prepareVersion({ place, folder, content, making, maxBytes: 1e8, earlier: earlier?.folder });
+  return { folder, content, bytes: await bytesIn(folder, content) };
 }
 
-const inode = async ({ folder }: Made, path: string) => (await stat(join(folder, path))).ino;
-const isLinked = async (one: Made, other: Made, path: string) =>
-  (await inode(one, path)) === (await inode(other, path));
+async function bytesIn(folder: string, content: string): Promise<Record<string, string>> {
+  const lines = await readFile(join(folder, 'site.list'));
+  const named = storedIn(lines).map(async ({ sha256 }) => [
+    sha256,
+    (await readFile(contentFile(content, sha256))).toString('base64'),
+  ]);
+  return { ...(Object.fromEntries(await Promise.all(named)) as Record<string, string>), list: lines.toString() };
+}
+
+/** The time at which each file of the content was written, which nothing changes later. */
+async function writtenAt({ content }: Made): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  for (const entry of await readdir(content, { recursive: true, withFileTypes: true }))
+    if (entry.isFile()) found.set(entry.name, (await stat(join(entry.parentPath, entry.name))).ino);
+  return found;
+}
 
 test.each([
   ['one page changed', { 'guides/x.html': page('other') }, { base: '' }],
@@ -54,39 +67,42 @@ test.each([
   const earlier = await prepared({});
   const next = await prepared(changes, earlier, making);
   expect(next.bytes).toEqual((await prepared(changes, undefined, making)).bytes);
-  expect(await readPreparedSite(next.folder)).toBeDefined();
+  expect(await readPreparedSite(next.folder, next.content)).toBeDefined();
 });
 
-test('files that are the same are linked, and those that changed are written', async () => {
+test('files that are the same stay as they are, and those that changed are added', async () => {
   const earlier = await prepared({});
+  const before = await writtenAt(earlier);
   const next = await prepared({ 'guides/x.html': page('other') }, earlier);
-  for (const path of [
-    'files/index.html',
-    'pages/index.html',
-    'br/index.html',
-    'gzip/_bindery/theme.css',
-    'files/logo.svg',
-  ])
-    expect([path, await isLinked(earlier, next, path)]).toEqual([path, true]);
-  for (const path of ['files/guides/x.html', 'pages/guides/x.html', 'br/guides/x.html', 'site.list'])
-    expect([path, await isLinked(earlier, next, path)]).toEqual([path, false]);
-  await rm(earlier.folder, { recursive: true });
-  expect(await readPreparedSite(next.folder)).toBeDefined();
+  const after = await writtenAt(next);
+  for (const [name, inode] of before) expect(after.get(name)).toBe(inode);
+  // The page as it was and as it is served, both copies of it, and the manifest with its copies.
+  expect(after.size - before.size).toBe(7);
 });
 
 test('pages are made again when a file that displays them changed, because they name its bytes', async () => {
   const earlier = await prepared({});
   const next = await prepared({ '_bindery/theme.css': 'body { color: blue }\n'.repeat(80) }, earlier);
-  expect(await isLinked(earlier, next, 'files/index.html')).toBe(true);
-  expect(await isLinked(earlier, next, 'pages/index.html')).toBe(false);
-  expect(await isLinked(earlier, next, 'gzip/_bindery/site.js')).toBe(true);
+  const [one, other] = await Promise.all([earlier, next].map(({ folder }) => readVersionList(folder)));
+  const page = (list: typeof one) => list?.file('index.html');
+  expect(page(one)?.source).toEqual(page(other)?.source);
+  expect(page(one)?.sha256).not.toBe(page(other)?.sha256);
+  expect(one?.file('_bindery/site.js')).toEqual(other?.file('_bindery/site.js'));
 });
 
-test('an earlier version that lost a file, its list or its manifest is used as far as it can be', async () => {
-  for (const lost of ['files/index.html', 'br/index.html', 'site.list', 'files/_bindery/manifest.json']) {
+test('an earlier version that lost a file or its list is used as far as it can be', async () => {
+  const lost = ['files', 'br', 'list', 'head'] as const;
+  for (const what of lost) {
     const earlier = await prepared({});
-    await rm(join(earlier.folder, lost));
+    const file = (await readVersionList(earlier.folder))?.file('index.html');
+    const names = {
+      files: contentFile(earlier.content, file?.source?.sha256 ?? ''),
+      br: contentFile(earlier.content, file?.br?.sha256 ?? ''),
+      list: join(earlier.folder, 'site.list'),
+      head: join(earlier.folder, 'site.json'),
+    };
+    await rm(names[what]);
     const next = await prepared({}, earlier);
-    expect([lost, next.bytes]).toEqual([lost, (await prepared({})).bytes]);
+    expect([what, next.bytes]).toEqual([what, (await prepared({})).bytes]);
   }
 });

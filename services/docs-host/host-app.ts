@@ -24,13 +24,13 @@ import {
 } from './answer-file.ts';
 import { type AskedPlatform, askedPlatform, type DocsHostConfig } from './config.ts';
 import type { EndedSessions } from './ended-sessions.ts';
+import { contentFile } from './content-folder.ts';
 import { type Asked, findFile } from './find-file.ts';
 import { deploymentOf, hostConfigScript } from './host-config-script.ts';
 import { configPath, isSearchIndex, mayBeVersioned } from './hosted-types.ts';
 import { loginGate } from './login-gate.ts';
 import { loginOf } from './login-settings.ts';
 import { addPlatformRoutes, type AskedSite, askedOfSites, oneAsked } from './platform-proxy.ts';
-import { fileOf } from './prepared-site.ts';
 import { previewHeaders } from './preview-note.ts';
 import type { ServedVersion, ServedVersions } from './served-versions.ts';
 import { answerSentence } from './sentence-page.ts';
@@ -191,7 +191,7 @@ function siteAnswers(config: DocsHostConfig, lists: VersionLists, platform: Aske
     const asked = asks ?? platform;
     if (made !== undefined && made.siteUrl === siteUrl && made.domain === asked?.domain) return made.script;
     const file = list.file(configPath);
-    const read = file === undefined ? Promise.resolve('') : readFile(fileOf(version.folder, configPath, file), 'utf8');
+    const read = file === undefined ? Promise.resolve('') : readFile(contentFile(version.content, file.sha256), 'utf8');
     const script = read.then((text) => {
       if (file !== undefined && !version.isChecked && sha256Of(text) !== file.sha256)
         throw new DamagedVersion(version.id, configPath);

@@ -7,6 +7,7 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { docsHosts, hostReadiness } from '../../test/support/docs-host.ts';
 import { exampleBundle } from '../../test/support/example-bundle.ts';
 import { onLoopback } from '../../test/support/on-loopback.ts';
+import { newContent } from './content-folder.ts';
 import { downloadBundle } from './download-bundle.ts';
 import { unpackBundle } from './unpack-bundle.ts';
 
@@ -109,10 +110,12 @@ test('a mounted bundle that is replaced between the check of its digest and its 
   const file = join(folder(), 'site.tar.gz');
   const [one, two] = [await exampleBundle('one'), await exampleBundle('two')];
   await writeFile(file, two);
-  await expect(unpackBundle(file, join(folder(), 'a'), 1e6, { sha256: sha256Of(one) })).rejects.toThrow(
-    /changed while/,
-  );
-  await expect(unpackBundle(file, join(folder(), 'b'), 1e6, { sha256: sha256Of(two) })).resolves.toBeDefined();
+  await expect(
+    unpackBundle(file, newContent(join(folder(), 'content'), join(folder(), 'a')), 1e6, { sha256: sha256Of(one) }),
+  ).rejects.toThrow(/changed while/);
+  await expect(
+    unpackBundle(file, newContent(join(folder(), 'content'), join(folder(), 'b')), 1e6, { sha256: sha256Of(two) }),
+  ).resolves.toBeDefined();
 });
 
 test('a link that sends a byte now and then is given up, and its bytes are kept for the next look', async () => {

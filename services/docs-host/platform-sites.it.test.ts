@@ -8,7 +8,9 @@ import { askHost, sendRaw, visitHost } from '../../test/support/ask-host.ts';
 import { docsHosts, hostReadiness, isReady, withMetrics } from '../../test/support/docs-host.ts';
 import { exampleBundle } from '../../test/support/example-bundle.ts';
 import { type SitesPlatform, sitesPlatform } from '../../test/support/sites-platform.ts';
+import { contentFile } from './content-folder.ts';
 import type { SitesTimes } from './serve-platform-sites.ts';
+import { readVersionList } from './version-list.ts';
 
 const { folder, host, atEnd } = docsHosts();
 const quick: SitesTimes = {
@@ -449,8 +451,8 @@ describe('a host that starts again', () => {
   });
 
   test.each([
-    ['a page', 'pages/index.html'],
-    ['a copy', 'br/index.html'],
+    ['a page', 'page'],
+    ['a copy', 'br'],
     ['the list', 'site.list'],
     ['its facts', 'site.json'],
   ])('with %s that is damaged does not serve it, and makes it again without a download', async (_what, damaged) => {
@@ -461,9 +463,14 @@ describe('a host that starts again', () => {
     await first.stop();
     const [version = ''] = await versionsOf();
     const [site = ''] = await readdir(sitesFolder());
-    await writeFile(join(sitesFolder(), site, 'versions', version, damaged), 'damaged');
+    const at = join(sitesFolder(), site);
+    const page = (await readVersionList(join(at, 'versions', version)))?.file('index.html');
+    const isFile = damaged.startsWith('site.');
+    const sha256 = (damaged === 'br' ? page?.br : page)?.sha256 ?? '';
+    const name = isFile ? join(at, 'versions', version, damaged) : contentFile(join(at, 'content'), sha256);
+    await writeFile(name, 'damaged');
     const second = await started();
-    const headers = { 'accept-encoding': damaged.startsWith('br') ? 'br' : 'identity' };
+    const headers = { 'accept-encoding': damaged === 'br' ? 'br' : 'identity' };
     const status = async () => {
       const answer = await askHost(second.url, 'docs.localhost', '/', { headers });
       expect(answer.text).not.toContain('damaged');
@@ -482,7 +489,9 @@ describe('a host that starts again', () => {
     await first.stop();
     const [version = ''] = await versionsOf();
     const [site = ''] = await readdir(sitesFolder());
-    await rm(join(sitesFolder(), site, 'versions', version, 'files', 'logo.svg'));
+    const at = join(sitesFolder(), site);
+    const logo = (await readVersionList(join(at, 'versions', version)))?.file('logo.svg');
+    await rm(contentFile(join(at, 'content'), logo?.sha256 ?? ''));
     const second = await started();
     const status = async () => (await askHost(second.url, 'docs.localhost', '/logo.svg')).status;
     expect(await status()).toBe(503);

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { packTar } from '../../test/support/archives.ts';
 import { exampleBundle } from '../../test/support/example-bundle.ts';
 import { BundleRefused } from './bundle-refused.ts';
+import { newContent } from './content-folder.ts';
 import { prepareInChild } from './prepare-in-child.ts';
 import { prepareSite } from './prepared-site.ts';
 import { readVersionList } from './version-list.ts';
@@ -22,6 +23,7 @@ async function requestFor(bundle: Buffer) {
   return {
     place: { kind: 'archive', file },
     folder: join(folder, 'version'),
+    content: join(folder, 'content'),
     making: { base: '' },
     maxBytes: 1e8,
   } as const;
@@ -54,10 +56,11 @@ test('versions that follow each other are prepared by one child, and another rep
   expect(childrenHere()).toEqual(first);
   for (const pid of first ?? []) process.kill(pid, 'SIGKILL');
   // The first child may have ended in the middle of this version.
-  await mkdir(join(folder, 'last', 'files', 'guides'), { recursive: true });
-  await writeFile(join(folder, 'last', 'files', 'guides', 'x.html'), 'half');
+  await mkdir(join(folder, 'last', 'new'), { recursive: true });
+  await writeFile(join(folder, 'last', 'new', 'half'), 'half');
   await prepareInChild({ ...request, folder: join(folder, 'last') });
   expect((await readVersionList(join(folder, 'last')))?.has('guides/x.html')).toBe(true);
+  expect(existsSync(join(folder, 'last', 'new'))).toBe(false);
 });
 
 test('a bundle that takes more memory than the child has is refused, and this process goes on', async () => {
@@ -82,5 +85,8 @@ test('a host that stops does not wait for its child', async () => {
 test('a page that is too large to be rewritten is refused', async () => {
   const manifest = { sha256: '0'.repeat(64), domain: 'acme', deployment: 'client-hosted' } as const;
   const found = new Map([['large.html', { size: 64 * 1024 * 1024 + 1, sha256: '0'.repeat(64) }]]);
-  await expect(prepareSite(folder, { base: '', isAirGapped: false }, manifest, found)).rejects.toThrow(BundleRefused);
+  const content = newContent(join(folder, 'content'), folder);
+  await expect(prepareSite(folder, content, { base: '', isAirGapped: false }, manifest, found)).rejects.toThrow(
+    BundleRefused,
+  );
 });

@@ -7,12 +7,16 @@ import { z } from 'zod';
 import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { BundleRefused } from './bundle-refused.ts';
 import type { VersionRequest } from './prepare-version.ts';
+import type { SweepRequest } from './sweep-content.ts';
 
 const outcomeSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('prepared') }),
   z.object({ kind: z.literal('refused'), message: z.string() }),
   z.object({ kind: z.literal('failed'), message: z.string(), code: z.string().optional() }),
 ]);
+
+/** A request to a child, as JSON. */
+export type ChildRequest = ({ kind: 'prepare' } & VersionRequest) | ({ kind: 'sweep' } & SweepRequest);
 
 export type PrepareOutcome = z.infer<typeof outcomeSchema>;
 
@@ -32,11 +36,17 @@ const keptErrorCharacters = 100_000;
  * own neither keeps readers waiting, nor ends the host. Rejects with `BundleRefused` for a bundle that must not be served or is too large for the
  * memory, with the reason of `signal`, and with the error of the child otherwise.
  */
-export async function prepareInChild(
+export const prepareInChild = (
   request: VersionRequest,
   signal?: AbortSignal,
   mostMegabytes: number = memoryMegabytes,
-): Promise<void> {
+): Promise<void> => askChild({ kind: 'prepare', ...request }, signal, mostMegabytes);
+
+/** Runs `sweepContent` in a child process, because lists of large sites take long to read. Rejects with the error of the child. */
+export const sweepInChild = (request: SweepRequest, mostMegabytes: number = memoryMegabytes): Promise<void> =>
+  askChild({ kind: 'sweep', ...request }, undefined, mostMegabytes);
+
+async function askChild(request: ChildRequest, signal: AbortSignal | undefined, mostMegabytes: number): Promise<void> {
   signal?.throwIfAborted();
   const worker = idleWorker(mostMegabytes) ?? startWorker(mostMegabytes);
   const isNew = !worker.hasServed;
@@ -53,7 +63,7 @@ export async function prepareInChild(
     worker.kill();
     if (isNew) throw await worker.whyEnded();
     // Bundles that it prepared before may have left too little memory, so a new child tries once more.
-    return prepareInChild(request, signal, mostMegabytes);
+    return askChild(request, signal, mostMegabytes);
   }
   worker.hasServed = true;
   keepIdle(worker, idleMs);
@@ -65,7 +75,7 @@ type Worker = {
   mostMegabytes: number;
   hasServed: boolean;
   /** The outcome of a request; undefined if the child has ended. */
-  ask(request: VersionRequest): Promise<PrepareOutcome | undefined>;
+  ask(request: ChildRequest): Promise<PrepareOutcome | undefined>;
   /** The error for a child that ended in the middle of a request. */
   whyEnded(): Promise<Error>;
   kill(): void;

@@ -1,15 +1,21 @@
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { newContent, type PartedBytes, type StoredBytes } from './content-folder.ts';
 import { readEarlierVersion } from './earlier-version.ts';
 import { prepareSite } from './prepared-site.ts';
-import type { Making, VersionList } from './version-list.ts';
-import { checkBundle, copyBundle, unpackBundle } from './unpack-bundle.ts';
+import { type Making, readVersionList, type VersionList } from './version-list.ts';
+import { checkBundle, copyBundle, linkBundle, type UnpackedBundle, unpackBundle } from './unpack-bundle.ts';
 
-/** The bytes of a bundle: an archive, a folder outside of the versions, or the files of the version itself. `sha256`: expected digest of the archive. */
+/**
+ * The bytes of a bundle: an archive, a folder outside of the versions, the files of a version of this site, or the files that an earlier program unpacked
+ * for it. `sha256`: expected digest of the archive. `bundle`: the files that a manifest does not list.
+ */
 export type BundlePlace =
   | { kind: 'archive'; file: string; sha256?: string | undefined }
   | { kind: 'folder'; path: string }
-  | { kind: 'own-files' };
+  | { kind: 'stored'; version: string; bundle: BundleFacts }
+  | { kind: 'unpacked'; path: string };
+
+/** The files of a bundle that its manifest does not list. */
+export type BundleFacts = { manifest: StoredBytes; config?: StoredBytes | undefined };
 
 type DeploymentType = VersionList['manifest']['deployment'];
 
@@ -20,6 +26,8 @@ export type VersionRequest = {
   place: BundlePlace;
   /** Folder of the version. */
   folder: string;
+  /** Folder with the bytes of all versions of the site. */
+  content: string;
   making: SiteMaking;
   /** Size limit of the archive. */
   maxBytes: number;
@@ -28,26 +36,42 @@ export type VersionRequest = {
 };
 
 /**
- * Unpacks a bundle into the folder of a version, checks it, and prepares it for serving. Files of an attempt that was interrupted are removed first.
+ * Unpacks a bundle into the content of a site, checks it, and prepares it for serving. Files of an attempt that was interrupted are removed first.
  * Throws `BundleRefused` for a bundle that must not be served.
  */
 export async function prepareVersion({
   place,
   folder,
+  content,
   making,
   maxBytes,
   earlier: before,
 }: VersionRequest): Promise<void> {
-  const files = join(folder, 'files');
-  if (place.kind !== 'own-files') await rm(files, { recursive: true, force: true });
+  const added = newContent(content, folder);
+  await added.begin();
   const earlier = await readEarlierVersion(before);
-  const { manifest, found } =
-    place.kind === 'archive'
-      ? await unpackBundle(place.file, files, maxBytes, { sha256: place.sha256, earlier })
-      : place.kind === 'folder'
-        ? await copyBundle(place.path, files, maxBytes)
-        : await checkBundle(files);
-  await prepareSite(folder, madeAs(making, manifest), manifest, found, earlier);
+  const { manifest, found } = await unpacked(place);
+  await prepareSite(folder, added, madeAs(making, manifest), manifest, found, { earlier });
+
+  async function unpacked(from: BundlePlace): Promise<UnpackedBundle> {
+    switch (from.kind) {
+      case 'archive':
+        return await unpackBundle(from.file, added, maxBytes, { sha256: from.sha256, earlier });
+      case 'folder':
+        return await copyBundle(from.path, added, maxBytes);
+      case 'unpacked':
+        return await linkBundle(from.path, added);
+      case 'stored':
+        return await checkBundle(content, { ...from.bundle, parted: await partedIn(from.version) }, added);
+    }
+  }
+}
+
+/** The files of a version that are stored in parts. None are known if its list is damaged. */
+async function partedIn(version: string): Promise<ReadonlyMap<string, PartedBytes>> {
+  const list = await readVersionList(version);
+  const bundled = [...(list?.lines() ?? [])].flatMap((line) => (line.bundled === undefined ? [] : [line.bundled]));
+  return new Map(bundled.filter(([, { parts }]) => parts !== undefined));
 }
 
 /** How the pages of a version are made for a site. Pages of an air-gapped site call no other server. */

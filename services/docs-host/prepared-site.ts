@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import {
@@ -8,27 +8,30 @@ import {
   wildcardRedirectsPath,
   wildcardRedirectsSchema,
 } from '#shared/contracts/stored-objects.ts';
-import { jsonIn, sha256Of, sha256OfJson, sha256OfStream } from '#shared/runtime/canonical-json.ts';
+import { jsonIn, sha256OfJson, sha256OfStream } from '#shared/runtime/canonical-json.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
-import type { Redirection } from '#shared/docs/render/redirects.ts';
 import { BundleRefused } from './bundle-refused.ts';
-import { type EarlierVersion, linkFile, pagesDigest } from './earlier-version.ts';
+import { contentFile, type NewContent, type PartedBytes, type StoredBytes } from './content-folder.ts';
+import { type EarlierVersion, pagesDigest } from './earlier-version.ts';
 import { contentType, isText, mayBeVersioned } from './hosted-types.ts';
 import { previewFiles, previewNoteOf } from './preview-note.ts';
 import { policyOf, redirectOf, rewritePage, type SiteAddresses } from './rewrite-page.ts';
 import {
   headFile,
   type HostedFile,
+  type HostedRedirect,
+  type ListLine,
   type Making,
   readVersionList,
   shortDigest,
+  storedIn,
   type VersionList,
   writeVersionList,
 } from './version-list.ts';
 
 /*
- * A version on disk: `files/` is the bundle as it was unpacked, `pages/` has its pages for a server and the files that the host adds, `br/` and
- * `gzip/` have both compressed, and its list, which is written last, names all of it.
+ * A version on disk is its list, which is written last and names all files of the bundle, what the host made of them, and both compressed. The bytes are
+ * in the content of the site.
  */
 
 export type Encoding = 'br' | 'gzip';
@@ -44,20 +47,23 @@ const mostPageBytes = 64 * 1024 * 1024;
 const largePageBytes = 1024 * 1024;
 /** Limit of redirects with wildcards. The host compares a path without a page with all of them. */
 const mostWildcards = 10_000;
+const mostStalePolicies = 1_000;
 const mostWildcardBytes = 8 * 1024 * 1024;
 
 /**
  * Prepares a version for serving from the files of its bundle. `found`: all files by path, as they were checked. Writes the list last; a folder
- * without it is not a version. Throws `BundleRefused` for pages and lists that are too large.
+ * without it is not a version. Lines of the `earlier` version are kept for files that are the same; with `isSure`, its files are not looked for. Throws
+ * `BundleRefused` for pages and lists that are too large.
  */
 export async function prepareSite(
   folder: string,
+  content: NewContent,
   making: Making,
   manifest: VersionList['manifest'],
-  found: ReadonlyMap<string, { size: number; sha256: string }>,
-  earlier?: EarlierVersion,
+  found: ReadonlyMap<string, PartedBytes>,
+  { earlier, isSure = false }: { earlier?: EarlierVersion | undefined; isSure?: boolean } = {},
 ): Promise<void> {
-  for (const made of ['pages', 'br', 'gzip', headFile]) await rm(join(folder, made), { recursive: true, force: true });
+  await rm(join(folder, headFile), { force: true });
   const { base, isAirGapped, preview } = making;
   const token = tokenOf(found);
   const digestOf = (path: string) => {
@@ -66,76 +72,92 @@ export async function prepareSite(
   };
   const addresses: SiteAddresses = { base, token, digestOf, isAirGapped };
   const note = preview && previewNoteOf(preview, base);
-  const redirects = new Map<string, Redirection>();
+  const replaced = new Map(preview === undefined ? [] : previewFiles);
+  const redirects = new Map<string, HostedRedirect>();
   const files = new Map<string, HostedFile>();
-  const keep = async (path: string, body: Buffer, more: Pick<HostedFile, 'digest' | 'isMade' | 'policy'>) => {
+  const kept: Buffer[] = [];
+
+  /** Adds a file that is answered with `body`. `source`: the file of the bundle that it is made of, or replaces. */
+  async function add(
+    path: string,
+    body: Buffer,
+    stored: PartedBytes,
+    more: { source?: StoredBytes | undefined; isAdded?: boolean; policy?: string | undefined } = {},
+  ): Promise<void> {
+    const copies: Partial<Record<Encoding, StoredBytes>> = {};
+    for (const [encoding, bytes] of await compressed(body, path)) copies[encoding] = await content.put(bytes);
+    const { source, policy, isAdded = false } = more;
     const isPage = path.endsWith('.html');
-    if (more.isMade) await write(join(folder, 'pages', path), body);
-    const copies = await compressed(body, path, isPage);
-    for (const [encoding, bytes] of copies) await write(join(folder, encoding, path), bytes);
-    const variants = Object.fromEntries(copies.map(([encoding, bytes]) => [encoding, described(bytes)]));
-    files.set(path, { ...described(body), type: contentType(path), isPage, ...more, ...variants });
-  };
+    const digest = shortDigest((isPage ? (source ?? stored) : stored).sha256);
+    files.set(path, { ...stored, ...copies, digest, type: contentType(path), isPage, source, isAdded, policy });
+  }
+
   // Pages are made of their source, of the names of other pages, and of the bytes of files that display them.
   const hasSamePages =
     earlier !== undefined &&
     earlier.list.token === token &&
+    // Policies of lines that are not kept any more stay in the list until all pages are made again.
+    earlier.list.policies.length <= mostStalePolicies + 2 * earlier.bundled.size &&
     isDeepStrictEqual(makingOf(earlier.list), makingOf(making)) &&
     earlier.pages === pagesDigest(found.keys());
-  /** Takes the prepared file of the earlier version, if it was made of the same. */
-  const takeAgain = async (path: string, isPage: boolean): Promise<boolean> => {
-    if (earlier === undefined || earlier.sha256Of(path) !== found.get(path)?.sha256 || (isPage && !hasSamePages))
-      return false;
-    const file = earlier.list.file(path);
-    const redirection = isPage && file === undefined ? earlier.list.redirect(sourceOf(path)) : undefined;
-    if (redirection !== undefined) redirects.set(sourceOf(path), redirection);
-    if (file === undefined || file.isMade !== isPage) return redirection !== undefined;
-    const copies = [
-      ...(isPage ? [undefined] : []),
-      ...(file.br ? ['br' as const] : []),
-      ...(file.gzip ? ['gzip' as const] : []),
-    ];
-    for (const encoding of copies) {
-      const to = fileOf(folder, path, file, encoding);
-      await mkdir(dirname(to), { recursive: true });
-      if (!(await linkFile(fileOf(earlier.folder, path, file, encoding), to))) return false;
-    }
-    files.set(path, file);
-    return true;
+  const replacedBefore = new Map(earlier?.list.preview === undefined ? [] : previewFiles);
+  const isReplaced = (path: string): boolean => replaced.has(path) || replacedBefore.has(path);
+  /** The line of the earlier version, if it was made of the same. */
+  const lineBefore = (path: string, { sha256 }: PartedBytes): ListLine | undefined => {
+    const before = earlier?.bundled.get(path);
+    if (before === undefined || before.bytes.sha256 !== sha256 || isReplaced(path)) return undefined;
+    return path.endsWith('.html') && !hasSamePages ? undefined : before.line;
   };
-  const prepareFile = async (path: string): Promise<void> => {
-    const digest = digestOf(path) ?? '';
+  const prepareFile = async (path: string, original: PartedBytes): Promise<void> => {
     const isPage = path.endsWith('.html');
     const type = contentType(path);
-    const original = found.get(path) ?? { size: 0, sha256: '' };
     const isSmall = original.size <= mostBytes;
     if (isPage && original.size > mostPageBytes)
       throw new BundleRefused(`${path} has ${original.size} bytes, and a page may have at most ${mostPageBytes}`);
+    const source = { size: original.size, sha256: original.sha256 };
+    const instead = replaced.get(path);
+    if (instead !== undefined) return await add(path, instead, await content.put(instead), { source });
     if (!isPage && !(isSmall && isText(type))) {
-      files.set(path, { ...original, digest, type, isPage, isMade: false });
+      const digest = shortDigest(original.sha256);
+      files.set(path, { ...original, digest, type, isPage, isAdded: false });
       return;
     }
-    if (await takeAgain(path, isPage)) return;
-    const body = await readFile(join(folder, 'files', path));
-    if (!isPage) return await keep(path, body, { digest, isMade: false });
+    const body = await content.read(original);
+    if (!isPage) return await add(path, body, original);
     const html = body.toString('utf8');
     const redirection = redirectOf(html, path, addresses);
     if (redirection === undefined) {
       const page = Buffer.from(rewritePage(html, path, addresses, note));
-      return await keep(path, page, { digest, isMade: true, policy: policyOf(html, isAirGapped) });
+      return await add(path, page, await content.put(page), { source, policy: policyOf(html, isAirGapped) });
     }
-    redirects.set(sourceOf(path), redirection);
+    redirects.set(sourceOf(path), { ...redirection, source });
   };
-  const isLarge = (path: string): boolean => path.endsWith('.html') && (found.get(path)?.size ?? 0) > largePageBytes;
-  const [large = [], small = []] = [true, false].map((wanted) =>
-    [...found.keys()].filter((path) => isLarge(path) === wanted),
+
+  const changed: [string, PartedBytes][] = [];
+  const same: { entry: [string, PartedBytes]; line: ListLine }[] = [];
+  for (const entry of found) {
+    const line = lineBefore(...entry);
+    if (line === undefined) changed.push(entry);
+    else if (isSure) kept.push(line.bytes);
+    else same.push({ entry, line });
+  }
+  await inParallel(same, atOnce, async ({ entry, line }) => {
+    if (await content.has(storedIn(line.value))) kept.push(line.bytes);
+    else changed.push(entry);
+  });
+  const isLarge = ([path, { size }]: [string, PartedBytes]): boolean => path.endsWith('.html') && size > largePageBytes;
+  await inParallel(
+    changed.filter((entry) => !isLarge(entry)),
+    atOnce,
+    (entry) => prepareFile(...entry),
   );
-  await inParallel(small, atOnce, prepareFile);
-  await inParallel(large, 1, prepareFile);
-  for (const [path, body] of preview === undefined ? [] : previewFiles)
-    await keep(path, body, { digest: shortDigest(sha256Of(body)), isMade: true });
-  const about = { ...making, token, manifest, wildcards: await wildcardsIn(folder, found) };
-  await writeVersionList(folder, about, files, redirects);
+  await inParallel(changed.filter(isLarge), 1, (entry) => prepareFile(...entry));
+  for (const [path, body] of replaced)
+    if (!found.has(path)) await add(path, body, await content.put(body), { isAdded: true });
+  const about = { ...making, token, manifest, wildcards: await wildcardsIn(content, found) };
+  const policies = hasSamePages ? earlier.list.policies : [];
+  await writeVersionList(folder, about, files, redirects, { lines: kept, policies });
+  await content.commit();
 }
 
 const sourceOf = (path: string): string => `/${path.slice(0, -'.html'.length)}`;
@@ -153,12 +175,13 @@ function tokenOf(found: ReadonlyMap<string, { sha256: string }>): string {
 }
 
 /** The redirects with wildcards, if the bundle lists them. */
-async function wildcardsIn(folder: string, found: ReadonlyMap<string, { size: number }>): Promise<WildcardRedirect[]> {
-  const { size } = found.get(wildcardRedirectsPath) ?? { size: 0 };
-  if (size === 0) return [];
+async function wildcardsIn(content: NewContent, found: ReadonlyMap<string, PartedBytes>): Promise<WildcardRedirect[]> {
+  const listed = found.get(wildcardRedirectsPath);
+  if (listed === undefined || listed.size === 0) return [];
+  const { size } = listed;
   if (size > mostWildcardBytes)
     throw new BundleRefused(`${wildcardRedirectsPath} has ${size} bytes, and may have at most ${mostWildcardBytes}`);
-  const text = await readFile(join(folder, 'files', wildcardRedirectsPath), 'utf8');
+  const text = (await content.read(listed)).toString('utf8');
   const redirects = wildcardRedirectsSchema.safeParse(jsonIn(text)).data?.redirects ?? [];
   if (redirects.length > mostWildcards)
     throw new BundleRefused(
@@ -167,35 +190,24 @@ async function wildcardsIn(folder: string, found: ReadonlyMap<string, { size: nu
   return redirects;
 }
 
-/** Path of a file's bytes. */
-export const fileOf = (folder: string, path: string, { isMade }: HostedFile, encoding?: Encoding): string =>
-  join(folder, encoding ?? (isMade ? 'pages' : 'files'), path);
+/** The bytes of an answer with a file, in an encoding that the file has. */
+export const bytesOf = (file: HostedFile, encoding?: Encoding): PartedBytes =>
+  (encoding === undefined ? undefined : file[encoding]) ?? file;
 
-/** Reads a version that was prepared earlier and checks every byte of it; undefined if it is incomplete or damaged. Throws as `readVersionList`. */
-export async function readPreparedSite(folder: string): Promise<VersionList | undefined> {
+/**
+ * Reads a version that was prepared earlier and checks every byte of it and of its bundle; undefined if it is incomplete or damaged. Throws as
+ * `readVersionList`.
+ */
+export async function readPreparedSite(folder: string, content: string): Promise<VersionList | undefined> {
   const list = await readVersionList(folder);
   if (list === undefined) return undefined;
-  const checks = [...list.files()].flatMap(([path, file]): [string, string][] => [
-    [fileOf(folder, path, file), file.sha256],
-    ...(['br', 'gzip'] as const).flatMap((encoding): [string, string][] => {
-      const copy = file[encoding];
-      return copy === undefined ? [] : [[fileOf(folder, path, file, encoding), copy.sha256]];
-    }),
-  ]);
-  const whole = await inParallel(checks, atOnce, async ([file, sha256]) => {
-    const found = await sha256OfStream(createReadStream(file)).catch(() => undefined);
+  const stored = new Set<string>();
+  for (const { value } of list.lines()) for (const { sha256 } of storedIn(value)) stored.add(sha256);
+  const whole = await inParallel([...stored], atOnce, async (sha256) => {
+    const found = await sha256OfStream(createReadStream(contentFile(content, sha256))).catch(() => undefined);
     return found === sha256;
   });
   return whole.every(Boolean) ? list : undefined;
-}
-
-const described = (bytes: Uint8Array) => ({ size: bytes.length, sha256: sha256Of(bytes) });
-
-/** Writes a new file. One of the same name, which may be linked to an earlier version, is replaced and not changed. */
-async function write(file: string, bytes: Uint8Array): Promise<void> {
-  await mkdir(dirname(file), { recursive: true });
-  await rm(file, { force: true });
-  await writeFile(file, bytes, { flag: 'wx' });
 }
 
 const brotli = promisify(brotliCompress);
@@ -207,9 +219,9 @@ const gzipped = promisify(gzip);
  * 0.3 % larger. For scripts and styles, zstd 22 is 5.9 % larger than brotli 11. The highest quality takes a hundred times as long, and is used for
  * files that every reader loads.
  */
-async function compressed(body: Buffer, path: string, isPage: boolean): Promise<[Encoding, Buffer][]> {
+async function compressed(body: Buffer, path: string): Promise<[Encoding, Buffer][]> {
   if (body.length < leastBytes) return [];
-  const isShared = !isPage && /\.(js|css)$/.test(path) && body.length <= 512 * 1024;
+  const isShared = /\.(js|css)$/.test(path) && body.length <= 512 * 1024;
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: isShared ? 11 : 5,
     [constants.BROTLI_PARAM_SIZE_HINT]: body.length,

@@ -4,6 +4,8 @@ import { expect, test } from 'vitest';
 import type { Running } from '#shared/service/start-service.ts';
 import { docsHosts, hostReadiness, isDegraded, isReady } from '../../test/support/docs-host.ts';
 import { exampleBundle } from '../../test/support/example-bundle.ts';
+import { contentFile } from './content-folder.ts';
+import { readVersionList } from './version-list.ts';
 
 const { folder, host } = docsHosts();
 const stored = { BINDERY_STATIC_EXPORT_ENABLED: '0' };
@@ -45,7 +47,8 @@ test('a version that another program prepared, or whose copies are damaged, is m
   expect(await pageOf(first)).toContain('Version two');
   await first.stop();
   const again = (await readdir(versions())).find((id) => id.startsWith(active.slice(0, 16))) ?? '';
-  await writeFile(join(versions(), again, 'br/index.html'), 'damaged');
+  const copy = (await readVersionList(join(versions(), again)))?.file('index.html')?.br?.sha256 ?? '';
+  await writeFile(contentFile(join(folder(), 'docs-host/content'), copy), 'damaged');
   expect(await pageOf(await host(stored))).toContain('Version two');
 });
 

@@ -1,21 +1,28 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { sha256Hex } from '#shared/contracts/identifiers.ts';
+import { manifestPath } from '#shared/export/bundle/verify-bundle.ts';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { BundleRefused } from './bundle-refused.ts';
-import { prepareInChild } from './prepare-in-child.ts';
-import { type BundlePlace, madeAs, type SiteMaking, type VersionRequest } from './prepare-version.ts';
+import { configPath } from './hosted-types.ts';
+import { prepareInChild, sweepInChild } from './prepare-in-child.ts';
+import { type BundleFacts, type BundlePlace, madeAs, type SiteMaking, type VersionRequest } from './prepare-version.ts';
 import { readPreparedSite } from './prepared-site.ts';
-import { type Making, readVersionList, type VersionList } from './version-list.ts';
+import { removeMade, sweepContent, type SweepRequest } from './sweep-content.ts';
+import { linesFile, type Making, readVersionList, type VersionList } from './version-list.ts';
 import type { VersionLists } from './version-lists.ts';
 
 /** A version that can be served. */
 export type StoredVersion = {
   id: string;
   folder: string;
+  /** Folder with the bytes of all versions of its site. */
+  content: string;
   source: BundleSource;
   /** True if this process has checked every byte of it. Files of other versions are checked when they are read. */
   isChecked: boolean;
@@ -27,9 +34,16 @@ export type BundleSource = {
   key: string;
   /** SHA-256 of the archive; undefined for an unpacked bundle. */
   sha256?: string | undefined;
+  /** The files that its manifest does not list. Versions of earlier programs have their unpacked bundle instead. */
+  bundle?: BundleFacts | undefined;
 };
 
-const sourceSchema = z.object({ key: z.string(), sha256: z.string().optional() });
+const storedBytes = z.object({ size: z.int().min(0), sha256: sha256Hex });
+const sourceSchema = z.object({
+  key: z.string(),
+  sha256: z.string().optional(),
+  bundle: z.object({ manifest: storedBytes, config: storedBytes.optional() }).optional(),
+});
 
 const stateSchema = z.object({
   formatVersion: z.literal(1),
@@ -44,7 +58,7 @@ export type NewVersion = {
   place: BundlePlace;
   /** Size limit of the archive. */
   maxBytes: number;
-  /** Version that this one follows: its files are linked where they are the same. */
+  /** Version that this one follows: its files are used again where they are the same. */
   earlier?: StoredVersion | undefined;
   /** Throws if the version is not wanted. */
   check?: (manifest: VersionList['manifest']) => void;
@@ -70,21 +84,32 @@ export type SiteFolderOptions = {
 /**
  * The folder in which a host keeps the versions of a site. `state.json` names the active one, and is replaced atomically; a version gets its name only
  * when it is complete. So a host that is killed at any time starts with a complete version, and unfinished files are removed.
+ *
+ * `content` has the bytes of all versions by their SHA-256. A file there that no list names is left only while there is an unfinished version, or one in
+ * `removed`: a host that finds one at its start removes such files. Versions are prepared and removed one at a time, because a new version relies on files
+ * of the one before.
  */
 export async function openSiteFolder(
   folder: string,
   { making, lists, logger, keeps = 1, childMegabytes, isLazy = false }: SiteFolderOptions,
 ) {
   const versions = join(folder, 'versions');
+  const removed = join(folder, 'removed');
+  const content = join(folder, 'content');
   const stateFile = join(folder, 'state.json');
   const incoming = join(folder, 'incoming');
   await mkdir(versions, { recursive: true });
-  for (const name of await readdir(versions))
-    if (name.startsWith('unfinished-')) {
-      logger.warn('the host ended while it unpacked a bundle: its files are removed, and the stored version is served');
-      // The process that wrote them ends soon after its host, and may still add a file.
-      await rm(join(versions, name), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
-    }
+  const unfinishedBefore = (await readdir(versions)).filter((name) => name.startsWith('unfinished-'));
+  if (unfinishedBefore.length > 0)
+    logger.warn('the host ended while it unpacked a bundle: its files are removed, and the stored version is served');
+  let turns: Promise<unknown> = Promise.resolve();
+
+  /** One preparation or removal at a time. */
+  function inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const ran = turns.then(run);
+    turns = ran.catch(() => {});
+    return ran;
+  }
   /** Versions that stay in the folder. */
   const kept = new Set<string>();
   const stored = await readState();
@@ -115,7 +140,7 @@ export async function openSiteFolder(
     const at = join(versions, id);
     try {
       const source = sourceSchema.parse(JSON.parse(await readFile(join(at, 'source.json'), 'utf8')));
-      const version = { id, folder: at, source, isChecked: false };
+      const version = { id, folder: at, content, source, isChecked: false };
       return isLazy ? version : await checked(version);
     } catch (error) {
       // A version that may be intact is kept: there was no space to prepare it again, or it could not be read now.
@@ -127,48 +152,123 @@ export async function openSiteFolder(
 
   /** Checks every byte. A version that was prepared for another path or deployment type, or by another program, is prepared again from its files. */
   async function checked(version: StoredVersion): Promise<StoredVersion> {
-    const list = await readPreparedSite(version.folder);
+    const list = await readPreparedSite(version.folder, content);
     if (list === undefined || !isMadeAs(list, making())) return await again(version);
     lists.keep(version, list);
     return { ...version, isChecked: true };
   }
 
-  /** Prepares a version again from its files. Rejects with `BundleRefused` if they are damaged. */
+  /** Prepares a version again from the files of its bundle. Rejects with `BundleRefused` if they are damaged. */
   async function again({ id, folder: at, source }: StoredVersion): Promise<StoredVersion> {
-    const place = { kind: 'folder', path: join(at, 'files') } as const;
-    return await add(source, { place, maxBytes: Number.MAX_SAFE_INTEGER }).catch((error: unknown) => {
+    const { bundle } = source;
+    const place: BundlePlace =
+      bundle === undefined ? { kind: 'unpacked', path: join(at, 'files') } : { kind: 'stored', version: at, bundle };
+    const request = { place, maxBytes: Number.MAX_SAFE_INTEGER };
+    return await add(source, request).catch((error: unknown) => {
       if (!isFull(error)) throw error;
-      return addInPlace(id, source);
+      return inTurn(() => addInPlace(id, source, request));
     });
   }
 
   /** Unpacks and prepares a version, in a child process. Its files are removed if that fails. */
-  async function add(
+  const add = (source: BundleSource, next: NewVersion): Promise<StoredVersion> => inTurn(() => addNow(source, next));
+
+  async function addNow(
     source: BundleSource,
     { place, maxBytes, earlier, check = () => {}, signal }: NewVersion,
   ): Promise<StoredVersion> {
     const unfinished = join(versions, `unfinished-${randomBase62(8)}`);
+    await mkdir(unfinished, { recursive: true });
     try {
       const list = await prepared(unfinished, { place, maxBytes, earlier: earlier?.folder }, signal);
       check(list.manifest);
-      await writeFile(join(unfinished, 'source.json'), JSON.stringify(source));
       const id = `${list.token}-${randomBase62(8)}`;
+      const whole = await writeSource(unfinished, source, list);
       await rename(unfinished, join(versions, id));
-      return taken(id, source, list, earlier?.isChecked);
+      return taken(id, whole, list, earlier?.isChecked);
     } catch (error) {
+      // The list is written before files are moved into the content.
+      if (existsSync(join(unfinished, linesFile))) await sweep();
       await rm(unfinished, { recursive: true, force: true });
       throw error;
     }
   }
 
+  async function writeSource(at: string, { key, sha256 }: BundleSource, list: VersionList): Promise<BundleSource> {
+    const bytesOf = (path: string) => {
+      const file = list.file(path);
+      return file && (file.source ?? { size: file.size, sha256: file.sha256 });
+    };
+    const manifest = bytesOf(manifestPath);
+    if (manifest === undefined) throw new Error('the list of a version has no manifest');
+    const source = { key, sha256, bundle: { manifest, config: bytesOf(configPath) } };
+    await writeFile(join(at, 'source.json'), JSON.stringify(source));
+    return source;
+  }
+
   function taken(id: string, source: BundleSource, list: VersionList, isChecked = true): StoredVersion {
     lists.keep({ id }, list);
-    return { id, folder: join(versions, id), source, isChecked };
+    return { id, folder: join(versions, id), content, source, isChecked };
   }
 
   /** Prepares a version again in place, because the disk may have no space for two. If it is interrupted, the next start repeats it from the same files. */
-  async function addInPlace(id: string, source: BundleSource): Promise<StoredVersion> {
-    return taken(id, source, await prepared(join(versions, id), ownFiles));
+  async function addInPlace(id: string, source: BundleSource, { place, maxBytes }: NewVersion): Promise<StoredVersion> {
+    const at = join(versions, id);
+    await removeMade(at, content, source.bundle, await foldersHere(id));
+    const list = await prepared(at, { place, maxBytes });
+    const whole = await writeSource(at, source, list);
+    await rm(join(at, 'files'), { recursive: true, force: true });
+    return taken(id, whole, list);
+  }
+
+  /** Folders of all complete versions, also of those that are not loaded; without that of one. */
+  const foldersHere = async (without?: string): Promise<string[]> =>
+    (await readdir(versions))
+      .filter((name) => !name.startsWith('unfinished-') && name !== without)
+      .map((name) => join(versions, name));
+
+  /** Lists up to this size are read in this process, in some milliseconds; larger ones in a child. */
+  const mostReadHere = 1024 * 1024;
+
+  /**
+   * Removes the files of versions that are gone; without any, every file that no version names. False, with a line in the log, if that failed: the next
+   * start then repeats it.
+   */
+  async function sweep(gone?: readonly string[]): Promise<boolean> {
+    try {
+      const request: SweepRequest = { content, kept: await foldersHere(), gone };
+      const sizes = await Promise.all(
+        [...request.kept, ...(gone ?? [])].map((at) =>
+          stat(join(at, linesFile)).then(
+            ({ size }) => size,
+            () => 0,
+          ),
+        ),
+      );
+      const bytes = sizes.reduce((sum, size) => sum + size, 0);
+      await (bytes <= mostReadHere ? sweepContent(request) : sweepInChild(request, childMegabytes?.()));
+      return true;
+    } catch (error) {
+      logger.warn(`files that no version needs cannot be removed: ${messageOf(error)}`);
+      return false;
+    }
+  }
+
+  async function moveAway(name: string): Promise<string> {
+    const away = join(removed, name);
+    await mkdir(removed, { recursive: true });
+    await rename(join(versions, name), away).catch((error: unknown) => {
+      if (errorCode(error) !== 'ENOENT') throw error;
+    });
+    return away;
+  }
+
+  /** Moves a version away, so that it is no version any more, and removes its files when no version is being prepared. */
+  async function removeVersion(id: string): Promise<void> {
+    const away = await moveAway(id);
+    void inTurn(async () => {
+      if (await sweep([away])) await rm(away, { recursive: true, force: true });
+    }).catch((error: unknown) => logger.warn(`a version cannot be removed: ${messageOf(error)}`));
   }
 
   async function prepared(
@@ -176,7 +276,7 @@ export async function openSiteFolder(
     { place, maxBytes, earlier }: Pick<VersionRequest, 'place' | 'maxBytes' | 'earlier'>,
     signal?: AbortSignal,
   ): Promise<VersionList> {
-    const request = { place, folder: at, making: making(), maxBytes, earlier };
+    const request = { place, folder: at, content, making: making(), maxBytes, earlier };
     await prepareInChild(request, signal, childMegabytes?.());
     const list = await readVersionList(at);
     if (list === undefined) throw new Error(`the list of the version in ${at} cannot be read`);
@@ -209,8 +309,13 @@ export async function openSiteFolder(
       logger.error(`the state of the data folder cannot be written: ${messageOf(error)}`);
     });
   for (const { id } of found) kept.add(id);
-  for (const name of await readdir(versions))
-    if (!kept.has(name)) await rm(join(versions, name), { recursive: true, force: true });
+  for (const name of await readdir(versions)) if (!kept.has(name)) await moveAway(name);
+  const leftOver = await readdir(removed).catch(() => []);
+  if (leftOver.length > 0 && (await sweep())) {
+    // A process that wrote into them ends soon after its host, and may still add a file.
+    for (const name of leftOver)
+      await rm(join(removed, name), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  }
 
   return {
     /** Folder of downloads until they are unpacked. */
@@ -223,8 +328,10 @@ export async function openSiteFolder(
     activate,
     async remove(version: StoredVersion): Promise<void> {
       lists.forget(version);
-      await rm(version.folder, { recursive: true, force: true });
+      await removeVersion(version.id);
     },
+    /** Resolves when all versions that were removed have left no files. */
+    swept: async (): Promise<void> => void (await turns),
   };
 }
 
@@ -235,7 +342,5 @@ export function isMadeAs(list: Making & Pick<VersionList, 'manifest'>, making: S
   const { base, isAirGapped, preview } = madeAs(making, list.manifest);
   return list.base === base && list.isAirGapped === isAirGapped && isDeepStrictEqual(list.preview, preview);
 }
-
-const ownFiles = { place: { kind: 'own-files' }, maxBytes: Number.MAX_SAFE_INTEGER } as const;
 
 const isFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '');

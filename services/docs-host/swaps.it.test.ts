@@ -7,6 +7,8 @@ import { expect, test } from 'vitest';
 import { docsHosts, hostReadiness, isReady } from '../../test/support/docs-host.ts';
 import { openSlowClients, swapUnderLoad, visit } from '../../test/support/docs-host-load.ts';
 import { exampleBundle } from '../../test/support/example-bundle.ts';
+import { contentFile } from './content-folder.ts';
+import { readVersionList } from './version-list.ts';
 
 const { folder, host } = docsHosts();
 const swaps = 25;
@@ -49,7 +51,8 @@ test('a stored version that was changed is not served', async () => {
   const versions = join(folder(), 'docs-host/versions');
   const change = async (path: string): Promise<Response> => {
     const [version = ''] = readdirSync(versions);
-    await writeFile(join(versions, version, path), '<script>evil()</script>');
+    const { sha256 = '' } = (await readVersionList(join(versions, version)))?.file(path) ?? {};
+    await writeFile(contentFile(join(folder(), 'docs-host/content'), sha256), '<script>evil()</script>');
     const again = await host({ BINDERY_STATIC_EXPORT_ENABLED: '0' });
     const answer = await fetch(again.url);
     await again.stop();
@@ -57,8 +60,8 @@ test('a stored version that was changed is not served', async () => {
     return answer;
   };
   // Prepared files are made again from the bundle's files; a damaged file of the bundle cannot be restored.
-  expect(await (await change('pages/index.html')).text()).toContain('Version one');
-  expect((await change('files/logo.svg')).status).toBe(503);
+  expect(await (await change('index.html')).text()).toContain('Version one');
+  expect((await change('logo.svg')).status).toBe(503);
 });
 
 test.each([

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type Readable, Transform, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
@@ -15,17 +14,20 @@ import {
   manifestPath,
   maxManifestBytes,
 } from '#shared/export/bundle/verify-bundle.ts';
+import { sha256Hex } from '#shared/contracts/identifiers.ts';
 import { jsonIn, sha256Of } from '#shared/runtime/canonical-json.ts';
+import { errorCode } from '#shared/runtime/failures.ts';
 import { firstProblem, problemText } from '#shared/runtime/problem-text.ts';
 import { BundleRefused } from './bundle-refused.ts';
-import { type EarlierVersion, linkFile } from './earlier-version.ts';
+import { type NewContent, type PartedBytes, readContent, type StoredBytes } from './content-folder.ts';
+import type { EarlierVersion } from './earlier-version.ts';
 import { configPath } from './hosted-types.ts';
 import type { VersionList } from './version-list.ts';
 import { readRegularFile } from './read-regular-file.ts';
 
 const whatToDo = 'Copy or export it again; a folder that is still being copied is taken once it is whole';
 
-export type UnpackedBundle = { manifest: VersionList['manifest']; found: Map<string, FoundFile> };
+export type UnpackedBundle = { manifest: VersionList['manifest']; found: Map<string, PartedBytes> };
 
 const mostEntries = 1_000_000;
 /** Limit of the unpacked size as a multiple of the packed size. Text compresses 3 to 30 times. */
@@ -45,13 +47,12 @@ const manifestSchema = z.looseObject({
 });
 
 /**
- * Unpacks a bundle into a new folder and checks every file against the manifest. Throws `BundleRefused` with the reason if its contents differ from
- * its manifest; the caller must remove the folder then. `sha256`: digest of the archive, in case it is replaced while it is read. `earlier`: a version
- * whose files are linked where they are the same.
+ * Unpacks a bundle into `content` and checks every file against the manifest. Throws `BundleRefused` with the reason if its contents differ from its
+ * manifest. `sha256`: digest of the archive, in case it is replaced while it is read. `earlier`: a version whose files are not written again.
  */
 export async function unpackBundle(
   file: string,
-  folder: string,
+  content: NewContent,
   maxBytes: number,
   { sha256, earlier }: { sha256?: string | undefined; earlier?: EarlierVersion | undefined } = {},
 ): Promise<UnpackedBundle> {
@@ -66,23 +67,68 @@ export async function unpackBundle(
   // The error is not lost, because `packed` emits it, too.
   pipeline(body, packed).catch(() => {});
   const archive = readArchive(packed, budgetsOf(maxBytes), { portableNames: true, oneMember: true });
-  const unpacked = await checked(withoutTopFolder(archive), folder, storing(earlier));
+  const unpacked = await checked(withoutTopFolder(archive), content, storing(content, earlier));
   if (sha256 !== undefined && whole.digest('hex') !== sha256)
     throw new BundleRefused('the bundle changed while it was unpacked');
   return unpacked;
 }
 
-/** Copies an unpacked bundle into a new folder, and checks it in the same way, with the size limit of an archive of `maxBytes`. */
-export async function copyBundle(unpacked: string, folder: string, maxBytes: number): Promise<UnpackedBundle> {
-  return await checked(filesOfFolder(unpacked, budgetsOf(maxBytes)), folder);
+/** Takes an unpacked bundle into `content`, and checks it in the same way, with the size limit of an archive of `maxBytes`. */
+export async function copyBundle(unpacked: string, content: NewContent, maxBytes: number): Promise<UnpackedBundle> {
+  return await checked(filesOfFolder(unpacked, budgetsOf(maxBytes)), content, storing(content));
 }
 
-/** Checks an unpacked bundle in place, in the same way. */
-export async function checkBundle(unpacked: string): Promise<UnpackedBundle> {
-  return await checked(filesOfFolder(unpacked, budgetsOf(Number.MAX_SAFE_INTEGER)), unpacked, ({ body }) =>
-    measured(body),
-  );
+/** Takes an unpacked bundle that nobody else changes. Its files are linked, so that they take no space twice. */
+export async function linkBundle(unpacked: string, content: NewContent): Promise<UnpackedBundle> {
+  const store = storing(content);
+  const files = filesOfFolder(unpacked, budgetsOf(Number.MAX_SAFE_INTEGER));
+  return await checked(files, content, async (file) => {
+    const from = join(unpacked, file.path);
+    const found = await measured(file.body);
+    if (await content.putLink(from, found)) return found;
+    return await store({ ...file, ...(await readRegularFile(from, Number.MAX_SAFE_INTEGER)) });
+  });
 }
+
+/** The files of a stored bundle that its manifest does not tell, or does not tell whole. */
+export type OwnFiles = {
+  manifest: StoredBytes;
+  config?: StoredBytes | undefined;
+  /** Files that are stored in parts, by path. */
+  parted: ReadonlyMap<string, PartedBytes>;
+};
+
+/** Checks a stored bundle in the same way. */
+export async function checkBundle(folder: string, own: OwnFiles, content: NewContent): Promise<UnpackedBundle> {
+  try {
+    return await checked(storedFiles(folder, own), content, async ({ path, body }) => ({
+      ...own.parted.get(path),
+      ...(await measured(body)),
+    }));
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    throw new BundleRefused('a file of the stored bundle is lost', { cause: error });
+  }
+}
+
+async function* storedFiles(folder: string, { manifest, config, parted }: OwnFiles): AsyncGenerator<ArchiveFile, void> {
+  const open = (path: string, bytes: PartedBytes): ArchiveFile => ({
+    path,
+    size: bytes.size,
+    body: readContent(folder, bytes),
+  });
+  const bytes = await buffer(readContent(folder, manifest));
+  for (const { path, size, sha256 } of filesOfManifest(bytes)) yield open(path, parted.get(path) ?? { size, sha256 });
+  if (config !== undefined) yield open(configPath, config);
+  yield open(manifestPath, manifest);
+}
+
+const filesSchema = z.object({
+  files: z.array(z.object({ path: z.string(), size: z.int().min(0), sha256: sha256Hex })),
+});
+
+/** The files that a manifest lists; none if it is damaged, which shows when it is compared. */
+const filesOfManifest = (bytes: Buffer) => filesSchema.safeParse(jsonIn(bytes.toString('utf8'))).data?.files ?? [];
 
 const budgetsOf = (maxBytes: number): ArchiveBudgets => ({
   packedBytes: maxBytes,
@@ -93,25 +139,30 @@ const budgetsOf = (maxBytes: number): ArchiveBudgets => ({
 
 async function checked(
   files: AsyncIterable<ArchiveFile>,
-  folder: string,
-  keep: (file: ArchiveFile, to: string) => Promise<FoundFile> = storing(),
+  content: NewContent,
+  keep: (file: ArchiveFile) => Promise<PartedBytes>,
 ): Promise<UnpackedBundle> {
-  const found = new Map<string, FoundFile>();
+  const found = new Map<string, PartedBytes>();
   try {
-    for await (const file of files) found.set(file.path, await keep(file, join(folder, file.path)));
+    for await (const file of files) found.set(file.path, await keep(file));
   } catch (error) {
     throw error instanceof ArchiveRefused
       ? new BundleRefused(`the bundle is refused: ${error.message}`, { cause: error })
       : error;
   }
-  const { size } = found.get(manifestPath) ?? { size: Number.POSITIVE_INFINITY };
-  if (size > maxManifestBytes)
+  return await compared(found, content);
+}
+
+/** Compares all files of a bundle with its manifest. Throws `BundleRefused` for each difference. */
+async function compared(found: Map<string, PartedBytes>, content: NewContent): Promise<UnpackedBundle> {
+  const manifest = found.get(manifestPath);
+  if (manifest === undefined || manifest.size > maxManifestBytes)
     throw new BundleRefused(`the bundle has no ${manifestPath}: it is not an export, or was cut`);
   if ((found.get(configPath)?.size ?? 0) > mostConfigBytes)
     throw new BundleRefused(
       `${configPath} has more than ${mostConfigBytes} bytes, but it may have only the settings of a site`,
     );
-  const bytes = await readFile(join(folder, manifestPath));
+  const bytes = await content.read(manifest);
   const [problem, ...others] = compareWithManifest(found, bytes);
   if (problem !== undefined) {
     const more = others.length > 0 ? `, and ${others.length} more differences` : '';
@@ -176,34 +227,24 @@ async function* filesBelow(folder: string, below: string): AsyncGenerator<Archiv
 /** Files up to this size are held in memory until they are written. */
 const mostHeldBytes = 1024 * 1024;
 
-/** Returns a function that writes a file of a bundle, or links it if `earlier` has the same. */
-function storing(earlier?: EarlierVersion): (file: ArchiveFile, to: string) => Promise<FoundFile> {
-  const folders = new Set<string>();
-  return async ({ path, size, body }, to) => {
-    const folder = dirname(to);
-    if (!folders.has(folder)) await mkdir(folder, { recursive: true });
-    folders.add(folder);
-    // Names in an archive are unique, so an existing file is not ours.
-    if (size > mostHeldBytes) return await measured(body, createWriteStream(to, { flags: 'wx' }));
-    const bytes = await buffer(body);
-    const found = { size: bytes.length, sha256: sha256Of(bytes) };
-    const isSame = earlier?.sha256Of(path) === found.sha256;
-    if (!isSame || !(await linkFile(join(earlier.folder, 'files', path), to)))
-      await writeFile(to, bytes, { flag: 'wx' });
-    return found;
+/** Returns a function that stores a file of a bundle, unless `earlier` has the same. */
+function storing(content: NewContent, earlier?: EarlierVersion): (file: ArchiveFile) => Promise<PartedBytes> {
+  return async ({ path, size, body }) => {
+    if (size > mostHeldBytes) return await content.putStream(body);
+    return await content.put(await buffer(body), earlier?.bundled.get(path)?.bytes.sha256);
   };
 }
 
-async function measured(body: Readable, to: Writable = new Writable({ write: (_chunk, _encoding, done) => done() })) {
+async function measured(body: Readable): Promise<FoundFile> {
   const hash = createHash('sha256');
   let size = 0;
-  const meter = new Transform({
-    transform(chunk: Uint8Array, _encoding, done) {
+  const meter = new Writable({
+    write(chunk: Uint8Array, _encoding, done) {
       hash.update(chunk);
       size += chunk.length;
-      done(null, chunk);
+      done();
     },
   });
-  await pipeline(body, meter, to);
+  await pipeline(body, meter);
   return { size, sha256: hash.digest('hex') };
 }

@@ -24,14 +24,15 @@ const fileAt = (path: string, more: Partial<HostedFile> = {}): [string, HostedFi
     digest: sha256.slice(0, 16),
     type: contentType(path),
     isPage: path.endsWith('.html'),
-    isMade: false,
+    isAdded: false,
     ...more,
   },
 ];
 
 test('files and redirects are found by their names alone', async () => {
   const folder = newFolder();
-  const page = { isMade: true, policy: "default-src 'self'", digest: '1'.repeat(16), br: { size: 1, sha256 } };
+  const source = { size: 3, sha256: '1'.repeat(64) };
+  const page = { source, policy: "default-src 'self'", digest: '1'.repeat(16), br: { size: 1, sha256 } };
   const files = new Map([
     fileAt('index.html', page),
     fileAt('indexes.html', { ...page, policy: 'other' }),

@@ -9,6 +9,7 @@ import { jsonIn, sha256Of } from '#shared/runtime/canonical-json.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { type Redirection, wildcardRedirects } from '#shared/docs/render/redirects.ts';
 import { BundleRefused } from './bundle-refused.ts';
+import type { PartedBytes, StoredBytes } from './content-folder.ts';
 import { contentType } from './hosted-types.ts';
 
 /*
@@ -19,23 +20,30 @@ import { contentType } from './hosted-types.ts';
  */
 
 /** Format of the prepared files. A version with another number is prepared again. */
-const formatVersion = 3;
+const formatVersion = 4;
 
 const storedBytes = z.object({ size: z.int().min(0), sha256: sha256Hex });
 
-/** A line of a file. Properties that follow from others are left out. */
+/** A line of a file. Every digest in it names a file of the site's content. */
 const fileLineSchema = storedBytes.extend({
-  /** Digest of the file in the bundle, used in addresses; absent if it begins `sha256`. */
-  digest: z.string().optional(),
-  /** True if the host made the bytes: they are in `pages/`. */
-  made: z.literal(true).optional(),
+  /** Consecutive parts, each a stored file; absent if the bytes are one file. */
+  parts: z.array(storedBytes).optional(),
+  /** The file of the bundle, if the host answers with other bytes that it made. */
+  source: storedBytes.optional(),
+  /** True if the bundle has no file of this name. */
+  added: z.literal(true).optional(),
   /** Number of the policy in `policies`. */
   policy: z.int().min(0).optional(),
   br: storedBytes.optional(),
   gzip: storedBytes.optional(),
 });
 
-const redirectLineSchema = z.object({ to: z.string(), permanent: z.boolean() });
+const redirectLineSchema = z.object({
+  to: z.string(),
+  permanent: z.boolean(),
+  /** The page of the bundle that redirects. */
+  source: storedBytes.optional(),
+});
 
 /** Note on each page of a preview. */
 const previewNoteSchema = z.object({
@@ -69,15 +77,21 @@ const headSchema = z.object({
 type VersionHead = z.infer<typeof headSchema>;
 
 /** A file as the host answers with it. */
-export type HostedFile = z.infer<typeof storedBytes> & {
+export type HostedFile = PartedBytes & {
+  /** First digits of the SHA-256 of the file in the bundle, which addresses name. */
   digest: string;
   type: string;
   isPage: boolean;
-  isMade: boolean;
+  source?: StoredBytes | undefined;
+  /** True if the bundle has no file of this name. */
+  isAdded: boolean;
   policy?: string | undefined;
-  br?: z.infer<typeof storedBytes> | undefined;
-  gzip?: z.infer<typeof storedBytes> | undefined;
+  br?: StoredBytes | undefined;
+  gzip?: StoredBytes | undefined;
 };
+
+/** A redirect, and the page of the bundle that makes it. */
+export type HostedRedirect = Redirection & { source?: StoredBytes | undefined };
 
 /** How the pages of a version were made. A version that was made in another way is prepared again. */
 export type Making = Pick<VersionHead, 'base' | 'isAirGapped' | 'preview'>;
@@ -93,37 +107,55 @@ export type VersionList = Omit<VersionHead, 'formatVersion' | 'policies' | 'wild
   /** The redirect of a path without a page. */
   wildcard(path: string): Redirection | undefined;
   files(): Iterable<[path: string, file: HostedFile]>;
+  /** All lines as they are stored, in their order. */
+  lines(): Iterable<ListLine>;
+  policies: readonly string[];
+};
+
+/**
+ * A line of a list: `bytes` is the line with its end, `value` its JSON, and `bundled` the file of the bundle that it stands for, with its path.
+ */
+export type ListLine = {
+  name: string;
+  bytes: Buffer;
+  value: Buffer;
+  bundled: [path: string, bytes: PartedBytes] | undefined;
 };
 
 export const headFile = 'site.json';
-const linesFile = 'site.list';
+export const linesFile = 'site.list';
 
 const digestLength = 16;
 export const shortDigest = (sha256: string): string => sha256.slice(0, digestLength);
 
-/** Writes the list of a version; the head, which names the lines, is written last. Throws `BundleRefused` for names that no list can have. */
+/**
+ * Writes the list of a version; the head, which names the lines, is written last. `kept`: lines of an earlier list with the policies that they refer to.
+ * Throws `BundleRefused` for names that no list can have.
+ */
 export async function writeVersionList(
   folder: string,
   about: Making & Pick<VersionHead, 'token' | 'manifest' | 'wildcards'>,
   files: ReadonlyMap<string, HostedFile>,
-  redirects: ReadonlyMap<string, Redirection>,
+  redirects: ReadonlyMap<string, HostedRedirect>,
+  kept: { lines: readonly Buffer[]; policies: readonly string[] } = { lines: [], policies: [] },
 ): Promise<void> {
-  const policies = [...new Set([...files.values()].flatMap(({ policy }) => policy ?? []))];
+  const policies = [...new Set([...kept.policies, ...[...files.values()].flatMap(({ policy }) => policy ?? [])])];
   const numbers = new Map(policies.map((policy, at) => [policy, at]));
-  const lines: Buffer[] = [];
-  for (const [path, { size, sha256, digest, isMade, policy, br, gzip }] of files)
+  const lines = [...kept.lines];
+  for (const [path, { size, sha256, parts, source, isAdded, policy, br, gzip }] of files)
     lines.push(
       lineOf(path, {
         size,
         sha256,
-        ...(digest !== shortDigest(sha256) && { digest }),
-        ...(isMade && { made: true }),
+        ...(parts && { parts: [...parts] }),
+        ...(source && { source }),
+        ...(isAdded && { added: true }),
         ...(policy !== undefined && { policy: numbers.get(policy) }),
         br,
         gzip,
       } satisfies z.input<typeof fileLineSchema>),
     );
-  for (const [source, { to, permanent }] of redirects) lines.push(lineOf(source, { to, permanent }));
+  for (const [name, { to, permanent, source }] of redirects) lines.push(lineOf(name, { to, permanent, source }));
   const whole = Buffer.concat(lines.sort((one, other) => one.compare(other)));
   const head: VersionHead = {
     formatVersion,
@@ -133,6 +165,14 @@ export async function writeVersionList(
   };
   await writeFile(join(folder, linesFile), whole);
   await writeFile(join(folder, headFile), JSON.stringify(head));
+}
+
+/** The stored files that a line, or a whole list, names. A name in it may look like one; then a file too many is named. */
+export function storedIn(lines: Buffer): StoredBytes[] {
+  const text = lines.toString('latin1');
+  return [...text.matchAll(/"size":(\d+),"sha256":"([0-9a-f]{64})"(,"parts":)?/g)].flatMap(
+    ([, size = '', sha256 = '', hasParts]) => (hasParts === undefined ? [{ size: Number(size), sha256 }] : []),
+  );
 }
 
 const separator = '\t';
@@ -223,14 +263,14 @@ function listOf(
     schema.parse(JSON.parse(lines.toString('utf8', from, to)));
 
   function fileAt(path: string, at: { from: number; to: number }): HostedFile {
-    const { digest, made, policy, ...stored } = parsed(fileLineSchema, at);
+    const { added, policy, ...stored } = parsed(fileLineSchema, at);
     const isPage = path.endsWith('.html');
     return {
       ...stored,
-      digest: digest ?? shortDigest(stored.sha256),
+      digest: shortDigest((isPage ? (stored.source ?? stored) : stored).sha256),
       type: contentType(path),
       isPage,
-      isMade: made === true,
+      isAdded: added === true,
       ...(policy !== undefined && { policy: policies[policy] }),
     };
   }
@@ -238,8 +278,18 @@ function listOf(
   /** The names of redirects begin with a slash, and those of files do not. */
   const isFile = (name: string): boolean => !name.startsWith('/');
   const wildcard = wildcardRedirects(wildcards);
+
+  function* eachLine(): Generator<{ name: string; start: number; at: { from: number; to: number } }> {
+    for (const [index, start] of starts.entries()) {
+      const end = lines.indexOf(separator, start);
+      const to = (starts[index + 1] ?? lines.length) - 1;
+      yield { name: lines.toString('utf8', start, end), start, at: { from: end + 1, to } };
+    }
+  }
+
   return {
     ...about,
+    policies,
     bytes: lines.length + starts.byteLength + headBytes + 2 * JSON.stringify(wildcards).length,
     has: (path) => isFile(path) && find(path) !== undefined,
     file(path) {
@@ -252,14 +302,28 @@ function listOf(
     },
     wildcard,
     *files() {
-      for (const [index, start] of starts.entries()) {
-        const end = lines.indexOf(separator, start);
-        const name = lines.toString('utf8', start, end);
-        const to = (starts[index + 1] ?? lines.length) - 1;
-        if (isFile(name)) yield [name, fileAt(name, { from: end + 1, to })];
-      }
+      for (const { name, at } of eachLine()) if (isFile(name)) yield [name, fileAt(name, at)];
+    },
+    *lines() {
+      for (const { name, start, at } of eachLine())
+        yield {
+          name,
+          bytes: lines.subarray(start, at.to + 1),
+          value: lines.subarray(at.from, at.to),
+          // The list was compared with its digest, so what this program wrote is not parsed as strictly as an answer to readers.
+          bundled: bundledOf(name, JSON.parse(lines.toString('utf8', at.from, at.to)) as StoredLine),
+        };
     },
   };
+}
+
+type StoredLine = Partial<z.infer<typeof fileLineSchema>>;
+
+/** The file of the bundle that a line stands for: the file itself, its source, or the page that redirects. */
+function bundledOf(name: string, { size, sha256, parts, source, added }: StoredLine): ListLine['bundled'] {
+  if (name.startsWith('/')) return source && [`${name.slice(1)}.html`, source];
+  if (source !== undefined) return [name, source];
+  return added === true || size === undefined || sha256 === undefined ? undefined : [name, { size, sha256, parts }];
 }
 
 /** The offset of each line. */

@@ -10,6 +10,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { onPath } from '#infra/setup/server-locations.mjs';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
+import { contentFile } from '#services/docs-host/content-folder.ts';
+import { readVersionList } from '#services/docs-host/version-list.ts';
 import { packTar } from '../support/archives.ts';
 import { askHost } from '../support/ask-host.ts';
 import { memoryProject } from '../support/memory-project.ts';
@@ -153,10 +155,13 @@ async function startNginx(): Promise<number> {
   const root = join(folder, 'root');
   for (const { site, folder: version } of versions) {
     await mkdir(join(root, `${site}.localhost/guides`), { recursive: true });
+    const list = await readVersionList(version);
+    const content = join(version, '../../content');
     for (let page = 0; page < pages; page += 1) {
       const to = join(root, `${site}.localhost/guides/page-${page}`);
-      await link(join(version, `pages/guides/page-${page}.html`), to);
-      await link(join(version, `gzip/guides/page-${page}.html`), `${to}.gz`);
+      const file = list?.file(`guides/page-${page}.html`);
+      await link(contentFile(content, file?.sha256 ?? ''), to);
+      await link(contentFile(content, file?.gzip?.sha256 ?? ''), `${to}.gz`);
     }
   }
   const config = join(folder, 'nginx.conf');
