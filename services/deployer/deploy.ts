@@ -22,6 +22,7 @@ import { consume } from '#shared/messaging/queue/consume.ts';
 import type { DurableReader } from '#shared/messaging/queue/durable-reader.ts';
 import { contentLogSubject, exportLogSubject, siteLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { sha256OfJson } from '#shared/runtime/canonical-json.ts';
+import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { RetryPolicy } from '#shared/runtime/retry.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
@@ -82,7 +83,10 @@ async function follow(context: DeployerContext, { organization, domain }: SiteId
   if (site?.commit.data.state.isOpen !== true) return;
   const content = await bus.content.last(contentLogSubject(organization, domain), { fromLeader: true });
   const followed = followedContent(content?.commit.data.state);
-  await decide(context, { organization, domain }, cause, (state) => followContent(state, followed, clock.now()));
+  const events = await decide(context, { organization, domain }, cause, (state) =>
+    followContent(state, followed, clock.now()),
+  );
+  if (events.length > 0) crashPoint('after-deployment-request', 'deployer');
 }
 
 function followedContent(content: ContentState | undefined): FollowedContent {
@@ -134,7 +138,7 @@ async function requestOne(
     },
   };
   const request = { organization, domain, contentVersion, ...(label === undefined ? {} : { label }), options };
-  const { stored } = await handleCommand({ log: bus.exports, clock, random }, exportJobAggregate, {
+  const { events, stored } = await handleCommand({ log: bus.exports, clock, random }, exportJobAggregate, {
     subject: exportLogSubject(organization, jobId),
     decide: (state) =>
       // The settings of the site may have changed since the request; the job is the same all the same.
@@ -143,6 +147,7 @@ async function requestOne(
         : [],
     origin: { source: 'deployer', actor: deployer, causationId: id, correlationId, traceparent },
   });
+  if (events.length > 0) crashPoint('after-export-request', 'deployer');
   return stored?.commit;
 }
 
@@ -157,7 +162,10 @@ async function settle(context: DeployerContext, job: ExportCommit): Promise<void
   const site = await context.bus.sites.last(siteLogSubject(organization, domain), { fromLeader: true });
   const isAwaited =
     site !== undefined && runningDeployments(site.commit.data.state).some((each) => each.jobId === jobId);
-  if (isAwaited) await decide(context, state, job, (current) => settleDeployment(current, jobId, outcome));
+  if (!isAwaited) return;
+  crashPoint('before-settled', 'deployer');
+  await decide(context, state, job, (current) => settleDeployment(current, jobId, outcome));
+  crashPoint('after-settled', 'deployer');
 }
 
 function outcomeOf({ data: { state } }: ExportCommit): ExportOutcome | undefined {
@@ -173,13 +181,14 @@ async function decide(
   { organization, domain }: SiteId,
   { id, correlationId, traceparent }: Cause,
   decideOn: (state: SiteState | undefined) => SiteEvent[],
-): Promise<void> {
+): Promise<readonly SiteEvent[]> {
   const { events } = await handleCommand({ log: bus.sites, clock, random }, siteAggregate, {
     subject: siteLogSubject(organization, domain),
     decide: decideOn,
     origin: { source: 'deployer', actor: deployer, causationId: id, correlationId, traceparent },
   });
   for (const event of events) logger.info({ ...event.data }, lines[event.type]);
+  return events;
 }
 
 const lines: Record<SiteEvent['type'], string> = {

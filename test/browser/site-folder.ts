@@ -25,11 +25,11 @@ export type BrowserSite = {
   keepPicture: (page: Page, name: string) => Promise<void>;
 };
 
-/** A browser for the tests of the suite around it. Pages and contexts that a test opens in it are closed after the test. */
-export function suiteBrowser(): Pick<Browser, 'newContext'> {
+/** A browser for the tests of the suite around it. Pages and contexts that a test opens in it are closed after the test. `flags`: of Chromium. */
+export function suiteBrowser(flags: readonly string[] = []): Pick<Browser, 'newContext'> {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await openBrowser();
+    browser = await openBrowser(flags);
   });
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
   afterAll(() => browser.close());

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { serviceNames } from '#infra/supervisor/services.ts';
-import { type CrashHarness, crashPlaces, startCrashHarness } from '../support/chaos/crash-harness.ts';
+import { type CrashHarness, startCrashHarness } from '../support/chaos/crash-harness.ts';
+import { crashPlaces } from '../support/chaos/crash-orders.ts';
 import { rendererChild, sendSignal, victimsOf } from '../support/chaos/fault-injection.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { exportPathOnly } from '../support/start-installation.ts';

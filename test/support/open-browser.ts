@@ -1,8 +1,8 @@
 import { type Browser, chromium } from 'playwright-core';
 import { findServer } from '#infra/setup/find-server.ts';
 
-/** Chromium without features that tests do not need, so that it starts sooner and makes no requests of its own. */
-export function openBrowser(): Promise<Browser> {
+/** Chromium without features that tests do not need, so that it starts sooner and makes no requests of its own. `flags`: further ones. */
+export function openBrowser(flags: readonly string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath: findServer('chromium') ?? '',
     args: [
@@ -11,6 +11,7 @@ export function openBrowser(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...flags,
     ],
   });
 }

@@ -8,6 +8,7 @@ import { ApiError } from '#shared/http/errors.ts';
 import { hashOfPassword, isPassword } from '#shared/http/password-hash.ts';
 import { handleCommand } from '#shared/messaging/log/handle-command.ts';
 import { siteLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { askBus, askedLog, waitForRevision } from '../ask-bus.ts';
 import { commandOrigin, type RequestOrigin } from '../audit/request-behind.ts';
 import type { Principal } from '../auth/authenticate.ts';
@@ -37,6 +38,7 @@ export async function openSiteOf(
   const claimant = { organization, domain };
   const wanted = [hostUnder(base, { name }), ...hosts];
   const claimed = await claimHosts(context, claimant, wanted);
+  crashPoint('after-host-claims', 'gateway');
   const settings = {
     ...{ name, hosts, previews, organizationPlan, assistant, counts },
     ...(assistantKey === undefined ? {} : { assistantKey }),
@@ -96,12 +98,13 @@ async function command(
   decide: (state: SiteState | undefined) => SiteEvent[],
 ): Promise<SiteState> {
   const { bus, clock, random, config } = context;
-  const { stored } = await handleCommand({ log: askedLog(bus.sites), clock, random }, siteAggregate, {
+  const { events, stored } = await handleCommand({ log: askedLog(bus.sites), clock, random }, siteAggregate, {
     subject: siteLogSubject(organization, domain),
     decide,
     origin: commandOrigin(config, organization, origin),
   });
   if (stored === undefined) throw new Error(`the command about the site of ${domain} was not appended`);
+  if (events.length > 0) crashPoint('after-site-command', 'gateway');
   const key = siteKey(organization, domain);
   await waitForRevision(bus.readModels.sites, key, stored.commit.revision);
   return stored.commit.data.state;

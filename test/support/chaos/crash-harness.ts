@@ -1,16 +1,15 @@
-import { existsSync, globSync, readFileSync, watch } from 'node:fs';
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Installation } from '#infra/supervisor/run-installation.ts';
-import { type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import { downloadVerified, signBundleLink, startExport, waitForExport } from '#services/cli/export-client.ts';
 import type { BundleLink, ExportJob } from '#shared/interfaces/http/exports.ts';
 import type { ChainProblem } from '#shared/messaging/log/commit-chain.ts';
-import { type CrashOrder, orderFile, takenFile } from '#shared/runtime/crash-point.ts';
+import type { CrashOrder } from '#shared/runtime/crash-point.ts';
 import { addOrganization, exportHistory, forgetSegments } from '../installation-exports.ts';
 import { exportPathOnly, startInstallation } from '../start-installation.ts';
-import { withDeadline } from '../../../shared/runtime/with-deadline.ts';
+import { withDeadline } from '#shared/runtime/with-deadline.ts';
+import { giveOrder } from './crash-orders.ts';
 
 /** The result of an export, which must not depend on the processes that died meanwhile. */
 type Outcome = Pick<ExportJob, 'status' | 'pageCount' | 'pageTotal'> & {
@@ -100,48 +99,3 @@ export async function startCrashHarness(): Promise<CrashHarness> {
 }
 
 const pick = ({ status, pageCount: pages, pageTotal }: ExportJob) => ({ status, pageCount: pages, pageTotal });
-
-type GivenOrder = {
-  /** Resolves when a process has reached the place and taken the order. Rejects when the order is withdrawn before. */
-  taken: Promise<void>;
-  /** Ends the order: a waiting process continues, and an order that no process took is withdrawn. */
-  end(): Promise<void>;
-};
-
-/** Orders the first process that reaches `place` (`<crash point>@<service>`) to die or to wait there; `folder` is its CRASH_ORDERS. */
-async function giveOrder(folder: string, place: string, order: CrashOrder): Promise<GivenOrder> {
-  const [waiting, taken] = [orderFile(folder, place), takenFile(folder, place)];
-  await rm(taken, { force: true });
-  const isTaken = Promise.withResolvers<void>();
-  isTaken.promise.catch(() => {});
-  const watcher = watch(folder, () => {
-    if (existsSync(taken)) isTaken.resolve();
-  });
-  // The file is written atomically, so that a process that finds it also finds the order in it.
-  const unfinished = join(folder, 'unfinished');
-  await writeFile(unfinished, order);
-  await rename(unfinished, waiting);
-  return {
-    taken: isTaken.promise,
-    async end() {
-      watcher.close();
-      isTaken.reject(new Error(`Nothing reached ${place}.`));
-      await Promise.all([rm(waiting, { force: true }), rm(taken, { force: true })]);
-    },
-  };
-}
-
-const root = join(import.meta.dirname, '../../..');
-
-/** Every crash point in the code of the services, with its service. Workers share the crash point in the task queue. */
-export const crashPlaces: readonly [point: string, service: ServiceName][] = serviceNames.flatMap((service) => {
-  const code = globSync(`services/${service}/**/*.ts`, { cwd: root })
-    .filter((file) => !file.endsWith('.test.ts'))
-    .map((file) => readFileSync(join(root, file), 'utf8'))
-    .join('');
-  const own = [...code.matchAll(/crashPoint\('([a-z-]+)', '[a-z-]+'\)/g)].map(([, point = '']) => point);
-  const queue = readFileSync(join(root, 'shared/messaging/queue/task-queue.ts'), 'utf8');
-  const shared = [...queue.matchAll(/crashPoint\('([a-z-]+)', name\)/g)].map(([, point = '']) => point);
-  const points = code.includes('startWorker(') ? [...own, ...shared] : own;
-  return [...new Set(points)].map((point): [string, ServiceName] => [point, service]);
-});
