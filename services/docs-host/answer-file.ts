@@ -24,6 +24,7 @@ export type KeptBy = 'public' | 'private';
 export type FileAnswer = {
   status?: 200 | 404;
   caching: Caching;
+  keptBy: KeptBy;
   /** Content version of the answer, which tells a publisher that this host serves it. */
   contentVersion?: string | undefined;
 };
@@ -47,7 +48,7 @@ type Copy = { encoding: Encoding | undefined; size: number; headers: string[]; b
  * answer then rejects with `DamagedVersion`, before anything is sent. (`@fastify/static`, `send` and `sirv` look every file up in the file system
  * and stream it; and they serve one folder, while here the version of a file is part of the answer.)
  */
-export function fileAnswers(memoryBytes: number, keptBy: KeptBy = 'public') {
+export function fileAnswers(memoryBytes: number) {
   const memory = new LRUCache<string, Copy>({
     maxSize: Math.max(1, memoryBytes),
     sizeCalculation: ({ body }) => (body?.length ?? 0) + 2_000,
@@ -74,7 +75,7 @@ export function fileAnswers(memoryBytes: number, keptBy: KeptBy = 'public') {
       const found = body === undefined ? await digestOf(version.content, bytes) : sha256Of(body);
       if (found !== sha256) damaged();
     }
-    return { encoding, size, headers: headersOf(path, file, encoding, answer, keptBy), body };
+    return { encoding, size, headers: headersOf(path, file, encoding, answer), body };
   }
 
   return function answerFile(
@@ -87,7 +88,7 @@ export function fileAnswers(memoryBytes: number, keptBy: KeptBy = 'public') {
     // A range applies to GET alone (RFC 9110).
     const isPart = answer.status !== 404 && method !== 'HEAD' && headers.range !== undefined;
     const encoding = isPart ? undefined : encodingFor(headers['accept-encoding'], found.file);
-    const key = `${found.version.id} ${encoding ?? ''} ${answer.caching} ${found.path}`;
+    const key = `${found.version.id} ${encoding ?? ''} ${answer.caching} ${answer.keptBy} ${found.path}`;
     const kept = memory.get(key);
     if (kept !== undefined) return sendCopy(request, response, found, kept, answer);
     return withReader(found.version, async () => {
@@ -161,8 +162,7 @@ function headersOf(
   path: string,
   file: HostedFile,
   encoding: Encoding | undefined,
-  { status = 200, caching, contentVersion }: FileAnswer,
-  keptBy: KeptBy,
+  { status = 200, caching, contentVersion, keptBy }: FileAnswer,
 ): string[] {
   const isDrawing = /svg|xml/.test(file.type);
   const policy = isDrawing ? drawingPolicy : file.policy;

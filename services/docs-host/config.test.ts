@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { loadConfig } from '#shared/runtime/config.ts';
 import { askedPlatform, bundleOrigin, docsHostSettings } from './config.ts';
 import { hostConfigScript } from './host-config-script.ts';
-import { loginOf } from './login-settings.ts';
+import { loginOf, sitesLoginsOf } from './login-settings.ts';
 import { portOf, sitesPlatform } from './sites-settings.ts';
 
 const config = (env: Record<string, string>) => loadConfig(docsHostSettings, env);
@@ -36,15 +36,37 @@ test.each([
   ['BINDERY_SITE_FEATURES', 'assistant=off'],
   ['BINDERY_SITE_URL', 'https://docs.example.com'],
   ['BINDERY_BASE_PATH', '/docs'],
+  ['BINDERY_LOGIN', 'oidc'],
+  ['BINDERY_LOGIN_USERS', `reader:${'a'.repeat(16)}`],
+  ['BINDERY_LOGIN_GROUPS', 'docs'],
+  ['BINDERY_LOGIN_EMAIL_DOMAINS', 'acme.com'],
 ])('%s beside all sites of a platform is an error', (name, value) => {
   expect(() => sitesPlatform(config({ ...ofPlatform, [name]: value }))).toThrow(
     `BINDERY_SITES is "platform", but ${name} is for a docs-host of one site.`,
   );
 });
 
-test('a login beside all sites of a platform, half of its settings, and its key alone are errors', () => {
-  const login = { BINDERY_LOGIN: 'basic', BINDERY_LOGIN_USERS: `reader:${'a'.repeat(16)}` };
-  expect(() => sitesPlatform(config({ ...ofPlatform, ...login }))).toThrow('BINDERY_LOGIN is for a docs-host of one');
+test('a provider for the logins of sites is complete or an error, and the rules of who may read are those of sites', () => {
+  const login = {
+    BINDERY_OIDC_ISSUER: 'https://login.example.com',
+    BINDERY_OIDC_CLIENT_ID: 'docs',
+    BINDERY_LOGIN_SESSION_SECRET: 'a-secret-of-32-characters-or-more',
+    BINDERY_SITES_BASE: 'https://docs.example.com',
+  };
+  expect(sitesLoginsOf(config({ ...ofPlatform, ...login }))).toMatchObject({
+    sessionSecret: login.BINDERY_LOGIN_SESSION_SECRET,
+    provider: { settings: { clientId: 'docs' }, base: { protocol: 'https', host: 'docs.example.com' } },
+  });
+  for (const name of Object.keys(login))
+    expect(() => sitesPlatform(config({ ...ofPlatform, ...login, [name]: '' }))).toThrow(
+      `A provider for the logins of sites also needs ${name}.`,
+    );
+  expect(() => sitesPlatform(config({ ...ofPlatform, ...login, BINDERY_OIDC_SCOPES: 'email' }))).toThrow('"openid"');
+  const { sessionSecret, provider } = sitesLoginsOf(config(ofPlatform));
+  expect([sessionSecret, provider]).toEqual([ofPlatform.BINDERY_SITES_KEY, undefined]);
+});
+
+test('half of the settings for all sites of a platform, and its key alone, are errors', () => {
   for (const name of ['BINDERY_PLATFORM_URL', 'BINDERY_SITES_KEY'])
     expect(() => sitesPlatform(config({ ...ofPlatform, [name]: '' }))).toThrow('needs BINDERY_PLATFORM_URL and');
   expect(() => sitesPlatform(config({ ...ofPlatform, BINDERY_SITES: 'one' }))).toThrow(

@@ -29,10 +29,13 @@ import { type Asked, findFile } from './find-file.ts';
 import { deploymentOf, hostConfigScript } from './host-config-script.ts';
 import { configPath, isSearchIndex, mayBeVersioned } from './hosted-types.ts';
 import { loginGate } from './login-gate.ts';
-import { loginOf } from './login-settings.ts';
+import { loginOf, sitesLoginsOf } from './login-settings.ts';
 import { addPlatformRoutes, type AskedSite, askedOfSites, oneAsked } from './platform-proxy.ts';
 import { previewHeaders } from './preview-note.ts';
+import { readerAddresses } from './reader-address.ts';
+import type { Gate } from './reader-gate.ts';
 import type { ServedVersion, ServedVersions } from './served-versions.ts';
+import { type ClosedSite, type NamedSites, siteGates } from './site-gates.ts';
 import { answerSentence } from './sentence-page.ts';
 import type { SitesPlatform } from './sites-settings.ts';
 import type { HostedFile, VersionList } from './version-list.ts';
@@ -46,13 +49,15 @@ const keptAliveMs = 75_000;
 const mostHeaderBytes = 16 * 1024;
 
 /** A site as readers reach it. */
-export type HostedSite = {
+export type HostedSite = ClosedSite & {
   versions: Pick<ServedVersions, 'active' | 'older'>;
   /** Address of the site, for its pages; undefined: that of the bundle. */
   readonly siteUrl: string | undefined;
   readonly isPreview: boolean;
   /** The site of the platform that its pages ask through this host; undefined: they do not. */
   readonly asks: AskedSite | undefined;
+  /** Caches that may store answers: behind a login no shared one. */
+  readonly keptBy: KeptBy;
   /** Called with the id of a version that cannot be read as it was written. */
   onDamaged(version: string): void;
 };
@@ -61,10 +66,13 @@ export type HostedSite = {
 export type NoSite = { status: 400 | 404 | 421; sentence: string };
 
 /** The sites of a host. */
-export type HostedSites = {
+export type HostedSites = NamedSites & {
   lists: VersionLists;
-  /** The site of a request, or the reason why there is none. An address in the target of the request is replaced by its path. */
-  at(request: IncomingMessage): HostedSite | NoSite;
+  /**
+   * The site of a request, or the reason why there is none; `login` for the name where readers of all sites return from the provider. An address in the
+   * target of the request is replaced by its path.
+   */
+  at(request: IncomingMessage): HostedSite | NoSite | 'login';
   /** True if requests for health are answered only where there is no site. */
   areNamed: boolean;
   /** The platform that pages of sites ask through this host; undefined: each site has settings of its own. */
@@ -72,13 +80,18 @@ export type HostedSites = {
 };
 
 /** The only site of a host, for every request. */
-export function oneSite(versions: ServedVersions, lists: VersionLists, siteUrl: string | undefined): HostedSites {
+export function oneSite(
+  versions: ServedVersions,
+  lists: VersionLists,
+  { siteUrl, keptBy = 'public' }: { siteUrl?: string | undefined; keptBy?: KeptBy } = {},
+): HostedSites {
   // Every byte is checked at the start, so later damage is answered as any other failure.
-  const site: HostedSite = { versions, siteUrl, isPreview: false, asks: undefined, onDamaged() {} };
-  return { lists, at: () => site, areNamed: false };
+  const about = { id: '', login: undefined, siteUrl, keptBy, isPreview: false, asks: undefined };
+  const site: HostedSite = { ...about, versions, onDamaged() {} };
+  return { lists, at: () => site, areNamed: false, nameOf: () => undefined, named: () => undefined };
 }
 
-/** The server of all sites. It answers from their active versions, and does not listen yet. With a login, `ended` is required. */
+/** The server of all sites. It answers from their active versions, and does not listen yet. With a login, and for sites of a platform, `ended` is required. */
 export function hostApp(
   config: DocsHostConfig,
   sites: HostedSites,
@@ -87,14 +100,20 @@ export function hostApp(
 ): FastifyInstance {
   const asksOf = (request: IncomingMessage): AskedSite | undefined => {
     const site = sites.at(request);
-    return 'versions' in site ? site.asks : undefined;
+    return site !== 'login' && 'versions' in site ? site.asks : undefined;
   };
   const loggerInstance: FastifyBaseLogger = logger;
   const { trustProxy, basePath: base } = config;
   const platform = askedPlatform(config);
   const hasHealth = config.healthPort === undefined;
   const answer = siteAnswers(config, sites.lists, platform, logger);
-  const gate = loginGate(loginOf(config), ended, logger);
+  const gates = sites.areNamed ? gatesOfSites() : undefined;
+  const gateOfOne = sites.areNamed ? undefined : loginGate(loginOf(config), ended, logger);
+
+  function gatesOfSites() {
+    if (ended === undefined) throw new Error('the logins of sites need a store of ended sessions');
+    return siteGates(sitesLoginsOf(config), sites, { ended, logger, addressOf: readerAddresses(trustProxy) });
+  }
   const app = Fastify({
     // Readers' requests bypass Fastify, whose routing would take as long as the answer.
     serverFactory: (handler) =>
@@ -105,6 +124,7 @@ export function hostApp(
         },
         (request, response) => {
           const site = sites.at(request);
+          if (site === 'login') return gates?.atLogin(request, response);
           const isSite = 'versions' in site;
           // Health checks have no account, so they bypass the login.
           if (hasHealth && healthPaths.has(request.url ?? '') && !(isSite && sites.areNamed))
@@ -114,6 +134,7 @@ export function hostApp(
             for (const [name, value] of Object.entries(previewHeaders)) response.setHeader(name, value);
           const isReading = request.method === 'GET' || request.method === 'HEAD';
           const next = isReading ? () => answer(site, request, response) : () => handler(request, response);
+          const gate: Gate | undefined = gates === undefined ? gateOfOne : gates.of(site);
           if (gate === undefined) next();
           else gate(request, response, next);
         },
@@ -177,9 +198,7 @@ type Resolved = { asked: Asked; file?: HostedFile | undefined };
 
 function siteAnswers(config: DocsHostConfig, lists: VersionLists, platform: AskedPlatform | undefined, logger: Logger) {
   const { basePath: base } = config;
-  // Behind a login, no shared cache may store an answer.
-  const keptBy = loginOf(config).kind === 'none' ? 'public' : 'private';
-  const answerFile = fileAnswers(config.memoryMegabytes * 1_000_000, keptBy);
+  const answerFile = fileAnswers(config.memoryMegabytes * 1_000_000);
   type MadeScript = { siteUrl: string | undefined; domain: string | undefined; script: Promise<Buffer> };
   const scripts = new WeakMap<VersionList, MadeScript>();
   /** Cache of resolved addresses, by the id of their version. */
@@ -256,6 +275,7 @@ function siteAnswers(config: DocsHostConfig, lists: VersionLists, platform: Aske
     response: ServerResponse,
   ): void | Promise<void> {
     const { url = '/' } = request;
+    const { keptBy } = site;
     const { asked, file } = resolved(url, version, list);
     switch (asked.kind) {
       case 'refused':
@@ -266,9 +286,9 @@ function siteAnswers(config: DocsHostConfig, lists: VersionLists, platform: Aske
         return answerVersioned(asked, file, site, version, list, request, response);
       case 'file':
         if (file !== undefined) return answerAsked(asked.path, file, site, version, list, request, response);
-        return answerMissing(version, list, request, response);
+        return answerMissing(site, version, list, request, response);
       case 'missing':
-        if (url !== '/favicon.ico') return answerMissing(version, list, request, response);
+        if (url !== '/favicon.ico') return answerMissing(site, version, list, request, response);
         // Browsers request it on sites without an icon, so its absence is not a broken link.
         response.writeHead(204, { ...securityHeaders, 'cache-control': `${keptBy}, max-age=86400` }).end();
     }
@@ -299,11 +319,13 @@ function siteAnswers(config: DocsHostConfig, lists: VersionLists, platform: Aske
     response: ServerResponse,
   ): void | Promise<void> {
     const { path } = asked;
-    if (file !== undefined) return answerFile(request, response, { version, path, file }, { caching: 'immutable' });
+    const { keptBy } = site;
+    const answer = { caching: 'immutable', keptBy } as const;
+    if (file !== undefined) return answerFile(request, response, { version, path, file }, answer);
     const older = mayBeVersioned(path) ? site.versions.older() : [];
     if (older.length === 0) return otherwise();
     return findIn(older, asked).then((found) =>
-      found === undefined ? otherwise() : answerFile(request, response, { ...found, path }, { caching: 'immutable' }),
+      found === undefined ? otherwise() : answerFile(request, response, { ...found, path }, answer),
     );
 
     function otherwise(): void | Promise<void> {
@@ -315,7 +337,7 @@ function siteAnswers(config: DocsHostConfig, lists: VersionLists, platform: Aske
           list,
           keptBy,
         );
-      return answerMissing(version, list, request, response);
+      return answerMissing(site, version, list, request, response);
     }
   }
 
@@ -338,19 +360,21 @@ function siteAnswers(config: DocsHostConfig, lists: VersionLists, platform: Aske
     request: IncomingMessage,
     response: ServerResponse,
   ): void | Promise<void> {
+    const { keptBy } = site;
     if (path === configPath)
       return configOf(site, version, list).then((script) => answerScript(script, request, response, keptBy));
     const twin =
       path.endsWith('.html') && prefersMarkdown(request.headers) ? `${path.slice(0, -'.html'.length)}.md` : undefined;
     const markdown = twin === undefined ? undefined : list.file(twin);
     const { contentVersion } = list.manifest;
-    const answer = { caching: 'revalidate', contentVersion } as const;
+    const answer = { caching: 'revalidate', contentVersion, keptBy } as const;
     if (twin !== undefined && markdown !== undefined)
       return answerFile(request, response, { version, path: twin, file: markdown }, answer);
     return answerFile(request, response, { version, path, file }, answer);
   }
 
   function answerMissing(
+    { keptBy }: HostedSite,
     version: ServedVersion,
     list: VersionList,
     request: IncomingMessage,
@@ -360,7 +384,7 @@ function siteAnswers(config: DocsHostConfig, lists: VersionLists, platform: Aske
     if (file === undefined) return answerSentence(response, 404, 'There is no such page.', request);
     const found = { version, path: '404.html', file };
     const { contentVersion } = list.manifest;
-    return answerFile(request, response, found, { status: 404, caching: 'revalidate', contentVersion });
+    return answerFile(request, response, found, { status: 404, caching: 'revalidate', contentVersion, keptBy });
   }
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type SitesBase, sitesBaseOf, sitesBaseText } from '#shared/interfaces/http/sites-base.ts';
 import { ConfigError, type ConfigOf, secretSetting, setting, wholeNumber } from '#shared/runtime/config.ts';
 
 /** Minimum length of passwords. The host does not limit guesses, so passwords must be hard to guess. */
@@ -41,7 +42,7 @@ export const loginSettings = {
   oidcIssuer: setting(
     'BINDERY_OIDC_ISSUER',
     z.string().refine(isIssuer, 'must be an address such as https://login.example.com').optional(),
-    'with the login "oidc": the issuer of the provider, below which /.well-known/openid-configuration is',
+    'with the login "oidc", or for logins of sites: the issuer of the provider, below which /.well-known/openid-configuration is',
   ),
   oidcClientId: setting(
     'BINDERY_OIDC_CLIENT_ID',
@@ -81,7 +82,12 @@ export const loginSettings = {
   sessionSecret: secretSetting(
     'BINDERY_LOGIN_SESSION_SECRET',
     z.string().min(shortestSessionSecret, `must have ${shortestSessionSecret} characters or more`).optional(),
-    'with the login "oidc": secret that encrypts sessions, the same for all replicas of the host; 32 characters or more',
+    'with the login "oidc" or a provider for sites: secret that encrypts sessions, the same for all replicas of the host; 32 characters or more',
+  ),
+  sitesBase: setting(
+    'BINDERY_SITES_BASE',
+    sitesBaseText.optional(),
+    'with BINDERY_SITES=platform and a provider: the same setting of the gateway; readers return from the provider to login.<base>',
   ),
   sessionHours: setting(
     'BINDERY_LOGIN_SESSION_HOURS',
@@ -98,13 +104,17 @@ export type Login =
   | { kind: 'basic'; users: ReadonlyMap<string, string>; base: string; isSecure: boolean; sessionHours: number }
   | ({ kind: 'oidc' } & OidcLogin);
 
-export type OidcLogin = {
+/** An OpenID Connect provider, and the client that it knows. */
+export type ProviderSettings = {
   issuer: URL;
   clientId: string;
   clientSecret: string | undefined;
   clientAuth: 'basic' | 'post';
   scopes: string;
   groupsClaim: string;
+};
+
+export type OidcLogin = ProviderSettings & {
   groups: readonly string[];
   emailDomains: readonly string[];
   sessionSecret: string;
@@ -133,16 +143,9 @@ export function loginOf(config: LoginConfig): Login {
   const missing = Object.entries(all).flatMap(([name, value]) => (value === undefined ? name : []));
   if (oidcIssuer === undefined || oidcClientId === undefined || sessionSecret === undefined || siteUrl === undefined)
     throw new ConfigError(`BINDERY_LOGIN is "oidc", which also needs ${missing.join(', ')}.`);
-  if (!config.oidcScopes.split(' ').includes('openid'))
-    throw new ConfigError('BINDERY_OIDC_SCOPES must include "openid".');
   return {
     kind: 'oidc',
-    issuer: new URL(oidcIssuer),
-    clientId: oidcClientId,
-    clientSecret: config.oidcClientSecret,
-    clientAuth: config.oidcClientAuth,
-    scopes: config.oidcScopes,
-    groupsClaim: config.oidcGroupsClaim,
+    ...providerSettings(config, oidcIssuer, oidcClientId),
     groups: config.allowedGroups,
     emailDomains: config.allowedEmailDomains,
     sessionSecret,
@@ -150,6 +153,44 @@ export function loginOf(config: LoginConfig): Login {
     origin: new URL(siteUrl).origin,
     base: basePath,
   };
+}
+
+function providerSettings(config: LoginConfig, issuer: string, clientId: string): ProviderSettings {
+  if (!config.oidcScopes.split(' ').includes('openid'))
+    throw new ConfigError('BINDERY_OIDC_SCOPES must include "openid".');
+  return {
+    issuer: new URL(issuer),
+    clientId,
+    clientSecret: config.oidcClientSecret,
+    clientAuth: config.oidcClientAuth,
+    scopes: config.oidcScopes,
+    groupsClaim: config.oidcGroupsClaim,
+  };
+}
+
+/** The logins of a host of many sites. The rules of who may read are those of each site. */
+export type SitesLogins = {
+  /** Provider for sites whose readers log in with an account; undefined if there is none. */
+  provider: { settings: ProviderSettings; base: SitesBase } | undefined;
+  /** Secret that encrypts sessions, the same for all replicas. */
+  sessionSecret: string;
+  sessionHours: number;
+};
+
+/** Throws `ConfigError` if the settings of the provider are incomplete. Pure. */
+export function sitesLoginsOf(config: LoginConfig & { sitesKey?: string | undefined }): SitesLogins {
+  const { oidcIssuer, oidcClientId, oidcClientSecret, sessionSecret, sessionHours, sitesBase, sitesKey = '' } = config;
+  // Without a provider the key of the host is a secret that all replicas share.
+  const logins = { sessionSecret: sessionSecret ?? sitesKey, sessionHours };
+  if (oidcIssuer === undefined && oidcClientId === undefined && oidcClientSecret === undefined)
+    return { ...logins, provider: undefined };
+  const need = { BINDERY_OIDC_ISSUER: oidcIssuer, BINDERY_OIDC_CLIENT_ID: oidcClientId };
+  const all = { ...need, BINDERY_LOGIN_SESSION_SECRET: sessionSecret, BINDERY_SITES_BASE: sitesBase };
+  const missing = Object.entries(all).flatMap(([name, value]) => (value === undefined ? name : []));
+  if (oidcIssuer === undefined || oidcClientId === undefined || sitesBase === undefined || missing.length > 0)
+    throw new ConfigError(`A provider for the logins of sites also needs ${missing.join(', ')}.`);
+  const settings = providerSettings(config, oidcIssuer, oidcClientId);
+  return { ...logins, provider: { settings, base: sitesBaseOf(sitesBase) } };
 }
 
 /** Refuses settings of a login that is not turned on, because the site would be open to everybody. Throws `ConfigError`. */

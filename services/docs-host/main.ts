@@ -96,14 +96,14 @@ export async function start(
   };
 }
 
-/** The ended sessions, shared by all replicas of the host; undefined without a login. */
+/** The ended sessions, shared by all replicas of the host; undefined for one site without a login. */
 async function openEndedSessions(
   config: DocsHostConfig,
   dataFolder: string,
   logger: Logger,
 ): Promise<EndedSessions | undefined> {
-  const login = loginOf(config);
-  if (login.kind === 'none') return undefined;
+  // A site of a platform may get a login at any time.
+  if (config.sites === 'one' && loginOf(config).kind === 'none') return undefined;
   const address = redisAddressOf(config);
   if (address === undefined) return endedSessions(endedSessionsInFolder(join(dataFolder, 'ended-sessions')), logger);
   // The Redis client is loaded on demand, because it takes time and memory in each process.

@@ -18,8 +18,8 @@ async function started(): Promise<string> {
   const { url } = await host({ ...platform.env, BINDERY_TRUST_PROXY: 'loopback' });
   return url;
 }
-const isServed = (url: string, name: string) =>
-  expect.poll(async () => (await askHost(url, name)).status, waiting).toBe(200);
+const isServed = async (url: string, name: string) =>
+  await expect.poll(async () => (await askHost(url, name)).status, waiting).toBe(200);
 const ask = (url: string, name: string, path = search, headers: Record<string, string> = {}, more: AskOptions = {}) =>
   askHost(url, name, path, {
     method: 'POST',

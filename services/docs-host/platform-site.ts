@@ -3,12 +3,13 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { bundleLinkSchema } from '#shared/interfaces/http/exports.ts';
-import { type ServedSite, servedSiteSchema } from '#shared/interfaces/http/sites.ts';
+import type { ServedLogin, ServedSite } from '#shared/interfaces/http/sites.ts';
 import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { errorCode, messageOf, Unavailable } from '#shared/runtime/failures.ts';
 import { pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
+import { hostedSiteSchema } from './sites-feed.ts';
 import { BundleRefused, LinkRefused } from './bundle-refused.ts';
 import { callPlatform } from './call-platform.ts';
 import { type DeploymentQueue, placesOfDeployments } from './deployment-queue.ts';
@@ -54,8 +55,9 @@ const megabytesOf = (isLarge: boolean): number =>
 
 /** Copy of the feed's last message about a site in its folder, so that a host that starts serves it without the platform. */
 const recordSchema = z.object({
-  formatVersion: z.literal(1),
-  served: servedSiteSchema,
+  /** 2: the site has a login. Hosts that do not check logins read only 1. */
+  formatVersion: z.literal([1, 2]),
+  served: hostedSiteSchema,
   /** Time at which its host names were claimed last, in ms: of two sites with one name the later one has it. */
   claimedAt: z.number(),
   /** Time at which it was gone, in ms. */
@@ -91,11 +93,21 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
   /** True if the current deployment was announced while the feed was followed, so that its lag says something. */
   let isAnnounced = false;
   let saved: Promise<void> = Promise.resolve();
+  let writtenLogin = JSON.stringify(first.served.login);
 
   const hosted: HostedSite = {
     versions: {
       active: () => parts?.versions.active(),
       older: () => parts?.versions.older() ?? [],
+    },
+    get id() {
+      return record.served.site;
+    },
+    get login() {
+      return record.served.login;
+    },
+    get keptBy() {
+      return record.served.login === undefined ? 'public' : 'private';
     },
     get siteUrl() {
       return record.served.address;
@@ -140,18 +152,25 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
 
   const isLarge = (): boolean => record.served.sizeBytes > largeBytes;
 
-  /** Stores the record after those before it. A failure is logged, and the site is served; only a restarted host may then have the older record. */
+  /**
+   * Stores the record after those before it. A failure is logged, and the site is served; a restarted host may then have the older record, or none if
+   * that has another login: it must not open the site before it reads the feed.
+   */
   function save(): void {
-    saved = saved.then(writeRecord).catch((error: unknown) => {
+    saved = saved.then(writeRecord).catch(async (error: unknown) => {
       logger.error({ site: record.served.site }, `the record of a site cannot be written: ${messageOf(error)}`);
+      if (JSON.stringify(record.served.login) !== writtenLogin)
+        await rm(join(folder, recordFile), { force: true }).catch(() => {});
     });
   }
 
   async function writeRecord(): Promise<void> {
-    const text = JSON.stringify(record);
+    const { login } = record.served;
+    const text = JSON.stringify({ ...record, formatVersion: login === undefined ? 1 : 2 });
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, `${recordFile}.next`), text);
     await rename(join(folder, `${recordFile}.next`), join(folder, recordFile));
+    writtenLogin = JSON.stringify(login);
   }
 
   const isServed = ({ id, source }: ServedVersion): boolean =>
@@ -341,6 +360,11 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
       isAnnounced = announced;
       deploySoon();
       leadBack(served);
+    },
+    /** Takes the login of an event whose other parts cannot be read. */
+    close(login: ServedLogin): void {
+      record = { ...record, served: { ...record.served, login } };
+      save();
     },
     /** Takes the first deployment of a site that was not here before. */
     begin(announced: boolean): void {

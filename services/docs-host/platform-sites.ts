@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import type { ServedSite } from '#shared/interfaces/http/sites.ts';
+import type { ServedLogin, ServedSite } from '#shared/interfaces/http/sites.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
@@ -25,7 +25,16 @@ const folderName = (site: string): string => sha256Of(site).slice(0, 32);
 export async function openPlatformSites(
   root: string,
   tools: SitesTools,
-  { trustProxy, goneMs = keptGoneMs }: { trustProxy: readonly string[]; goneMs?: number | undefined },
+  {
+    trustProxy,
+    loginHost,
+    goneMs = keptGoneMs,
+  }: {
+    trustProxy: readonly string[];
+    /** Host name where readers of all sites return from the provider. */
+    loginHost?: string | undefined;
+    goneMs?: number | undefined;
+  },
 ) {
   const { lists, logger } = tools;
   const sites = new Map<string, PlatformSite>();
@@ -73,6 +82,9 @@ export async function openPlatformSites(
         known.apply(served, wasWhole);
         claim(known, served.hosts);
       }
+    },
+    onRefused(name: string, login: ServedLogin): void {
+      sites.get(name)?.close(login);
     },
     onGone(name: string): void {
       const site = sites.get(name);
@@ -125,17 +137,23 @@ export async function openPlatformSites(
 
   await openStored();
 
-  const hosted: HostedSites = {
+  const hosted = {
     lists,
     areNamed: true,
     platform: tools.platform,
-    at(request: IncomingMessage): HostedSite | NoSite {
+    at(request: IncomingMessage): HostedSite | NoSite | 'login' {
       const host = requestedHost(request, forwardedHost(request));
       if ('status' in host) return host;
       request.url = host.target;
-      return claims.get(host.name)?.at(-1)?.hosted ?? noSuchSite;
+      if (host.name === loginHost) return 'login';
+      return hosted.named(host.name) ?? noSuchSite;
     },
-  };
+    nameOf(request: IncomingMessage): string | undefined {
+      const host = requestedHost(request, forwardedHost(request));
+      return 'status' in host ? undefined : host.name;
+    },
+    named: (host: string): HostedSite | undefined => claims.get(host)?.at(-1)?.hosted,
+  } satisfies HostedSites;
 
   return {
     hosted,

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { EndedSessions, ReaderSession } from './ended-sessions.ts';
+import { cookieIn, type Sealer } from './sealed-values.ts';
 import { answerSentence } from './sentence-page.ts';
 
 /** Answers a request that must not continue; else calls `letIn`, now or later. */
@@ -27,6 +28,36 @@ export function answerUnopened(request: IncomingMessage, response: ServerRespons
 export function answerUnknown(request: IncomingMessage, response: ServerResponse, base: string): void {
   response.setHeader('retry-after', '10');
   answerSentence(response, 503, 'Your login cannot be checked now. Try again later.', request, `${base}/`);
+}
+
+/** The sessions of a site, in a sealed cookie. Requests of `ownPaths` are let in by none. */
+type Sessions = {
+  sessions: Sealer<ReaderSession>;
+  cookie: string;
+  ended: EndedSessions;
+  base: string;
+  ownPaths: readonly string[];
+};
+
+/** Lets requests with a session in, at once if it was opened and checked before. `stop` answers those without one. */
+export function sessionGate(
+  { sessions, cookie, ended, base, ownPaths }: Sessions,
+  stop: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
+): Gate {
+  return (request, response, letIn) => {
+    const sealed = ownPaths.includes(pathOf(request)) ? undefined : cookieIn(request, cookie);
+    const known = sessions.known(sealed);
+    if (known !== undefined && ended.known(known) === 'lasts') return letIn();
+    const check = async (): Promise<void> => {
+      const session = sealed === undefined ? undefined : await sessions.open(sealed);
+      const state = session === undefined ? 'ended' : await ended.stateOf(session);
+      if (request.socket.destroyed) return;
+      if (state === 'lasts') letIn();
+      else if (state === 'ended') await stop(request, response);
+      else answerUnknown(request, response, base);
+    };
+    void check();
+  };
 }
 
 /** Ends a session for all replicas of the host. False if that failed; then the failure has been answered, and the reader may retry at `logoutPath`. */

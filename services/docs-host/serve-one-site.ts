@@ -3,6 +3,7 @@ import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { BundleOrigin, DocsHostConfig } from './config.ts';
 import { bundleOutcomes, followBundle } from './follow-bundle.ts';
 import { type HostedSites, oneSite } from './host-app.ts';
+import { loginOf } from './login-settings.ts';
 import { servedVersions } from './served-versions.ts';
 import { openSiteFolder } from './site-folder.ts';
 import { versionLists } from './version-lists.ts';
@@ -55,7 +56,10 @@ export async function serveOneSite(
     logger.info({ version: active.id, label }, 'the stored version is served');
   }
   return {
-    sites: oneSite(versions, lists, config.siteUrl),
+    sites: oneSite(versions, lists, {
+      siteUrl: config.siteUrl,
+      keptBy: loginOf(config).kind === 'none' ? 'public' : 'private',
+    }),
     missing: () => (versions.active() === undefined ? (follower.problem() ?? none) : undefined),
     degraded() {
       const problem = follower.problem();

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { loginHostOf, sitesBaseOf } from '#shared/interfaces/http/sites-base.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { DocsHostConfig } from './config.ts';
 import { deploymentQueue } from './deployment-queue.ts';
@@ -47,7 +48,11 @@ export async function servePlatformSites(
   const sites = await openPlatformSites(
     join(dataFolder, 'sites'),
     { ...tools, retries: times.retries ?? usualRetries },
-    { trustProxy: config.trustProxy, goneMs: times.goneMs },
+    {
+      trustProxy: config.trustProxy,
+      loginHost: config.sitesBase === undefined ? undefined : loginHostOf(sitesBaseOf(config.sitesBase)),
+      goneMs: times.goneMs,
+    },
   );
   const feed = followSitesFeed(platform, sites.reader, { logger, signal, times: times.feed });
   metrics.gauge('bindery_docs_host_sites', 'Sites and previews that the host knows.', () => sites.counts().sites);

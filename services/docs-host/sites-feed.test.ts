@@ -24,9 +24,37 @@ test('sites, sites that are gone, and the end of the list are read', () => {
 });
 
 test('properties and events of a newer platform are left out', () => {
-  expect(site({ login: 'none' })).toEqual({ kind: 'site', site: served });
+  expect(site({ ofLater: 1 })).toEqual({ kind: 'site', site: served });
   expect(readFeedEvent({ event: 'counted', data: '{}' })).toEqual({ kind: 'unknown' });
   expect(readFeedEvent({ data: '{}' })).toEqual({ kind: 'unknown' });
+});
+
+const hash = `scrypt:15:8:1:${'a'.repeat(22)}:${'b'.repeat(43)}`;
+const password = { kind: 'password', users: [{ name: 'anna', hash }] };
+
+test('a login is read as it is, and one that cannot be read closes the site', () => {
+  const loginOf = (login: unknown) => {
+    const read = site({ login });
+    return read.kind === 'site' ? read.site.login : read;
+  };
+  const oidc = { kind: 'oidc', groups: ['docs'], emailDomains: [] };
+  expect([loginOf(password), loginOf(oidc), loginOf(undefined)]).toEqual([password, oidc, undefined]);
+  const unreadable = [
+    ...[null, 'none', {}, { kind: 'none' }, { kind: 'saml' }, { ...oidc, groups: 'docs' }, { kind: 'oidc' }],
+    ...[
+      { ...password, users: [] },
+      { ...password, users: [{ name: 'anna' }] },
+    ],
+    { ...password, users: [{ name: 'anna', hash: 'correct horse battery' }] },
+    { ...password, users: [{ name: 'anna', hash: hash.replace('15', '20') }] },
+  ];
+  for (const login of unreadable) expect([login, loginOf(login)]).toEqual([login, { kind: 'closed' }]);
+});
+
+test('an event that is refused still says which login its site has', () => {
+  expect(site({ hosts: [], login: password })).toMatchObject({ kind: 'refused', site: served.site, login: password });
+  expect(site({ hosts: [], login: 7 })).toMatchObject({ kind: 'refused', login: { kind: 'closed' } });
+  expect(site({ hosts: [] })).toMatchObject({ kind: 'refused', login: undefined });
 });
 
 test.each([

@@ -1,7 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createParser } from 'eventsource-parser';
 import { z } from 'zod';
-import { goneSiteSchema, type ServedSite, servedSiteSchema } from '#shared/interfaces/http/sites.ts';
+import {
+  checksLoginsHeader,
+  goneSiteSchema,
+  type ServedLogin,
+  servedLoginSchema,
+  type ServedSite,
+  servedSiteSchema,
+} from '#shared/interfaces/http/sites.ts';
 import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { messageOf, Unavailable } from '#shared/runtime/failures.ts';
 import { firstProblem, problemText } from '#shared/runtime/problem-text.ts';
@@ -15,6 +22,8 @@ import type { SitesPlatform } from './sites-settings.ts';
 /** Receiver of the feed's events, in their order. */
 export type FeedReader = {
   onSite(site: ServedSite): void;
+  /** An event about a site cannot be read, but for its login. */
+  onRefused(site: string, login: ServedLogin): void;
   onGone(site: string): void;
   /** All sites have been named since the connection began; every other one is gone. */
   onWhole(named: ReadonlySet<string>): void;
@@ -35,8 +44,14 @@ const mostRefusalsLogged = 10;
 /** Limit of the sites that one connection names. */
 const mostSites = 200_000;
 
+/** A login that cannot be read, such as one of a newer platform, closes the site. */
+const loginSchema = servedLoginSchema.optional().catch({ kind: 'closed' });
+
+/** A site of the feed, as a host keeps it. */
+export const hostedSiteSchema = servedSiteSchema.extend({ login: loginSchema });
+
 /** The parts of a served site that the host uses as names of folders and hosts, more strictly than clients need. */
-const siteSchema = servedSiteSchema
+const siteSchema = hostedSiteSchema
   .extend({
     site: z.string().max(300),
     address: z.url({ protocol: /^https?$/ }).max(2_000),
@@ -63,7 +78,7 @@ type Read =
   | { kind: 'gone'; site: string }
   | { kind: 'whole' }
   | { kind: 'unknown' }
-  | { kind: 'refused'; why: string; site: string | undefined };
+  | { kind: 'refused'; why: string; site: string | undefined; login?: ServedLogin | undefined };
 
 /** Reads one event. Events of other names are left to newer hosts. Pure. */
 export function readFeedEvent({ event, data }: { event?: string | undefined; data: string }): Read {
@@ -78,8 +93,8 @@ export function readFeedEvent({ event, data }: { event?: string | undefined; dat
   }
   const site = siteSchema.safeParse(value, { error: problemText });
   if (site.success) return { kind: 'site', site: site.data };
-  const about = z.object({ site: z.string() }).safeParse(value).data?.site;
-  return { kind: 'refused', why: firstProblem(site.error, 'the site'), site: about };
+  const about = z.object({ site: z.string(), login: loginSchema }).safeParse(value).data;
+  return { kind: 'refused', why: firstProblem(site.error, 'the site'), site: about?.site, login: about?.login };
 }
 
 /**
@@ -104,7 +119,7 @@ export function followSitesFeed(
     );
     try {
       const { statusCode, headers, body } = await safeRequest(new URL(`${url.replace(/\/+$/, '')}/v1/sites/feed`), {
-        headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream' },
+        headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream', [checksLoginsHeader]: '1' },
         headersTimeout: times.silentMs,
         bodyTimeout: 0,
         signal: ended,
@@ -142,7 +157,9 @@ export function followSitesFeed(
       onEvent(event) {
         const found = readFeedEvent(event);
         if (found.kind === 'refused') {
-          if (found.site !== undefined && named.size < mostSites) named.add(found.site);
+          const { site, login } = found;
+          if (site !== undefined && named.size < mostSites) named.add(site);
+          if (site !== undefined && login !== undefined) reader.onRefused(site, login);
           return refuse(found.why);
         }
         if (found.kind === 'site') {

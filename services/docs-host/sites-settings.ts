@@ -1,6 +1,6 @@
 import { ConfigError } from '#shared/runtime/config.ts';
 import type { DocsHostConfig } from './config.ts';
-import { loginOf } from './login-settings.ts';
+import { sitesLoginsOf } from './login-settings.ts';
 
 /** The platform whose sites a host serves. */
 export type SitesPlatform = { url: string; key: string };
@@ -32,7 +32,10 @@ export function sitesPlatform(config: DocsHostConfig): SitesPlatform | undefined
     BINDERY_SITE_FEATURES: Object.keys(config.features).length > 0,
     BINDERY_SITE_URL: config.siteUrl !== undefined,
     BINDERY_BASE_PATH: config.basePath !== '',
-    BINDERY_LOGIN: loginOf(config).kind !== 'none',
+    BINDERY_LOGIN: config.login !== undefined && config.login !== 'none',
+    BINDERY_LOGIN_USERS: config.loginUsers !== undefined,
+    BINDERY_LOGIN_GROUPS: config.allowedGroups.length > 0,
+    BINDERY_LOGIN_EMAIL_DOMAINS: config.allowedEmailDomains.length > 0,
   };
   const set = Object.entries(ofOneSite).flatMap(([name, isSet]) => (isSet ? [name] : []));
   if (set.length > 0)
@@ -43,5 +46,7 @@ export function sitesPlatform(config: DocsHostConfig): SitesPlatform | undefined
     throw new ConfigError(
       'BINDERY_SITES=platform needs BINDERY_PLATFORM_URL and BINDERY_SITES_KEY, which say whose sites to serve.',
     );
+  // The settings of the logins are checked at the start, too.
+  sitesLoginsOf(config);
   return { url: platformUrl, key: sitesKey };
 }

@@ -51,11 +51,7 @@ export async function swapUnderLoad(folder: string, swaps: number): Promise<Swap
     await writeFile(file, await exampleBundle(name));
     await versions.swap(await stored.add({ key: name }, { place: { kind: 'archive', file }, maxBytes }));
   };
-  const app = hostApp(
-    loadConfig(docsHostSettings, { BINDERY_BUNDLE_PATH: '/none' }),
-    oneSite(versions, lists, undefined),
-    logger,
-  );
+  const app = hostApp(loadConfig(docsHostSettings, { BINDERY_BUNDLE_PATH: '/none' }), oneSite(versions, lists), logger);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const over = new AbortController();
   const problems: string[] = [];

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
-import type { ServedSite } from '#shared/interfaces/http/sites.ts';
+import type { ServedLogin, ServedSite } from '#shared/interfaces/http/sites.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { onLoopback } from './on-loopback.ts';
 
@@ -16,6 +16,9 @@ export type Deployed = {
   liveSince?: string;
   /** Offers of the site beside its pages; none by default. */
   offers?: Pick<ServedSite, 'assistant' | 'counts'>;
+  login?: ServedLogin;
+  /** Protocol and port of its address; by default those of a host on its usual port. */
+  at?: { protocol: 'http' | 'https'; port: number };
   bundle: Buffer;
 };
 
@@ -121,7 +124,9 @@ export async function sitesPlatform() {
     /** Settings of a host that serves the sites of this platform. */
     env: { BINDERY_SITES: 'platform', BINDERY_PLATFORM_URL: listening.url, BINDERY_SITES_KEY: sitesKey },
     /** Makes a bundle the live one of a site or preview, and says so in the feed. */
-    deploy({ organization = 'acme', domain = 'docs', label, bundle, hosts, liveSince, offers }: Deployed): ServedSite {
+    deploy(deployed: Deployed): ServedSite {
+      const { organization = 'acme', domain = 'docs', label, bundle, hosts, liveSince, login, offers } = deployed;
+      const { protocol, port } = deployed.at ?? { protocol: 'http', port: 8090 };
       deployments += 1;
       const sha256 = sha256Of(bundle);
       bundles.set(sha256, bundle);
@@ -133,7 +138,7 @@ export async function sitesPlatform() {
         organization,
         domain,
         ...(label !== undefined && { label }),
-        address: `http://${all[0]}:8090`,
+        address: `${protocol}://${all[0]}:${port}`,
         hosts: all,
         deployment: deployments,
         jobId: `se_${String(deployments).padStart(22, '0')}`,
@@ -142,10 +147,18 @@ export async function sitesPlatform() {
         sizeBytes: bundle.length,
         liveSince: liveSince ?? new Date().toISOString(),
         ...offers,
+        ...(login !== undefined && { login }),
       };
       sites.set(site, served);
       broadcast('site', served);
       return served;
+    },
+    /** Changes the login of a site, without a new version. */
+    setLogin(site: string, login: ServedLogin | undefined): void {
+      const { login: _, ...served } = sites.get(site) ?? {};
+      const changed = { ...served, ...(login !== undefined && { login }) } as ServedSite;
+      sites.set(site, changed);
+      broadcast('site', changed);
     },
     end(site: string): void {
       sites.delete(site);

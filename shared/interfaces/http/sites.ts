@@ -161,7 +161,7 @@ export const deploymentListSchema = z
 export type DeploymentList = z.infer<typeof deploymentListSchema>;
 
 /** The login in front of one live site or preview, as its hosts check it. `closed`: nobody may read. */
-const servedLoginSchema = z.discriminatedUnion('kind', [
+export const servedLoginSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('password'),
     users: z.array(z.object({ name: readerName, hash: passwordHash })).min(1),
