@@ -9,6 +9,9 @@ import { contentLogSubject, exportLogSubject, siteLogSubject } from '#shared/mes
 import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
 import { contentCommit } from '../../test/support/make-commit.ts';
 import { memoryBus } from '../../test/support/memory-bus.ts';
+import { newFolder } from '../../test/support/new-folder.ts';
+import { storeReportedBundle } from '../../test/support/store-reported-bundle.ts';
+import { testObjectStore } from '../../test/support/test-object-store.ts';
 import { testLogger } from '../../test/support/test-logger.ts';
 import { deploy } from './deploy.ts';
 
@@ -27,7 +30,8 @@ const version = (digit: string) => `cv_${digit.repeat(32)}`;
 function deploying() {
   const bus = memoryBus();
   const stop = new AbortController();
-  const context = { bus, clock, random: randomBase62, logger: testLogger, publicUrl: 'http://docs.test/' };
+  const objectStore = testObjectStore(newFolder());
+  const context = { bus, clock, objectStore, random: randomBase62, logger: testLogger, publicUrl: 'http://docs.test/' };
   const start = () => deploy(context, stop.signal);
   const others = [start()];
   onTestFinished(async () => {
@@ -37,6 +41,7 @@ function deploying() {
   const contents = new Map<string, StoredCommit<ContentCommit>>();
   return {
     bus,
+    objectStore,
     publish: async (domain: string, contentVersion: string, label?: string) => {
       const data = { organization, domain, contentVersion, pageCount: 1, fileCount: 1, sizeBytes: 1 };
       const event: ContentEvent = { type: 'ContentPublished', version: 1, data: { ...data, ...(label && { label }) } };
@@ -92,6 +97,36 @@ test('a publication of a domain with a site is exported and goes live; one witho
   await end(deployment.jobId, completed);
   await vi.waitUntil(async () => (await state('docs'))?.deployments[0]?.status === 'live');
   expect(await bus.sites.last(siteLogSubject(organization, 'other'))).toBeUndefined();
+});
+
+test('the findings of an export are shown with its deployment once it is live, and nothing is missing without a report', async () => {
+  const { publish, open, running, job, end, state, objectStore } = deploying();
+  await publish('docs', version('1'));
+  await open('docs');
+  const first = await vi.waitUntil(() => running('docs'));
+  await vi.waitUntil(() => job(first.jobId));
+  const { bundle, planHash, manifestSha256 } = await storeReportedBundle(objectStore);
+  const plan = { planHash, rendererVersion: `rv_${'1'.repeat(16)}`, chunkCount: 1, pageTotal: 1 };
+  await end(first.jobId, { type: 'PagesPlanned', version: 1, data: plan });
+  const { key: bundleKey, sizeBytes, sha256 } = bundle;
+  const made: ExportEvent = {
+    type: 'ExportCompleted',
+    version: 1,
+    data: { bundleKey, sizeBytes, sha256, manifestSha256 },
+  };
+  await end(first.jobId, made);
+  const reported = await vi.waitUntil(async () => {
+    const deployment = (await state('docs'))?.deployments[0];
+    return deployment?.findings === undefined ? undefined : deployment;
+  });
+  expect(reported).toMatchObject({ status: 'live', findings: { errors: 0, warnings: 1 } });
+
+  await publish('docs', version('2'));
+  const second = await vi.waitUntil(() => running('docs'));
+  await vi.waitUntil(() => job(second.jobId));
+  await end(second.jobId, completed);
+  await vi.waitUntil(async () => (await state('docs'))?.deployments[1]?.status === 'live');
+  expect((await state('docs'))?.deployments[1]).not.toHaveProperty('findings');
 });
 
 test('a failed export fails its deployment with the reason of the export, and the next publication is exported', async () => {

@@ -11,11 +11,14 @@ import {
   type ExportOutcome,
   followContent,
   type FollowedContent,
+  reportDeployment,
   runningDeployments,
   settleDeployment,
+  unreportedDeployments,
 } from '#shared/aggregates/site/decide.ts';
 import { type Deployment, siteAggregate, type SiteEvent, type SiteState } from '#shared/aggregates/site/site.ts';
 import type { Commit } from '#shared/contracts/commit.ts';
+import { readReport } from '#shared/export/read-report.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { handleCommand } from '#shared/messaging/log/handle-command.ts';
 import { consume } from '#shared/messaging/queue/consume.ts';
@@ -26,12 +29,14 @@ import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { RetryPolicy } from '#shared/runtime/retry.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { type Clock, hourMs, type RandomDigits } from '#shared/runtime/time-and-ids.ts';
 
 export type DeployerContext = {
   bus: Pick<BusOf<'deployer'>, 'exports' | 'content' | 'sites' | 'deployerReaders' | 'deadLetters' | 'deadLetterLog'>;
   clock: Clock;
   random: RandomDigits;
+  objectStore: ObjectStore;
   logger: Logger;
   /** Address of the platform, which pages ask. */
   publicUrl: string;
@@ -42,6 +47,7 @@ const retry: RetryPolicy = { firstPauseMs: 500, longestPauseMs: 15_000 };
 const slots = 4;
 const previewsEveryMs = hourMs;
 const sitesAtOnce = 4;
+const reportWithinMs = 30_000;
 
 /**
  * The work of the leading deployer, until `signal` aborts: follows contents, exports and sites, and decides what readers see. It holds no state of its
@@ -83,7 +89,7 @@ async function follow(context: DeployerContext, { organization, domain }: SiteId
   if (site?.commit.data.state.isOpen !== true) return;
   const content = await bus.content.last(contentLogSubject(organization, domain), { fromLeader: true });
   const followed = followedContent(content?.commit.data.state);
-  const events = await decide(context, { organization, domain }, cause, (state) =>
+  const { events } = await decide(context, { organization, domain }, cause, (state) =>
     followContent(state, followed, clock.now()),
   );
   if (events.length > 0) crashPoint('after-deployment-request', 'deployer');
@@ -153,7 +159,7 @@ async function requestOne(
 
 const deployer = { kind: 'service', id: 'deployer' } as const;
 
-/** Makes a deployment live or failed when its export has ended. */
+/** Makes a deployment live or failed when its export has ended. Then it reads the report of the export, for which readers do not wait. */
 async function settle(context: DeployerContext, job: ExportCommit): Promise<void> {
   const { state } = job.data;
   const outcome = outcomeOf(job);
@@ -162,10 +168,25 @@ async function settle(context: DeployerContext, job: ExportCommit): Promise<void
   const site = await context.bus.sites.last(siteLogSubject(organization, domain), { fromLeader: true });
   const isAwaited =
     site !== undefined && runningDeployments(site.commit.data.state).some((each) => each.jobId === jobId);
-  if (!isAwaited) return;
-  crashPoint('before-settled', 'deployer');
-  await decide(context, state, job, (current) => settleDeployment(current, jobId, outcome));
-  crashPoint('after-settled', 'deployer');
+  let settled = site?.commit.data.state;
+  if (isAwaited) {
+    crashPoint('before-settled', 'deployer');
+    settled = (await decide(context, state, job, (current) => settleDeployment(current, jobId, outcome))).state;
+    crashPoint('after-settled', 'deployer');
+  }
+  if (settled === undefined || unreportedDeployments(settled, jobId).length === 0) return;
+  const summary = await reportSummary(context, job);
+  if (summary !== undefined) await decide(context, state, job, (current) => reportDeployment(current, jobId, summary));
+}
+
+/** Numbers of findings of an export. Undefined if its report cannot be read: then the deployment is shown without them. */
+async function reportSummary({ objectStore, logger }: DeployerContext, { data: { state } }: ExportCommit) {
+  try {
+    return (await readReport(objectStore, state, AbortSignal.timeout(reportWithinMs)))?.report.summary;
+  } catch (error) {
+    logger.warn({ err: error, jobId: state.jobId }, 'the report of an export could not be read');
+    return undefined;
+  }
 }
 
 function outcomeOf({ data: { state } }: ExportCommit): ExportOutcome | undefined {
@@ -181,20 +202,21 @@ async function decide(
   { organization, domain }: SiteId,
   { id, correlationId, traceparent }: Cause,
   decideOn: (state: SiteState | undefined) => SiteEvent[],
-): Promise<readonly SiteEvent[]> {
-  const { events } = await handleCommand({ log: bus.sites, clock, random }, siteAggregate, {
+): Promise<{ events: readonly SiteEvent[]; state: SiteState | undefined }> {
+  const { events, stored } = await handleCommand({ log: bus.sites, clock, random }, siteAggregate, {
     subject: siteLogSubject(organization, domain),
     decide: decideOn,
     origin: { source: 'deployer', actor: deployer, causationId: id, correlationId, traceparent },
   });
   for (const event of events) logger.info({ ...event.data }, lines[event.type]);
-  return events;
+  return { events, state: stored?.commit.data.state };
 }
 
 const lines: Record<SiteEvent['type'], string> = {
   SiteOpened: 'a site was opened',
   DeploymentRequested: 'a deployment begins',
   DeploymentLive: 'a deployment is live',
+  DeploymentReported: 'the report of a deployment is known',
   DeploymentFailed: 'a deployment failed; readers see the one before',
   PreviewEnded: 'a preview ended',
   SiteClosed: 'a site was closed',

@@ -56,6 +56,9 @@ export function siteAuditEntries(commit: SiteCommit): AuditEntry[] {
         const { deployment, error } = event.data;
         return [{ action: 'deployment.failed', domain, deployment, error: shortened(error), ...about(deployment) }];
       }
+      // Nobody did anything, and the list of deployments shows the numbers.
+      case 'DeploymentReported':
+        return [];
       case 'PreviewEnded':
         return [{ action: 'preview.ended', domain, label: event.data.label }];
     }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { DeploymentList, DeploymentView, SiteView } from '#shared/interfaces/http/sites.ts';
 import { type ServerCommandOptions, wholeNumber, withConnection } from '../command-options.ts';
 import { connect, domainOrLocal } from '../connection.ts';
-import { formatBytes, printable } from '../format.ts';
+import { formatBytes, formatNumber, printable } from '../format.ts';
 import { followDeployments } from '../follow-deployments.ts';
 import { createOutput, textTable } from '../terminal.ts';
 import { DeploymentDidNotSucceed, whenDeployed } from '../when-deployed.ts';
@@ -130,17 +130,24 @@ function sentenceOf({ id, label, status, address, error }: DeploymentView): stri
   return `${subject} is ${status}${address === undefined ? '' : `: ${address}`}`;
 }
 
+const findingsText = ({ errors, warnings }: NonNullable<DeploymentView['findings']>): string =>
+  [counted(errors, 'error'), counted(warnings, 'warning')].filter((text) => text !== '').join(', ') || 'none';
+
+const counted = (count: number, what: string): string =>
+  count === 0 ? '' : `${formatNumber(count)} ${what}${count === 1 ? '' : 's'}`;
+
 /** A table of deployments. Pure. */
 export function deploymentTable(deployments: readonly DeploymentView[]): string {
   if (deployments.length === 0) return 'No deployments.';
   return textTable(
-    ['No.', 'Status', 'Requested (UTC)', 'Took', 'Size', 'Cause', 'Content', 'Address or error'],
+    ['No.', 'Status', 'Requested (UTC)', 'Took', 'Size', 'Findings', 'Cause', 'Content', 'Address or error'],
     deployments.map((each) => [
       String(each.id),
       each.status,
       each.requestedAt.slice(0, 19).replace('T', ' '),
       each.durationMs === undefined ? '' : `${(each.durationMs / 1_000).toFixed(1)} s`,
       each.sizeBytes === undefined ? '' : formatBytes(each.sizeBytes),
+      each.findings === undefined ? '' : findingsText(each.findings),
       `${each.cause}${each.label === undefined ? '' : ` ${printable(each.label)}`}`,
       each.contentVersion.slice(0, 11),
       printable(each.address ?? each.error ?? (each.canRollBack ? 'can be rolled back to' : '')),

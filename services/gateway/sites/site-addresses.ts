@@ -67,8 +67,20 @@ const siteId = (organization: string, domain: string, label: string | undefined)
 
 /** A deployment for clients. Pure. */
 export function deploymentView(base: SitesBase, state: SiteState, deployment: Deployment): DeploymentView {
-  const { number, label, contentVersion, jobId, cause, status, requestedAt, endedAt, sha256, sizeBytes, error } =
-    deployment;
+  const {
+    number,
+    label,
+    contentVersion,
+    jobId,
+    cause,
+    status,
+    requestedAt,
+    endedAt,
+    sha256,
+    sizeBytes,
+    error,
+    findings,
+  } = deployment;
   const isShown = liveDeployments(state).includes(deployment);
   return {
     id: number,
@@ -80,6 +92,7 @@ export function deploymentView(base: SitesBase, state: SiteState, deployment: De
     ...(sha256 === undefined ? {} : { sha256 }),
     ...(sizeBytes === undefined ? {} : { sizeBytes }),
     ...(error === undefined ? {} : { error }),
+    ...(findings === undefined ? {} : { findings }),
     ...(isShown ? { address: addressOf(base, state, label) } : {}),
     canRollBack: state.isOpen && rollbackTargets(state.deployments).includes(deployment),
   };

@@ -123,7 +123,7 @@ export function rollBack(state: SiteState | undefined, site: SiteId, number: num
       `Readers of "${site.domain}" cannot be led back to deployment ${number}. ${numbers === '' ? 'No earlier deployment of the live site is kept.' : `Possible are: ${numbers}.`}`,
     );
   }
-  const { contentVersion, jobId, sha256, sizeBytes } = target;
+  const { contentVersion, jobId, sha256, sizeBytes, findings } = target;
   const deployment = deploymentCount + 1;
   return [
     {
@@ -132,6 +132,7 @@ export function rollBack(state: SiteState | undefined, site: SiteId, number: num
       data: { ...site, deployment, contentVersion, jobId, cause: 'rolled-back' },
     },
     { type: 'DeploymentLive', version: 1, data: { ...site, deployment, sha256, sizeBytes } },
+    ...(findings === undefined ? [] : [reported(site, deployment, findings)]),
   ];
 }
 
@@ -150,6 +151,25 @@ export function settleDeployment(state: SiteState | undefined, jobId: string, ou
       : { type: 'DeploymentLive', version: 1, data: { ...data, ...outcome } };
   });
 }
+
+type Findings = NonNullable<Deployment['findings']>;
+
+/** The deployments of an export that were live, and whose report was not read yet. Pure. */
+export const unreportedDeployments = ({ deployments }: SiteState, jobId: string): Deployment[] =>
+  deployments.filter((each) => each.jobId === jobId && each.sha256 !== undefined && each.findings === undefined);
+
+/** Records the findings in the report of an export. Repeating it changes nothing. */
+export function reportDeployment(state: SiteState | undefined, jobId: string, findings: Findings): SiteEvent[] {
+  if (state === undefined) return [];
+  const { organization, domain } = state;
+  return unreportedDeployments(state, jobId).map(({ number }) => reported({ organization, domain }, number, findings));
+}
+
+const reported = (site: SiteId, deployment: number, { errors, warnings }: Findings): SiteEvent => ({
+  type: 'DeploymentReported',
+  version: 1,
+  data: { ...site, deployment, errors, warnings },
+});
 
 /** The deployments whose exports have to be requested, or have been. Pure. */
 export const runningDeployments = ({ deployments }: SiteState): Deployment[] =>

@@ -7,6 +7,7 @@ import {
   mostPreviews,
   openSite,
   type SiteSettings,
+  reportDeployment,
   rollBack,
   runningDeployments,
   settleDeployment,
@@ -47,6 +48,7 @@ function siteOf() {
     follow: (seen: FollowedContent, at = now) => apply(followContent(state, seen, at)),
     complete: (number: number) =>
       apply(settleDeployment(state, jobOf(number), { sha256: 'a'.repeat(64), sizeBytes: number })),
+    report: (number: number) => apply(reportDeployment(state, jobOf(number), { errors: 1, warnings: number })),
     fail: (number: number) => apply(settleDeployment(state, jobOf(number), { error: 'One page failed.' })),
     rollBack: (number: number) => apply(rollBack(state, site, number)),
     again: () => apply(deployAgain(state, site)),
@@ -249,4 +251,22 @@ test('a login for previews leaves the live site open', () => {
   const login: SiteLogin = { kind: 'oidc', protects: 'previews', groups: ['docs'], emailDomains: [] };
   expect([loginInFront(login, true), loginInFront(login, false)]).toEqual([login, undefined]);
   expect(loginInFront({ ...login, protects: 'all' }, false)).toMatchObject({ groups: ['docs'] });
+});
+
+test('findings belong to deployments that were live, are recorded once, and stay with the content after a rollback', () => {
+  const { open, follow, complete, report, rollBack: back, current } = siteOf();
+  open();
+  follow(content(1));
+  expect(report(1)).toEqual([]);
+  complete(1);
+  expect(report(1)).toEqual(['DeploymentReported']);
+  expect(report(1)).toEqual([]);
+  follow(content(2));
+  complete(2);
+  expect(back(1)).toEqual(['DeploymentRequested', 'DeploymentLive', 'DeploymentReported']);
+  expect(current().deployments.map(({ number, findings }) => [number, findings])).toEqual([
+    [1, { errors: 1, warnings: 1 }],
+    [2, undefined],
+    [3, { errors: 1, warnings: 1 }],
+  ]);
 });

@@ -42,6 +42,8 @@ const event = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
     data: z.object({ organization: organizationId, domain: domainSlug, ...data }),
   });
 
+const findingCounts = { errors: z.int().min(0), warnings: z.int().min(0) };
+
 /** Number of a deployment of a domain: 1, 2, … over all its labels. */
 const deployment = z.int().min(1);
 
@@ -67,6 +69,8 @@ export const siteEventSchema = z.discriminatedUnion('type', [
   }),
   event('DeploymentLive', { deployment, sha256: sha256Hex, sizeBytes: z.int().min(0) }),
   event('DeploymentFailed', { deployment, error: z.string() }),
+  /** Numbers of findings in the report of its export. It follows `DeploymentLive`, so that readers need not wait for it. */
+  event('DeploymentReported', { deployment, ...findingCounts }),
   event('PreviewEnded', { label: contentLabel }),
   event('SiteClosed', {}),
 ]);
@@ -96,6 +100,8 @@ const deploymentSchema = z.object({
   sha256: sha256Hex.optional(),
   sizeBytes: z.int().min(0).optional(),
   error: z.string().optional(),
+  /** Numbers of findings in the report of its export; absent until the report was read. */
+  findings: z.object(findingCounts).optional(),
 });
 
 export type Deployment = z.infer<typeof deploymentSchema>;
@@ -189,6 +195,13 @@ function evolve(before: SiteState | undefined, event: SiteEvent, { time }: Event
         (each): Deployment => (each.number === number ? { ...each, status: 'failed', endedAt: time, error } : each),
       );
       return { ...before, deployments: withinLimits(nextRuns(others, failed.label)) };
+    }
+    case 'DeploymentReported': {
+      const { deployment: number, errors, warnings } = event.data;
+      const reported = deployments.map(
+        (each): Deployment => (each.number === number ? { ...each, findings: { errors, warnings } } : each),
+      );
+      return { ...before, deployments: reported };
     }
     case 'PreviewEnded': {
       const { label } = event.data;

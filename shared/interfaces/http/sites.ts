@@ -118,6 +118,8 @@ export const deploymentViewSchema = z
     sizeBytes: z.int().optional(),
     sha256: sha256Hex.optional(),
     error: z.string().optional(),
+    /** Numbers of findings in the report of its export; absent until the report was read. */
+    findings: z.object({ errors: z.int().min(0), warnings: z.int().min(0) }).optional(),
     /** Address at which readers see it; absent if it is not live. */
     address: address.optional(),
     /** True if readers can be led back to it. */
