@@ -52,4 +52,10 @@ export const otherVariables = [
   ],
   ['BINDERY_URL', 'none', 'command line', 'address of the server that commands call'],
   ['BINDERY_KEY', 'none', 'command line', 'API key of commands'],
+  [
+    'BINDERY_SITE_PASSWORD',
+    'none',
+    'command line',
+    'password of the reader in "bindery site open --login password --user"',
+  ],
 ] as const;

@@ -1,22 +1,24 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { DeploymentList, DeploymentView, SiteView } from '#shared/interfaces/http/sites.ts';
 import { type ServerCommandOptions, wholeNumber, withConnection } from '../command-options.ts';
 import { connect, domainOrLocal } from '../connection.ts';
 import { formatBytes, formatNumber, printable } from '../format.ts';
 import { followDeployments } from '../follow-deployments.ts';
+import { loginBody, loginKinds, type LoginOptions, passwordSource, protectedSites } from '../site-login.ts';
 import { createOutput, textTable } from '../terminal.ts';
 import { DeploymentDidNotSucceed, whenDeployed } from '../when-deployed.ts';
 import { servedSentence } from '../when-served.ts';
 
-type OpenOptions = ServerCommandOptions & {
-  name?: string;
-  host?: string[];
-  previews: boolean;
-  assistantKey?: string;
-  assistant: boolean;
-  counts: boolean;
-  wait: boolean;
-};
+type OpenOptions = ServerCommandOptions &
+  LoginOptions & {
+    name?: string;
+    host?: string[];
+    previews: boolean;
+    assistantKey?: string;
+    assistant: boolean;
+    counts: boolean;
+    wait: boolean;
+  };
 type WaitOptions = ServerCommandOptions & { wait: boolean };
 
 const noWait = ['--no-wait', 'do not wait until readers see it'] as const;
@@ -36,15 +38,28 @@ export function siteCommand(program: Command): void {
       'assistant key that pages show, to ask the platform directly and not through their host',
     )
     .option('--no-counts', 'do not count page views and searches')
+    .addOption(
+      new Option('--login <kind>', 'login of readers; without this option it stays as it is').choices(loginKinds),
+    )
+    .option('--user <names...>', 'names that may read, for "--login password"; their passwords are asked for')
+    .option('--passwords-stdin', 'read the passwords from the input, one a line, in the order of the names')
+    .option('--group <groups...>', 'groups at the provider that may read, for "--login oidc"')
+    .option('--email-domain <domains...>', 'domains of addresses that may read, for "--login oidc"')
+    .addOption(
+      new Option('--protect <sites>', 'what the login protects: all, or previews alone').choices(protectedSites),
+    )
     .option(...noWait)
     .action(async (named: string | undefined, options: OpenOptions) => {
       const client = connect(options, 'admin');
       const domain = domainOrLocal(named, options);
       const { name, host: hosts, previews, assistantKey, counts } = options;
       const assistant = assistantKey === undefined ? options.assistant : undefined;
+      const { env: environment, stdin: input, stderr } = process;
+      const passwords = passwordSource(options.passwordsStdin === true, { environment, input, output: stderr });
+      const login = await loginBody(options, passwords);
       const opened = await client.json<SiteView>(sitePath(domain), {
         method: 'PUT',
-        json: { name, hosts, previews, assistant, assistantKey, counts },
+        json: { name, hosts, previews, assistant, assistantKey, counts, login },
       });
       const output = createOutput(options.json);
       const live = options.wait ? await whenDeployed(client, domain, {}) : undefined;
