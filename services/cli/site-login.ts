@@ -54,7 +54,7 @@ function refuse(given: Readonly<Record<string, boolean>>, needed: string): void 
   }
 }
 
-export const passwordVariable = 'BINDERY_SITE_PASSWORD';
+const passwordVariable = 'BINDERY_SITE_PASSWORD';
 
 type Terminal = {
   environment: Readonly<Record<string, string | undefined>>;
