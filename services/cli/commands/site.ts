@@ -139,14 +139,15 @@ async function deploymentBefore({ deployments }: DeploymentList, domain: string)
   return before.id;
 }
 
-function sentenceOf({ id, label, status, address, error }: DeploymentView): string {
+function sentenceOf({ id, label, status, address, error, findings }: DeploymentView): string {
   const subject = `Deployment ${id}${label === undefined ? '' : ` (${printable(label)})`}`;
   if (status === 'failed') return `${subject} failed: ${printable(error ?? 'there is no reason')}`;
-  return `${subject} is ${status}${address === undefined ? '' : `: ${address}`}`;
+  const found = status === 'live' && findings !== undefined ? `, with ${findingsText(findings)}` : '';
+  return `${subject} is ${status}${found}${address === undefined ? '' : `: ${address}`}`;
 }
 
 const findingsText = ({ errors, warnings }: NonNullable<DeploymentView['findings']>): string =>
-  [counted(errors, 'error'), counted(warnings, 'warning')].filter((text) => text !== '').join(', ') || 'none';
+  [counted(errors, 'error'), counted(warnings, 'warning')].filter((text) => text !== '').join(', ') || 'no findings';
 
 const counted = (count: number, what: string): string =>
   count === 0 ? '' : `${formatNumber(count)} ${what}${count === 1 ? '' : 's'}`;
