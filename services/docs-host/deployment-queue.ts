@@ -8,12 +8,16 @@ export type QueuedSite = {
   run(): Promise<void>;
 };
 
-/** Numbers of deployments that run at once. Large bundles have a place of their own, so that small ones never wait for them. */
-export const placesOfDeployments = { small: 2, large: 1 } as const;
+/**
+ * Numbers of deployments that run at once. Large bundles have a place of their own, so that small ones never wait for them. One organization never has all
+ * places of small ones, so that another one need not wait until a deployment of the first ends.
+ */
+export const placesOfDeployments = { small: 3, large: 1 } as const;
 
 /**
  * Runs deployments with at most as many at once as there are places. The next one is that of the organization with the fewest running ones, then of the one
- * that was served least recently, then the one that waited longest: so an organization with a thousand waiting sites delays others by one deployment.
+ * that was served least recently, then the one that waited longest: so an organization with a thousand waiting sites delays no small deployment of another one,
+ * and a large one by one deployment.
  */
 export function deploymentQueue(places: { small: number; large: number } = placesOfDeployments) {
   const waiting = new Map<string, QueuedSite>();
@@ -31,11 +35,15 @@ export function deploymentQueue(places: { small: number; large: number } = place
   function next(): QueuedSite | undefined {
     const free = { true: isFree(true), false: isFree(false) };
     const runningOf = new Map<string, number>();
-    for (const { organization } of running.values())
+    const smallOf = new Map<string, number>();
+    for (const { organization, isLarge } of running.values()) {
       runningOf.set(organization, (runningOf.get(organization) ?? 0) + 1);
+      if (!isLarge) smallOf.set(organization, (smallOf.get(organization) ?? 0) + 1);
+    }
     let best: { entry: QueuedSite; runs: number; at: number } | undefined;
     for (const entry of waiting.values()) {
       if (!free[`${entry.isLarge}`]) continue;
+      if (!entry.isLarge && (smallOf.get(entry.organization) ?? 0) >= Math.max(1, places.small - 1)) continue;
       const runs = runningOf.get(entry.organization) ?? 0;
       const at = servedAt.get(entry.organization) ?? 0;
       if (best === undefined || runs < best.runs || (runs === best.runs && at < best.at)) best = { entry, runs, at };

@@ -7,7 +7,8 @@ import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { giveOrder, siteCrashPlaces } from '../support/chaos/crash-orders.ts';
 import { sendSignal } from '../support/chaos/fault-injection.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
-import { type LiveSite, liveSite, markAt, type SiteHost, sitePathOnly, startSiteHost } from '../support/live-sites.ts';
+import type { HostProcess } from '../support/host-process.ts';
+import { type LiveSite, liveSite, markAt, sitePathOnly, startSiteHost } from '../support/live-sites.ts';
 import { startInstallation, type TestInstallation } from '../support/start-installation.ts';
 
 const minuteMs = 60_000;
@@ -21,7 +22,7 @@ const gatewayPlaces = ['after-host-claims', 'after-site-command'].map((point) =>
 
 describeWithServers(['nats-server'], 'a site while a process dies at a crash point', () => {
   let harness: TestInstallation;
-  let host: SiteHost;
+  let host: HostProcess;
   let site: LiveSite;
   let orders: string;
   /** The marks that readers must see, by host name; undefined where there is no site. */

@@ -4,7 +4,8 @@ import { ApiFailure } from '#services/cli/api-client.ts';
 import { askHost } from '../support/ask-host.ts';
 import { pause, takeNatsAway } from '../support/chaos/fault-injection.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
-import { type LiveSite, liveSite, markAt, type SiteHost, sitePathOnly, startSiteHost } from '../support/live-sites.ts';
+import type { HostProcess } from '../support/host-process.ts';
+import { type LiveSite, liveSite, markAt, sitePathOnly, startSiteHost } from '../support/live-sites.ts';
 import { startInstallation, type TestInstallation } from '../support/start-installation.ts';
 import { bucketOn, startVersityGateway, type VersityGateway } from '../support/start-versitygw.ts';
 
@@ -16,7 +17,7 @@ const name = 'out.localhost';
 describeWithServers(['nats-server', 'versitygw'], 'two hosts of sites while a part of the platform is gone', () => {
   let s3: VersityGateway;
   let harness: TestInstallation;
-  let hosts: SiteHost[] = [];
+  let hosts: HostProcess[] = [];
   let site: LiveSite;
   let shown = '';
   let count = 0;

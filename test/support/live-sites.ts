@@ -1,7 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { execPath } from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiFailure, retryWhileAway } from '#services/cli/api-client.ts';
 import type { PublishedContent } from '#shared/interfaces/http/content.ts';
@@ -11,58 +7,19 @@ import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import { siteLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { packTar } from './archives.ts';
 import { askHost } from './ask-host.ts';
-import { type ServerProcess, startServerProcess } from './server-process.ts';
+import { type HostProcess, startHostProcess } from './host-process.ts';
 import type { TestInstallation } from './start-installation.ts';
 
 /** Leaves out services that a site does not need. */
 export const sitePathOnly = { indexer: 0, assistant: 0, housekeeper: 0 } as const;
 
-const main = join(import.meta.dirname, '../../services/cli/bindery.mjs');
-
-/** A host of all sites of an installation, in a process with a folder of its own. */
-export type SiteHost = {
-  readonly url: string;
-  /** Kills it (SIGKILL), and starts it again on the same folder. */
-  restart(): Promise<void>;
-  /** Kills it, and removes its folder. */
-  end(): Promise<void>;
-};
-
-export async function startSiteHost({ installation }: Pick<TestInstallation, 'installation'>): Promise<SiteHost> {
-  const folder = await mkdtemp(join(tmpdir(), 'bindery-site-host-'));
-  const start = (port: string): Promise<ServerProcess> =>
-    startServerProcess(
-      {
-        program: execPath,
-        args: [main, 'run', 'docs-host'],
-        env: {
-          PATH: process.env.PATH,
-          NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-          BINDERY_DATA: folder,
-          BINDERY_SITES: 'platform',
-          BINDERY_SITES_KEY: installation.secrets.siteKey,
-          BINDERY_PLATFORM_URL: installation.baseUrl,
-          BINDERY_HOST: '127.0.0.1',
-          BINDERY_DOCS_HOST_PORT: port,
-          BINDERY_LOG_LEVEL: 'info',
-        },
-      },
-      /listening at (http:[^"\s]+)/,
-    );
-  let running = await start('0');
-  const url = running.greeting[1] ?? '';
-  return {
-    url,
-    async restart() {
-      await running.kill();
-      running = await start(new URL(url).port);
-    },
-    async end() {
-      await running.kill();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
-}
+/** Starts a host of all sites of an installation. */
+export const startSiteHost = ({ installation }: Pick<TestInstallation, 'installation'>): Promise<HostProcess> =>
+  startHostProcess({
+    BINDERY_SITES: 'platform',
+    BINDERY_SITES_KEY: installation.secrets.siteKey,
+    BINDERY_PLATFORM_URL: installation.baseUrl,
+  });
 
 /** A project of two pages whose text has `mark`. `more`: further files. */
 const markedProject = (mark: string, more: Record<string, string> = {}): Promise<Buffer<ArrayBuffer>> =>
