@@ -121,3 +121,15 @@ test.each([
   expect(environment['BINDERY_DOCS_HOST_HEALTH_PORT']).toBe(set);
   expect(siteHostHealthPort(environment)).toBe(asked);
 });
+
+test('the host of sites gets the secrets of logins that a user has set, and no other', () => {
+  const logins = { BINDERY_OIDC_CLIENT_SECRET: 'of-oidc', BINDERY_LOGIN_SESSION_SECRET: 'of-sessions' };
+  const others = { BINDERY_HASH_KEY: 'other-1', BINDERY_KEY: 'other-2', BINDERY_OPERATOR_TOKEN: 'other-3' };
+  const at = { ...plan, sitesPort: 8090, freeSitesHealthPort: 7777 };
+  const environment = siteHostEnvironment(at, { ...logins, ...others });
+  expect(environment).toMatchObject({ ...logins, BINDERY_SITES_BASE: 'localhost:8090' });
+  for (const value of Object.values(others)) expect(Object.values(environment)).not.toContain(value);
+  expect(siteHostEnvironment(at, { BINDERY_SITES_BASE: 'https://docs.test' })).toMatchObject({
+    BINDERY_SITES_BASE: 'https://docs.test',
+  });
+});

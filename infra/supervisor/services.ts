@@ -131,16 +131,26 @@ function serviceEnvironment(
   return environmentOfService;
 }
 
+/** Secrets that a user may set for the logins of sites. */
+const secretsOfSiteHost: ReadonlySet<string> = new Set([
+  'BINDERY_OIDC_CLIENT_SECRET',
+  'BINDERY_LOGIN_SESSION_SECRET',
+  'BINDERY_REDIS_PASSWORD',
+]);
+
 /** The environment of the host of sites, which is no service of the bus: it follows the gateway with a key. */
 export function siteHostEnvironment(
   { dataFolder, publicUrl, host, secrets, sitesPort, freeSitesHealthPort }: InstallationPlan,
   environment: Record<string, string | undefined>,
 ): Record<string, string> {
   const chosen = Object.entries(environment).flatMap(([name, value]): [string, string][] =>
-    passedOn.test(name) && value !== undefined && !isSecret(name) ? [[name, value]] : [],
+    passedOn.test(name) && value !== undefined && (!isSecret(name) || secretsOfSiteHost.has(name))
+      ? [[name, value]]
+      : [],
   );
   return {
     MALLOC_ARENA_MAX: '2',
+    BINDERY_SITES_BASE: `localhost:${sitesPort}`,
     ...Object.fromEntries(chosen),
     BINDERY_DATA: dataFolder,
     BINDERY_SITES: 'platform',
