@@ -113,7 +113,11 @@ function serviceEnvironment(
   if (service === 'gateway') {
     own.BINDERY_HOST = plan.host;
     own.BINDERY_PORT = String(plan.gatewayPort);
-    if (plan.sitesPort !== undefined) own.BINDERY_SITES_BASE = `localhost:${plan.sitesPort}`;
+    if (plan.sitesPort !== undefined) {
+      own.BINDERY_SITES_BASE = `localhost:${plan.sitesPort}`;
+      // Readers of the demo, which documents this interface, can try it from its pages.
+      own.BINDERY_PLAYGROUND_ORIGINS = `http://demo.localhost:${plan.sitesPort}`;
+    }
   }
   // The user's settings win, except for those that only the supervisor can know.
   const decided = new Set(['BINDERY_NATS_URL', 'BINDERY_DATA', 'BINDERY_HOST', 'BINDERY_PORT']);

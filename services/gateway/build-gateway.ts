@@ -16,6 +16,7 @@ import type { GatewayContext } from './context.ts';
 import { limitConnections } from './connections.ts';
 import { auditRoutes } from './audit/audit-routes.ts';
 import { contentRoutes } from './content/content-routes.ts';
+import { allowPlaygrounds } from './auth/playground-origins.ts';
 import { apiKeyRoutes } from './directory/api-key-routes.ts';
 import { organizationRoutes } from './directory/organization-routes.ts';
 import { discoveryRoutes } from './discovery/discovery-routes.ts';
@@ -88,6 +89,7 @@ export async function buildGateway(context: GatewayContext, routes = publicRoute
     // Answers are about one caller and one time, unless their route says otherwise.
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   });
+  allowPlaygrounds(app, context.config.playgroundOrigins);
   checkForwarded(app, trustProxy, context.logger);
   limitConnections(app, context);
   addHealthRoutes(app, 'gateway', { ...gatewayHealth(context), isPublic: true });

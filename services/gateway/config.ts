@@ -69,6 +69,14 @@ export const gatewaySettings = {
     ),
     'addresses of published sites that anybody may see, comma-separated; the page at "/" links to them',
   ),
+  playgroundOrigins: setting(
+    'BINDERY_PLAYGROUND_ORIGINS',
+    commaSeparated.refine(
+      (origins) => origins.every((origin) => /^https?:/.test(origin) && URL.parse(origin)?.origin === origin),
+      'must be origins such as https://docs.acme.com, comma-separated',
+    ),
+    'origins of documentation sites whose pages may send requests to every route from a browser, comma-separated; for the playground of API pages about this interface',
+  ),
   sitesBase: setting(
     'BINDERY_SITES_BASE',
     sitesBaseText.default('localhost:8090').transform(sitesBaseOf),

@@ -38,7 +38,10 @@ describeWithServers(['chromium'], 'the demo, served by a documentation host', ()
     listAllFiles(folder);
     const env = { BINDERY_DATA: newFolder(), BINDERY_DOCS_HOST_PORT: '0', BINDERY_BUNDLE_PATH: folder };
     host = await start(loadConfig(docsHostSettings, env), testLogger);
-    await vi.waitFor(async () => expect((await fetch(`${host.url}/readyz`)).status).toBe(200), { timeout: minuteMs });
+    const isReady = async () => {
+      if (!(await fetch(`${host.url}/readyz`)).ok) throw new Error('The host is not ready.');
+    };
+    await vi.waitFor(isReady, { timeout: minuteMs });
   }, 2 * minuteMs);
   afterAll(() => host?.stop());
 

@@ -63,7 +63,17 @@ export function interfaceDescription(): string {
       Object.fromEntries(Object.entries(methods).map(([method, operation]) => [method, forReaders(operation)])),
     ]),
   );
-  const servers = [{ url: 'http://localhost:8080', description: 'The installation of npm start.' }];
+  // Readers with another installation write its address into the form.
+  const servers = [
+    {
+      url: '{scheme}://{host}',
+      description: 'Your installation; by default that of npm start.',
+      variables: {
+        scheme: { default: 'http', enum: ['http', 'https'] },
+        host: { default: 'localhost:8080', description: 'Host name and port of the gateway.' },
+      },
+    },
+  ];
   return `${JSON.stringify({ ...document, servers, paths }, ofTheDemo, 1)}\n`;
 }
 

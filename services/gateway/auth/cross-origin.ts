@@ -6,7 +6,7 @@ import { ApiError } from '#shared/http/errors.ts';
 const preflightSeconds = 86_400;
 
 /** The headers of an answer that scripts of other sites may read. */
-const exposed = [
+export const exposedHeaders = [
   'x-thread-id',
   'x-thread-key',
   'x-vercel-ai-ui-message-stream',
@@ -20,7 +20,7 @@ const exposed = [
 
 /** Before the key is known, any site may read the answer; otherwise it could not read errors. Credentials are never allowed. */
 export function allowAnyOrigin(reply: FastifyReply): void {
-  reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed });
+  reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': exposedHeaders });
 }
 
 /** Checks the origin once the key is known: a key with allowed origins serves only these. A request without `Origin` does not come from a browser. */
