@@ -85,7 +85,7 @@ async function letterFromHistory(stores: LetterStores, id: string): Promise<Dead
   const { service, stream, subject, sequence, reason, at, outcome, decision } = last;
   if (outcome === 'retried' || outcome === 'dropped') return { letter: id, outcome, decision, already: true };
   if (outcome === 'given-up') throw new NoSuchLetter(id);
-  const isOrdered = service === 'projector' && stream !== 'ACCESS';
+  const isOrdered = service === 'projector' && stream !== 'ACCESS' && stream !== 'VIEWS';
   const setAsideAt = at ?? new Date().toISOString();
   return { service, stream, subject, sequence, reason, isOrdered, setAsideAt, state: 'aside', cause: 'poison' };
 }

@@ -24,6 +24,7 @@ import { insightRoutes } from './discovery/insight-routes.ts';
 import { exportRoutes } from './exports/export-routes.ts';
 import { signedDownloadRoutes } from './exports/signed-download.ts';
 import { siteRoutes } from './sites/site-routes.ts';
+import { viewRoutes } from './sites/view-routes.ts';
 import { openApiRoute } from './openapi.ts';
 import { pageRoutes } from './pages/page-routes.ts';
 import { addPublicRoute, type PublicRoute, routeErrors } from './public-route.ts';
@@ -45,6 +46,7 @@ export const publicRoutes: readonly PublicRoute[] = [
   ...contentRoutes,
   ...exportRoutes,
   ...siteRoutes,
+  ...viewRoutes,
   ...auditRoutes,
   ...discoveryRoutes,
   ...insightRoutes,

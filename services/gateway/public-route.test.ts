@@ -105,6 +105,11 @@ const samples = () => ({
 
 const declarations = publicRoutes.map(({ declaration }) => declaration);
 
+const countedDay = {
+  ...{ site: 'acme/docs', day: '2026-03-01', views: 1, paths: [['/', 1]], referred: 0, referrers: [] },
+  ...{ searches: 0, emptySearches: 0, queries: [] },
+};
+
 /** Valid bodies of routes that do not accept the usual one. */
 const bodies: Record<string, object> = {
   'POST /v1/organizations': { name: 'Initech' },
@@ -114,6 +119,7 @@ const bodies: Record<string, object> = {
   'POST /v1/api-keys/:id/rotate': {},
   'PUT /v1/domains/:domain/site': {},
   'POST /v1/sites/links': { site: 'acme/docs', jobId },
+  'POST /v1/sites/views': { source: 'a'.repeat(16), sequence: 1, days: [countedDay] },
   'POST /v1/sites/readers/:org/:domain/search': { query: 'install' },
 };
 

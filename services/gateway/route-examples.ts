@@ -300,6 +300,48 @@ const examples: Readonly<Record<string, RouteExample>> = {
       sha256: hash('a'),
     },
   },
+  countSiteViews: {
+    body: {
+      ...{ source: 'q7Rf2Kx0LmZ9TbYw', sequence: 12 },
+      days: [
+        {
+          ...{ site: 'acme/docs', day: '2026-03-01', views: 7 },
+          paths: [
+            ['/', 4],
+            ['/quickstart', 3],
+          ],
+          ...{ referred: 1, referrers: [['news.example.com', 1]] },
+          ...{ searches: 2, emptySearches: 0, queries: [['install', 2, 0]] },
+        },
+      ],
+    },
+    answer: { accepted: 1, refused: 0 },
+  },
+  readViews: {
+    ...onDomain,
+    query: { from: '2026-02-01', to: '2026-03-01', by: 'path', limit: 2 },
+    answer: {
+      ...{ domain: 'docs', from: '2026-02-01', to: '2026-03-01', total: 1_904, by: 'path' },
+      entries: [
+        { name: '/', views: 812 },
+        { name: '/quickstart', views: 340 },
+      ],
+      other: 752,
+    },
+  },
+  readSearches: {
+    ...onDomain,
+    query: { from: '2026-02-01', to: '2026-03-01', limit: 2 },
+    answer: {
+      ...{ domain: 'docs', from: '2026-02-01', to: '2026-03-01', total: 121, empty: 9 },
+      queries: [
+        { query: 'install', searches: 40, empty: 0 },
+        { query: 'single sign-on', searches: 9, empty: 9 },
+      ],
+      other: 72,
+      days: [{ day: '2026-03-01', searches: 121, empty: 9 }],
+    },
+  },
   findSiteHost: { params: { host: 'docs.acme.com' }, answer: siteHost },
   askSiteHost: { query: { domain: 'docs.acme.com' }, answer: siteHost },
 

@@ -20,7 +20,13 @@ import type { StoredCommit } from '#shared/messaging/log/event-log.ts';
 import { type ReadModels, storesOf } from '#shared/messaging/read-models.ts';
 import { directoryLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { accessRecord, contentCommit, exportCommit, exportState } from '../../test/support/make-commit.ts';
+import {
+  accessRecord,
+  siteViewsRecord,
+  contentCommit,
+  exportCommit,
+  exportState,
+} from '../../test/support/make-commit.ts';
 import { threadWriter } from '../../test/support/make-thread.ts';
 import { runProjections } from '../../test/support/run-projections.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
@@ -56,6 +62,8 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
     await answerQuestions();
     const linkSigner = await stand.connect('link-signer');
     await linkSigner.access.record(accessRecord({ time: '2026-03-01T11:00:00.000Z' }));
+    for (const changes of [{}, { id: 'sv_again' }, { sequence: 2 }])
+      await gateway.views.record(siteViewsRecord(changes));
   });
   afterAll(() => stand.stop());
 
@@ -178,7 +186,7 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
       expect(rebuilt).toMatchObject({ differentCount: 0, different: [] });
       expect(rebuilt.live).not.toBe(before);
       expect(await liveOf(name)).toBe(rebuilt.live);
-      const counts = { exports: jobCount, content: 1, sites: 0, directory: 1, access: 1, conversations: 2 };
+      const counts = { exports: jobCount, content: 1, sites: 0, directory: 1, access: 1, conversations: 2, views: 1 };
       const [primary] = storesOf[name].slice(-1);
       expect(await countOf(projector.generations[rebuilt.live as Generation], primary ?? 'jobStatus')).toBe(
         counts[name],

@@ -5,6 +5,7 @@ import { contentProjection } from './content-projection.ts';
 import { directoryProjection } from './directory-projection.ts';
 import { exportProjection } from './export-projection.ts';
 import { siteProjection } from './site-projection.ts';
+import { viewsProjection } from './views-projection.ts';
 import { leadProjection } from './lead-projection.ts';
 import type { ProjectionSource, ProjectorContext } from './projection.ts';
 
@@ -29,4 +30,5 @@ export const withEachProjection = <T>(work: <M>(source: ProjectionSource<M>) => 
     work(directoryProjection),
     work(accessProjection),
     work(conversationProjection),
+    work(viewsProjection),
   ]);

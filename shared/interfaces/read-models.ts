@@ -177,7 +177,15 @@ export const listedDays = (days: ListDaysDocument | undefined): string[] =>
     .sort();
 
 /** The projections. Each is folded from one stream and rebuilt separately. */
-export const projectionNames = ['exports', 'content', 'directory', 'access', 'conversations', 'sites'] as const;
+export const projectionNames = [
+  'exports',
+  'content',
+  'directory',
+  'access',
+  'conversations',
+  'sites',
+  'views',
+] as const;
 
 export type ProjectionName = (typeof projectionNames)[number];
 

@@ -5,6 +5,7 @@ import type { SiteCommit } from '#shared/aggregates/site/site.ts';
 import type { ThreadCommit } from '#shared/aggregates/thread/thread.ts';
 import type { DeadLetter } from '#shared/contracts/dead-letters.ts';
 import type { AccessRecord, Fact } from '#shared/contracts/export-facts.ts';
+import type { SiteViewsRecord } from '#shared/contracts/site-views.ts';
 import type { BundleTask, RenderTask } from '#shared/contracts/export-tasks.ts';
 import type {
   ActiveJobDocument,
@@ -36,6 +37,8 @@ export type BusParts = {
   threads: EventLog<ThreadCommit>;
   facts: FactLog;
   access: { record(record: AccessRecord): Promise<void> };
+  /** Page views and searches of sites, as hosts count them. */
+  views: { record(record: SiteViewsRecord): Promise<void> };
   tasks: TaskQueue;
   /** Messages that readers of logs set aside. */
   deadLetters: DocumentStore<DeadLetter>;
@@ -60,6 +63,7 @@ export type BusParts = {
     sites(generation: Generation): Promise<DurableReader<SiteCommit>>;
     directory(generation: Generation): Promise<DurableReader<DirectoryCommit>>;
     access(generation: Generation): Promise<DurableReader<AccessRecord>>;
+    views(generation: Generation): Promise<DurableReader<SiteViewsRecord>>;
     conversations(generation: Generation): Promise<DurableReader<ThreadCommit>>;
   };
   /** The read models of the generation that is currently read. */
@@ -103,7 +107,17 @@ export type BusParts = {
 /** The parts that each user gets. `subjects/` grants the rights for them. */
 export const busPartsOf = {
   gateway: [
-    ...(['exports', 'content', 'sites', 'directory', 'facts', 'exportPlaces', 'siteHosts', 'keyUses'] as const),
+    ...([
+      'exports',
+      'content',
+      'sites',
+      'directory',
+      'facts',
+      'exportPlaces',
+      'siteHosts',
+      'keyUses',
+      'views',
+    ] as const),
     ...(['readModels', 'liveUpdates', 'presence'] as const),
   ],
   publisher: ['content'],

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { z } from 'zod';
 import { insightAnswersDocumentSchema, insightBlockSchema, insightFiguresSchema } from '#shared/contracts/insights.ts';
+import { siteViewsDocumentSchema } from '#shared/contracts/site-views.ts';
 import {
   auditDocumentSchema,
   contentDocumentSchema,
@@ -247,6 +248,7 @@ export const readModelTable = {
   usageExports: row('exports', 'usage', usageDocumentSchema, shared('exports.')),
   usageContent: row('content', 'usage', usageDocumentSchema, shared('content.')),
   usageAccess: row('access', 'usage', usageDocumentSchema, shared('access.')),
+  siteViews: row('views', 'views', siteViewsDocumentSchema, { isShared: true }),
   insightAnswers: row('conversations', 'insights', insightAnswersDocumentSchema, parts('answers.')),
   insightAnswerDays: row('conversations', 'insights', listDaysDocumentSchema, shared('days.')),
   insightBlocks: row('conversations', 'insights', insightBlockSchema, { prefix: 'blocks.' }),
@@ -280,6 +282,7 @@ export const storesOf = {
   sites: ['auditSitesDays', 'auditSites', 'sites'],
   directory: ['auditDirectoryDays', 'auditDirectory', 'directoryKeys', 'directoryOrganizations'],
   access: ['auditAccessDays', 'auditAccess', 'usageAccess'],
+  views: ['siteViews'],
   conversations: ['insightAnswerDays', 'insightAnswers', 'insightBlocks', 'usageConversations', 'insightFigures'],
 } as const satisfies Record<ProjectionName, readonly ReadModelName[]>;
 

@@ -11,6 +11,7 @@ import {
   exportJobAggregate,
   type ExportJobState,
 } from '#shared/aggregates/export-job/export-job.ts';
+import type { SiteViewsRecord } from '#shared/contracts/site-views.ts';
 import type { AccessRecord } from '#shared/contracts/export-facts.ts';
 import { nextCommit } from '#shared/messaging/log/commit-chain.ts';
 import type { StoredCommit } from '#shared/messaging/log/event-log.ts';
@@ -83,6 +84,35 @@ export function contentCommit(event: ContentEvent, previous?: StoredCommit<Conte
 }
 
 /** The record of a signed link, at ten o'clock by default. */
+/** A batch of a host: two views and a search on one day. */
+export function siteViewsRecord({
+  day = '2026-03-01',
+  ...changes
+}: Partial<SiteViewsRecord & { day: string }> = {}): SiteViewsRecord {
+  const source = 'a'.repeat(16);
+  const sequence = changes.sequence ?? 1;
+  return {
+    ...{ type: 'SitesViewed', version: 1, id: `sv_${source}.${sequence}`, time: `${day}T11:00:00.000Z` },
+    ...{ organization: 'acme', source, sequence },
+    days: [
+      {
+        ...{
+          domain: 'docs',
+          day,
+          views: 2,
+          paths: [
+            ['/', 1],
+            ['/guides/x', 1],
+          ],
+          referred: 1,
+        },
+        ...{ referrers: [['news.example', 1]], searches: 1, emptySearches: 1, queries: [['install', 1, 1]] },
+      },
+    ],
+    ...changes,
+  };
+}
+
 export function accessRecord(changes: Partial<AccessRecord> = {}): AccessRecord {
   const time = changes.time ?? '2026-03-01T10:00:00.000Z';
   return {

@@ -5,13 +5,14 @@ import type { SiteCommit } from '#shared/aggregates/site/site.ts';
 import type { ThreadCommit } from '#shared/aggregates/thread/thread.ts';
 import type { Commit } from '#shared/contracts/commit.ts';
 import type { AccessRecord, Fact } from '#shared/contracts/export-facts.ts';
+import type { SiteViewsRecord } from '#shared/contracts/site-views.ts';
 import type { BundleTask, PresenceReport, RenderTask } from '#shared/contracts/export-tasks.ts';
 import { type BusConnection, type BusParts, BusUnavailable } from '#shared/messaging/bus.ts';
 import type { DeadLetterRecord } from '#shared/contracts/dead-letters.ts';
 import type { JobStatusDocument } from '#shared/interfaces/read-models.ts';
 import { type BucketMark, readModelsBy } from '#shared/messaging/read-models.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
-import { accessSubject, factSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { accessSubject, factSubject, viewsSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { type MemoryDocuments, memoryDocuments } from './memory-documents.ts';
 import { type MemoryLog, memoryLog, type MemoryReader, memoryReader } from './memory-log.ts';
 
@@ -22,6 +23,7 @@ export type MemoryBus = BusParts &
     recorded: {
       facts: Fact[];
       access: AccessRecord[];
+      views: SiteViewsRecord[];
       deadLetters: DeadLetterRecord[];
       tasks: (RenderTask | BundleTask)[];
     };
@@ -40,7 +42,7 @@ export function memoryBus(): MemoryBus {
   const directory = memoryLog<DirectoryCommit>(gate);
   const sites = memoryLog<SiteCommit>(gate);
   const threads = memoryLog<ThreadCommit>(gate);
-  const recorded: MemoryBus['recorded'] = { facts: [], access: [], deadLetters: [], tasks: [] };
+  const recorded: MemoryBus['recorded'] = { facts: [], access: [], views: [], deadLetters: [], tasks: [] };
   const readers = memoryReaders();
   feed(exports, readers.orchestratorExports, readers.projectorExports, readers.deployerExports);
   feed(content, readers.projectorContent, readers.indexerContent, readers.deployerContent);
@@ -64,6 +66,7 @@ export function memoryBus(): MemoryBus {
         readers.projectorSites.idle(),
         readers.projectorDirectory.idle(),
         readers.projectorAccess.idle(),
+        readers.projectorViews.idle(),
         readers.projectorConversations.idle(),
       ]);
     },
@@ -86,6 +89,14 @@ export function memoryBus(): MemoryBus {
         recorded.access.push(record);
         const subject = accessSubject(record.organization, record.jobId);
         readers.projectorAccess.push({ subject, sequence: recorded.access.length, value: record });
+      },
+    },
+    views: {
+      record: async (record) => {
+        await gate();
+        recorded.views.push(record);
+        const subject = viewsSubject(record.organization);
+        readers.projectorViews.push({ subject, sequence: recorded.views.length, value: record });
       },
     },
     tasks: {
@@ -121,6 +132,7 @@ export function memoryBus(): MemoryBus {
       sites: async () => readers.projectorSites,
       directory: async () => readers.projectorDirectory,
       access: async () => readers.projectorAccess,
+      views: async () => readers.projectorViews,
       conversations: async () => readers.projectorConversations,
     },
     readModels: generations.blue,
@@ -207,6 +219,7 @@ function memoryReaders() {
     projectorSites: memoryReader<SiteCommit>(),
     projectorDirectory: memoryReader<DirectoryCommit>(),
     projectorAccess: memoryReader<AccessRecord>(),
+    projectorViews: memoryReader<SiteViewsRecord>(),
     projectorConversations: memoryReader<ThreadCommit>(),
     indexerContent: memoryReader<ContentCommit>(),
     deployerContent: memoryReader<ContentCommit>(),

@@ -8,6 +8,7 @@ import { siteAggregate } from '#shared/aggregates/site/site.ts';
 import { threadAggregate } from '#shared/aggregates/thread/thread.ts';
 import { deadLetterSchema } from '#shared/contracts/dead-letters.ts';
 import { storedAccessRecord, storedFact } from '#shared/contracts/export-facts.ts';
+import { storedSiteViewsRecord } from '#shared/contracts/site-views.ts';
 import { storedBundleTask, storedRenderTask } from '#shared/contracts/export-tasks.ts';
 import {
   activeJobDocumentSchema,
@@ -28,6 +29,7 @@ import { projectionTable } from '../subjects/projection-table.ts';
 import { mayAskForState } from '../subjects/permissions.ts';
 import {
   accessSubject,
+  viewsSubject,
   bundleTaskSubject,
   deadLetterSubject,
   factSubject,
@@ -130,6 +132,15 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
         await publishDurably(js, { subject, body: record, messageId: record.id });
       },
     }),
+    views: () => ({
+      async record(record) {
+        await publishDurably(js, {
+          subject: viewsSubject(record.organization),
+          body: record,
+          messageId: `${record.organization}/${record.id}`,
+        });
+      },
+    }),
     tasks: () => ({
       async submit(task) {
         const subject = task.kind === 'bundle' ? bundleTaskSubject : renderTaskSubject(task.rendererVersion);
@@ -160,6 +171,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
       sites: projectionReader('sites', siteAggregate.storedCommit),
       directory: projectionReader('directory', directoryAggregate.storedCommit),
       access: projectionReader('access', storedAccessRecord),
+      views: projectionReader('views', storedSiteViewsRecord),
       conversations: projectionReader('conversations', threadAggregate.storedCommit),
     }),
     readModels: async () => liveReadModels(pointers, await generations()),

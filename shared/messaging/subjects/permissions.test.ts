@@ -6,8 +6,8 @@ test('a change of rights needs a new version, so that servers with the old ones 
   const passwords = Object.fromEntries(serverUsers.map((user) => [user, 'a password']));
   const advice = 'the rights changed: raise "rightsVersion" in permissions.ts, and write both new values here';
   expect({ rightsVersion, rights: sha256Of(natsConfig({ passwords })).slice(0, 16) }, advice).toEqual({
-    rightsVersion: 5,
-    rights: '19d8496dc2123432',
+    rightsVersion: 6,
+    rights: 'ce855198da893d4d',
   });
 });
 

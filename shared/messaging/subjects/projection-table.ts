@@ -8,6 +8,7 @@ export const projectionTable = {
   sites: { stream: 'SITES', durable: 'projector-sites' },
   directory: { stream: 'DIRECTORY', durable: 'projector-directory' },
   access: { stream: 'ACCESS', durable: 'projector-access' },
+  views: { stream: 'VIEWS', durable: 'projector-views' },
   conversations: { stream: 'CONVERSATIONS', durable: 'projector-conversations' },
 } as const satisfies Record<ProjectionName, { stream: string; durable: string }>;
 

@@ -2,6 +2,7 @@
 export const exportLogSubject = (organization: string, jobId: string): string => `exports.${organization}.${jobId}.log`;
 export const factSubject = (organization: string, jobId: string): string => `facts.${organization}.${jobId}`;
 export const accessSubject = (organization: string, jobId: string): string => `access.${organization}.${jobId}`;
+export const viewsSubject = (organization: string): string => `views.${organization}`;
 export const contentLogSubject = (organization: string, domain: string): string =>
   `content.${organization}.${domain}.log`;
 export const siteLogSubject = (organization: string, domain: string): string => `sites.${organization}.${domain}.log`;

@@ -19,6 +19,7 @@ test('a log keeps its messages permanently, for days, or until a worker has take
     EXPORTS: ['log', undefined],
     FACTS: ['log', 7],
     ACCESS: ['log', 400],
+    VIEWS: ['log', 400],
     CONTENT: ['log', undefined],
     SITES: ['log', undefined],
     DIRECTORY: ['log', undefined],
@@ -32,7 +33,7 @@ test('a log keeps its messages permanently, for days, or until a worker has take
 });
 
 test('every read model has a second generation with the same settings', () => {
-  const readModels = ['job-status', 'job-list', 'audit', 'usage', 'insights', 'sites', 'directory'];
+  const readModels = ['job-status', 'job-list', 'audit', 'usage', 'insights', 'views', 'sites', 'directory'];
   const others = ['projections', 'rebuilds', 'dead-letters', 'active-jobs', 'export-places', 'site-hosts', 'key-uses'];
   expect(blueNames).toEqual([...readModels, ...others, 'conversation-sizes', 'readiness', 'leases']);
   for (const name of readModels) {
@@ -88,6 +89,7 @@ test('each reader has one consumer for a stream, and messages in flight come aga
     `projector-sites${generation} SITES sites.*.*.log projector 30 5000`,
     `projector-directory${generation} DIRECTORY directory.*.log projector 30 5000`,
     `projector-access${generation} ACCESS access.*.* projector 30 5000`,
+    `projector-views${generation} VIEWS views.* projector 30 5000`,
     `projector-conversations${generation} CONVERSATIONS threads.*.*.* projector 30 5000`,
   ];
   expect(rows).toEqual([
@@ -101,7 +103,7 @@ test('each reader has one consumer for a stream, and messages in flight come aga
     'deployer-sites SITES sites.*.*.log deployer 5 1000',
     'bundle TASKS tasks.bundle bundler 5 1000',
   ]);
-  expect(durableRows.filter(({ remade }) => remade === true)).toHaveLength(12);
+  expect(durableRows.filter(({ remade }) => remade === true)).toHaveLength(14);
   expect(durableRows.flatMap(({ name, formerly }) => (formerly === undefined ? [] : [[name, formerly]]))).toEqual([
     ['indexer-publications', ['indexer-content']],
   ]);

@@ -1,6 +1,7 @@
 import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import { projectionTable } from './projection-table.ts';
 import { conversationsKeptDays } from '#shared/contracts/insights.ts';
+import { viewsKeptDays } from '#shared/contracts/site-views.ts';
 import { generations, inGeneration } from '#shared/interfaces/read-models.ts';
 
 const services = [
@@ -123,6 +124,11 @@ export const streamRows: readonly StreamRow[] = [
     auditors: ['operator', 'auditor'],
     keptDays: accessKeptDays,
   }),
+  stream('VIEWS', ['views.*'], {
+    writers: ['gateway'],
+    auditors: ['operator'],
+    keptDays: viewsKeptDays,
+  }),
   stream('CONTENT', ['content.*.*.log'], {
     writers: ['publisher', 'indexer'],
     last: ['publisher', 'indexer', 'gateway', 'projector', 'housekeeper', 'deployer'],
@@ -194,6 +200,10 @@ const blueRows: readonly BucketRow[] = [
       kept: `can be rebuilt at any time; its entries of a day expire after ${conversationsKeptDays} days`,
     },
   ),
+  readModel('views', '<org>.<domain>.<day>', {
+    byKey: ['gateway'],
+    kept: `can be rebuilt at any time; the sums of a day expire after ${viewsKeptDays} days`,
+  }),
   readModel('sites', '<org>.<domain>', { readers: ['gateway', 'projector', 'auditor'] }),
   readModel('directory', 'org.<org>, key.<sha256>, content.<org>.<domain>', {
     readers: ['gateway', 'projector', 'assistant', 'auditor'],

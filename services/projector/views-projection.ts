@@ -1,0 +1,107 @@
+import {
+  type CountedDay,
+  dayOfViewsKey,
+  siteViewsKey,
+  type SiteViewsDocument,
+  type SiteViewsRecord,
+  viewsKeptDays,
+} from '#shared/contracts/site-views.ts';
+import { dayMs } from '#shared/runtime/time-and-ids.ts';
+import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';
+import type { ReadModels } from '#shared/messaging/read-models.ts';
+import { type ProjectionSource, updateDocument } from './projection.ts';
+
+/**
+ * Page views and searches of sites: one document for each domain and day. A batch that comes again changes nothing, because the document names the batches
+ * in its sums.
+ */
+export const viewsProjection: ProjectionSource<SiteViewsRecord> = {
+  name: 'views',
+  shape: 1,
+  isUnordered: true,
+  openReader: (bus, generation) => bus.projectionReaders.views(generation),
+  into: ({ siteViews }) => ({
+    async fold({ organization, source, sequence, days }) {
+      for (const { domain, ...counted } of days) {
+        await updateDocument(siteViews, siteViewsKey(organization, domain, counted.day), (before) =>
+          withCounted(before ?? nothing, { source, sequence }, counted),
+        );
+      }
+    },
+    finish: async () => {},
+  }),
+  expire: async (generations, { now }) => {
+    for (const models of generations) await expireViews(models, now);
+  },
+};
+
+/** Removes the documents of days whose first batches may have expired in the log: a rebuild could not make them again. */
+export async function expireViews({ siteViews }: Pick<ReadModels, 'siteViews'>, now: Date): Promise<void> {
+  // The clock of a host may be ahead, so the first batch of a day may be from the day before.
+  const firstDay = firstKeptDay(new Date(now.getTime() + dayMs), viewsKeptDays);
+  for (const key of await siteViews.keys()) if (dayOfViewsKey(key) < firstDay) await siteViews.remove(key);
+}
+
+const nothing: SiteViewsDocument = {
+  ...{ views: 0, paths: [], referred: 0, referrers: [] },
+  ...{ searches: 0, emptySearches: 0, queries: [], sources: [] },
+};
+
+/** Limits of a document. Lists are cut when they exceed one by a quarter, so that not each batch cuts them. */
+const most = { paths: 1_000, referrers: 200, queries: 300, sources: 32, sequences: 16 };
+
+type Batch = Pick<SiteViewsRecord, 'source' | 'sequence'>;
+
+/** The sums with a batch; undefined if it is in them. What lists lose stays in the sums of all. Pure. */
+export function withCounted(
+  before: SiteViewsDocument,
+  batch: Batch,
+  counted: CountedDay,
+): SiteViewsDocument | undefined {
+  const sources = withBatch(before.sources, batch);
+  if (sources === undefined) return undefined;
+  return {
+    views: sumOf(before.views, counted.views),
+    paths: withEntries(before.paths, counted.paths, most.paths),
+    referred: sumOf(before.referred, counted.referred),
+    referrers: withEntries(before.referrers, counted.referrers, most.referrers),
+    searches: sumOf(before.searches, counted.searches),
+    emptySearches: sumOf(before.emptySearches, counted.emptySearches),
+    queries: withEntries(before.queries, counted.queries, most.queries),
+    sources,
+  };
+}
+
+const sumOf = (a: number, b: number): number => Math.min(a + b, Number.MAX_SAFE_INTEGER);
+
+type Entry = readonly [name: string, ...counts: number[]];
+
+function withEntries<E extends [string, number] | [string, number, number]>(
+  before: readonly E[],
+  added: readonly E[],
+  limit: number,
+): E[] {
+  const sums = new Map<string, Entry>(before.map((entry) => [entry[0], entry]));
+  for (const [name, ...counts] of added as readonly Entry[]) {
+    const [, ...known] = sums.get(name) ?? [name];
+    sums.set(name, [name, ...counts.map((count, at) => sumOf(known[at] ?? 0, count))]);
+  }
+  const sorted = [...sums.values()].sort((a, b) => (b[1] ?? 0) - (a[1] ?? 0) || (a[0] < b[0] ? -1 : 1));
+  return (sorted.length > limit * 1.25 ? sorted.slice(0, limit) : sorted) as unknown as E[];
+}
+
+/**
+ * The sources with a batch; undefined if it was counted before. Batches of a source arrive nearly in order, so its last few sequences tell a new one from
+ * one that came again. Pure.
+ */
+function withBatch(
+  sources: SiteViewsDocument['sources'],
+  { source, sequence }: Batch,
+): SiteViewsDocument['sources'] | undefined {
+  const known = sources.find((each) => each.source === source) ?? { source, after: 0, sequences: [] };
+  if (sequence <= known.after || known.sequences.includes(sequence)) return undefined;
+  const sequences = [...known.sequences, sequence].sort((a, b) => a - b);
+  const dropped = sequences.splice(0, Math.max(0, sequences.length - most.sequences));
+  const others = sources.filter((each) => each.source !== source);
+  return [...others, { source, after: dropped.at(-1) ?? known.after, sequences }].slice(-most.sources);
+}

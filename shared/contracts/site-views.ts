@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { domainSlug, organizationId, timestamp } from './identifiers.ts';
+import { storedMessage } from './upcast.ts';
+
+/** Retention of counted page views and searches. */
+export const viewsKeptDays = 400;
+
+/** Limits of one day of one site in a batch, and of the texts in it. */
+export const mostCounted = { paths: 1_000, referrers: 200, queries: 300 };
+const longest = { path: 200, referrer: 100, query: 80 };
+const mostInBatch = 1_000_000;
+
+const count = z.int().min(0).max(mostInBatch);
+/** Path of a page as in its address, such as `/guides/x`. */
+export const countedPath = z
+  .string()
+  .max(longest.path)
+  .regex(/^\/[!"$->@-~]*$/, 'must be an encoded path without a query');
+/** Host name of the page with the link, without a port. */
+export const countedReferrer = z
+  .string()
+  .max(longest.referrer)
+  .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/, 'must be a host name in lower case');
+/** Searched words, as `countedQueryOf` writes them. */
+export const countedQuery = z
+  .string()
+  .min(1)
+  .max(longest.query)
+  .regex(/^[^\u0000-\u001f\u007f]+$/, 'must be one line');
+
+/**
+ * The page views and searches of one day (UTC) of a site. The lists have the most frequent entries; sums count all. Paths and referrers are counted apart,
+ * so nothing says which page a reader of another site came to.
+ */
+export const countedDaySchema = z.strictObject({
+  day: z.iso.date(),
+  views: count,
+  paths: z.array(z.tuple([countedPath, count])).max(mostCounted.paths),
+  /** Views that followed a link of another site. */
+  referred: count,
+  referrers: z.array(z.tuple([countedReferrer, count])).max(mostCounted.referrers),
+  searches: count,
+  /** Searches that found nothing. */
+  emptySearches: count,
+  /** Query, searches, searches that found nothing. */
+  queries: z.array(z.tuple([countedQuery, count, count])).max(mostCounted.queries),
+});
+
+export type CountedDay = z.infer<typeof countedDaySchema>;
+
+/** Identity of a host's process that counts. */
+export const countingSource = z.string().regex(/^[0-9A-Za-z]{16}$/, 'must be 16 letters or digits');
+
+/**
+ * A batch of counts from a host of sites, as far as it concerns one organization (`views.<org>`, kept 400 days). A host may send a batch more than once; the
+ * source and its sequence identify it.
+ */
+export const siteViewsRecordSchema = z.object({
+  type: z.literal('SitesViewed'),
+  version: z.literal(1),
+  id: z.string(),
+  time: timestamp,
+  organization: organizationId,
+  source: countingSource,
+  sequence: z.int().min(1),
+  days: z.array(countedDaySchema.extend({ domain: domainSlug })).min(1),
+});
+
+export type SiteViewsRecord = z.infer<typeof siteViewsRecordSchema>;
+export const storedSiteViewsRecord = storedMessage(siteViewsRecordSchema, {});
+
+const sum = z.int().min(0);
+
+/** Bucket `views`, key `<org>.<domain>.<yyyy-mm-dd>`: the sums of a day. Entries are sorted by their counts, then by their names. */
+export const siteViewsDocumentSchema = z.object({
+  views: sum,
+  paths: z.array(z.tuple([z.string(), sum])),
+  referred: sum,
+  referrers: z.array(z.tuple([z.string(), sum])),
+  searches: sum,
+  emptySearches: sum,
+  queries: z.array(z.tuple([z.string(), sum, sum])),
+  /** The batches that are in the sums, by their source, the latest source last. `after`: batches up to this sequence are refused. */
+  sources: z.array(z.object({ source: z.string(), after: sum, sequences: z.array(sum) })),
+});
+
+export type SiteViewsDocument = z.infer<typeof siteViewsDocumentSchema>;
+
+export const siteViewsKey = (organization: string, domain: string, day: string): string =>
+  `${organization}.${domain}.${day}`;
+
+/** The day in the key of a document of views. */
+export const dayOfViewsKey = (key: string): string => key.split('.')[2] ?? '';
+
+/**
+ * A query as it is counted: one line in lower case without spaces around it, cut to 80 characters. Words that may name a person or open something, such as
+ * addresses, long numbers and keys, are replaced by `…`. Undefined if nothing is left. Pure.
+ */
+export function countedQueryOf(text: string): string | undefined {
+  const words = text
+    .slice(0, 1_000)
+    .normalize('NFC')
+    .toLowerCase()
+    .replaceAll(/[\u0000-\u001f\u007f\u2028\u2029]/g, ' ')
+    .split(/\s+/)
+    .filter((word) => word !== '')
+    .map((word) => (isPrivate(word) ? '…' : word));
+  const query = words.join(' ').slice(0, longest.query).toWellFormed().trim();
+  return query === '' || /^[… ]+$/.test(query) ? undefined : query;
+}
+
+const isPrivate = (word: string): boolean =>
+  /.@./.test(word) || /\d{6,}/.test(word.replaceAll(/[-./()+]/g, '')) || (word.length > 24 && /\d/.test(word));
