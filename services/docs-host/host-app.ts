@@ -10,7 +10,7 @@ import Fastify, {
 import { LRUCache } from 'lru-cache';
 import { checkForwarded } from '#shared/http/forwarded-address.ts';
 import { endSlowClients, headerTimeouts } from '#shared/http/slow-bodies.ts';
-import { encodePath } from '#shared/docs/render/bundle-paths.ts';
+import { encodePath, pageAddress } from '#shared/docs/render/bundle-paths.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import {
@@ -31,12 +31,14 @@ import { configPath, isSearchIndex, mayBeVersioned } from './hosted-types.ts';
 import { loginGate } from './login-gate.ts';
 import { loginOf, sitesLoginsOf } from './login-settings.ts';
 import { addPlatformRoutes, type AskedSite, askedOfSites, oneAsked } from './platform-proxy.ts';
+import { isPageView, referrerOf } from './page-views.ts';
 import { previewHeaders } from './preview-note.ts';
 import { readerAddresses } from './reader-address.ts';
 import type { Gate } from './reader-gate.ts';
 import type { ServedVersion, ServedVersions } from './served-versions.ts';
 import { type ClosedSite, type NamedSites, siteGates } from './site-gates.ts';
 import { answerSentence } from './sentence-page.ts';
+import type { SiteCounts } from './site-counts.ts';
 import type { SitesPlatform } from './sites-settings.ts';
 import type { HostedFile, VersionList } from './version-list.ts';
 import { DamagedVersion, type VersionLists } from './version-lists.ts';
@@ -58,6 +60,8 @@ export type HostedSite = ClosedSite & {
   readonly asks: AskedSite | undefined;
   /** Caches that may store answers: behind a login no shared one. */
   readonly keptBy: KeptBy;
+  /** The identity and host names of the site, if its page views and searches are counted. */
+  readonly counted: { site: string; hosts: readonly string[] } | undefined;
   /** Called with the id of a version that cannot be read as it was written. */
   onDamaged(version: string): void;
 };
@@ -77,6 +81,8 @@ export type HostedSites = NamedSites & {
   areNamed: boolean;
   /** The platform that pages of sites ask through this host; undefined: each site has settings of its own. */
   platform?: SitesPlatform;
+  /** Counts of the sites whose page views and searches are counted. */
+  counts?: SiteCounts;
 };
 
 /** The only site of a host, for every request. */
@@ -86,7 +92,7 @@ export function oneSite(
   { siteUrl, keptBy = 'public' }: { siteUrl?: string | undefined; keptBy?: KeptBy } = {},
 ): HostedSites {
   // Every byte is checked at the start, so later damage is answered as any other failure.
-  const about = { id: '', login: undefined, siteUrl, keptBy, isPreview: false, asks: undefined };
+  const about = { id: '', login: undefined, siteUrl, keptBy, isPreview: false, asks: undefined, counted: undefined };
   const site: HostedSite = { ...about, versions, onDamaged() {} };
   return { lists, at: () => site, areNamed: false, nameOf: () => undefined, named: () => undefined };
 }
@@ -100,13 +106,17 @@ export function hostApp(
 ): FastifyInstance {
   const asksOf = (request: IncomingMessage): AskedSite | undefined => {
     const site = sites.at(request);
-    return site !== 'login' && 'versions' in site ? site.asks : undefined;
+    if (site === 'login' || !('versions' in site) || site.asks === undefined) return undefined;
+    const { asks, counted } = site;
+    const { counts } = sites;
+    if (counted === undefined || counts === undefined) return asks;
+    return { ...asks, onSearch: (query, isEmpty, reader) => counts.searched(counted.site, query, isEmpty, reader) };
   };
   const loggerInstance: FastifyBaseLogger = logger;
   const { trustProxy, basePath: base } = config;
   const platform = askedPlatform(config);
   const hasHealth = config.healthPort === undefined;
-  const answer = siteAnswers(config, sites.lists, platform, logger);
+  const answer = siteAnswers(config, sites, platform, logger);
   const gates = sites.areNamed ? gatesOfSites() : undefined;
   const gateOfOne = sites.areNamed ? undefined : loginGate(loginOf(config), ended, logger);
 
@@ -196,7 +206,12 @@ const isGone = (request: IncomingMessage): boolean => request.socket.destroyed |
 /** An address as it was resolved: for one that names a file, the file. */
 type Resolved = { asked: Asked; file?: HostedFile | undefined };
 
-function siteAnswers(config: DocsHostConfig, lists: VersionLists, platform: AskedPlatform | undefined, logger: Logger) {
+function siteAnswers(
+  config: DocsHostConfig,
+  { lists, counts }: HostedSites,
+  platform: AskedPlatform | undefined,
+  logger: Logger,
+) {
   const { basePath: base } = config;
   const answerFile = fileAnswers(config.memoryMegabytes * 1_000_000);
   type MadeScript = { siteUrl: string | undefined; domain: string | undefined; script: Promise<Buffer> };
@@ -370,7 +385,15 @@ function siteAnswers(config: DocsHostConfig, lists: VersionLists, platform: Aske
     const answer = { caching: 'revalidate', contentVersion, keptBy } as const;
     if (twin !== undefined && markdown !== undefined)
       return answerFile(request, response, { version, path: twin, file: markdown }, answer);
-    return answerFile(request, response, { version, path, file }, answer);
+    const answered = answerFile(request, response, { version, path, file }, answer);
+    const { counted } = site;
+    if (counted === undefined || counts === undefined || !file.isPage || !isPageView(request)) return answered;
+    const onAnswered = (): void => {
+      if (response.statusCode !== 200 && response.statusCode !== 304) return;
+      counts.viewed(counted.site, pageAddress(path.slice(0, -'.html'.length)), referrerOf(request, counted.hosts));
+    };
+    if (answered === undefined) return onAnswered();
+    return answered.then(onAnswered);
   }
 
   function answerMissing(

@@ -5,6 +5,7 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { readerAddressHeader } from '#shared/interfaces/http/assistant.ts';
 import { addressGroup } from '#shared/http/rate-limit.ts';
+import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { AskedPlatform } from './config.ts';
 import { safeRequest } from './download-bundle.ts';
@@ -35,10 +36,19 @@ type Asked = {
   key: string;
   /** True for the origin of a page of the site. */
   isOwn: (origin: string, host: string) => boolean;
+  onSearch?: OnSearch | undefined;
 };
 
 /** A site of a platform whose pages ask through this host, with the host names of its pages. */
-export type AskedSite = { organization: string; domain: string; hosts: readonly string[] };
+export type AskedSite = {
+  organization: string;
+  domain: string;
+  hosts: readonly string[];
+  onSearch?: OnSearch;
+};
+
+/** Called with each answered search: its query, true if nothing was found, and a text that tells its reader from others. */
+type OnSearch = (query: string, isEmpty: boolean, reader: string) => void;
 
 /** Finds the site that a request asks; undefined: there is none, or it does not ask. */
 type AskedBy = {
@@ -79,12 +89,13 @@ export function askedOfSites(
     of(request, asked, [, route]) {
       const site = siteOf(request);
       if (site?.domain !== asked) return undefined;
-      const { organization, domain, hosts } = site;
+      const { organization, domain, hosts, onSearch } = site;
       return {
         site: `${organization}/${domain}`,
         upstream: `${withoutSlash(url)}/v1/sites/readers/${organization}/${domain}/${route}`,
         key,
         isOwn: (origin) => hosts.includes(URL.parse(origin)?.hostname ?? ''),
+        onSearch: route === 'search' ? onSearch : undefined,
       };
     },
   };
@@ -201,7 +212,17 @@ function metered(payload: RequestPayload, bodies: ReaderShares, reader: string, 
   return meter;
 }
 
-async function passOn(request: FastifyRequest, reply: FastifyReply, { upstream, key }: Asked): Promise<void> {
+/** Characters of an answer that show if it is an empty list. */
+const longestEmptyAnswer = 100;
+
+function queryIn(body: Buffer): string | undefined {
+  const asked = jsonIn(body.toString('utf8'));
+  return typeof asked === 'object' && asked !== null && 'query' in asked && typeof asked.query === 'string'
+    ? asked.query
+    : undefined;
+}
+
+async function passOn(request: FastifyRequest, reply: FastifyReply, { upstream, key, onSearch }: Asked): Promise<void> {
   const gone = new AbortController();
   // Fastify, the pipeline and this code all listen for the end, which exceeds Node's limit for a suspected leak.
   reply.raw.setMaxListeners(20);
@@ -236,6 +257,16 @@ async function passOn(request: FastifyRequest, reply: FastifyReply, { upstream, 
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
   });
+  if (onSearch !== undefined && answer.statusCode === 200) {
+    const query = queryIn(request.body as Buffer);
+    let beginning = '';
+    answer.body.on('data', (chunk: Buffer) => {
+      if (beginning.length < longestEmptyAnswer) beginning += chunk.toString('latin1', 0, longestEmptyAnswer);
+    });
+    answer.body.once('end', () => {
+      if (query !== undefined) onSearch(query, /^\s*\[\s*\]\s*$/.test(beginning), addressGroup(request.ip));
+    });
+  }
   // If the reader disconnects or the answer breaks off, the other side is closed as well.
   await pipeline(answer.body, reply.raw).catch(() => {});
 }

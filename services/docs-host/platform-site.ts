@@ -120,6 +120,10 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
       // The platform answers from the live content, which must not appear on a preview.
       return assistant === true && label === undefined ? { organization, domain, hosts } : undefined;
     },
+    get counted() {
+      const { site, hosts, label, counts } = record.served;
+      return counts === true && label === undefined ? { site, hosts } : undefined;
+    },
     onDamaged,
   };
 

@@ -8,6 +8,7 @@ import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { HostedSite, HostedSites, NoSite } from './host-app.ts';
 import { type PlatformSite, platformSite, readSiteRecord, type SitesTools } from './platform-site.ts';
 import { forwardedHosts, requestedHost } from './requested-host.ts';
+import type { SiteCounts } from './site-counts.ts';
 import type { FeedReader } from './sites-feed.ts';
 
 /** Time for which the folder of a site that is gone stays: it may come back, with all its versions. */
@@ -27,10 +28,12 @@ export async function openPlatformSites(
   tools: SitesTools,
   {
     trustProxy,
+    counts,
     loginHost,
     goneMs = keptGoneMs,
   }: {
     trustProxy: readonly string[];
+    counts: SiteCounts;
     /** Host name where readers of all sites return from the provider. */
     loginHost?: string | undefined;
     goneMs?: number | undefined;
@@ -141,6 +144,7 @@ export async function openPlatformSites(
     lists,
     areNamed: true,
     platform: tools.platform,
+    counts,
     at(request: IncomingMessage): HostedSite | NoSite | 'login' {
       const host = requestedHost(request, forwardedHost(request));
       if ('status' in host) return host;

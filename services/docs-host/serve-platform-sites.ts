@@ -10,6 +10,8 @@ import { openPlatformSites } from './platform-sites.ts';
 import type { ServedSource, SourceParts } from './serve-one-site.ts';
 import { type FeedTimes, followSitesFeed } from './sites-feed.ts';
 import type { SitesPlatform } from './sites-settings.ts';
+import { type CountTimes, sendCounts } from './send-counts.ts';
+import { siteCounts } from './site-counts.ts';
 import { versionLists } from './version-lists.ts';
 
 const usualRetries: DeploymentRetries = {
@@ -21,7 +23,13 @@ const sweepMs = 15_000;
 const lagBuckets = [0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 30, 60, 300];
 
 /** Waiting times that tests shorten. */
-export type SitesTimes = { feed?: FeedTimes; retries?: DeploymentRetries; sweepMs?: number; goneMs?: number };
+export type SitesTimes = {
+  feed?: FeedTimes;
+  retries?: DeploymentRetries;
+  sweepMs?: number;
+  goneMs?: number;
+  counts?: CountTimes;
+};
 
 /** Serves all sites and previews of a platform. */
 export async function servePlatformSites(
@@ -45,15 +53,20 @@ export async function servePlatformSites(
   );
   const maxBytes = config.maxBundleMegabytes * 1_000_000;
   const tools = { platform, lists, queue, logger, signal, maxBytes, onOutcome, onSwapped };
+  const counts = siteCounts();
   const sites = await openPlatformSites(
     join(dataFolder, 'sites'),
     { ...tools, retries: times.retries ?? usualRetries },
     {
       trustProxy: config.trustProxy,
+      counts,
       loginHost: config.sitesBase === undefined ? undefined : loginHostOf(sitesBaseOf(config.sitesBase)),
       goneMs: times.goneMs,
     },
   );
+  const sending = sendCounts(platform, counts, {
+    ...{ folder: join(dataFolder, 'counts'), logger, signal, times: times.counts },
+  });
   const feed = followSitesFeed(platform, sites.reader, { logger, signal, times: times.feed });
   metrics.gauge('bindery_docs_host_sites', 'Sites and previews that the host knows.', () => sites.counts().sites);
   metrics.gauge(
@@ -85,15 +98,17 @@ export async function servePlatformSites(
         : `no site is here, and the platform has not named any: ${feed.problem()}`,
     degraded() {
       const feedProblem = feed.problem();
+      const countsProblem = sending.problem();
       const [first, ...others] = sites.problems();
       const more = others.length === 0 ? '' : ` So do ${others.length} more sites.`;
       return {
         ...(feedProblem !== undefined && { feed: feedProblem }),
+        ...(countsProblem !== undefined && { counts: countsProblem }),
         ...(first !== undefined && { sites: `${first.site}: ${first.problem}${more}` }),
       };
     },
     follow: async () => {
-      await Promise.all([feed.follow(), sites.checkAll(), sweepRegularly()]);
+      await Promise.all([feed.follow(), sites.checkAll(), sweepRegularly(), sending.follow()]);
       await sites.saved();
     },
   };

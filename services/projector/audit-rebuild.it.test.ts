@@ -101,7 +101,7 @@ describeWithServers(['nats-server'], 'audit and usage', () => {
         sites: async (generation) => withLosses(await readers.sites(generation)),
         directory: async (generation) => withLosses(await readers.directory(generation)),
         access: async (generation) => withLosses(await readers.access(generation)),
-        views: readers.views,
+        views: async (generation) => await readers.views(generation),
         conversations: async (generation) => withLosses(await readers.conversations(generation)),
       },
     };

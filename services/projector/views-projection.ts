@@ -52,7 +52,7 @@ const most = { paths: 1_000, referrers: 200, queries: 300, sources: 32, sequence
 
 type Batch = Pick<SiteViewsRecord, 'source' | 'sequence'>;
 
-/** The sums with a batch; undefined if it is in them. What lists lose stays in the sums of all. Pure. */
+/** The sums with a batch; undefined if it is in them. Entries that lists lose stay in the sums of all. Pure. */
 export function withCounted(
   before: SiteViewsDocument,
   batch: Batch,

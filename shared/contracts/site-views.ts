@@ -22,7 +22,7 @@ export const countedReferrer = z
   .max(longest.referrer)
   .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/, 'must be a host name in lower case');
 /** Searched words, as `countedQueryOf` writes them. */
-export const countedQuery = z
+const countedQuery = z
   .string()
   .min(1)
   .max(longest.query)

@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
+import type { SiteViewsBody } from '#shared/interfaces/http/site-views.ts';
 import type { ServedLogin, ServedSite } from '#shared/interfaces/http/sites.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { onLoopback } from './on-loopback.ts';
@@ -40,6 +41,7 @@ export async function sitesPlatform() {
   const feeds = new Set<ServerResponse>();
   const requests: string[] = [];
   const questions: Question[] = [];
+  const batches: SiteViewsBody[] = [];
   let deployments = 0;
   const state = {
     /** Answer of the feed instead of its events. */
@@ -49,6 +51,8 @@ export async function sitesPlatform() {
     bundle: undefined as LinkAnswer | undefined,
     /** Answer to questions of readers. */
     found: '[]',
+    /** Status of the answer to batches, instead of taking them. */
+    views: undefined as number | undefined,
     /** False: no comments are sent, and new connections get no events. */
     isSilent: false,
   };
@@ -88,6 +92,11 @@ export async function sitesPlatform() {
       questions.push({ path, headers, body: await body() });
       return void response.writeHead(200, { 'content-type': 'application/json' }).end(state.found);
     }
+    if (method === 'POST' && path === '/v1/sites/views') {
+      if (state.views !== undefined) return void response.writeHead(state.views).end('{"error":"No.","code":"no"}');
+      batches.push((await body()) as SiteViewsBody);
+      return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"accepted":1,"refused":0}');
+    }
     const [, name = '', sha256 = ''] = /^\/bundles\/(.+)\/([0-9a-f]+)$/.exec(path) ?? [];
     const served = sites.get(name);
     const bundle = bundles.get(sha256);
@@ -118,6 +127,8 @@ export async function sitesPlatform() {
     /** Methods and paths of all requests. */
     requests,
     questions,
+    /** Batches of page views and searches that it has taken. */
+    batches,
     downloads: (): number => requests.filter((each) => each.startsWith('GET /bundles/')).length,
     state,
     sites,

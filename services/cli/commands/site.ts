@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import type { Searches, Views } from '#shared/interfaces/http/site-views.ts';
 import type { DeploymentList, DeploymentView, SiteView } from '#shared/interfaces/http/sites.ts';
 import { type ServerCommandOptions, wholeNumber, withConnection } from '../command-options.ts';
 import { connect, domainOrLocal } from '../connection.ts';
@@ -21,6 +22,11 @@ type OpenOptions = ServerCommandOptions &
   };
 type WaitOptions = ServerCommandOptions & { wait: boolean };
 
+type ViewsOptions = ServerCommandOptions & { by?: string; from?: string; to?: string; limit?: number };
+
+const fromDay = ['--from <day>', 'first day (UTC), such as 2026-03-01; by default 29 days before the last'] as const;
+const toDay = ['--to <day>', 'last day (UTC); by default today'] as const;
+const mostEntries = ['--limit <count>', 'most entries', wholeNumber(1, 1_000)] as const;
 const noWait = ['--no-wait', 'do not wait until readers see it'] as const;
 
 export function siteCommand(program: Command): void {
@@ -116,6 +122,35 @@ export function siteCommand(program: Command): void {
         `Back at deployment ${to}. ${await servedSentence(shown.address ?? '', shown.contentVersion)}`,
       );
     });
+
+  withConnection(site.command('views'))
+    .description('page views of a site, by day, path or referrer')
+    .argument('[domain]', 'slug or host name of the domain')
+    .addOption(
+      new Option('--by <order>', 'the entries of the list; by default days').choices(['day', 'path', 'referrer']),
+    )
+    .option(...fromDay)
+    .option(...toDay)
+    .option(...mostEntries)
+    .action(async (named: string | undefined, { by, from, to, limit, ...options }: ViewsOptions) => {
+      const domain = domainOrLocal(named, options);
+      const query = { by, from, to, limit: limit?.toString() };
+      const views = await connect(options, 'admin').json<Views>(`${domainPath(domain)}/views`, { query });
+      createOutput(options.json).result(views, viewsTable(views));
+    });
+
+  withConnection(site.command('searches'))
+    .description('what readers of a site searched for, and how often nothing was found')
+    .argument('[domain]', 'slug or host name of the domain')
+    .option(...fromDay)
+    .option(...toDay)
+    .option(...mostEntries)
+    .action(async (named: string | undefined, { from, to, limit, ...options }: ViewsOptions) => {
+      const domain = domainOrLocal(named, options);
+      const query = { from, to, limit: limit?.toString() };
+      const searches = await connect(options, 'admin').json<Searches>(`${domainPath(domain)}/searches`, { query });
+      createOutput(options.json).result(searches, searchesTable(searches));
+    });
 }
 
 async function showDeployments(named: string | undefined, options: ServerCommandOptions): Promise<void> {
@@ -169,4 +204,30 @@ export function deploymentTable(deployments: readonly DeploymentView[]): string 
       printable(each.address ?? each.error ?? (each.canRollBack ? 'can be rolled back to' : '')),
     ]),
   );
+}
+
+/** A table of page views. Pure. */
+export function viewsTable({ by, from, to, total, direct, entries, other }: Views): string {
+  const named = { day: 'Day', path: 'Path', referrer: 'Referrer' } as const;
+  const rest: [string, number][] = [
+    ...(direct === undefined ? [] : [['(none, or the site itself)', direct] as [string, number]]),
+    ...(other === 0 ? [] : [['(others)', other] as [string, number]]),
+  ];
+  const rows = [...entries.map(({ name, views }): [string, number] => [name, views]), ...rest];
+  const said = `${total} page views from ${from} to ${to} (UTC).`;
+  if (total === 0) return said;
+  const table = textTable(
+    [named[by], 'Views'],
+    rows.map(([name, views]) => [printable(name), String(views)]),
+  );
+  return `${table}\n${said}`;
+}
+
+/** A table of searches. Pure. */
+export function searchesTable({ from, to, total, empty, queries, other }: Searches): string {
+  const said = `${total} searches from ${from} to ${to} (UTC), ${empty} of them found nothing.`;
+  if (total === 0) return said;
+  const rows = queries.map((each) => [printable(each.query), String(each.searches), String(each.empty)]);
+  const rest = other === 0 ? [] : [['(others)', String(other), '']];
+  return `${textTable(['Words', 'Searches', 'Found nothing'], [...rows, ...rest])}\n${said}`;
 }
