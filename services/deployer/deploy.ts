@@ -18,7 +18,7 @@ import {
 } from '#shared/aggregates/site/decide.ts';
 import { type Deployment, siteAggregate, type SiteEvent, type SiteState } from '#shared/aggregates/site/site.ts';
 import type { Commit } from '#shared/contracts/commit.ts';
-import { readReport } from '#shared/export/read-report.ts';
+import { readFindings } from '#shared/export/read-report.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { handleCommand } from '#shared/messaging/log/handle-command.ts';
 import { consume } from '#shared/messaging/queue/consume.ts';
@@ -47,7 +47,7 @@ const retry: RetryPolicy = { firstPauseMs: 500, longestPauseMs: 15_000 };
 const slots = 4;
 const previewsEveryMs = hourMs;
 const sitesAtOnce = 4;
-const reportWithinMs = 30_000;
+const findingsWithinMs = 10_000;
 
 /**
  * The work of the leading deployer, until `signal` aborts: follows contents, exports and sites, and decides what readers see. It holds no state of its
@@ -159,7 +159,7 @@ async function requestOne(
 
 const deployer = { kind: 'service', id: 'deployer' } as const;
 
-/** Makes a deployment live or failed when its export has ended. Then it reads the report of the export, for which readers do not wait. */
+/** Makes a deployment live or failed when its export has ended. Then it reads how many findings the export has, for which readers do not wait. */
 async function settle(context: DeployerContext, job: ExportCommit): Promise<void> {
   const { state } = job.data;
   const outcome = outcomeOf(job);
@@ -175,16 +175,17 @@ async function settle(context: DeployerContext, job: ExportCommit): Promise<void
     crashPoint('after-settled', 'deployer');
   }
   if (settled === undefined || unreportedDeployments(settled, jobId).length === 0) return;
-  const summary = await reportSummary(context, job);
-  if (summary !== undefined) await decide(context, state, job, (current) => reportDeployment(current, jobId, summary));
+  const findings = await findingsOf(context, job);
+  if (findings !== undefined)
+    await decide(context, state, job, (current) => reportDeployment(current, jobId, findings));
 }
 
-/** Numbers of findings of an export. Undefined if its report cannot be read: then the deployment is shown without them. */
-async function reportSummary({ objectStore, logger }: DeployerContext, { data: { state } }: ExportCommit) {
+/** Numbers of findings of an export. Undefined if they cannot be read: then the deployment is shown without them. */
+async function findingsOf({ objectStore, logger }: DeployerContext, { data: { state } }: ExportCommit) {
   try {
-    return (await readReport(objectStore, state, AbortSignal.timeout(reportWithinMs)))?.report.summary;
+    return await readFindings(objectStore, state, AbortSignal.timeout(findingsWithinMs));
   } catch (error) {
-    logger.warn({ err: error, jobId: state.jobId }, 'the report of an export could not be read');
+    logger.warn({ err: error, jobId: state.jobId }, 'the findings of an export could not be read');
     return undefined;
   }
 }

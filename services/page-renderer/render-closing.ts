@@ -83,6 +83,7 @@ async function makeSegment(
   const shorts = shortTexts(context.objectStore, organization, parts, { anew, signal });
   const request = { kind: 'closing', model: index.model, plan: plainPlan, runCount } as const;
   let lost: number[] = [];
+  let findings: SegmentSidecar['findings'];
   /** Keeps the error itself, because the child knows only its message. */
   let unanswered: unknown;
   try {
@@ -114,6 +115,7 @@ async function makeSegment(
           const options = { deadlineMs: closingDeadlineMs, affinity: organization, signal, answers };
           const response = await runChild(context.pool, request, options);
           lost = parts.lost();
+          ({ findings } = response);
           if (lost.length === 0 && unanswered !== undefined) throw unanswered;
           if (answers.missing().join() !== response.lost.join())
             throw new ChildMisbehaved('it reported other segments as lost');
@@ -130,7 +132,8 @@ async function makeSegment(
       { withPieces: true },
     );
     await shorts.store();
-    return { kind: 'made', details: { ...summary, madeFrom: segmentsDigest(parts.segments) } };
+    const details = { ...summary, madeFrom: segmentsDigest(parts.segments), ...(findings && { findings }) };
+    return { kind: 'made', details };
   } catch (error) {
     if (lost.length > 0) return { kind: 'lost', chunks: lost };
     if (error instanceof TextsLost) return { kind: 'lost', chunks: [error.segment] };

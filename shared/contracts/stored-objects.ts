@@ -246,6 +246,8 @@ export const segmentSidecarSchema = z.object({
    * so the closing segment of an earlier content version shares most pieces.
    */
   pieces: z.array(z.tuple([z.int().min(1), sha256Hex])).optional(),
+  /** Present in a closing segment: numbers of findings in the report of the export, so that they are known without inflating it. */
+  findings: z.object({ errors: z.int().min(0), warnings: z.int().min(0) }).optional(),
 });
 
 export type SegmentSidecar = z.infer<typeof segmentSidecarSchema>;
@@ -263,6 +265,7 @@ export const segmentDigestSchema = z.looseObject(
     sizeBytes: true,
     madeFrom: true,
     pieces: true,
+    findings: true,
   }).shape,
 );
 

@@ -4,7 +4,7 @@ import { DamagedObject, type ObjectStore } from '#shared/storage/object-store.ts
 import { newFolder } from '../../test/support/new-folder.ts';
 import { storedReport, storeReportedBundle } from '../../test/support/store-reported-bundle.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
-import { readReport } from './read-report.ts';
+import { readFindings, readReport } from './read-report.ts';
 
 const organization = 'acme';
 const open = new AbortController().signal;
@@ -53,6 +53,14 @@ test.each([
   await lose(job.closingKey, job.planHash);
   expect((await readReport(objectStore, job, open))?.report).toEqual(storedReport);
   expect(opened).toContain(job.bundle.key);
+});
+
+test('the numbers of findings are known without reading the segment or the bundle', async () => {
+  const job = await stored();
+  expect(await readFindings(objectStore, job, open)).toEqual({ errors: 0, warnings: 1 });
+  expect(opened).toEqual([sidecarKey(organization, job.closingKey)]);
+  await objectStore.remove(sidecarKey(organization, job.closingKey));
+  expect(await readFindings(objectStore, job, open)).toBeUndefined();
 });
 
 test('there is no report once the bundle is removed, also while its segments are kept', async () => {

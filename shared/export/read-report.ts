@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { z } from 'zod';
 import { diagnosticSchema } from '#shared/contracts/diagnostic.ts';
-import { exportPlanSchema, planKey, segmentKey } from '#shared/contracts/stored-objects.ts';
+import { exportPlanSchema, planKey, type SegmentDigest, segmentKey } from '#shared/contracts/stored-objects.ts';
 import { jsonIn, sha256Of } from '#shared/runtime/canonical-json.ts';
 import { DamagedObject, type ObjectStore } from '#shared/storage/object-store.ts';
 import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
@@ -102,6 +102,19 @@ export async function readReport(
   return found;
 }
 
+/**
+ * Numbers of findings in the report of an export, from the sidecar of its closing segment, without the report. Undefined if the sidecar is gone, or an
+ * earlier version wrote it.
+ */
+export async function readFindings(
+  objectStore: ObjectStore,
+  { organization, planHash }: Pick<ReportedJob, 'organization' | 'planHash'>,
+  signal: AbortSignal,
+): Promise<SegmentDigest['findings']> {
+  if (planHash === undefined) return undefined;
+  return (await closingDigest(objectStore, organization, planHash, signal))?.digest.findings;
+}
+
 /** The closing segment as a bundle of its own; undefined if it cannot be read any more. */
 async function closingSegment(
   objectStore: ObjectStore,
@@ -109,13 +122,19 @@ async function closingSegment(
   planHash: string,
   signal: AbortSignal,
 ): Promise<Readable | undefined> {
+  const found = await closingDigest(objectStore, organization, planHash, signal);
+  if (found === undefined) return undefined;
+  const { closingKey, digest } = found;
+  const key = segmentKey(organization, closingKey);
+  return joinSegments([{ ...digest, key, open: () => objectStore.getStream(key, { signal }) }]);
+}
+
+async function closingDigest(objectStore: ObjectStore, organization: string, planHash: string, signal: AbortSignal) {
   const plan = await getJson(objectStore, planKey(organization, planHash), closingPlanSchema, { signal }).catch(
     unlessBroken,
   );
   const digest = plan && (await readSegmentDigest(objectStore, organization, plan.closingKey));
-  if (plan === undefined || digest === undefined) return undefined;
-  const key = segmentKey(organization, plan.closingKey);
-  return joinSegments([{ ...digest, key, open: () => objectStore.getStream(key, { signal }) }]);
+  return plan === undefined || digest === undefined ? undefined : { closingKey: plan.closingKey, digest };
 }
 
 /** The report of an archive whose manifest has that digest. Undefined if it has none, or another one. */

@@ -44,7 +44,8 @@ export async function storeReportedBundle(
   ];
   for (const { key, bytes, ...facts } of segments) {
     await objectStore.put(segmentKey(organization, key), bytes);
-    const sidecar = { version: 1, ...facts, pages: [], diagnostics: [] };
+    const findings = key === closingKey ? { findings: { errors: 0, warnings: 1 } } : {};
+    const sidecar = { version: 1, ...facts, ...findings, pages: [], diagnostics: [] };
     await objectStore.put(sidecarKey(organization, key), Buffer.from(JSON.stringify(sidecar)));
   }
   const plan = exportPlan({ closingKey, chunks: [{ kind: 'site', key: closingKey }] });

@@ -41,7 +41,11 @@ const filesResponse = z.strictObject({
   kind: z.literal('files'),
   files: z.array(z.strictObject({ path: z.string(), body: bytes })),
 });
-const closedResponse = z.strictObject({ kind: z.literal('closed'), lost: z.array(count) });
+const closedResponse = z.strictObject({
+  kind: z.literal('closed'),
+  lost: z.array(count),
+  findings: z.strictObject({ errors: count, warnings: count }).optional(),
+});
 
 /** Returns the schema and checks for the response to this request. */
 export function expectedResponse<R extends RenderRequest>(request: R): Expected<ResponseTo<R>> {

@@ -48,9 +48,13 @@ const mostNearest = 2_000;
 /**
  * `_bindery/report.json`: the findings of this export for authors. It lists the parts that were left out by code, diagnostics by page, failed pages
  * and broken links. Broken links can be found only when all pages are known, so they are in a separate list; each counts once, as a warning. The
- * summary also counts findings that are not listed. `files`: paths of all files of the bundle.
+ * summary also counts findings that are not listed. `files`: paths of all files of the bundle. `findings`: numbers of the summary.
  */
-export function exportReport(model: SiteModel, site: ReportedSite, files: ReadonlySet<string>): string {
+export function exportReport(
+  model: SiteModel,
+  site: ReportedSite,
+  files: ReadonlySet<string>,
+): { text: string; findings: { errors: number; warnings: number } } {
   const listed: BrokenLink[] = [];
   let brokenCount = 0;
   const fileOf = new Map(model.pages.map(({ path, file }) => [path, file]));
@@ -79,7 +83,8 @@ export function exportReport(model: SiteModel, site: ReportedSite, files: Readon
     site: ofSite,
     pages: Object.fromEntries(site.diagnostics),
   };
-  return `${JSON.stringify(report, null, 1)}\n`;
+  const { errors, warnings } = report.summary;
+  return { text: `${JSON.stringify(report, null, 1)}\n`, findings: { errors, warnings } };
 }
 
 /** Diagnostics of publication about files of the bundle. Others are left out, because they would reveal pages that are not in it. */

@@ -67,7 +67,7 @@ describe.each(Object.entries(forms))('a model with %s', (_name, formOf) => {
     const findings = (shown: string[]): number => {
       const links = { exported: new Set(shown), anchors: new Map<string, Set<string>>(), links: [] };
       const site = { ...links, failed: [], diagnostics: [], tally: new DiagnosticTally(), notListed: 0 };
-      return (JSON.parse(exportReport(model, site, new Set())) as { site: unknown[] }).site.length;
+      return (JSON.parse(exportReport(model, site, new Set()).text) as { site: unknown[] }).site.length;
     };
     expect([findings(['open', 'other']), findings(['open', 'other', 'staff'])]).toEqual([0, 1]);
   });

@@ -98,7 +98,7 @@ test.each([
       },
     ),
   });
-  expect(closed).toEqual({ kind: 'closed', lost: [] });
+  expect(closed).toEqual({ kind: 'closed', lost: [], findings: { errors: 0, warnings: 0 } });
   expect(written[0]).toMatch(/^:is\(.*\) \.mt-1\{margin-top:0\.25rem;\}\n$/);
 });
 

@@ -32,14 +32,17 @@ const readAhead = 2;
 const unlisted = new Set(['_bindery/config.js', '_bindery/manifest.json']);
 
 /**
+ * The outcome of writing a closing segment. `lost`: runs in which a segment has no sidecar; if there are any, the files are incomplete. `findings`:
+ * numbers of findings in the report, once it is written.
+ */
+export type ClosedSite = { lost: number[]; findings?: { errors: number; warnings: number } | undefined };
+
+/**
  * Writes the closing segment: the files that need all pages, the manifest last. It lists every file of the bundle except itself and
  * `_bindery/config.js`. The same sidecars give the same bytes. Memory grows with the number of pages, by a few kilobytes each, but not with their
- * text. `lost`: runs in which a segment has no sidecar; if there are any, the closing segment is incomplete.
+ * text.
  */
-export async function renderClosing(
-  { model, plan, runCount }: ClosingInput,
-  store: ClosingStore,
-): Promise<{ lost: number[] }> {
+export async function renderClosing({ model, plan, runCount }: ClosingInput, store: ClosingStore): Promise<ClosedSite> {
   const site = await readSite(runCount, store);
   if (site.lost.length > 0) return { lost: site.lost };
   const { listed, pages } = site;
@@ -75,7 +78,8 @@ export async function renderClosing(
     if (names.take(path) === undefined) await put(path, pageFeed(model, page));
   }
   // Links may lead to any of the files, so the report is written after them.
-  await put('_bindery/report.json', exportReport(model, { ...site, ...linksOf(site) }, new Set(listed.keys())));
+  const { text, findings } = exportReport(model, { ...site, ...linksOf(site) }, new Set(listed.keys()));
+  await put('_bindery/report.json', text);
   const manifest = {
     formatVersion: 1,
     generator: 'Bindery',
@@ -91,7 +95,7 @@ export async function renderClosing(
       .map(([path, { size, sha256 }]) => ({ path, size, sha256 })),
   };
   await put('_bindery/manifest.json', `${JSON.stringify(manifest, null, 1)}\n`);
-  return { lost: [] };
+  return { lost: [], findings };
 }
 
 /** Facts of a page that are kept until the end. */

@@ -11,7 +11,7 @@ import { drawCard } from './card/draw-card.ts';
 import { PageFailed } from './evaluate/evaluation.ts';
 import type { ClosingPart } from './closing-part.ts';
 import type { ClosingStore, ShortTexts, StoredText } from './closing-store.ts';
-import { type ClosingInput, renderClosing } from './render-closing.ts';
+import { type ClosedSite, type ClosingInput, renderClosing } from './render-closing.ts';
 import { type PageInput, renderFailedPage, renderPage, type RenderedPageFiles } from './render-page.ts';
 import { renderSite } from './site/render-site.ts';
 import type { RenderedFile } from './bundle-paths.ts';
@@ -48,8 +48,7 @@ export type RenderResponse =
   | ({ kind: 'page' } & RenderedPageFiles)
   | ({ kind: 'packed' } & PackedSegment)
   | { kind: 'files'; files: RenderedFile[] }
-  /** `lost`: runs of segments that lack a sidecar; if there are any, the files are incomplete. */
-  | { kind: 'closed'; lost: number[] };
+  | ({ kind: 'closed' } & ClosedSite);
 
 /**
  * A question of a child that renders the closing segment. Each comment names the answer. A file is written by one `begin`, its `bytes` and `texts`,
