@@ -244,6 +244,14 @@ export async function retryWhileAway<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
+/** The answer to a GET, or undefined for 404. Repeats the call as `retryWhileAway`. */
+export async function foundOrNone<T>(client: ApiClient, path: string): Promise<T | undefined> {
+  return await retryWhileAway(() => client.json<T>(path)).catch((error: unknown) => {
+    if (error instanceof ApiFailure && error.status === 404) return undefined;
+    throw error;
+  });
+}
+
 const longestRefusalMs = 120_000;
 const longestPauseMs = 30_000;
 

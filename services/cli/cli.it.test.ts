@@ -128,7 +128,9 @@ test('a failure is a sentence and exit code 1, with --json also JSON', async () 
   expect(lost).toEqual({
     code: 1,
     stdout: '',
-    stderr: expect.stringMatching(/^bindery: The address of the server is not known\./),
+    stderr: expect.stringMatching(
+      /^bindery: The address of the server is not known: there is no installation in the data folder /,
+    ),
   });
   const away = await runCommand(['keys', 'list', '--json', '--url', 'http://127.0.0.1:1', '--key', 'k']);
   expect(away.code).toBe(1);

@@ -43,7 +43,7 @@ export function connect(options: ConnectionOptions, keyKind: 'admin' | 'assistan
   const address = url ?? local?.baseUrl;
   if (address === undefined)
     throw new NotConnected(
-      'The address of the server is not known. Give --url or BINDERY_URL, or start a server here with "npm start".',
+      `The address of the server is not known: there is no installation in the data folder ${dataFolderOf(options)}. Give --url or BINDERY_URL, name another folder with --data or BINDERY_DATA, or start a server here with "npm start".`,
     );
   checkAddress(address);
   const isLocal = local !== undefined && isSameServer(address, local.baseUrl);

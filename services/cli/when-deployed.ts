@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DeploymentList, DeploymentView, SiteView } from '#shared/interfaces/http/sites.ts';
-import { type ApiClient, ApiFailure, retryWhileAway } from './api-client.ts';
+import { type ApiClient, foundOrNone } from './api-client.ts';
 
 /** A deployment failed or took too long. The message tells which. */
 export class DeploymentDidNotSucceed extends Error {
@@ -43,7 +43,7 @@ export async function whenDeployed(
         return found;
       case 'failed':
         throw new DeploymentDidNotSucceed(
-          `Deployment ${found.id} failed, and readers see the one before: ${found.error ?? ''}`,
+          `Deployment ${found.id} failed, and ${readersNow(list, found.label)}: ${found.error ?? ''}`,
         );
       case 'waiting':
       case 'running':
@@ -57,16 +57,14 @@ export async function whenDeployed(
   }
 }
 
+const readersNow = ({ deployments }: DeploymentList, label: string | undefined): string =>
+  deployments.some((each) => each.label === label && each.status === 'live')
+    ? 'readers see the one before'
+    : 'readers see nothing yet';
+
 const hasPreviews = async (client: ApiClient, domain: string): Promise<boolean> =>
-  (await found<SiteView>(client, `/v1/domains/${encodeURIComponent(domain)}/site`))?.previews ?? false;
+  (await foundOrNone<SiteView>(client, `/v1/domains/${encodeURIComponent(domain)}/site`))?.previews ?? false;
 
 async function deploymentsOf(client: ApiClient, domain: string): Promise<DeploymentList | undefined> {
-  return await found<DeploymentList>(client, `/v1/domains/${encodeURIComponent(domain)}/deployments`);
-}
-
-async function found<T>(client: ApiClient, path: string): Promise<T | undefined> {
-  return await retryWhileAway(() => client.json<T>(path)).catch((error: unknown) => {
-    if (error instanceof ApiFailure && error.status === 404) return undefined;
-    throw error;
-  });
+  return await foundOrNone<DeploymentList>(client, `/v1/domains/${encodeURIComponent(domain)}/deployments`);
 }

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { onTestFinished, expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { contentHeader } from '#shared/interfaces/http/sites.ts';
 import { onLoopback } from '../../test/support/on-loopback.ts';
 import { servedSentence } from './when-served.ts';
@@ -36,10 +36,25 @@ test.each([
   async (_what, status, headers) => {
     const server = await onLoopback(createServer((_request, response) => response.writeHead(status, headers).end()));
     onTestFinished(() => server.close());
-    expect(await servedSentence(server.url, contentVersion)).toContain('could not be seen from here');
+    expect(await servedSentence(server.url, contentVersion)).toBe(`Readers who log in see it at ${server.url}`);
   },
   10_000,
 );
+
+test('says that the host refuses, such as for a login without a provider', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const server = await onLoopback(
+    createServer((_request, response) => {
+      vi.advanceTimersByTime(30_000);
+      response.writeHead(503).end();
+    }),
+  );
+  onTestFinished(() => server.close());
+  expect(await servedSentence(server.url, contentVersion)).toContain(
+    `${server.url} (its host answers 503 there, with the reason)`,
+  );
+});
 
 test('does not claim that readers see a site which cannot be reached', async () => {
   const server = await onLoopback(createServer());

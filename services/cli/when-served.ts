@@ -9,24 +9,29 @@ const answerWithinMs = 5_000;
 /** Refusals of a connection after which the site counts as out of reach from here. */
 const mostRefused = 5;
 
+/** A site as it is seen from here. `login`: behind a login; a number: the status that its host answers with; `unseen`: nothing answers. */
+type Seen = 'served' | 'login' | 'unseen' | number;
+
 /**
- * Resolves to true when the first page of a site is of this content version. Resolves to false if it is not within 20 seconds, or the site is behind a
- * login or cannot be reached from here, which says nothing about its readers.
+ * Resolves when the first page of a site is of this content version, or the site is behind a login, or cannot be reached from here, which says nothing
+ * about its readers; after 20 seconds in any case.
  */
-async function whenServed(address: string, contentVersion: string): Promise<boolean> {
+async function whenServed(address: string, contentVersion: string): Promise<Seen> {
   const end = performance.now() + withinMs;
+  let seen: Seen = 'unseen';
   for (let refused = 0; performance.now() < end && refused < mostRefused; ) {
     const served = await servedContent(new URL(address)).catch(() => undefined);
-    if (served === contentVersion) return true;
-    if (served === 'login') return false;
+    if (served === contentVersion) return 'served';
+    if (served === 'login') return 'login';
+    seen = typeof served === 'number' ? served : 'unseen';
     refused = served === undefined ? refused + 1 : 0;
     await delay(pauseMs);
   }
-  return false;
+  return seen;
 }
 
-/** The content version of the first page; empty if it names none, `login` if only readers who logged in see it. Rejects if nothing answers. */
-async function servedContent(url: URL): Promise<string> {
+/** The content version of the first page, `login` if only readers who logged in see it, or else the status. Rejects if nothing answers. */
+async function servedContent(url: URL): Promise<string | number> {
   const isLocal = url.hostname === 'localhost' || url.hostname.endsWith('.localhost');
   // Browsers lead names below "localhost" to this machine, and many resolvers know none of them.
   const at = { host: isLocal ? '127.0.0.1' : url.hostname, port: url.port, path: '/', headers: { host: url.host } };
@@ -38,7 +43,7 @@ async function servedContent(url: URL): Promise<string> {
       const said = answer.headers[contentHeader];
       const { statusCode = 0 } = answer;
       if (typeof said === 'string') resolve(said);
-      else resolve(statusCode === 401 || (statusCode >= 300 && statusCode < 400) ? 'login' : '');
+      else resolve(statusCode === 401 || (statusCode >= 300 && statusCode < 400) ? 'login' : statusCode);
     });
     asked.on('timeout', () => asked.destroy(new Error('no answer')));
     asked.on('error', reject);
@@ -47,7 +52,13 @@ async function servedContent(url: URL): Promise<string> {
 }
 
 /** Waits for a site, and says whether it serves the content. */
-export const servedSentence = async (address: string, contentVersion: string): Promise<string> =>
-  (await whenServed(address, contentVersion))
-    ? `Readers see it at ${address}`
-    : `It is live on the platform, and hosts of sites take it now: ${address} (it could not be seen from here)`;
+export async function servedSentence(address: string, contentVersion: string): Promise<string> {
+  const seen = await whenServed(address, contentVersion);
+  if (seen === 'served') return `Readers see it at ${address}`;
+  if (seen === 'login') return `Readers who log in see it at ${address}`;
+  const why =
+    typeof seen === 'number' && seen >= 400
+      ? `its host answers ${seen} there, with the reason`
+      : 'it could not be seen from here';
+  return `It is live on the platform, and hosts of sites take it now: ${address} (${why})`;
+}

@@ -10,6 +10,15 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   version: ['label'],
   features: ['with'],
   threadId: ['thread'],
+  hosts: ['host'],
+};
+
+/** Fields inside of "login", which has several options. */
+const loginNames: Readonly<Record<string, string>> = {
+  groups: '--group',
+  emailDomains: '--email-domain',
+  users: '--user',
+  protects: '--protect',
 };
 
 /**
@@ -39,7 +48,9 @@ export function inWordsOfFlags(
 }
 
 function nameOf(path: string, command: Command | undefined): string | undefined {
-  const [field = '', part = ''] = path.split('.');
+  const [field = '', part = '', , inner] = path.split('.');
+  if (field === 'login' && inner === 'password') return 'The password for --user';
+  if (field === 'login' && loginNames[part] !== undefined) return loginNames[part];
   const wanted = field === 'features' && part === 'search' ? ['search'] : [field, ...(otherNames[field] ?? [])];
   const flags = wanted.map((name) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
   const flag = flags.find((name) => command?.options.some(({ long }) => long === name));

@@ -51,7 +51,10 @@ test('two sites are served by their host names, and a name that leads nowhere is
   await expectShown(running, 'two.localhost:8090', 'two');
   await expectShown(running, 'DOCS.two.example.', 'two');
   const other = await askHost(running.url, 'three.localhost');
-  expect([other.status, other.text]).toEqual([404, expect.stringContaining('There is no site at this address.')]);
+  expect([other.status, other.text]).toEqual([
+    404,
+    expect.stringContaining('There is no site at this address, or nothing has been published'),
+  ]);
   // The files of one site are not reached under the name of another, neither by their path nor by their bytes.
   const { text } = await askHost(running.url, 'one.localhost');
   const asset = /src="(\/_bindery\/@[^"]+site.js)"/.exec(text)?.[1] ?? '';

@@ -15,7 +15,10 @@ import type { FeedReader } from './sites-feed.ts';
 const keptGoneMs = 10 * 60_000;
 const openedAtOnce = 16;
 
-const noSuchSite: NoSite = { status: 404, sentence: 'There is no site at this address.' };
+const noSuchSite: NoSite = {
+  status: 404,
+  sentence: 'There is no site at this address, or nothing has been published to it yet.',
+};
 
 const folderName = (site: string): string => sha256Of(site).slice(0, 32);
 

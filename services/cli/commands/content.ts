@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { ContentList } from '#shared/interfaces/http/content.ts';
-import type { ApiClient } from '../api-client.ts';
-
+import type { SiteView } from '#shared/interfaces/http/sites.ts';
+import { type ApiClient, foundOrNone } from '../api-client.ts';
 import { privateAddresses, type ServerCommandOptions, withConnection } from '../command-options.ts';
 import { connect, domainOrLocal } from '../connection.ts';
 import { counted, diagnosticLine, formatNumber, printable } from '../format.ts';
@@ -24,7 +24,10 @@ export function publishCommand(program: Command): void {
   withConnection(program.command('publish'))
     .description('publish a docs project: a folder with docs.json and MDX files')
     .argument('<folder>', 'the docs project, with docs.json in it')
-    .option('--domain <domain>', 'slug or host name of the domain')
+    .option(
+      '--domain <domain>',
+      'slug or host name of the domain; by default that of the installation in the data folder',
+    )
     .option('--label <label>', 'name for this content version')
     .option('--preview', 'only the label and its preview change, and the live site does not; needs --label', false)
     .option('--no-remote', 'do not fetch the API descriptions that the project names by address: use the last copies')
@@ -68,7 +71,17 @@ export function publishCommand(program: Command): void {
           ...(shown === undefined || shown.address !== undefined ? [] : [`Deployment ${shown.id} is ${shown.status}.`]),
         ].join('\n'),
       );
+      if (options.wait && shown === undefined) output.note(await unseenNote(client, domain, options.preview));
     });
+}
+
+/** Says why readers do not see a publication. */
+async function unseenNote(client: ApiClient, domain: string, preview: boolean): Promise<string> {
+  const site = await foundOrNone<SiteView>(client, `/v1/domains/${encodeURIComponent(domain)}/site`);
+  if (site === undefined) return `"${domain}" has no site for readers: "bindery site open ${domain}" opens one.`;
+  if (preview && !site.previews)
+    return `The site has no previews: "bindery site open ${domain} --previews" switches them on.`;
+  return `Its deployment has not begun yet: "bindery site deployments ${domain}" shows it.`;
 }
 
 type ContentsOptions = ServerCommandOptions & { promote?: string; delete?: string; unlabel?: string };

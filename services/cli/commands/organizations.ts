@@ -74,10 +74,13 @@ export function orgsCommand(program: Command): void {
     });
 
   operatorCommand('add-domain')
-    .description('add a documentation site to an organization')
+    .description('add a domain, whose content can be published, to an organization')
     .argument('<organization>', 'its id')
     .argument('<domain>', 'slug, such as acme')
-    .option('--hosts <hosts...>', 'host names, such as docs.acme.com')
+    .option(
+      '--hosts <hosts...>',
+      'host names that also name the domain in requests, such as docs.acme.com; "bindery site open --host" serves a site at one',
+    )
     .addOption(
       new Option(
         '--groups <trust>',

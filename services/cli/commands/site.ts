@@ -1,25 +1,19 @@
 import { type Command, Option } from 'commander';
+import type { ContentList } from '#shared/interfaces/http/content.ts';
 import type { Searches, Views } from '#shared/interfaces/http/site-views.ts';
 import type { DeploymentList, DeploymentView, SiteView } from '#shared/interfaces/http/sites.ts';
+import { type ApiClient, foundOrNone } from '../api-client.ts';
 import { type ServerCommandOptions, wholeNumber, withConnection } from '../command-options.ts';
 import { connect, domainOrLocal } from '../connection.ts';
 import { formatBytes, formatNumber, printable } from '../format.ts';
 import { followDeployments } from '../follow-deployments.ts';
 import { loginBody, loginKinds, type LoginOptions, passwordSource, protectedSites } from '../site-login.ts';
+import { type SiteOptions, siteSettings } from '../site-settings.ts';
 import { createOutput, textTable } from '../terminal.ts';
 import { DeploymentDidNotSucceed, whenDeployed } from '../when-deployed.ts';
 import { servedSentence } from '../when-served.ts';
 
-type OpenOptions = ServerCommandOptions &
-  LoginOptions & {
-    name?: string;
-    host?: string[];
-    previews: boolean;
-    assistantKey?: string;
-    assistant: boolean;
-    counts: boolean;
-    wait: boolean;
-  };
+type OpenOptions = ServerCommandOptions & LoginOptions & SiteOptions & { wait: boolean };
 type WaitOptions = ServerCommandOptions & { wait: boolean };
 
 type ViewsOptions = ServerCommandOptions & { by?: string; from?: string; to?: string; limit?: number };
@@ -33,21 +27,36 @@ export function siteCommand(program: Command): void {
   const site = program.command('site').description('the site of a domain, where readers see its published content');
 
   withConnection(site.command('open'))
-    .description('open the site of a domain, or change its settings; its latest content goes live')
+    .description(
+      'open the site of a domain, so that its latest content goes live, or change the settings that are given and no others',
+    )
     .argument('[domain]', 'slug or host name of the domain')
     .option('--name <name>', 'first part of the address; by default the slug of the domain')
-    .option('--host <hosts...>', 'further host names, such as docs.acme.com, whose DNS leads to the platform')
+    .option(
+      '--host <hosts...>',
+      'all further host names, such as docs.acme.com, whose DNS leads to the hosts of sites; replaces earlier ones',
+    )
+    .option('--no-host', 'no further host names')
+    .option('--previews', 'a preview of each label (default of a new site)')
     .option('--no-previews', 'no previews of labels')
+    .option('--assistant', 'pages search and ask through their host (default of a new site)')
     .option('--no-assistant', 'no assistant; pages search in the index of the site')
     .option(
       '--assistant-key <key>',
       'assistant key that pages show, to ask the platform directly and not through their host',
     )
+    .option('--counts', 'count page views and searches, without cookies (default of a new site)')
     .option('--no-counts', 'do not count page views and searches')
     .addOption(
-      new Option('--login <kind>', 'login of readers; without this option it stays as it is').choices(loginKinds),
+      new Option(
+        '--login <kind>',
+        'login of readers: none, names with passwords, or accounts at the provider that the hosts of sites have',
+      ).choices(loginKinds),
     )
-    .option('--user <names...>', 'names that may read, for "--login password"; their passwords are asked for')
+    .option(
+      '--user <names...>',
+      'names that may read, for "--login password"; their passwords are asked for on the terminal, or come from BINDERY_SITE_PASSWORD (one name) or --passwords-stdin',
+    )
     .option('--passwords-stdin', 'read the passwords from the input, one a line, in the order of the names')
     .option('--group <groups...>', 'groups at the provider that may read, for "--login oidc"')
     .option('--email-domain <domains...>', 'domains of addresses that may read, for "--login oidc"')
@@ -58,22 +67,22 @@ export function siteCommand(program: Command): void {
     .action(async (named: string | undefined, options: OpenOptions) => {
       const client = connect(options, 'admin');
       const domain = domainOrLocal(named, options);
-      const { name, host: hosts, previews, assistantKey, counts } = options;
-      const assistant = assistantKey === undefined ? options.assistant : undefined;
       const { env: environment, stdin: input, stderr } = process;
       const passwords = passwordSource(options.passwordsStdin === true, { environment, input, output: stderr });
       const login = await loginBody(options, passwords);
-      const opened = await client.json<SiteView>(sitePath(domain), {
-        method: 'PUT',
-        json: { name, hosts, previews, assistant, assistantKey, counts, login },
-      });
+      const settings = siteSettings(options, await foundOrNone<SiteView>(client, sitePath(domain)));
+      const opened = await client.json<SiteView>(sitePath(domain), { method: 'PUT', json: { ...settings, login } });
       const output = createOutput(options.json);
-      const live = options.wait ? await whenDeployed(client, domain, {}) : undefined;
+      const isEmpty = opened.live === undefined && (await latestContent(client, domain)) === undefined;
+      const live = options.wait && !isEmpty ? await whenDeployed(client, domain, {}) : undefined;
+      const address = live?.address ?? opened.address;
       output.result(
         live === undefined ? opened : { ...opened, live },
-        live === undefined
-          ? `The site is open: ${opened.address}`
-          : await servedSentence(opened.address, live.contentVersion),
+        isEmpty
+          ? `The site is open, and nothing is published yet. "bindery publish <folder> --domain ${domain}" makes it live at ${address}`
+          : live === undefined
+            ? `The site is open: ${address}`
+            : await servedSentence(address, live.contentVersion),
       );
     });
 
@@ -111,7 +120,11 @@ export function siteCommand(program: Command): void {
   withConnection(site.command('rollback'))
     .description('lead readers back to an earlier deployment of the live site, at once')
     .argument('[domain]', 'slug or host name of the domain')
-    .option('--to <deployment>', 'number of the deployment; by default the one before', wholeNumber(1, 1_000_000_000))
+    .option(
+      '--to <deployment>',
+      'number of the deployment; by default the one that readers saw before',
+      wholeNumber(1, 1_000_000_000),
+    )
     .action(async (named: string | undefined, options: ServerCommandOptions & { to?: number }) => {
       const client = connect(options, 'admin');
       const domain = domainOrLocal(named, options);
@@ -119,7 +132,7 @@ export function siteCommand(program: Command): void {
       const shown = await client.json<DeploymentView>(`${deploymentsPath(domain)}/${to}/rollback`, { method: 'POST' });
       createOutput(options.json).result(
         shown,
-        `Back at deployment ${to}. ${await servedSentence(shown.address ?? '', shown.contentVersion)}`,
+        `Back at deployment ${to}.\n${await servedSentence(shown.address ?? '', shown.contentVersion)}`,
       );
     });
 
@@ -161,6 +174,11 @@ async function showDeployments(named: string | undefined, options: ServerCommand
     else output.result(news.deployment, sentenceOf(news.deployment));
   }
   output.note(`The site of "${domain}" is closed.`);
+}
+
+async function latestContent(client: ApiClient, domain: string): Promise<string | undefined> {
+  const { versions } = await client.json<ContentList>(`${domainPath(domain)}/content`);
+  return versions.find(({ latest }) => latest)?.contentVersion;
 }
 
 const domainPath = (domain: string): string => `/v1/domains/${encodeURIComponent(domain)}`;

@@ -107,7 +107,7 @@ export function resolveDomain(domains: readonly DomainEntry[], name: string): Do
   if (domain === undefined)
     throw new ApiError(
       'not_found',
-      `There is no domain "${name}" in this organization. Check its name; an operator adds domains with "bindery orgs add-domain".`,
+      `There is no domain "${name}" in this organization. Check its name; an operator adds domains with "bindery orgs add-domain <organization> <domain>".`,
     );
   return domain;
 }

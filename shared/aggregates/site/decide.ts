@@ -97,7 +97,10 @@ export function deployAgain(state: SiteState | undefined, site: SiteId): SiteEve
   const { followed, deployments, deploymentCount } = openState(state, site);
   const running = deployments.find(({ label, status }) => label === undefined && status === 'running');
   if (running !== undefined)
-    throw new ApiError('in_use', `Deployment ${running.number} of "${site.domain}" is running. Wait until it ends.`);
+    throw new ApiError(
+      'in_use',
+      `Deployment ${running.number} of "${site.domain}" is running. Wait until it ends: "bindery site deployments ${site.domain} --follow" shows it.`,
+    );
   if (followed.live === undefined)
     throw new ApiError(
       'not_found',
@@ -202,7 +205,7 @@ export function openState(state: SiteState | undefined, { domain }: SiteId): Sit
   if (state?.isOpen !== true)
     throw new ApiError(
       'not_found',
-      `The domain "${domain}" has no site. Open one with PUT /v1/domains/${domain}/site.`,
+      `The domain "${domain}" has no site. Open one with "bindery site open ${domain}" or PUT /v1/domains/${domain}/site.`,
     );
   return state;
 }
