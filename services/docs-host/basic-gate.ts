@@ -31,7 +31,15 @@ export function basicGate(
     base,
     isSecure,
     sessionHours,
-  }: { cookie: string; base: string; isSecure: boolean; sessionHours: number },
+    organization,
+  }: {
+    cookie: string;
+    base: string;
+    isSecure: boolean;
+    sessionHours: number;
+    /** That of the site, on a host of many sites. */
+    organization?: string;
+  },
   ended: EndedSessions,
   logger: Logger,
 ): Gate {
@@ -48,7 +56,7 @@ export function basicGate(
 
   async function begin(reader: string, response: ServerResponse): Promise<void> {
     const seconds = sessionHours * 3_600;
-    const sealed = await sealerOf(reader)?.seal(newSession(reader, seconds), seconds);
+    const sealed = await sealerOf(reader)?.seal(newSession(reader, seconds, Date.now(), organization), seconds);
     response.setHeader(
       'set-cookie',
       `${cookieName}=${Buffer.from(reader).toString('base64url')}.${sealed}; ${attributes}`,

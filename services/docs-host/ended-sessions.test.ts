@@ -182,6 +182,27 @@ describe('what is known of sessions', () => {
     expect(await other.stateOf(newSession('ada', 3_600, at))).toBe('lasts');
   });
 
+  test('is bounded for each organization: one that fills the store ends its own sessions alone', async () => {
+    let at = 5_000;
+    const kept = store();
+    const [one, other] = [endedSessions(kept, logger, () => at), endedSessions(kept, logger, () => at)];
+    const session = (organization: string) => newSession('ada', 3_600, at - 1, organization);
+    const [ofMany, ofFew, goneOfFew] = [session('many'), session('few'), session('few')];
+    for (let number = 0; number < 10_000; number += 1)
+      kept.names.add(`${String(number).padStart(32, '0')}.9999999.many`);
+    expect(await one.stateOf(ofFew)).toBe('lasts');
+    await one.end(goneOfFew);
+    expect([...kept.names].toSorted()).toEqual(
+      [`${goneOfFew.id}.${goneOfFew.until}.few`, 'all-5000.2592005000.many'].toSorted(),
+    );
+    for (const each of [one, other, endedSessions(kept, logger, () => at)]) {
+      at += 1_000;
+      const states = await Promise.all([ofMany, ofFew, goneOfFew].map((one) => each.stateOf(one)));
+      expect(states).toEqual(['ended', 'lasts', 'ended']);
+      expect(await each.stateOf(newSession('ada', 3_600, at, 'many'))).toBe('lasts');
+    }
+  });
+
   test('is looked for again where the clock was set back', async () => {
     let at = 3 * hour;
     const kept = store();

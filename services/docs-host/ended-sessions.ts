@@ -3,8 +3,11 @@ import { messageOf } from '#shared/runtime/failures.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
 
-/** A reader's session, as stored in its sealed cookie. `from` and `until` are milliseconds since 1970, in digits. */
-export type ReaderSession = { reader: string; id: string; from: string; until: string };
+/**
+ * A reader's session, as stored in its sealed cookie. `from` and `until` are milliseconds since 1970, in digits. `organization`: that of the site, on a
+ * host of many sites.
+ */
+export type ReaderSession = { reader: string; id: string; from: string; until: string; organization?: string };
 
 /** Stores a few thousand names at most: one for each ended session. All copies of a host may write, read and remove at the same time. */
 export type EndedSessionStore = {
@@ -20,7 +23,7 @@ const lookEveryMs = 1_000;
 /** Time without a successful read after which no session is accepted, as each of them may have ended. */
 const longestWithoutLookMs = 60_000;
 const answerWithinMs = 3_000;
-/** Limit of stored names. Beyond it, every session that has begun so far ends. */
+/** Limit of stored names. Beyond it, every session that has begun so far at sites of one organization ends: that with the most names. */
 const mostEnded = 10_000;
 const longestSessionMs = 720 * 3_600_000;
 /**
@@ -29,9 +32,31 @@ const longestSessionMs = 720 * 3_600_000;
  */
 const clockRoomMs = 48 * 3_600_000;
 
-export function newSession(reader: string, seconds: number, now: number = Date.now()): ReaderSession {
-  return { reader, id: randomBytes(16).toString('hex'), from: String(now), until: String(now + seconds * 1_000) };
+/** `organization`: that of the site; undefined on a host of one site. */
+export function newSession(
+  reader: string,
+  seconds: number,
+  now: number = Date.now(),
+  organization?: string,
+): ReaderSession {
+  const session = { reader, id: randomBytes(16).toString('hex'), from: String(now) };
+  return {
+    ...session,
+    until: String(now + seconds * 1_000),
+    ...(organization !== undefined && { organization }),
+  };
 }
+
+/** An ended session: the end of its use, and the organization of its site, which is empty on a host of one site. */
+type Ended = { until: number; organization: string };
+
+const endedOf = ({ until, organization = '' }: ReaderSession): Ended => ({ until: Number(until), organization });
+
+/** The stored name of an ended session, or of the end of all sessions of an organization. */
+const nameOf = (what: string, { until, organization }: Ended): string =>
+  `${what}.${until}${organization === '' ? '' : `.${organization}`}`;
+
+const namePattern = /^([0-9a-f]{32}|all-\d{1,16})\.(\d{1,16})(?:\.([a-z0-9_-]{1,63}))?$/;
 
 /** State of a session. It is `unknown` while the store cannot be read: another copy of the host may have ended it. */
 export type SessionState = 'lasts' | 'ended' | 'unknown';
@@ -42,16 +67,16 @@ export type SessionState = 'lasts' | 'ended' | 'unknown';
  */
 export function endedSessions(store: EndedSessionStore, logger: Logger, now: () => number = Date.now) {
   let known: ReadonlySet<string> = new Set();
-  /** Number of stored names whose sessions would not have expired yet. */
-  let lasting = 0;
-  /** All sessions that began before this time have ended. */
-  let endedBefore = 0;
+  /** Numbers of stored names whose sessions would not have expired yet, by organization. */
+  let lasting: ReadonlyMap<string, number> = new Map();
+  /** All sessions of an organization that began before this time have ended. */
+  const endedBefore = new Map<string, number>();
   /** Time of the last successful read. */
   let readAt = Number.NEGATIVE_INFINITY;
   let triedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
-  /** Expiry of sessions that were ended here and that the store may not return yet, by id. */
-  const own = new Map<string, number>();
+  /** Sessions that were ended here and that the store may not return yet, by id. */
+  const own = new Map<string, Ended>();
   let problem: string | undefined;
   /** Age in milliseconds. If the clock was set back, a time in the future counts as equally old. */
   const since = (at: number): number => Math.abs(now() - at);
@@ -73,20 +98,22 @@ export function endedSessions(store: EndedSessionStore, logger: Logger, now: () 
 
   function learn(names: readonly string[], at: number): void {
     const ids = new Set<string>();
+    const counts = new Map<string, number>();
     const past: { name: string; until: number }[] = [];
     for (const name of names) {
-      const [, what = '', digits = ''] = /^([0-9a-f]{32}|all-\d{1,16})\.(\d{1,16})$/.exec(name) ?? [];
+      const [, what = '', digits = '', organization = ''] = namePattern.exec(name) ?? [];
       if (what === '') continue;
       const until = Number(digits);
       if (until < at) past.push({ name, until });
-      if (what.startsWith('all-')) endedBefore = Math.max(endedBefore, Number(what.slice('all-'.length)));
+      else countOne(counts, organization);
+      if (what.startsWith('all-')) endAll(organization, Number(what.slice('all-'.length)));
       else ids.add(what);
     }
-    for (const [id, until] of own) {
+    for (const [id, { until }] of own) {
       if (until + clockRoomMs < at || ids.has(id)) own.delete(id);
     }
     known = ids;
-    lasting = names.length - past.length;
+    lasting = counts;
     const over = past
       .sort((a, b) => b.until - a.until)
       .filter(({ until }, index) => index >= mostEnded || until + clockRoomMs < at)
@@ -95,7 +122,23 @@ export function endedSessions(store: EndedSessionStore, logger: Logger, now: () 
     if (over.length > 0) store.remove(over).catch(() => {});
   }
 
-  const hasEnded = ({ id, from }: ReaderSession): boolean => known.has(id) || own.has(id) || Number(from) < endedBefore;
+  const endAll = (organization: string, before: number): void =>
+    void endedBefore.set(organization, Math.max(before, endedBefore.get(organization) ?? 0));
+
+  const hasEnded = ({ id, from, organization = '' }: ReaderSession): boolean =>
+    known.has(id) || own.has(id) || Number(from) < (endedBefore.get(organization) ?? 0);
+
+  /** The organization with the most names when there are too many; undefined if there are not. */
+  function tooMany(): string | undefined {
+    let all = own.size;
+    for (const count of lasting.values()) all += count;
+    if (all <= mostEnded) return undefined;
+    const counts = new Map(lasting);
+    for (const { organization } of own.values()) countOne(counts, organization);
+    let most: [organization: string, count: number] | undefined;
+    for (const each of counts) if (most === undefined || each[1] > most[1]) most = each;
+    return most?.[0];
+  }
 
   return {
     /** The state from the cache; undefined if the last read is older than a second. */
@@ -114,24 +157,34 @@ export function endedSessions(store: EndedSessionStore, logger: Logger, now: () 
       return since(readAt) < longestWithoutLookMs ? 'lasts' : 'unknown';
     },
     /** Ends a session, here at once. Rejects if it could not be stored: then other copies, and this one after a restart, may still accept the session. */
-    async end({ id, until }: ReaderSession): Promise<void> {
-      own.set(id, Number(until));
-      if (lasting + own.size <= mostEnded) return await inTime(store.add(`${id}.${until}`, Number(until)));
-      endedBefore = now();
-      // All of them began before `endedBefore`.
-      own.clear();
-      own.set(id, Number(until));
-      known = new Set();
-      lasting = 0;
-      const last = endedBefore + longestSessionMs;
-      await inTime(store.add(`all-${endedBefore}.${last}`, last));
-      logger.warn(`more than ${mostEnded} sessions were ended early, so all existing sessions end now`);
+    async end(session: ReaderSession): Promise<void> {
+      const ended = endedOf(session);
+      own.set(session.id, ended);
+      const organization = tooMany();
+      if (organization !== ended.organization) await inTime(store.add(nameOf(session.id, ended), ended.until));
+      if (organization === undefined) return;
+      const before = now();
+      endAll(organization, before);
+      // All of them began before that time.
+      for (const [id, each] of own) if (each.organization === organization && id !== session.id) own.delete(id);
+      lasting = new Map([...lasting].filter(([other]) => other !== organization));
+      const all = { until: before + longestSessionMs, organization };
+      await inTime(store.add(nameOf(`all-${before}`, all), all.until));
+      const whose = organization === '' ? '' : ` of ${organization}`;
+      logger.warn(`more than ${mostEnded} sessions were ended early, so all existing sessions${whose} end now`);
       const names = await inTime(store.read());
-      await inTime(store.remove(names.filter((name) => !name.startsWith('all-'))));
+      const isNeedless = (name: string): boolean => {
+        const [, what = '', , of = ''] = namePattern.exec(name) ?? [];
+        return of === organization && !what.startsWith('all-');
+      };
+      await inTime(store.remove(names.filter(isNeedless)));
     },
     close: () => store.close(),
   };
 }
+
+const countOne = (counts: Map<string, number>, organization: string): void =>
+  void counts.set(organization, (counts.get(organization) ?? 0) + 1);
 
 export type EndedSessions = ReturnType<typeof endedSessions>;
 

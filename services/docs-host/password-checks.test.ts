@@ -25,6 +25,11 @@ function tested(atOnce = 1) {
     prove: async (changes: Partial<Credentials> = {}) => (await checks.prove({ ...right, ...changes })).kind,
     checked: () => checked,
     hold: () => (isHeld = true),
+    /** Lets the check that runs end, and the next one begin. */
+    releaseOne: async (): Promise<void> => {
+      ends.shift()?.();
+      await new Promise((resolve) => setImmediate(resolve));
+    },
     /** Lets all checks end, also those that begin later. */
     release: (): void => {
       isHeld = false;
@@ -83,6 +88,23 @@ test('guesses of one address, and of many at one site, leave readers of other si
   expect(await other).toBe('right');
   expect(await Promise.all([...guesses.slice(0, 2), ...ofMany.slice(0, 14)])).toEqual(Array(16).fill('wrong'));
   expect(checked()).toBe(17);
+});
+
+test('guesses at many sites leave a reader of another site the next turn but few', async () => {
+  const { prove, checked, hold, release, releaseOne } = tested();
+  hold();
+  const guesses = Array.from({ length: 20 * 16 }, (_, at) =>
+    prove({ site: `many/${at % 20}`, address: `a${at}`, password: 'guess' }),
+  );
+  const other = prove({ site: 'globex/docs', address: '192.0.2.9' });
+  const entered: string[] = [];
+  void other.then((kind) => entered.push(kind));
+  await expect.poll(checked).toBe(1);
+  // One check of a site runs, and each site of the guesses has one turn before the reader.
+  for (let turn = 1; turn <= 22; turn += 1) await releaseOne();
+  expect(entered).toEqual(['right']);
+  release();
+  expect(new Set(await Promise.all([...guesses, other]))).toEqual(new Set(['wrong', 'right']));
 });
 
 test('a check that fails gives its place back', async () => {

@@ -9,9 +9,9 @@ import { readerShares } from './reader-shares.ts';
 
 /** Wrong passwords of one address at one site. */
 const wrongPasswords: RateLimit = { name: 'wrong-passwords', requests: 20, windowSeconds: 600 };
-/** Limits of checks that run or wait. Each takes a core for about 0.1 s. */
-const checksOfAddresses = { mostOfAll: 64, mostOfOne: 2 };
-const checksOfSites = { mostOfAll: 64, mostOfOne: 16 };
+/** Limits of checks that run or wait. Each takes a core for about 0.1 s, and sites take turns, so a check waits for one of each other site at most. */
+const checksOfAddresses = { mostOfAll: 1_000, mostOfOne: 2 };
+const checksOfSites = { mostOfAll: 1_000, mostOfOne: 16 };
 /** Credentials that were right are known for a while, since programs send them with each request. */
 const mostProven = 10_000;
 const provenForMs = 600_000;
@@ -22,8 +22,8 @@ const ofNobody = `scrypt:15:8:1:${'A'.repeat(22)}:${'A'.repeat(43)}`;
 export type Credentials = { site: string; address: string; name: string; password: string; hash: string | undefined };
 
 /**
- * Checks passwords of readers of many sites against hashes that take time, in threads of Node. Half of the cores at most are used, a queue is bounded
- * for each address and site, and an address that sent too many wrong passwords to a site waits, so that a flood of guesses leaves other readers alone.
+ * Checks passwords of readers of many sites against hashes that take time, in threads of Node. Half of the cores at most are used, the queue is
+ * bounded for each address and site, sites take turns, and an address that sent too many wrong passwords to a site waits, so that a flood of guesses leaves other readers alone.
  */
 export function passwordChecks(
   check: typeof isPassword = isPassword,
@@ -36,20 +36,33 @@ export function passwordChecks(
   const underWay = new Map<string, Promise<Proof>>();
   const ofAddresses = readerShares(checksOfAddresses);
   const ofSites = readerShares(checksOfSites);
-  const waiting: (() => void)[] = [];
+  /** The checks that wait, by site. The site that had its turn last comes last. */
+  const waiting = new Map<string, (() => void)[]>();
   let running = 0;
 
-  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
-    else running += 1;
+  async function inTurn<T>(site: string, work: () => Promise<T>): Promise<T> {
+    if (running < atOnce) running += 1;
+    else
+      await new Promise<void>((resolve) => {
+        waiting.set(site, [...(waiting.get(site) ?? []), resolve]);
+      });
     try {
       return await work();
     } finally {
       // The place goes to the next one, so no other check can take it meanwhile.
-      const next = waiting.shift();
+      const next = nextTurn();
       if (next === undefined) running -= 1;
       else next();
     }
+  }
+
+  function nextTurn(): (() => void) | undefined {
+    for (const [site, [next, ...later]] of waiting) {
+      waiting.delete(site);
+      if (later.length > 0) waiting.set(site, later);
+      return next;
+    }
+    return undefined;
   }
 
   async function prove({ site, address, password, hash }: Credentials, id: string): Promise<Proof> {
@@ -60,7 +73,7 @@ export function passwordChecks(
     try {
       if (ofSites.take(site, 1) !== undefined) return { kind: 'busy' };
       try {
-        const isRight = await inTurn(() => check(password, hash ?? ofNobody));
+        const isRight = await inTurn(site, () => check(password, hash ?? ofNobody));
         if (isRight && hash !== undefined) {
           proven.set(id, true);
           return { kind: 'right' };

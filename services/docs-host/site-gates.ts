@@ -98,7 +98,13 @@ export function siteGates(
         prove: (name, password, request) =>
           checks.prove({ site: site.id, address: addressOf(request), name, password, hash: hashes.get(name) }),
       },
-      { cookie: `${isSecure ? '__Host-' : ''}bindery_reader`, base: '', isSecure, sessionHours },
+      {
+        cookie: `${isSecure ? '__Host-' : ''}bindery_reader`,
+        base: '',
+        isSecure,
+        sessionHours,
+        organization: organizationOf(site),
+      },
       ended,
       logger,
     );
@@ -133,7 +139,10 @@ export function siteGates(
         !usedTickets.has(ticket.id);
       if (!isOwn) return answerLate(request, response, '/');
       usedTickets.set(ticket.id, true);
-      const session = await sessions.seal(newSession(ticket.reader, sessionSeconds), sessionSeconds);
+      const session = await sessions.seal(
+        newSession(ticket.reader, sessionSeconds, Date.now(), organizationOf(site)),
+        sessionSeconds,
+      );
       redirectReader(response, ticket.returnTo, [browsers.setSession(session, sessionSeconds)]);
     }
 
@@ -247,6 +256,9 @@ function placeOf({ siteUrl }: ClosedSite) {
     originAt: (host: string): string => `${url?.protocol ?? 'https:'}//${host}${url?.port ? `:${url.port}` : ''}`,
   };
 }
+
+/** The organization of a site: the first part of its identity. */
+const organizationOf = ({ id }: ClosedSite): string => id.slice(0, Math.max(0, id.indexOf('/')));
 
 const clientOf = ({ issuer, clientId, groupsClaim }: { issuer: URL; clientId: string; groupsClaim: string }): string =>
   JSON.stringify([issuer.href, clientId, groupsClaim]);
