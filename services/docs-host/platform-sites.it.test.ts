@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ServedSite } from '#shared/interfaces/http/sites.ts';
@@ -483,6 +483,28 @@ describe('a host that starts again', () => {
     expect(await shown(second, 'docs.localhost')).toBe('one');
     expect(platform.downloads()).toBe(1);
     await expect.poll(() => versionsOf(), waiting).not.toContain(version);
+  });
+
+  test('whose list is lost while its state cannot be written tries again until it can, and answers for other sites', async () => {
+    platform.deploy({ bundle: await exampleBundle('one') });
+    const first = await started();
+    await expectShown(first, 'docs.localhost', 'one');
+    platform.deploy({ bundle: await exampleBundle('two') });
+    await expectShown(first, 'docs.localhost', 'two');
+    await first.stop();
+    const [site = ''] = await readdir(sitesFolder());
+    const at = join(sitesFolder(), site);
+    const { active } = JSON.parse(await readFile(join(at, 'state.json'), 'utf8')) as { active: string };
+    await rm(join(at, 'versions', active, 'site.list'));
+    // As on a full disk, no new state is stored.
+    await mkdir(join(at, 'state.json.next'));
+    const second = await started();
+    const failures = () => second.log.filter(({ msg }) => msg.startsWith('The version that was served stays')).length;
+    await expect.poll(failures, waiting).toBeGreaterThan(0);
+    platform.deploy({ domain: 'other', bundle: await exampleBundle('other') });
+    await expectShown(second, 'other.localhost', 'other');
+    await rm(join(at, 'state.json.next'), { recursive: true });
+    await expectShown(second, 'docs.localhost', 'two');
   });
 
   test('with damaged files of the bundle downloads it again', async () => {
