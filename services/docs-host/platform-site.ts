@@ -292,10 +292,12 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
     failed += 1;
     const isFinal = error instanceof BundleRefused;
     const { site, deployment } = record.served;
-    // The disk that failed may be full, and then no other version can be recorded as the active one.
-    await fallBack().catch((failure: unknown) =>
-      logger.warn({ site }, `an earlier version cannot be served either: ${messageOf(failure)}`),
-    );
+    try {
+      await fallBack();
+    } catch (failure) {
+      // A full disk also has no space for a record of another active version.
+      logger.warn({ site }, `an earlier version cannot be served either: ${messageOf(failure)}`);
+    }
     const stays = hosted.versions.active() === undefined ? 'Nothing is served' : 'The version that was served stays';
     const why = errorCode(error) === 'ENOSPC' ? 'there is no disk space for a new version' : messageOf(error);
     const said = `${stays}: ${why.replace(/\.$/, '')}.`;

@@ -76,8 +76,11 @@ export async function openPlatformSites(
   }
 
   const reader: FeedReader = {
-    onSite(served: ServedSite): void {
-      const known = sites.get(served.site);
+    onSite(named: ServedSite, namesLogins: boolean): void {
+      const known = sites.get(named.site);
+      const login = known?.record().served.login;
+      // A gateway that was not updated yet must not open a site that another one has closed.
+      const served = namesLogins || login === undefined ? named : { ...named, login };
       if (known === undefined) {
         const record = { formatVersion: 1, served, claimedAt: Date.now() } as const;
         const site = platformSite(join(root, folderName(served.site)), record, tools);

@@ -101,6 +101,25 @@ describe('a name and a password', () => {
     expect(platform.downloads()).toBe(1);
   });
 
+  test('stay in front of their site while the feed is that of an older gateway, which does not know of them', async () => {
+    platform.deploy({ bundle: await exampleBundle('one'), login: byPassword });
+    const running = await started();
+    await expectServed(running, 1);
+    await expectStatus(running, 'docs.localhost', 401);
+    platform.state.isOlder = true;
+    platform.deploy({ domain: 'later', bundle: await exampleBundle('later') });
+    platform.dropFeeds();
+    await expectStatus(running, 'later.localhost', 200);
+    await expect.poll(() => platform.connections(), waiting).toBe(1);
+    platform.deploy({ domain: 'last', bundle: await exampleBundle('last') });
+    await expectStatus(running, 'last.localhost', 200);
+    await expectStatus(running, 'docs.localhost', 401);
+    platform.state.isOlder = false;
+    platform.setLogin('acme/docs', undefined);
+    platform.dropFeeds();
+    await expectStatus(running, 'docs.localhost', 200);
+  });
+
   test('protect previews alone, if the platform says so', async () => {
     platform.deploy({ bundle: await exampleBundle('live') });
     platform.deploy({ label: 'pr-1', bundle: await exampleBundle('preview'), login: byPassword });

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import {
   checksLoginsHeader,
   goneSiteSchema,
+  namesLoginsHeader,
   type ServedLogin,
   servedLoginSchema,
   type ServedSite,
@@ -21,7 +22,8 @@ import type { SitesPlatform } from './sites-settings.ts';
 
 /** Receiver of the feed's events, in their order. */
 export type FeedReader = {
-  onSite(site: ServedSite): void;
+  /** `namesLogins`: without a login in it, the site has none. False for the feed of an older platform, which may not know of it. */
+  onSite(site: ServedSite, namesLogins: boolean): void;
   /** An event about a site cannot be read, but for its login. */
   onRefused(site: string, login: ServedLogin): void;
   onGone(site: string): void;
@@ -129,7 +131,7 @@ export function followSitesFeed(
         throw refusalOfPlatform(statusCode, await textOf(body, mostReasonBytes).catch(() => ''), settingsOf);
       if (!String(headers['content-type']).startsWith('text/event-stream'))
         throw new Unavailable('the platform sent no feed of sites');
-      const take = eventTaker();
+      const take = eventTaker(headers[namesLoginsHeader] === '1');
       const decoder = new TextDecoder();
       for await (const chunk of body as AsyncIterable<Buffer>) {
         timer.refresh();
@@ -144,7 +146,7 @@ export function followSitesFeed(
   }
 
   /** A function that takes the text of one connection. It throws when the text is no feed. */
-  function eventTaker(): (text: string) => void {
+  function eventTaker(namesLogins: boolean): (text: string) => void {
     const named = new Set<string>();
     let refusals = 0;
     const refuse = (why: string): void => {
@@ -166,7 +168,7 @@ export function followSitesFeed(
           const { site } = found.site;
           if (named.size >= mostSites && !named.has(site)) return refuse(`there are more than ${mostSites} sites`);
           named.add(site);
-          reader.onSite(found.site);
+          reader.onSite(found.site, namesLogins);
         } else if (found.kind === 'gone') {
           named.delete(found.site);
           reader.onGone(found.site);

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import type { SiteViewsBody } from '#shared/interfaces/http/site-views.ts';
-import type { ServedLogin, ServedSite } from '#shared/interfaces/http/sites.ts';
+import { namesLoginsHeader, type ServedLogin, type ServedSite } from '#shared/interfaces/http/sites.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { onLoopback } from './on-loopback.ts';
 
@@ -55,6 +55,8 @@ export async function sitesPlatform() {
     views: undefined as number | undefined,
     /** False: no comments are sent, and new connections get no events. */
     isSilent: false,
+    /** True: a platform of an earlier version, which knows no logins. */
+    isOlder: false,
   };
   const send = (to: ServerResponse, event: string, data: object): void =>
     void to.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
@@ -69,12 +71,16 @@ export async function sitesPlatform() {
   ) {
     if (method === 'GET' && path === '/v1/sites/feed') {
       if (state.feed !== undefined) return state.feed(response);
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.writeHead(200, {
+        'content-type': 'text/event-stream',
+        ...(state.isOlder ? {} : { [namesLoginsHeader]: '1' }),
+      });
       response.write(': hello\n\n');
       feeds.add(response);
       response.once('close', () => feeds.delete(response));
       if (state.isSilent) return undefined;
-      for (const served of sites.values()) send(response, 'site', served);
+      for (const { login, ...served } of sites.values())
+        send(response, 'site', state.isOlder || login === undefined ? served : { ...served, login });
       return send(response, 'whole', {});
     }
     if (method === 'POST' && path === '/v1/sites/links') {

@@ -7,6 +7,7 @@ import {
   deploymentListSchema,
   deploymentViewSchema,
   goneSiteSchema,
+  namesLoginsHeader,
   openSiteBodySchema,
   servedSiteSchema,
   siteHostSchema,
@@ -168,6 +169,7 @@ export const siteRoutes = [
       const events = request.method === 'HEAD' ? [] : eventStream(context, checksLogins, signal);
       return reply
         .headers({ 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
+        .header(namesLoginsHeader, '1')
         .send(Readable.from(events));
     },
   ),

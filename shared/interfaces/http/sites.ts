@@ -177,6 +177,9 @@ export type ServedLogin = z.infer<typeof servedLoginSchema>;
 /** Header of a host that checks logins, with the value `1`. The feed names no site with a login to a host without it. */
 export const checksLoginsHeader = 'X-Checks-Logins';
 
+/** Header of a feed that names the login of each site, with the value `1`. Without it a host cannot know that a site has none any more. */
+export const namesLoginsHeader = 'x-names-logins';
+
 /** Name under the base where readers return from the provider of an installation, which is reserved. */
 export const loginName = 'login';
 
