@@ -192,6 +192,32 @@ describeWithServers(['nats-server'], 'the description of a running installation'
       const hostKey = harness.installation.secrets.siteKey;
       await send('signSiteLink', hostKey, { body: { site: `${org}/docs`, jobId: first.jobId } });
       await followed(hostKey);
+      const reader = { org, domain: 'docs' };
+      expect((await send('searchSite', hostKey, { ids: reader })).json()).not.toEqual([]);
+      await send('readSitePage', hostKey, { ids: reader });
+      const said = await send('answerSiteQuestion', hostKey, { ids: reader, accept: 'text/event-stream' });
+      await send('rateSiteAnswer', hostKey, {
+        ids: { ...reader, 'X-Thread-Key': said.answer.headers.get('x-thread-key') ?? '' },
+        body: {
+          threadId: said.answer.headers.get('x-thread-id') ?? '',
+          messageId: /"messageId":"([^"]+)"/.exec(said.text)?.[1],
+        },
+      });
+      const today = new Date().toISOString().slice(0, 10);
+      const counted = {
+        ...{ site: `${org}/docs`, day: today, views: 3, paths: [['/', 2]], referred: 0, referrers: [] },
+        ...{ searches: 1, emptySearches: 1, queries: [['install', 1, 1]] },
+      };
+      // Hosts may send a batch twice.
+      for (const sequence of [1, 1, 2]) {
+        const taken = await send('countSiteViews', hostKey, { body: { sequence, days: [counted] } });
+        expect(taken.json()).toEqual({ accepted: 1, refused: 0 });
+      }
+      const range = { from: today, to: today };
+      const viewed = async () => (await send('readViews', key, { ids: { ...range, by: 'path' } })).json();
+      await vi.waitUntil(async () => (await viewed()).total >= 6, { timeout: minuteMs, interval: 200 });
+      expect(await viewed()).toMatchObject({ total: 6, entries: [{ name: '/', views: 4 }], other: 2 });
+      expect((await send('readSearches', key, { ids: range })).json()).toMatchObject({ total: 2, empty: 2 });
       await send('closeSite', key);
 
       await send('listAudit', key);
