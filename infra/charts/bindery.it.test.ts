@@ -6,6 +6,7 @@ import { serviceSettings } from '#services/cli/known-settings.ts';
 import { serviceNames, type ServiceName } from '#infra/supervisor/services.ts';
 import { provisionSettings } from '#services/cli/commands/installation.ts';
 import { type DocsHostConfig, docsHostSettings } from '#services/docs-host/config.ts';
+import { sitesLoginsOf } from '#services/docs-host/login-settings.ts';
 import { portOf, sitesPlatform } from '#services/docs-host/sites-settings.ts';
 import { sitesBaseOf } from '#shared/interfaces/http/sites-base.ts';
 import { callPairs } from '#shared/interfaces/internal/internal-calls.ts';
@@ -94,7 +95,10 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
       for (const { key, path } of secret.items) {
         const made = readFile(join(folder, 'secrets', secret.name.replace('bindery-', ''), key), 'utf8');
         // The first source is the service's own Secret. Secrets of servers may come from elsewhere.
-        await writeFile(join(mounted, path), index === 0 ? await made : await made.catch(() => 'of another server'));
+        await writeFile(
+          join(mounted, path),
+          index === 0 ? await made : await made.catch(() => 'of another server, as long as a secret of sessions'),
+        );
       }
     }
     const environment = { ...imageEnvironment, ...environmentOf(workload), BINDERY_SECRETS: mounted };
@@ -378,11 +382,21 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
     const hosts = named(ofKind<Workload>(list, 'StatefulSet'), 'sites');
     expect(sourcesOf(hosts)).toEqual([
       { secret: { name: 'bindery-sites', items: [{ key: 'BINDERY_SITES_KEY', path: 'BINDERY_SITES_KEY' }] } },
+      {
+        secret: {
+          name: 'sites-login',
+          items: ['BINDERY_LOGIN_SESSION_SECRET', 'BINDERY_OIDC_CLIENT_SECRET'].map((key) => ({ key, path: key })),
+        },
+      },
     ]);
     const config = (await configOf(hosts, docsHostSettings)) as DocsHostConfig;
     expect(sitesPlatform(config)).toEqual({
       url: 'http://docs-bindery-gateway:80',
       key: expect.stringMatching(/^svc_site_/),
+    });
+    expect(sitesLoginsOf(config).provider).toMatchObject({
+      settings: { issuer: new URL('https://login.example.com/realms/acme'), clientId: 'docs' },
+      base: { protocol: 'https', host: 'docs.example.com' },
     });
     expect(config).toMatchObject({ host: '0.0.0.0', healthPort: 8081, listsMegabytes: 192, dataFolder: '/data' });
     const known = new Set(Object.values(docsHostSettings as Settings).map(({ env }) => env));
@@ -458,6 +472,7 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
     expect(spec.egress.slice(1).map(({ to, ports }) => [to, ports.map(({ port }) => port)])).toEqual([
       [[{ podSelector: { matchLabels: gateway } }], [8080]],
       [[{ ipBlock: { cidr: '198.51.100.7/32' } }], [443]],
+      [[{ ipBlock: { cidr: '203.0.113.9/32' } }], [443]],
       [[{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }], [4318]],
     ]);
     expect(spec.ingress.map(({ ports }) => ports.map(({ port }) => port))).toEqual([[8080], [8081]]);

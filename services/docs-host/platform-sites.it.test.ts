@@ -357,6 +357,32 @@ describe('a bundle that cannot be taken', () => {
     for (let at = 0; at < 4; at += 1) await expectShown(running, `d${at}.localhost`, `v${at}`);
   });
 
+  test('because it does not arrive keeps an empty host from being ready for a while, and one that failed does not', async () => {
+    let arrives = Promise.withResolvers<void>();
+    platform.state.bundle = ({ domain }, response) => {
+      if (domain === 'one') return undefined;
+      void arrives.promise.then(() => response.writeHead(404).end());
+      return 'answered';
+    };
+    platform.deploy({ domain: 'one', bundle: await exampleBundle('one') });
+    platform.deploy({ domain: 'late', bundle: await exampleBundle('late') });
+    const first = await started();
+    await expectShown(first, 'one.localhost', 'one');
+    const { ready, ...why } = await hostReadiness(first, (found) => !found.ready);
+    expect([ready, JSON.stringify(why)]).toEqual([false, expect.stringContaining('1 of 2 sites are here yet')]);
+    arrives.resolve();
+    await hostReadiness(first, isReady);
+    await first.stop();
+    // With a stored site, or after its limit, a host is ready all the same.
+    arrives = Promise.withResolvers();
+    const second = await started();
+    await hostReadiness(second, isReady);
+    await second.stop();
+    await rm(sitesFolder(), { recursive: true });
+    await hostReadiness(await started({}, { ...quick, firstMs: 100 }), isReady);
+    arrives.resolve();
+  });
+
   test('because it is gone from the platform keeps what is served', async () => {
     platform.deploy({ bundle: await exampleBundle('one') });
     const running = await started();

@@ -183,6 +183,9 @@ export async function openPlatformSites(
         else if (now - goneAt >= goneMs) await remove(name, site);
       }
     },
+    /** True once each site serves a version, or its deployment has failed. */
+    areTried: (): boolean =>
+      live().every((site) => site.hosted.versions.active() !== undefined || site.problem() !== undefined),
     counts() {
       const all = live();
       const served = all.filter((site) => site.hosted.versions.active() !== undefined);

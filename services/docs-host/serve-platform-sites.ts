@@ -20,6 +20,8 @@ const usualRetries: DeploymentRetries = {
 };
 
 const sweepMs = 15_000;
+/** Time that a host that starts empty takes at most to be ready, because bundles that do not arrive must not keep it from serving the others. */
+const firstMs = 60_000;
 const lagBuckets = [0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 30, 60, 300];
 
 /** Waiting times that tests shorten. */
@@ -28,6 +30,7 @@ export type SitesTimes = {
   retries?: DeploymentRetries;
   sweepMs?: number;
   goneMs?: number;
+  firstMs?: number;
   counts?: CountTimes;
 };
 
@@ -82,6 +85,18 @@ export async function servePlatformSites(
   metrics.gauge('bindery_docs_host_lists_bytes', 'Memory of lists of files.', () => lists.counts().bytes);
   const { served } = sites.counts();
   if (served > 0) logger.info({ sites: served }, 'the stored sites are served');
+  let isReady = served > 0;
+  let wholeAt: number | undefined;
+
+  /** A host with stored sites is ready at once, and an empty one when it has tried to serve each site: readers of all of them are led to it. */
+  function missing(): string | undefined {
+    if (isReady) return undefined;
+    if (!feed.wasWhole()) return `no site is here, and the platform has not named any: ${feed.problem()}`;
+    wholeAt ??= performance.now();
+    isReady = sites.areTried() || performance.now() - wholeAt >= (times.firstMs ?? firstMs);
+    const { sites: all, served: now } = sites.counts();
+    return isReady ? undefined : `${now} of ${all} sites are here yet`;
+  }
 
   async function sweepRegularly(): Promise<void> {
     while (!signal.aborted) {
@@ -92,10 +107,7 @@ export async function servePlatformSites(
 
   return {
     sites: sites.hosted,
-    missing: () =>
-      feed.wasWhole() || sites.counts().served > 0
-        ? undefined
-        : `no site is here, and the platform has not named any: ${feed.problem()}`,
+    missing,
     degraded() {
       const feedProblem = feed.problem();
       const countsProblem = sending.problem();

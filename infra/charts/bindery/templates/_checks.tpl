@@ -18,6 +18,11 @@
 {{- if and $v.ingress.enabled (not $v.ingress.host) }}{{ $problems = append $problems "ingress.enabled needs ingress.host." }}{{ end -}}
 {{- if ($v.sites).enabled -}}
 {{- if not (regexMatch "^https?://[a-z0-9][a-z0-9-]*(\\.[a-z0-9][a-z0-9-]*)+(:[0-9]{1,5})?$" $v.sites.base) }}{{ $problems = append $problems (printf "sites.base is %q: set it to the address under which readers reach the sites, such as https://docs.example.com." $v.sites.base) }}{{ end -}}
+{{- with $v.sites.login -}}
+{{- if ne (empty .issuer) (empty .existingSecret) }}{{ $problems = append $problems "sites.login needs both: issuer, and existingSecret, the secret with BINDERY_LOGIN_SESSION_SECRET and BINDERY_OIDC_CLIENT_SECRET." }}{{ end -}}
+{{- if and .issuer (not .clientId) }}{{ $problems = append $problems "sites.login.clientId is empty: it is the client that you registered at the provider." }}{{ end -}}
+{{- if and .issuer $v.networkPolicy.enabled (not ($v.networkPolicy.login).to) }}{{ $problems = append $problems "networkPolicy.login.to is empty, but hosts of sites ask the provider of sites.login.issuer: say where it is, such as [{ipBlock: {cidr: 203.0.113.9/32}}]." }}{{ end -}}
+{{- end -}}
 {{- if and $v.networkPolicy.enabled $v.objectStore.publicEndpoint (ne $v.objectStore.publicEndpoint $v.objectStore.endpoint) (not ($v.networkPolicy.bundles).to) }}{{ $problems = append $problems "networkPolicy.bundles.to is empty, but links to bundles lead to objectStore.publicEndpoint, from which hosts of sites download them: say where it is, such as [{ipBlock: {cidr: 198.51.100.7/32}}]." }}{{ end -}}
 {{- end -}}
 {{- if gt (int $v.rendererScaling.minReplicas) (int $v.rendererScaling.maxReplicas) }}{{ $problems = append $problems "rendererScaling.minReplicas is greater than rendererScaling.maxReplicas." }}{{ end -}}
