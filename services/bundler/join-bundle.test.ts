@@ -4,7 +4,15 @@ import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { packSegment } from '#shared/export/bundle/segment-writer.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import { bundleKey, planKey, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
+import {
+  bundleHeaderBytes,
+  bundleKey,
+  bundlePiecesKey,
+  bundlePiecesSchema,
+  planKey,
+  segmentKey,
+  sidecarKey,
+} from '#shared/contracts/stored-objects.ts';
 import { segmentsDigest } from '#shared/export/export-objects.ts';
 import { exportPlan } from '../../test/support/make-commit.ts';
 import { newFolder } from '../../test/support/new-folder.ts';
@@ -61,10 +69,28 @@ test('segments in plan order, the closing one last; size and digest are those of
   if (outcome.kind !== 'joined') return;
   const bundle = Buffer.from((await objectStore.get(outcome.bundleKey)) ?? '');
   expect([bundle.length, sha256Of(bundle)]).toEqual([outcome.sizeBytes, outcome.sha256]);
-  expect((await objectStore.head(outcome.bundleKey))?.metadata).toEqual({ sha256: outcome.sha256 });
+  const { sha256, piecesSha256 } = outcome;
+  expect((await objectStore.head(outcome.bundleKey))?.metadata).toEqual({ sha256, pieces: piecesSha256 });
   const archive = gunzipSync(bundle).toString('latin1');
   const places = ['docs/theme.css', 'docs/a.html', 'docs/_bindery/manifest.json'].map((path) => archive.indexOf(path));
   expect(places).toEqual([0, 1024, 2048]);
+});
+
+test('the pieces of a bundle are listed beside it, and are its bytes after the header', async () => {
+  const outcome = await run();
+  if (outcome.kind !== 'joined') throw new Error(outcome.reason);
+  const listed = Buffer.from((await objectStore.get(bundlePiecesKey(outcome.bundleKey))) ?? '');
+  expect(sha256Of(listed)).toBe(outcome.piecesSha256);
+  const { pieces } = bundlePiecesSchema.parse(JSON.parse(listed.toString()));
+  const bundle = Buffer.from((await objectStore.get(outcome.bundleKey)) ?? '');
+  let at = bundleHeaderBytes;
+  const found = pieces.map(([size]) => sha256Of(bundle.subarray(at, (at += size))));
+  expect(found).toEqual(pieces.map(([, sha256]) => sha256));
+  expect(bundle.length - at).toBeLessThan(2_000);
+  const again = () => storedBundle(objectStore, outcome.bundleKey, { now: () => new Date() }, open);
+  expect((await again())?.piecesSha256).toBe(outcome.piecesSha256);
+  await objectStore.remove(bundlePiecesKey(outcome.bundleKey));
+  expect(await again()).toEqual({ sizeBytes: outcome.sizeBytes, sha256: outcome.sha256 });
 });
 
 test('sidecars of a joined bundle are not read again, unless something in it is lost', async () => {
@@ -225,8 +251,8 @@ test('a stored bundle is the answer as long as its bytes are those that were sto
   expect(await stored()).toBeUndefined();
   const joined = await run();
   if (joined.kind !== 'joined') throw new Error('The bundle is joined.');
-  const { bundleKey, sizeBytes, sha256 } = joined;
-  expect(await stored()).toEqual({ sizeBytes, sha256 });
+  const { bundleKey, sizeBytes, sha256, piecesSha256 } = joined;
+  expect(await stored()).toEqual({ sizeBytes, sha256, piecesSha256 });
   expect(await stored(new Date(Date.now() + 24 * 3_600_000))).toBeUndefined();
   const bytes = Buffer.from((await objectStore.get(bundleKey)) ?? '');
   await objectStore.put(bundleKey, bytes);

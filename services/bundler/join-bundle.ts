@@ -1,19 +1,23 @@
 import type { Readable } from 'node:stream';
+import type { z } from 'zod';
 import {
   bundleKey,
+  bundlePiecesKey,
+  type bundlePiecesSchema,
   type ExportPlan,
   type SegmentDigest,
   segmentKey,
   sidecarKey,
 } from '#shared/contracts/stored-objects.ts';
 import {
+  type JoinedBundle,
   joinedBundle,
   SegmentDamaged,
   type SegmentSource,
   type StoredBundle,
 } from '#shared/export/bundle/join-segments.ts';
 import { readPlan, readSegmentDigest, segmentsDigest } from '#shared/export/export-objects.ts';
-import { sha256OfStream } from '#shared/runtime/canonical-json.ts';
+import { sha256Of, sha256OfStream } from '#shared/runtime/canonical-json.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
@@ -44,7 +48,7 @@ export type KnownDigests = {
 };
 
 export type JoinOutcome =
-  | { kind: 'joined'; bundleKey: string; sizeBytes: number; sha256: string }
+  | { kind: 'joined'; bundleKey: string; sizeBytes: number; sha256: string; piecesSha256: string }
   | { kind: 'lost'; chunks: number[]; reason: string };
 
 export type JoinOptions = {
@@ -107,18 +111,20 @@ async function join(
     after === undefined ? undefined : await lastBundle(objectStore, plan, after, { known: knownOfBoth, signal });
   try {
     const bundle = joinedBundle(found.sources, { last, keptBytes });
+    const piecesSha256 = await storePieces(objectStore, key, bundle, signal);
     const stored = await storedBundle(objectStore, key, clock, signal);
-    if (stored === undefined || stored.sha256 !== (await bundle.sha256())) {
+    if (stored?.sha256 !== (await bundle.sha256()) || stored.piecesSha256 !== piecesSha256) {
       await objectStore.putParts(key, withCrashPoint(bundle.parts), {
         contentType: 'application/gzip',
-        metadata: async () => ({ sha256: await bundle.sha256() }),
+        metadata: async () => ({ sha256: await bundle.sha256(), pieces: piecesSha256 }),
         signal,
         ...(last && { other: last }),
       });
     }
     crashPoint('after-upload', 'bundler');
     for (const { name, digest } of found.digests) known.set(name, digest);
-    return { kind: 'joined', bundleKey: key, sizeBytes: bundle.sizeBytes, sha256: await bundle.sha256() };
+    const sha256 = await bundle.sha256();
+    return { kind: 'joined', bundleKey: key, sizeBytes: bundle.sizeBytes, sha256, piecesSha256 };
   } catch (error) {
     // The last bundle may be the damaged one, so the segments are joined once more without it.
     if (last !== undefined && (error instanceof NotCopied || error instanceof SegmentDamaged)) {
@@ -129,6 +135,19 @@ async function join(
     const chunks = [error.index, ...behind].map((index) => numberOf(plan, index));
     return { kind: 'lost', chunks, damaged: chunks, reason: error.message };
   }
+}
+
+/** Stores the pieces of a bundle, and returns the SHA-256 of the stored object. */
+async function storePieces(
+  objectStore: ObjectStore,
+  key: string,
+  { pieces }: Pick<JoinedBundle, 'pieces'>,
+  signal: AbortSignal,
+): Promise<string> {
+  const listed = { version: 1, pieces: [...pieces] } satisfies z.input<typeof bundlePiecesSchema>;
+  const bytes = Buffer.from(JSON.stringify(listed));
+  await objectStore.put(bundlePiecesKey(key), bytes, { contentType: 'application/json', signal });
+  return sha256Of(bytes);
 }
 
 /** The bundle of the plan `after`, if its segments are complete and its size is the sum of theirs. */
@@ -169,7 +188,7 @@ async function damagedBehind(first: number, sources: readonly SegmentSource[], s
 }
 
 /**
- * Size and digest of a stored bundle whose bytes have not changed, and that housekeeping will not remove soon; undefined if there is none.
+ * Size and digests of a stored bundle whose bytes have not changed, and that housekeeping will not remove soon; undefined if there is none.
  * The key of a bundle names its plan, so it is the bundle of every job with that plan. Its bytes are read, because a disk may have changed them.
  */
 export async function storedBundle(
@@ -177,11 +196,15 @@ export async function storedBundle(
   key: string,
   clock: Clock,
   signal: AbortSignal,
-): Promise<{ sizeBytes: number; sha256: string } | undefined> {
+): Promise<{ sizeBytes: number; sha256: string; piecesSha256?: string } | undefined> {
   const head = await unlessDamaged(objectStore.head(key, { signal }));
   if (head === undefined || !isStoredRecently(head, clock)) return undefined;
   const sha256 = await storedDigest(objectStore, key, signal);
-  return sha256 !== undefined && sha256 === head.metadata.sha256 ? { sizeBytes: head.sizeBytes, sha256 } : undefined;
+  if (sha256 === undefined || sha256 !== head.metadata.sha256) return undefined;
+  const pieces = await unlessDamaged(objectStore.get(bundlePiecesKey(key), { signal }));
+  const { pieces: piecesSha256 } = head.metadata;
+  const hasPieces = pieces !== undefined && sha256Of(pieces) === piecesSha256;
+  return { sizeBytes: head.sizeBytes, sha256, ...(hasPieces && { piecesSha256 }) };
 }
 
 /** SHA-256 of the object stored under a key; undefined if it cannot be read completely. */

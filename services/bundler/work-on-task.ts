@@ -48,6 +48,6 @@ async function join(
     const { chunks, reason } = outcome;
     return { type: 'SegmentsLost', data: { chunks, reason: reason.slice(0, mostReasonCharacters) } };
   }
-  const { sizeBytes, sha256 } = outcome;
-  return { type: 'BundleJoined', data: { attempt, bundleKey: key, sizeBytes, sha256 } };
+  const { sizeBytes, sha256, piecesSha256 } = outcome;
+  return { type: 'BundleJoined', data: { attempt, bundleKey: key, sizeBytes, sha256, piecesSha256 } };
 }

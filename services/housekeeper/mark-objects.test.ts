@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   blobKey,
   bundleKey,
+  bundlePiecesKey,
   exportPlanSchema,
   partFactsKey,
   partShortTextsKey,
@@ -30,6 +31,7 @@ test('a job needs its plan, its selection, the bundle of its plan and its conten
     planKey('acme', planHash),
     selection,
     bundleKey('acme', 'docs', planHash),
+    bundlePiecesKey(bundleKey('acme', 'docs', planHash)),
     siteModelKey({ organization: 'acme', domain: 'docs', contentVersion }),
     `contents/acme/docs/${contentVersion}/markdown/guides/x.md`,
   ];
@@ -38,6 +40,7 @@ test('a job needs its plan, its selection, the bundle of its plan and its conten
     planKey('other', planHash),
     planKey('acme', hash('c')),
     bundleKey('acme', 'site', planHash),
+    bundlePiecesKey(bundleKey('acme', 'site', planHash)),
     siteModelKey({ organization: 'acme', domain: 'docs', contentVersion: `cv_${'2'.repeat(32)}` }),
     `contents/acme/docs/${contentVersion}x/site-model.json`,
     segmentKey('acme', planHash),

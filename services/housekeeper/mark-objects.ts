@@ -2,6 +2,7 @@ import type { ContentId } from '#shared/contracts/identifiers.ts';
 import {
   blobKey,
   bundleKey,
+  bundlePrefix,
   planKey,
   segmentKey,
   siteModelKey,
@@ -156,6 +157,7 @@ const contentUnit = (content: ContentId): string => unitOf(siteModelKey(content)
 
 function unitOf(key: string): string {
   if (key.startsWith(segmentPrefix) || key.startsWith(partPrefix)) return key.replace(/\.(?:json|short)$/, '');
+  if (key.startsWith(bundlePrefix)) return key.replace(/\.pieces$/, '');
   if (key.startsWith(contentPrefix)) return key.split('/', 4).join('/');
   return key;
 }

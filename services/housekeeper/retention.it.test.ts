@@ -131,7 +131,9 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
 
     // 3. A client that asks for the bundle is told what to do.
     const signer = { bus: await harness.bus.connect('link-signer'), objectStore: objects.store };
-    const signed = signLink({ ...signer, clock: { now: () => new Date() }, linkLifetimeSeconds: 60 }, caller, jobId);
+    const signed = signLink({ ...signer, clock: { now: () => new Date() }, linkLifetimeSeconds: 60 }, caller, {
+      jobId,
+    });
     await expect(signed).rejects.toMatchObject({
       code: 'not_found',
       message: expect.stringContaining('Replay the job'),

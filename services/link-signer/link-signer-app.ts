@@ -9,7 +9,7 @@ export function linkSignerApp(parts: LinkSignerParts & ReportParts, options: Int
   const app = internalApp('link-signer', options);
   const reports = reportsOf(parts);
   answerCall(app, linkSigner.signLink, async ({ caller, body }) => ({
-    body: await signLink(parts, caller, body.jobId),
+    body: await signLink(parts, caller, body),
   }));
   answerCall(app, linkSigner.readReport, async ({ caller, body: { jobId, ...query }, signal }) => ({
     body: await reports.answer(caller.organization, jobId, query, signal),

@@ -36,7 +36,7 @@ const job = (state: Partial<ExportJobState>) => bus.exports.append(exportCommit(
 
 test('the access is recorded before anyone has the link', async () => {
   await job({ phase: 'completed', bundle });
-  expect(await signLink(parts, caller, jobId)).toEqual({
+  expect(await signLink(parts, caller, { jobId })).toEqual({
     jobId,
     bundleUrl: 'https://store.test/x',
     expiresAt: '2026-03-01T11:00:00.250Z',
@@ -56,12 +56,26 @@ test('the access is recorded before anyone has the link', async () => {
   ]);
 });
 
+test('a host of sites also gets a link to the pieces, with digests from the log', async () => {
+  const [piecesSha256, manifestSha256] = ['cd'.repeat(32), 'ef'.repeat(32)];
+  await job({ phase: 'completed', bundle: { ...bundle, piecesSha256 }, manifestSha256 });
+  const { pieces } = await signLink(parts, caller, { jobId, withPieces: true });
+  expect(pieces).toEqual({ url: 'https://store.test/x', sha256: piecesSha256, manifestSha256 });
+  expect(steps).toEqual([`presign ${bundle.key} 3600`, `presign ${bundle.key}.pieces 3600`]);
+  expect(await signLink(parts, caller, { jobId })).not.toHaveProperty('pieces');
+});
+
+test('a bundle of an older version has no pieces', async () => {
+  await job({ phase: 'completed', bundle, manifestSha256: 'ef'.repeat(32) });
+  expect(await signLink(parts, caller, { jobId, withPieces: true })).not.toHaveProperty('pieces');
+});
+
 test('no link is given out if the access cannot be recorded', async () => {
   await job({ phase: 'completed', bundle });
   bus.access.record = async () => {
     throw new Error('the bus is full');
   };
-  await expect(signLink(parts, caller, jobId)).rejects.toThrow('the bus is full');
+  await expect(signLink(parts, caller, { jobId })).rejects.toThrow('the bus is full');
 });
 
 test('a store that does not answer is a system that is down', async () => {
@@ -70,7 +84,7 @@ test('a store that does not answer is a system that is down', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   await Promise.all([
-    expect(signLink(parts, caller, jobId)).rejects.toBeInstanceOf(Unavailable),
+    expect(signLink(parts, caller, { jobId })).rejects.toBeInstanceOf(Unavailable),
     vi.advanceTimersByTimeAsync(5_000),
   ]);
   expect(bus.recorded.access).toEqual([]);
@@ -82,13 +96,13 @@ test.each([
   ['a job that was cancelled', { phase: 'cancelled', error: 'Cancelled.' }, 'not_completed'],
 ] as const)('%s has no bundle', async (_name, state, code) => {
   await job(state);
-  await expect(signLink(parts, caller, jobId)).rejects.toMatchObject({ code });
+  await expect(signLink(parts, caller, { jobId })).rejects.toMatchObject({ code });
   expect(bus.recorded.access).toEqual([]);
 });
 
 test("another organization's job is not found", async () => {
   await job({ phase: 'completed', bundle });
-  await expect(signLink(parts, { ...caller, organization: 'other' }, jobId)).rejects.toMatchObject({
+  await expect(signLink(parts, { ...caller, organization: 'other' }, { jobId })).rejects.toMatchObject({
     code: 'not_found',
   });
 });
@@ -96,5 +110,5 @@ test("another organization's job is not found", async () => {
 test('a bundle that was removed is not found, and says how to get it again', async () => {
   await job({ phase: 'completed', bundle });
   parts.objectStore.head = async () => undefined;
-  await expect(signLink(parts, caller, jobId)).rejects.toThrow('Replay the job');
+  await expect(signLink(parts, caller, { jobId })).rejects.toThrow('Replay the job');
 });

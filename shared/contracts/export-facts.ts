@@ -51,6 +51,8 @@ export const factSchema = z.discriminatedUnion('type', [
     bundleKey: z.string(),
     sizeBytes: z.int(),
     sha256: sha256Hex,
+    /** SHA-256 of the stored object that lists the pieces of the bundle. Workers of older versions store none. */
+    piecesSha256: sha256Hex.optional(),
     /** True if the bundle of the same plan was stored already, and its bytes were verified. Workers of older versions do not say so. */
     reused: z.boolean().optional(),
   }),

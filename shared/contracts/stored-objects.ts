@@ -22,6 +22,7 @@ import {
  *   parts/<org>/<key>, <key>.json                    texts of a run of chunks, and their facts, for the next closing segment
  *   parts/<org>/<key>.short                          the same texts shortened for the search index of a site with too many
  *   bundles/<org>/<domain>/<plan hash>.tar.gz        the archive that clients download
+ *   bundles/<org>/<domain>/<plan hash>.tar.gz.pieces its pieces, for hosts that have most of them
  *   archive/<org>/<job>.json                         the history of a job that ended long ago
  */
 
@@ -156,8 +157,23 @@ export const partTextsKey = (organization: string, key: string): string => `${pa
 export const partFactsKey = (organization: string, key: string): string => `${partTextsKey(organization, key)}.json`;
 export const partShortTextsKey = (organization: string, key: string): string =>
   `${partTextsKey(organization, key)}.short`;
+export const bundlePrefix = 'bundles/';
 export const bundleKey = (organization: string, domain: string, planHash: string): string =>
-  `bundles/${organization}/${domain}/${planHash}.tar.gz`;
+  `${bundlePrefix}${organization}/${domain}/${planHash}.tar.gz`;
+/** Key of the pieces of a bundle, by the key of the bundle. */
+export const bundlePiecesKey = (key: string): string => `${key}.pieces`;
+
+/**
+ * The consecutive pieces of a bundle after its header: each segment, or the pieces of it. Size and SHA-256 of the packed bytes. Each piece ends with a full
+ * flush.
+ */
+export const bundlePiecesSchema = z.object({
+  version: z.literal(1),
+  pieces: z.array(z.tuple([z.int().min(0), sha256Hex])),
+});
+
+/** Number of bytes before the first piece of a bundle. */
+export const bundleHeaderBytes = 10;
 
 /** Data of one rendered page for the closing segment, without its text. `path` is the path in URLs (`guides/x`). */
 export const pageFactsSchema = z.object({

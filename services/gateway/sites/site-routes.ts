@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { liveDeployments, rollbackTargets, type SiteState } from '#shared/aggregates/site/site.ts';
-import { bundleLinkSchema } from '#shared/interfaces/http/exports.ts';
+import { siteLinkSchema } from '#shared/interfaces/http/exports.ts';
 import {
   checksLoginsHeader,
   deploymentListSchema,
@@ -178,11 +178,12 @@ export const siteRoutes = [
       id: 'signSiteLink',
       method: 'POST',
       path: '/v1/sites/links',
-      summary: 'Signs a link to the bundle of a deployment that is live, or that readers may be led back to.',
+      summary:
+        'Signs a link to the bundle of a deployment that is live, or that readers may be led back to, and one to the list of its pieces.',
       key: 'site',
       body: siteLinkBodySchema,
       limits: [perHour('site-links', 100_000)],
-      answer: bundleLinkSchema,
+      answer: siteLinkSchema,
       errors: linkSigner.signLink.errors,
     },
     async (context, { body, origin, request, askAs }) => {
@@ -196,7 +197,7 @@ export const siteRoutes = [
         ...{ groupTrust: 'claimed' as const, trustedGroups: [], actor: origin.actor },
         ...{ address: request.ip, traceparent: origin.traceparent ?? '' },
       };
-      const answer = await askAs(caller, linkSigner.signLink, { body: { jobId: body.jobId } });
+      const answer = await askAs(caller, linkSigner.signLink, { body: { jobId: body.jobId, withPieces: true } });
       return await answer.json();
     },
   ),

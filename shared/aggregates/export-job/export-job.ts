@@ -48,6 +48,8 @@ const exportCompleted = event('ExportCompleted', {
   sizeBytes: z.int().min(0),
   sha256: sha256Hex,
   manifestSha256: sha256Hex,
+  /** SHA-256 of the stored object that lists the pieces of the bundle. */
+  piecesSha256: sha256Hex.optional(),
   digestMatch: digestMatch.optional(),
   /** True if the bundle of an earlier job with the same plan was verified and taken. */
   reusedBundle: z.literal(true).optional(),
@@ -109,7 +111,7 @@ export const exportEventSchema = z.discriminatedUnion('type', [exportRequested, 
 /** The events in the public interface: without keys of the object store and the digest of the request. */
 export const shownExportEventSchema = z.discriminatedUnion('type', [
   exportRequested.extend({ data: exportRequested.shape.data.omit({ requestDigest: true }) }),
-  exportCompleted.extend({ data: exportCompleted.shape.data.omit({ bundleKey: true }) }),
+  exportCompleted.extend({ data: exportCompleted.shape.data.omit({ bundleKey: true, piecesSha256: true }) }),
   ...otherEvents,
 ]);
 
@@ -151,7 +153,9 @@ export const exportJobStateSchema = z.object({
   /** Percentage that never decreases, not even when a segment is lost. */
   progress: z.number().min(0).max(100),
   manifestSha256: sha256Hex.optional(),
-  bundle: z.object({ key: z.string(), sizeBytes: z.int(), sha256: sha256Hex }).optional(),
+  bundle: z
+    .object({ key: z.string(), sizeBytes: z.int(), sha256: sha256Hex, piecesSha256: sha256Hex.optional() })
+    .optional(),
   digestMatch: digestMatch.optional(),
   reusedBundle: z.literal(true).optional(),
   error: z.string().optional(),
@@ -239,12 +243,12 @@ function applied(
     case 'BundleFailed':
       return attemptLost(state, bundleUnit, event.data.attempt);
     case 'ExportCompleted': {
-      const { bundleKey, sizeBytes, sha256, manifestSha256, digestMatch, reusedBundle } = event.data;
+      const { bundleKey, sizeBytes, sha256, manifestSha256, piecesSha256, digestMatch, reusedBundle } = event.data;
       return {
         ...withoutAttempts(state, bundleUnit),
         phase: 'completed',
         completedAt: metadata.time,
-        bundle: { key: bundleKey, sizeBytes, sha256 },
+        bundle: { key: bundleKey, sizeBytes, sha256, ...(piecesSha256 && { piecesSha256 }) },
         manifestSha256,
         ...(digestMatch === undefined ? {} : { digestMatch }),
         ...(reusedBundle === undefined ? {} : { reusedBundle }),

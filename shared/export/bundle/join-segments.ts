@@ -41,6 +41,8 @@ export type StoredBundle = {
 
 export type JoinedBundle = {
   sizeBytes: number;
+  /** The pieces after its header, in their order. */
+  pieces: readonly SegmentPiece[];
   parts: readonly ObjectPart[];
   /** SHA-256 of the bundle, 64 hex digits. The parts are read for it, unless all of them have already been read once in their order. */
   sha256(): Promise<string>;
@@ -82,6 +84,7 @@ export function joinedBundle(
   });
   return {
     sizeBytes,
+    pieces: segments.flatMap(piecesOf),
     parts,
     async sha256() {
       if (sum === undefined && next !== parts.length) for (const { read } of parts) for await (const _ of read());

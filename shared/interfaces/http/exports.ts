@@ -172,6 +172,16 @@ export const bundleLinkSchema = z
 
 export type BundleLink = z.infer<typeof bundleLinkSchema>;
 
+/** A link for hosts that have earlier bundles of the site: with the pieces they fetch only the byte ranges that they do not have. */
+export const siteLinkSchema = bundleLinkSchema
+  .extend({
+    /** Link to the list of the bundle's pieces, its SHA-256, and that of the manifest; absent for bundles of older versions. */
+    pieces: z.object({ url: z.string(), sha256: sha256Hex, manifestSha256: sha256Hex }).optional(),
+  })
+  .meta({ title: 'SiteBundleLink' });
+
+export type SiteLink = z.infer<typeof siteLinkSchema>;
+
 const findingsAtOnce = 1_000;
 
 /** Query of `GET …/jobs/{jobId}/report`. */

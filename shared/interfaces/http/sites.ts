@@ -232,7 +232,7 @@ export type SitesFeedEvent =
 /** Answer of `GET /v1/sites/hosts/{host}`. */
 export const siteHostSchema = z.object({ host: z.string(), address }).meta({ title: 'SiteHost' });
 
-/** Body of `POST /v1/sites/links`: the bundle of a deployment that is live. The answer is a `BundleLink`. */
+/** Body of `POST /v1/sites/links`: the bundle of a deployment that is live. The answer is a `SiteBundleLink`. */
 export const siteLinkBodySchema = z.strictObject({ site: z.string().max(300), jobId }).meta({ title: 'SiteLink' });
 
 /** Header of pages of a site: the content version that they are from. */

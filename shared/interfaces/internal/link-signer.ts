@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bundleLinkSchema, exportReportQuerySchema, exportReportSchema } from '#shared/interfaces/http/exports.ts';
+import { exportReportQuerySchema, exportReportSchema, siteLinkSchema } from '#shared/interfaces/http/exports.ts';
 import { jobId } from '#shared/contracts/identifiers.ts';
 import { internalCall } from './internal-call.ts';
 
@@ -14,8 +14,9 @@ export const linkSigner = {
     callers: ['gateway'],
     method: 'POST',
     path: '/internal/links',
-    body: z.object({ jobId }),
-    answer: bundleLinkSchema,
+    /** `withPieces`: the link is for a host of sites. */
+    body: z.object({ jobId, withPieces: z.boolean().optional() }),
+    answer: siteLinkSchema,
     errors: ['not_found', 'not_completed'],
     answerWithinMs: withinMs,
     idleMs: withinMs,
