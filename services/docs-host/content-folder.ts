@@ -69,6 +69,7 @@ export function newContent(content: string, folder: string) {
   return {
     /** Removes what an attempt that was interrupted has left. */
     async begin(): Promise<void> {
+      written.clear();
       await rm(fresh, { recursive: true, force: true });
       await mkdir(folder, { recursive: true });
     },

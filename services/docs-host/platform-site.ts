@@ -2,7 +2,7 @@ import { existsSync, renameSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { bundleLinkSchema } from '#shared/interfaces/http/exports.ts';
+import { type SiteLink, siteLinkSchema } from '#shared/interfaces/http/exports.ts';
 import type { ServedLogin, ServedSite } from '#shared/interfaces/http/sites.ts';
 import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { errorCode, messageOf, Unavailable } from '#shared/runtime/failures.ts';
@@ -14,12 +14,15 @@ import { BundleRefused, LinkRefused } from './bundle-refused.ts';
 import { callPlatform } from './call-platform.ts';
 import { type DeploymentQueue, placesOfDeployments } from './deployment-queue.ts';
 import { downloadBundle } from './download-bundle.ts';
+import { fetchPieces, fetchRanges, RangesRefused } from './fetch-pieces.ts';
 import type { bundleOutcomes } from './follow-bundle.ts';
+import { readHeldPieces } from './held-pieces.ts';
 import type { HostedSite } from './host-app.ts';
+import { missingRanges, type Piece } from './piece-ranges.ts';
 import { memoryMegabytes, prepareSoon } from './prepare-in-child.ts';
-import type { SiteMaking } from './prepare-version.ts';
+import type { PiecesPlace, SiteMaking } from './prepare-version.ts';
 import { type ServedVersion, type ServedVersions, servedVersions } from './served-versions.ts';
-import { isMadeAs, openSiteFolder, type SiteFolder, type StoredVersion } from './site-folder.ts';
+import { type BundleSource, isMadeAs, openSiteFolder, type SiteFolder, type StoredVersion } from './site-folder.ts';
 import type { SitesPlatform } from './sites-settings.ts';
 import { DamagedVersion, type VersionLists } from './version-lists.ts';
 
@@ -44,6 +47,19 @@ export type DeploymentRetries = {
   unavailable: RetryPolicy;
   /** Pauses after links and bundles that were refused, because they may be repaired. */
   refused: RetryPolicy;
+};
+
+/** The pieces of a bundle, and the file with their list. */
+type ListedPieces = PiecesPlace & { pieces: readonly Piece[] };
+
+type Taking = {
+  link: SiteLink;
+  pieces: ListedPieces | undefined;
+  /** Version whose files are used again. */
+  earlier: ServedVersion | undefined;
+  opened: SiteFolder;
+  source: BundleSource;
+  signal: AbortSignal;
 };
 
 /** Versions before the active one that stay on disk, so that readers are led back to them without a download. */
@@ -245,7 +261,7 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
     );
 
   /** Downloads and prepares the bundle of a deployment, and answers from it. */
-  async function take(served: ServedSite, signal: AbortSignal): Promise<'downloaded' | 'not wanted'> {
+  async function take(served: ServedSite, signal: AbortSignal): Promise<'downloaded' | 'ranges' | 'not wanted'> {
     const { folder: opened, versions } = await open();
     const megabytes = megabytesOf(isLarge());
     prepareSoon(megabytes);
@@ -257,27 +273,23 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
       path: '/v1/sites/links',
       method: 'POST',
       body: { site, jobId },
-      schema: bundleLinkSchema,
+      schema: siteLinkSchema,
       settingsOf,
       signal,
     });
-    const maxBytes = Math.min(tools.maxBytes, sizeBytes);
-    const downloaded = await downloadBundle(
-      link.bundleUrl,
-      opened.incoming,
-      { sha256, sizeBytes },
-      { maxBytes, signal },
-    );
-    let next: StoredVersion;
-    try {
-      const place = { kind: 'archive', file: downloaded.file } as const;
-      const active = versions.active();
-      // A damaged file must not be linked again.
-      const earlier = active === undefined || damaged.has(active.id) ? undefined : active;
-      next = await opened.add({ key: `job ${jobId}`, sha256 }, { place, maxBytes: tools.maxBytes, earlier, signal });
-    } finally {
-      await rm(opened.incoming, { recursive: true, force: true });
-    }
+    if (link.sha256 !== sha256 || link.sizeBytes !== sizeBytes)
+      throw new Unavailable('the platform signed a link to another bundle than it announced');
+    const active = versions.active();
+    // A damaged file must not be used again.
+    const earlier = active === undefined || damaged.has(active.id) ? undefined : active;
+    const source = { key: `job ${jobId}`, sha256 };
+    const pieces = await piecesOf(link, opened.incoming, signal);
+    const ofRanges =
+      earlier === undefined || pieces === undefined
+        ? undefined
+        : await takeRanges({ link, pieces, earlier, opened, source, signal });
+    const next = ofRanges ?? (await takeWhole({ link, pieces, earlier, opened, source, signal }));
+    await rm(opened.incoming, { recursive: true, force: true });
     // Readers were led back, or the site is gone, while this bundle was prepared: it must not appear for a moment.
     const isHere = ({ source }: StoredVersion): boolean => source.sha256 === record.served.sha256;
     if (signal.aborted || (record.served !== served && versions.all().some(isHere))) {
@@ -285,7 +297,82 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
       return 'not wanted';
     }
     await versions.swap(next);
-    return 'downloaded';
+    return ofRanges === undefined ? 'downloaded' : 'ranges';
+  }
+
+  /** Downloads the whole bundle, or the rest of it if an earlier download broke off. */
+  async function takeWhole({ link, pieces, earlier, opened, source, signal }: Taking): Promise<StoredVersion> {
+    const { sha256, sizeBytes } = link;
+    const maxBytes = Math.min(tools.maxBytes, sizeBytes);
+    const folder = join(opened.incoming, 'whole');
+    const { file } = await downloadBundle(link.bundleUrl, folder, { sha256, sizeBytes }, { maxBytes, signal });
+    try {
+      const { list, manifestSha256 } = pieces ?? {};
+      const place = {
+        kind: 'archive',
+        file,
+        ...(list !== undefined && manifestSha256 !== undefined && { pieces: { list, manifestSha256 } }),
+      } as const;
+      return await opened.add(source, { place, maxBytes: tools.maxBytes, earlier, signal });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  /** The list of the bundle's pieces; undefined if there is none, and then the bundle is taken whole. */
+  async function piecesOf(
+    { pieces }: SiteLink,
+    incoming: string,
+    signal: AbortSignal,
+  ): Promise<ListedPieces | undefined> {
+    if (pieces === undefined) return undefined;
+    try {
+      return { ...(await fetchPieces(pieces, incoming, signal)), manifestSha256: pieces.manifestSha256 };
+    } catch (error) {
+      signal.throwIfAborted();
+      logger.warn({ site: record.served.site }, `a bundle is downloaded without its pieces: ${messageOf(error)}`);
+      return undefined;
+    }
+  }
+
+  /**
+   * Fetches the ranges of a bundle that the earlier version does not have, and prepares it from both. Undefined if the whole bundle is to be downloaded:
+   * because most of it changed, or because the ranges, or what was kept, did not make the bundle that the platform recorded.
+   */
+  async function takeRanges({
+    link,
+    pieces: { list, manifestSha256, pieces },
+    earlier,
+    opened,
+    source,
+    signal,
+  }: Taking & { pieces: ListedPieces; earlier: ServedVersion }): Promise<StoredVersion | undefined> {
+    const { site } = record.served;
+    const { sizeBytes } = link;
+    const ranges = missingRanges(pieces, await readHeldPieces(earlier.folder), sizeBytes);
+    if (ranges === undefined) return undefined;
+    try {
+      const file = await fetchRanges(link.bundleUrl, opened.incoming, ranges, sizeBytes, signal);
+      const place = { kind: 'pieces', file, ranges, pieces: { list, manifestSha256 } } as const;
+      const next = await opened.add(source, { place, maxBytes: tools.maxBytes, earlier, signal });
+      const fetchedBytes = ranges.reduce((sum, { start, end }) => sum + end - start, 0);
+      logger.info(
+        { site, sizeBytes, fetchedBytes, ranges: ranges.length },
+        'the changed ranges of a bundle were taken',
+      );
+      return next;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (errorCode(error) === 'ENOSPC') throw error;
+      const isExpected =
+        error instanceof RangesRefused || error instanceof BundleRefused || error instanceof Unavailable;
+      const err = isExpected ? undefined : error;
+      logger.warn(
+        { site, err },
+        `a bundle is downloaded whole, because its ranges were not usable: ${messageOf(error)}`,
+      );
+      return undefined;
+    }
   }
 
   async function onFailure(error: unknown): Promise<void> {

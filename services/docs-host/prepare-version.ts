@@ -1,18 +1,34 @@
 import { newContent, type PartedBytes, type StoredBytes } from './content-folder.ts';
 import { readEarlierVersion } from './earlier-version.ts';
+import { type HeldPieces, readHeldPieces, writeHeldPieces } from './held-pieces.ts';
+import type { BundleRange } from './piece-ranges.ts';
 import { prepareSite } from './prepared-site.ts';
 import { type Making, readVersionList, type VersionList } from './version-list.ts';
-import { checkBundle, copyBundle, linkBundle, type UnpackedBundle, unpackBundle } from './unpack-bundle.ts';
+import {
+  budgetsOf,
+  checkBundle,
+  compared,
+  copyBundle,
+  linkBundle,
+  refusing,
+  type UnpackedBundle,
+  unpackBundle,
+} from './unpack-bundle.ts';
+import { type PackedPieces, readPieces, requireManifest, unpackPieces } from './unpack-pieces.ts';
 
 /**
- * The bytes of a bundle: an archive, a folder outside of the versions, the files of a version of this site, or the files that an earlier program unpacked
+ * The bytes of a bundle: an archive, the ranges of one that the earlier version does not have, a folder outside of the versions, the files of a version of this site, or the files that an earlier program unpacked
  * for it. `sha256`: expected digest of the archive. `bundle`: the files that a manifest does not list.
  */
 export type BundlePlace =
-  | { kind: 'archive'; file: string; sha256?: string | undefined }
+  | { kind: 'archive'; file: string; sha256?: string | undefined; pieces?: PiecesPlace | undefined }
+  | { kind: 'pieces'; file: string; ranges: readonly BundleRange[]; pieces: PiecesPlace }
   | { kind: 'folder'; path: string }
   | { kind: 'stored'; version: string; bundle: BundleFacts }
   | { kind: 'unpacked'; path: string };
+
+/** A file with the list of a bundle's pieces, and the SHA-256 of the manifest that the platform recorded. */
+export type PiecesPlace = { list: string; manifestSha256: string };
 
 /** The files of a bundle that its manifest does not list. */
 export type BundleFacts = { manifest: StoredBytes; config?: StoredBytes | undefined };
@@ -50,12 +66,23 @@ export async function prepareVersion({
   const added = newContent(content, folder);
   await added.begin();
   const earlier = await readEarlierVersion(before);
-  const { manifest, found } = await unpacked(place);
-  await prepareSite(folder, added, madeAs(making, manifest), manifest, found, { earlier });
+  const { manifest, found, held } = await unpacked(place);
+  await writeHeldPieces(folder, held ?? new Map());
+  const isSure = place.kind === 'pieces';
+  await prepareSite(folder, added, madeAs(making, manifest), manifest, found, { earlier, isSure });
 
-  async function unpacked(from: BundlePlace): Promise<UnpackedBundle> {
+  async function unpacked(from: BundlePlace): Promise<UnpackedBundle & { held?: HeldPieces }> {
     switch (from.kind) {
+      case 'pieces':
+        return await ofPieces(from, from.pieces, before === undefined ? undefined : await readHeldPieces(before));
       case 'archive':
+        if (from.pieces !== undefined) {
+          const ranges = [{ start: 0, end: maxBytes }];
+          const found = await ofPieces({ file: from.file, ranges }, from.pieces).catch(() => undefined);
+          if (found !== undefined) return found;
+          // The list does not fit the archive, which is right, because its SHA-256 is.
+          await added.begin();
+        }
         return await unpackBundle(from.file, added, maxBytes, { sha256: from.sha256, earlier });
       case 'folder':
         return await copyBundle(from.path, added, maxBytes);
@@ -64,6 +91,16 @@ export async function prepareVersion({
       case 'stored':
         return await checkBundle(content, { ...from.bundle, parted: await partedIn(from.version) }, added);
     }
+  }
+
+  async function ofPieces(packed: PackedPieces, { list, manifestSha256 }: PiecesPlace, held?: HeldPieces) {
+    const pieces = await readPieces(list);
+    const budgets = budgetsOf(maxBytes);
+    const { found, held: next } = await refusing(
+      unpackPieces(packed, pieces, added, { contentFolder: content, earlier, held, budgets }),
+    );
+    await requireManifest(found, added, manifestSha256);
+    return { ...(await compared(found, added)), held: next };
   }
 }
 

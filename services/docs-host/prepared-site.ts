@@ -13,7 +13,7 @@ import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { BundleRefused } from './bundle-refused.ts';
 import { contentFile, type NewContent, type PartedBytes, type StoredBytes } from './content-folder.ts';
 import { type EarlierVersion, pagesDigest } from './earlier-version.ts';
-import { contentType, isText, mayBeVersioned } from './hosted-types.ts';
+import { contentType, isSearchIndex, isText, mayBeVersioned } from './hosted-types.ts';
 import { previewFiles, previewNoteOf } from './preview-note.ts';
 import { policyOf, redirectOf, rewritePage, type SiteAddresses } from './rewrite-page.ts';
 import {
@@ -41,6 +41,8 @@ const atOnce = 4;
 /** Minimum size of a compressed answer. Smaller ones fit into the first packet without compression. */
 const leastBytes = 512;
 const mostBytes = 32 * 1024 * 1024;
+/** Size above which files other than pages have no copy in brotli. */
+const mostOfBrotli = 1024 * 1024;
 /** Limit of the size of pages, which are rewritten in memory. Pages of exports are smaller: the source of one has 8 MB at most. */
 const mostPageBytes = 64 * 1024 * 1024;
 /** Pages above this size are rewritten one at a time, because each takes many times its size in memory. */
@@ -221,7 +223,10 @@ const gzipped = promisify(gzip);
  */
 async function compressed(body: Buffer, path: string): Promise<[Encoding, Buffer][]> {
   if (body.length < leastBytes) return [];
-  const isShared = /\.(js|css)$/.test(path) && body.length <= 512 * 1024;
+  const isPage = path.endsWith('.html');
+  // Files with the text of all pages change with each of them, so their best copies would take longer than all else of a deployment.
+  if (!isPage && body.length > mostOfBrotli) return smaller(body, [['gzip', await gzipped(body, { level: 4 })]]);
+  const isShared = /\.(js|css)$/.test(path) && !isSearchIndex(path) && body.length <= 512 * 1024;
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: isShared ? 11 : 5,
     [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
@@ -231,5 +236,8 @@ async function compressed(body: Buffer, path: string): Promise<[Encoding, Buffer
     ['br', await brotli(body, { params })],
     ['gzip', await gzipped(body, { level: isShared ? 9 : 6 })],
   ];
-  return copies.filter(([, bytes]) => bytes.length < body.length * 0.95);
+  return smaller(body, copies);
 }
+
+const smaller = (body: Buffer, copies: [Encoding, Buffer][]): [Encoding, Buffer][] =>
+  copies.filter(([, bytes]) => bytes.length < body.length * 0.95);

@@ -130,7 +130,7 @@ const filesSchema = z.object({
 /** The files that a manifest lists; none if it is damaged, which shows when it is compared. */
 const filesOfManifest = (bytes: Buffer) => filesSchema.safeParse(jsonIn(bytes.toString('utf8'))).data?.files ?? [];
 
-const budgetsOf = (maxBytes: number): ArchiveBudgets => ({
+export const budgetsOf = (maxBytes: number): ArchiveBudgets => ({
   packedBytes: maxBytes,
   unpackedBytes: maxBytes * unpackedByPacked,
   entries: mostEntries,
@@ -143,18 +143,24 @@ async function checked(
   keep: (file: ArchiveFile) => Promise<PartedBytes>,
 ): Promise<UnpackedBundle> {
   const found = new Map<string, PartedBytes>();
-  try {
+  const read = async (): Promise<void> => {
     for await (const file of files) found.set(file.path, await keep(file));
-  } catch (error) {
-    throw error instanceof ArchiveRefused
-      ? new BundleRefused(`the bundle is refused: ${error.message}`, { cause: error })
-      : error;
-  }
+  };
+  await refusing(read());
   return await compared(found, content);
 }
 
+/** The same outcome; an archive that is refused is a bundle that is refused. */
+export async function refusing<T>(reading: Promise<T>): Promise<T> {
+  return await reading.catch((error: unknown) => {
+    throw error instanceof ArchiveRefused
+      ? new BundleRefused(`the bundle is refused: ${error.message}`, { cause: error })
+      : error;
+  });
+}
+
 /** Compares all files of a bundle with its manifest. Throws `BundleRefused` for each difference. */
-async function compared(found: Map<string, PartedBytes>, content: NewContent): Promise<UnpackedBundle> {
+export async function compared(found: Map<string, PartedBytes>, content: NewContent): Promise<UnpackedBundle> {
   const manifest = found.get(manifestPath);
   if (manifest === undefined || manifest.size > maxManifestBytes)
     throw new BundleRefused(`the bundle has no ${manifestPath}: it is not an export, or was cut`);

@@ -16,8 +16,17 @@ export type BundleChanges = {
 export async function exampleBundle(
   version: string,
   more: Record<string, string> = {},
-  { label, deployment = 'client-hosted', tampered = {} }: BundleChanges = {},
+  changes: BundleChanges = {},
 ): Promise<Buffer<ArrayBuffer>> {
+  return packTar(exampleFiles(version, more, changes));
+}
+
+/** The files of such a bundle by their paths in the archive, the manifest last. */
+export function exampleFiles(
+  version: string,
+  more: Record<string, string> = {},
+  { label, deployment = 'client-hosted', tampered = {} }: BundleChanges = {},
+): Record<string, string> {
   const files: Record<string, string> = {
     'index.html': examplePage(version, 'index', './'),
     'guides/x.html': examplePage(version, 'guides/x', '../'),
@@ -45,15 +54,13 @@ export async function exampleBundle(
     files: listed,
   };
   const config = `window.binderyConfig = {\n  "deployment": "${deployment}",\n  "features": {\n    "search": "bundle"\n  },\n  "siteUrl": ""\n};\n`;
-  return packTar(
-    Object.fromEntries(
-      Object.entries({
-        ...files,
-        '_bindery/config.js': config,
-        '_bindery/manifest.json': JSON.stringify(manifest),
-        ...tampered,
-      }).map(([path, text]) => [`acme/${path}`, text]),
-    ),
+  return Object.fromEntries(
+    Object.entries({
+      ...files,
+      '_bindery/config.js': config,
+      '_bindery/manifest.json': JSON.stringify(manifest),
+      ...tampered,
+    }).map(([path, text]) => [`acme/${path}`, text]),
   );
 }
 

@@ -3,7 +3,9 @@ import { json } from 'node:stream/consumers';
 import type { SiteViewsBody } from '#shared/interfaces/http/site-views.ts';
 import { namesLoginsHeader, type ServedLogin, type ServedSite } from '#shared/interfaces/http/sites.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { byteRange } from '#shared/http/byte-range.ts';
 import { onLoopback } from './on-loopback.ts';
+import type { PiecedBundle } from './pieced-bundle.ts';
 
 /** Key that the platform of tests accepts. */
 const sitesKey = `svc_site_${'a'.repeat(36)}`;
@@ -21,6 +23,9 @@ export type Deployed = {
   /** Protocol and port of its address; by default those of a host on its usual port. */
   at?: { protocol: 'http' | 'https'; port: number };
   bundle: Buffer;
+  /** The pieces of the bundle, and the SHA-256 of its manifest, if the platform lists them. */
+  pieces?: PiecedBundle['pieces'] | undefined;
+  manifestSha256?: string | undefined;
 };
 
 /** Interval of comments, for hosts that give up a silent feed after a second. */
@@ -38,6 +43,9 @@ type LinkAnswer = (served: ServedSite, response: ServerResponse) => 'answered' |
 export async function sitesPlatform() {
   const sites = new Map<string, ServedSite>();
   const bundles = new Map<string, Buffer>();
+  /** The lists of pieces, and the SHA-256s of the manifests, by that of the bundle. */
+  const pieceLists = new Map<string, { list: string; manifestSha256: string }>();
+  let sentBytes = 0;
   const feeds = new Set<ServerResponse>();
   const requests: string[] = [];
   const questions: Question[] = [];
@@ -49,6 +57,11 @@ export async function sitesPlatform() {
     /** Answer to a request for a link, or for a bundle. */
     link: undefined as LinkAnswer | undefined,
     bundle: undefined as LinkAnswer | undefined,
+    /** Changes the bytes of an answer with a range, or the list of pieces. */
+    changed: (bytes: Buffer): Buffer => bytes,
+    changedList: (list: string): string => list,
+    /** False: ranges are ignored. */
+    hasRanges: true,
     /** Answer to questions of readers. */
     found: '[]',
     /** Status of the answer to batches, instead of taking them. */
@@ -91,7 +104,13 @@ export async function sitesPlatform() {
       if (state.link?.(served, response) === 'answered') return undefined;
       const { sha256, sizeBytes } = served;
       const bundleUrl = `${listening.url}/bundles/${site}/${sha256}`;
-      const link = { jobId, bundleUrl, expiresAt: '2030-01-01T00:00:00.000Z', sizeBytes, sha256 };
+      const listed = pieceLists.get(sha256);
+      const pieces = listed && {
+        url: `${listening.url}/pieces/${sha256}`,
+        sha256: sha256Of(listed.list),
+        manifestSha256: listed.manifestSha256,
+      };
+      const link = { jobId, bundleUrl, expiresAt: '2030-01-01T00:00:00.000Z', sizeBytes, sha256, pieces };
       return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(link));
     }
     if (method === 'POST' && path.startsWith('/v1/sites/readers/')) {
@@ -103,11 +122,23 @@ export async function sitesPlatform() {
       batches.push((await body()) as SiteViewsBody);
       return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"accepted":1,"refused":0}');
     }
+    const listed = pieceLists.get(/^\/pieces\/([0-9a-f]+)$/.exec(path)?.[1] ?? '');
+    if (listed !== undefined) return void response.end(state.changedList(listed.list));
     const [, name = '', sha256 = ''] = /^\/bundles\/(.+)\/([0-9a-f]+)$/.exec(path) ?? [];
     const served = sites.get(name);
     const bundle = bundles.get(sha256);
     if (served === undefined || bundle === undefined) return void response.writeHead(404).end();
     if (state.bundle?.(served, response) === 'answered') return undefined;
+    const range = state.hasRanges ? byteRange(headers.range, bundle.length) : undefined;
+    if (range !== undefined && range !== 'unsatisfiable') {
+      const { start, end } = range;
+      sentBytes += end - start + 1;
+      const contentRange = `bytes ${start}-${end}/${bundle.length}`;
+      return void response
+        .writeHead(206, { 'content-range': contentRange, etag: `"${sha256}"` })
+        .end(state.changed(bundle.subarray(start, end + 1)));
+    }
+    sentBytes += bundle.length;
     return void response.writeHead(200, { 'content-length': bundle.length }).end(bundle);
   }
 
@@ -120,7 +151,7 @@ export async function sitesPlatform() {
   const server = createServer((request, response) => {
     const { method = '', url = '', headers } = request;
     requests.push(`${method} ${url}`);
-    if (!url.startsWith('/bundles/') && headers.authorization !== `Bearer ${sitesKey}`) {
+    if (!/^\/(bundles|pieces)\//.test(url) && headers.authorization !== `Bearer ${sitesKey}`) {
       response.writeHead(401).end('{"error":"This key is not valid.","code":"unauthenticated"}');
       return;
     }
@@ -136,6 +167,8 @@ export async function sitesPlatform() {
     /** Batches of page views and searches that it has taken. */
     batches,
     downloads: (): number => requests.filter((each) => each.startsWith('GET /bundles/')).length,
+    /** Bytes of bundles that were sent. */
+    sentBytes: (): number => sentBytes,
     state,
     sites,
     /** Settings of a host that serves the sites of this platform. */
@@ -143,10 +176,13 @@ export async function sitesPlatform() {
     /** Makes a bundle the live one of a site or preview, and says so in the feed. */
     deploy(deployed: Deployed): ServedSite {
       const { organization = 'acme', domain = 'docs', label, bundle, hosts, liveSince, login, offers } = deployed;
+      const { pieces, manifestSha256 } = deployed;
       const { protocol, port } = deployed.at ?? { protocol: 'http', port: 8090 };
       deployments += 1;
       const sha256 = sha256Of(bundle);
       bundles.set(sha256, bundle);
+      if (pieces !== undefined && manifestSha256 !== undefined)
+        pieceLists.set(sha256, { list: JSON.stringify({ version: 1, pieces }), manifestSha256 });
       const name = label === undefined ? domain : `${label}--${domain}`;
       const all = hosts ?? [`${name}.localhost`];
       const site = [organization, domain, ...(label === undefined ? [] : [label])].join('/');
