@@ -336,8 +336,8 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
   }
 
   /**
-   * Fetches the ranges of a bundle that the earlier version does not have, and prepares it from both. Undefined if the whole bundle is to be downloaded:
-   * because most of it changed, or because the ranges, or what was kept, did not make the bundle that the platform recorded.
+   * Fetches the ranges of a bundle that the earlier version does not have, and prepares it from both. Undefined if the whole bundle is to be downloaded: most
+   * of it changed, or the ranges and the stored files did not make the bundle that the platform recorded.
    */
   async function takeRanges({
     link,

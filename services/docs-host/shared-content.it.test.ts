@@ -128,6 +128,6 @@ test('what an earlier program unpacked is served without the platform, and its f
     const { versions } = await files();
     return (await Promise.all(versions.map((id) => readdir(join(site, 'versions', id))))).flat().sort();
   };
-  await expect.poll(inVersions, waiting).toEqual(['site.json', 'site.list', 'source.json']);
+  await expect.poll(inVersions, waiting).toEqual(['site.json', 'site.list', 'site.pieces', 'source.json']);
   expect(await strays()).toEqual({ tooMany: 0, missing: 0 });
 });
