@@ -128,7 +128,8 @@ export async function askDemo({ baseUrl, assistantKey, domain }: LocalInstallati
 /** Prints the address and the keys of an installation. `command`: the prefix of its commands. */
 export function sayWelcome(local: LocalInstallation, command: string, say: Say, site?: string): void {
   say();
-  if (site !== undefined) say(`Open ${site} in a browser: the demo, live. Each publication is there seconds later.\n`);
+  if (site !== undefined)
+    say(`Open ${site} in a browser: the live site of "${local.domain}". Each publication is there seconds later.\n`);
   say(`Bindery runs at ${local.baseUrl} (organization "${local.organization}", domain "${local.domain}").`);
   say(`  admin key      ${local.adminKey}`);
   say(`  assistant key  ${local.assistantKey}`);
@@ -136,7 +137,8 @@ export function sayWelcome(local: LocalInstallation, command: string, say: Say, 
   say();
   say('Try next, in another terminal:');
   say(`  ${command} ask ${local.domain} "How do I publish my own documentation?"`);
-  say(`  ${command} publish <folder with docs.json> --domain ${local.domain}`);
+  say(`  ${command} publish <folder with docs.json> --domain ${local.domain}   (replaces what is there)`);
+  if (site !== undefined) say(`  ${command} site rollback ${local.domain}   (and leads back)`);
   say(`  ${command} export ${local.domain} --wait --out site.tar.gz`);
   say();
 }

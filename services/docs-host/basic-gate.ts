@@ -92,7 +92,7 @@ export function basicGate(
     }
     if (proof?.kind === 'limited' || proof?.kind === 'busy') return answerLimited(proof, request, response, base);
     if (state === 'unknown') return answerUnknown(request, response, base);
-    refuse(request, response, 'A name and a password are needed to read this site.');
+    refuse(request, response, 'A name and a password are needed to read this site.', `${base}/`, 'Log in');
   }
 
   return (request, response, letIn) => {

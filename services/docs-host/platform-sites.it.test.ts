@@ -43,6 +43,20 @@ async function versionsOf(count = 1): Promise<string[]> {
   return await readdir(join(sitesFolder(), names[0] ?? '', 'versions'));
 }
 
+test('the base says how sites are addressed', async () => {
+  platform.deploy({ domain: 'one', bundle: await exampleBundle('one') });
+  const running = await started({ BINDERY_SITES_BASE: 'https://sites.test:8443' });
+  await expectShown(running, 'one.localhost', 'one');
+  const atBase = await askHost(running.url, 'sites.test:8443');
+  expect([atBase.status, atBase.text]).toEqual([
+    404,
+    expect.stringContaining(
+      'Each site has an address of its own: its name before this one, such as https://acme.sites.test:8443',
+    ),
+  ]);
+  expect((await askHost(running.url, 'two.sites.test')).text).toContain('There is no site at this address');
+});
+
 test('two sites are served by their host names, and a name that leads nowhere is answered with a sentence', async () => {
   platform.deploy({ domain: 'one', bundle: await exampleBundle('one') });
   platform.deploy({ domain: 'two', hosts: ['two.localhost', 'docs.two.example'], bundle: await exampleBundle('two') });

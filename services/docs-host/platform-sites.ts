@@ -2,6 +2,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { ServedLogin, ServedSite } from '#shared/interfaces/http/sites.ts';
+import { loginHostOf, originOf, type SitesBase } from '#shared/interfaces/http/sites-base.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
@@ -20,6 +21,12 @@ const noSuchSite: NoSite = {
   sentence: 'There is no site at this address, or nothing has been published to it yet.',
 };
 
+/** The answer at the base itself, where no site is. */
+const baseAnswer = (base: SitesBase): NoSite => ({
+  status: 404,
+  sentence: `Each site has an address of its own: its name before this one, such as ${originOf(base, `acme.${base.host}`)}`,
+});
+
 const folderName = (site: string): string => sha256Of(site).slice(0, 32);
 
 /**
@@ -32,13 +39,13 @@ export async function openPlatformSites(
   {
     trustProxy,
     counts,
-    loginHost,
+    base,
     goneMs = keptGoneMs,
   }: {
     trustProxy: readonly string[];
     counts: SiteCounts;
-    /** Host name where readers of all sites return from the provider. */
-    loginHost?: string | undefined;
+    /** The address under which sites are served; one of its names is where readers of all sites return from the provider. */
+    base?: SitesBase | undefined;
     goneMs?: number | undefined;
   },
 ) {
@@ -47,6 +54,8 @@ export async function openPlatformSites(
   /** The sites that claim a host name, in the order of their claims: the last one has it. */
   const claims = new Map<string, PlatformSite[]>();
   const claimed = new Map<PlatformSite, readonly string[]>();
+  const loginHost = base && loginHostOf(base);
+  const atBase = base && baseAnswer(base);
   const forwardedHost = forwardedHosts(trustProxy);
   let wasWhole = false;
 
@@ -156,7 +165,7 @@ export async function openPlatformSites(
       if ('status' in host) return host;
       request.url = host.target;
       if (host.name === loginHost) return 'login';
-      return hosted.named(host.name) ?? noSuchSite;
+      return hosted.named(host.name) ?? (host.name === base?.host ? atBase : undefined) ?? noSuchSite;
     },
     nameOf(request: IncomingMessage): string | undefined {
       const host = requestedHost(request, forwardedHost(request));

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { loginHostOf, sitesBaseOf } from '#shared/interfaces/http/sites-base.ts';
+import { sitesBaseOf } from '#shared/interfaces/http/sites-base.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { DocsHostConfig } from './config.ts';
 import { deploymentQueue } from './deployment-queue.ts';
@@ -63,7 +63,7 @@ export async function servePlatformSites(
     {
       trustProxy: config.trustProxy,
       counts,
-      loginHost: config.sitesBase === undefined ? undefined : loginHostOf(sitesBaseOf(config.sitesBase)),
+      base: config.sitesBase === undefined ? undefined : sitesBaseOf(config.sitesBase),
       goneMs: times.goneMs,
     },
   );

@@ -20,6 +20,7 @@ test('page views are a table with what is not listed at its end', () => {
   expect(viewsTable({ ...range, by: 'day', total: 0, entries: [], other: 0 })).toBe(
     '0 page views from 2026-02-01 to 2026-03-01 (UTC).',
   );
+  expect(viewsTable({ ...range, by: 'day', total: 1, entries: [], other: 0 })).toContain('1 page view from');
 });
 
 test('words of readers cannot write to the terminal', () => {

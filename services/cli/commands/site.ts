@@ -232,7 +232,7 @@ export function viewsTable({ by, from, to, total, direct, entries, other }: View
     ...(other === 0 ? [] : [['(others)', other] as [string, number]]),
   ];
   const rows = [...entries.map(({ name, views }): [string, number] => [name, views]), ...rest];
-  const said = `${total} page views from ${from} to ${to} (UTC).`;
+  const said = `${formatNumber(total)} page view${total === 1 ? '' : 's'} from ${from} to ${to} (UTC).`;
   if (total === 0) return said;
   const table = textTable(
     [named[by], 'Views'],
@@ -243,7 +243,7 @@ export function viewsTable({ by, from, to, total, direct, entries, other }: View
 
 /** A table of searches. Pure. */
 export function searchesTable({ from, to, total, empty, queries, other }: Searches): string {
-  const said = `${total} searches from ${from} to ${to} (UTC), ${empty} of them found nothing.`;
+  const said = `${formatNumber(total)} search${total === 1 ? '' : 'es'} from ${from} to ${to} (UTC), ${formatNumber(empty)} of them found nothing.`;
   if (total === 0) return said;
   const rows = queries.map((each) => [printable(each.query), String(each.searches), String(each.empty)]);
   const rest = other === 0 ? [] : [['(others)', String(other), '']];

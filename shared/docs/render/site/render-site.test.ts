@@ -74,6 +74,20 @@ describe('site segment', () => {
     expect(renderSite(model, testOptions)).toEqual(made);
   });
 
+  test('the page for missing addresses names the start page once', async () => {
+    const { model } = await testProject({
+      'docs.json': JSON.stringify({
+        name: 'A',
+        theme: 'mint',
+        navigation: { pages: ['index', 'one', 'two', 'three'] },
+      }),
+      ...Object.fromEntries(['index', 'one', 'two', 'three'].map((name) => [`${name}.mdx`, 'x'])),
+    });
+    const missing = named(renderSite(model, testOptions)).get('404.html') ?? '';
+    const linked = [...missing.matchAll(/data-file="([^"]+)"/g)].map(([, file]) => file);
+    expect(linked).toEqual(['index.html', 'one.html', 'three.html', 'two.html']);
+  });
+
   test('its key is independent of the texts of pages', async () => {
     const { model } = await testProject(files);
     const { model: edited } = await testProject({

@@ -227,6 +227,9 @@ const notFoundStyleHtml = new SafeHtml(
   'body{margin:0;font:16px/28px system-ui,sans-serif}.not-found{display:grid;place-content:center;min-height:70vh;padding:24px;text-align:center}ul{list-style:none;padding:0}',
 );
 
+/** The start page has a link of its own on `404.html`. */
+const startFile = 'index.html';
+
 /** `404.html`: works at any address. Without scripts its links start at the root of the host. */
 function notFoundPage(index: SiteIndex): string {
   const { settings, pages } = index.model;
@@ -234,7 +237,11 @@ function notFoundPage(index: SiteIndex): string {
   const { tag, direction, texts } = languageOf(index.defaultLanguage);
   const suggestions = pages
     .filter(
-      (page) => index.exported.has(page.path) && isListed(page, settings.seo.indexing) && index.places.has(page.path),
+      (page) =>
+        index.exported.has(page.path) &&
+        isListed(page, settings.seo.indexing) &&
+        index.places.has(page.path) &&
+        pageFile(page.path) !== startFile,
     )
     .slice(0, 3);
   const item = (file: string, label: string) =>
@@ -255,7 +262,7 @@ ${contentPolicy({ inlineScripts: [notFoundScript], inlineStyles: [notFoundStyleH
 <h1>${title ?? texts.notFound}</h1>
 <p>${description ?? texts.notFoundText}</p>
 <ul>
-${item('index.html', filled(texts.startPage, { site: settings.name }))}${suggestions.map((page) => item(pageFile(page.path), page.title))}</ul>
+${item(startFile, filled(texts.startPage, { site: settings.name }))}${suggestions.map((page) => item(pageFile(page.path), page.title))}</ul>
 </main>
 <script>${notFoundScriptHtml}</script>
 </body>
