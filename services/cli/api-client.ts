@@ -5,6 +5,7 @@ import { replaceFetch } from '#shared/http/replace-fetch.ts';
 import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { connectionProblem } from '#shared/runtime/connection-problem.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
+import { pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
 
 /** A response other than 2xx, or no response. The message is the server's sentence; `fields` tells the problem with each part of the request. */
 export class ApiFailure extends Error {
@@ -231,16 +232,20 @@ export async function* sseData(response: Response): AsyncGenerator<string> {
 
 const retryMs = 250;
 const deadlineMs = 60_000;
+/** Each attempt counts for the limits of the server, so an outage of a minute must not use up those of an hour. */
+const retries: RetryPolicy = { firstPauseMs: retryMs, longestPauseMs: 4_000 };
 
 /** Retries an idempotent call for up to a minute while the server cannot be reached or reports that a dependency is down. */
 export async function retryWhileAway<T>(call: () => Promise<T>): Promise<T> {
-  for (const deadline = performance.now() + deadlineMs; ; await delay(retryMs)) {
+  const deadline = performance.now() + deadlineMs;
+  for (let failed = 1; ; failed += 1) {
     try {
       return await call();
     } catch (error) {
       const away = error instanceof ApiFailure && (error.code === 'unreachable' || error.code === 'unavailable');
       if (!away || performance.now() > deadline) throw error;
     }
+    await delay(pauseAfter(failed, retries));
   }
 }
 
