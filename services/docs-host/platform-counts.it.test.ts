@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { siteViewsBodySchema, type SiteViewsBody } from '#shared/interfaces/http/site-views.ts';
@@ -106,6 +106,8 @@ test('while the platform is away counts stay on disk, also over a restart, and a
   expect(platform.batches).toEqual([]);
   const waitingBatches = (await storedBatches()).length;
   expect(waitingBatches).toBeGreaterThan(0);
+  const [name = ''] = await storedBatches();
+  await writeFile(join(folder(), 'docs-host/counts', `${name}.next`), 'a host was killed');
   const again = await started();
   await open(again.url, '/');
   platform.state.views = undefined;
@@ -114,6 +116,20 @@ test('while the platform is away counts stay on disk, also over a restart, and a
   const ids = platform.batches.map(({ source, sequence }) => `${source} ${sequence}`);
   expect(new Set(ids).size).toBe(ids.length);
   expect(new Set(platform.batches.map(({ source }) => source)).size).toBe(2);
+});
+
+test('counts that the disk has no space for wait in memory', async () => {
+  platform.deploy({ bundle: await exampleBundle('one'), offers });
+  const running = await started();
+  const counts = join(folder(), 'docs-host/counts');
+  await rm(counts, { recursive: true, force: true });
+  await writeFile(counts, 'no folder');
+  await open(running.url, '/');
+  const warnings = () => running.log.filter(({ msg }) => msg.startsWith('page views are kept here')).length;
+  await expect.poll(warnings, waiting).toBe(1);
+  await open(running.url, '/guides/x');
+  await rm(counts);
+  await expect.poll(() => sumOf(platform.batches, 'paths'), waiting).toEqual({ '/': 1, '/guides/x': 1 });
 });
 
 test('a batch that the platform cannot read does not keep later ones from it', async () => {

@@ -6,7 +6,7 @@ import type { Logger } from '#shared/runtime/telemetry.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { refusalOfPlatform } from './call-platform.ts';
 import { safeRequest, textOf } from './download-bundle.ts';
-import type { SiteCounts } from './site-counts.ts';
+import type { CountedBatch, SiteCounts } from './site-counts.ts';
 import type { SitesPlatform } from './sites-settings.ts';
 
 export type CountTimes = {
@@ -24,8 +24,12 @@ const mostAnswerBytes = 64 * 1024;
 /** Limits of the batches on disk; the oldest ones are removed first. Two days have 576 of them, and the platform takes no older ones. */
 const mostFiles = 2_000;
 const mostBytes = 64 * 1024 * 1024;
+/** Limit of the batches in memory that could not be stored, such as on a full disk. */
+const mostUnstored = 20;
 
 const fileName = /^\d{15}-\d{6}\.json$/;
+/** Ending of a file that is being written. */
+const unfinished = '.next';
 
 /**
  * Sends counts to the platform every ten seconds until `signal` aborts, and the rest then. Each batch is a file in `folder` until the platform has taken
@@ -47,16 +51,35 @@ export function sendCounts(
   let sequence = 0;
   let problem: string | undefined;
   let storedAt = 0;
+  let unstored: CountedBatch[] = [];
 
   async function store(isLast: boolean): Promise<void> {
-    for (const days of counts.take({ isLast })) {
-      sequence += 1;
-      const file = join(folder, `${startedAt}-${String(sequence).padStart(6, '0')}.json`);
-      await mkdir(folder, { recursive: true });
-      await writeFile(`${file}.next`, JSON.stringify({ source, sequence, days }));
-      await rename(`${file}.next`, file);
+    unstored = [...unstored, ...counts.take({ isLast })].slice(-mostUnstored);
+    for (let [days] = unstored; days !== undefined; [days] = unstored) {
+      await storeOne(days);
+      unstored = unstored.slice(1);
     }
     storedAt = performance.now();
+  }
+
+  async function storeOne(days: CountedBatch): Promise<void> {
+    const next = sequence + 1;
+    const file = join(folder, `${startedAt}-${String(next).padStart(6, '0')}.json`);
+    await mkdir(folder, { recursive: true });
+    try {
+      await writeFile(file + unfinished, JSON.stringify({ source, sequence: next, days }));
+      await rename(file + unfinished, file);
+    } catch (error) {
+      await rm(file + unfinished, { force: true }).catch(() => {});
+      throw error;
+    }
+    sequence = next;
+  }
+
+  /** Removes what a host that was killed has left. */
+  async function removeUnfinished(): Promise<void> {
+    for (const name of await readdir(folder).catch(() => []))
+      if (name.endsWith(unfinished)) await rm(join(folder, name), { force: true }).catch(() => {});
   }
 
   const stored = async (): Promise<string[]> =>
@@ -120,6 +143,7 @@ export function sendCounts(
   return {
     /** Ends when the signal has aborted and all counts are sent or stored. */
     async follow(): Promise<void> {
+      await removeUnfinished();
       while (!signal.aborted) {
         await delay(times.everyMs, undefined, { signal }).catch(() => {});
         if (!signal.aborted) await step(false);

@@ -4,64 +4,78 @@ import type { SiteViewsDocument } from '#shared/contracts/site-views.ts';
 /** The document of a day with page views or searches. */
 export type ViewedDay = { day: string; document: SiteViewsDocument };
 
-/** Page views of some days, oldest first, with at most `limit` paths or referrers. Pure. */
-export function sumViews(
-  days: readonly ViewedDay[],
-  by: Views['by'],
-  limit: number,
-): Pick<Views, 'total' | 'by' | 'direct' | 'entries' | 'other'> {
-  const total = sumOf(days, ({ views }) => views);
-  if (by === 'day') {
-    const entries = days.map(({ day, document: { views } }) => ({ name: day, views })).filter(({ views }) => views > 0);
-    return { total, by, entries, other: 0 };
-  }
-  const referred = sumOf(days, (document) => document.referred);
-  const sums = new Map<string, number>();
-  for (const { document } of days)
-    for (const [name, views] of by === 'path' ? document.paths : document.referrers)
-      sums.set(name, (sums.get(name) ?? 0) + views);
-  const entries = [...sums]
-    .map(([name, views]) => ({ name, views }))
-    .sort((a, b) => b.views - a.views || (a.name < b.name ? -1 : 1))
-    .slice(0, limit);
-  const listed = entries.reduce((sum, { views }) => sum + views, 0);
+/** Number of names whose sums are kept. With twice as many, those with the lowest sums are left out. */
+const mostNames = 20_000;
+
+/** Sums by name. The limit keeps a year of other names each day from filling the memory. */
+function sumsByName() {
+  let sums = new Map<string, [number, number]>();
+  const sorted = () => [...sums].sort(([a, [one]], [b, [other]]) => other - one || (a < b ? -1 : 1));
   return {
-    ...{ total, by },
-    ...(by === 'referrer' ? { direct: Math.max(0, total - referred) } : {}),
-    entries,
-    other: Math.max(0, (by === 'referrer' ? referred : total) - listed),
+    sorted,
+    add(name: string, first: number, second = 0): void {
+      const [one, two] = sums.get(name) ?? [0, 0];
+      sums.set(name, [one + first, two + second]);
+      if (sums.size >= 2 * mostNames) sums = new Map(sorted().slice(0, mostNames));
+    },
   };
 }
 
-/** Searches of some days, oldest first, with at most `limit` queries. Pure. */
-export function sumSearches(
-  days: readonly ViewedDay[],
-  limit: number,
-): Pick<Searches, 'total' | 'empty' | 'queries' | 'other' | 'days'> {
-  const total = sumOf(days, ({ searches }) => searches);
-  const sums = new Map<string, { searches: number; empty: number }>();
-  for (const { document } of days)
-    for (const [query, searches, empty] of document.queries) {
-      const known = sums.get(query) ?? { searches: 0, empty: 0 };
-      sums.set(query, { searches: known.searches + searches, empty: known.empty + empty });
-    }
-  const queries = [...sums]
-    .map(([query, counts]) => ({ query, ...counts }))
-    .sort((a, b) => b.searches - a.searches || (a.query < b.query ? -1 : 1))
-    .slice(0, limit);
+/** Page views of some days, which are added one by one, oldest first, so that no more than their sums are in memory. */
+export function viewSums(by: Views['by']) {
+  const names = sumsByName();
+  const perDay: { name: string; views: number }[] = [];
+  let total = 0;
+  let referred = 0;
   return {
-    total,
-    empty: sumOf(days, ({ emptySearches }) => emptySearches),
-    queries,
-    other: Math.max(0, total - queries.reduce((sum, { searches }) => sum + searches, 0)),
-    days: days
-      .map(({ day, document: { searches, emptySearches } }) => ({ day, searches, empty: emptySearches }))
-      .filter(({ searches }) => searches > 0),
+    add({ day, document }: ViewedDay): void {
+      total = sumOf(total, document.views);
+      referred = sumOf(referred, document.referred);
+      if (by === 'day') {
+        if (document.views > 0) perDay.push({ name: day, views: document.views });
+      } else for (const [name, views] of by === 'path' ? document.paths : document.referrers) names.add(name, views);
+    },
+    /** The sums, with at most `limit` paths or referrers. */
+    result(limit: number): Pick<Views, 'total' | 'by' | 'direct' | 'entries' | 'other'> {
+      if (by === 'day') return { total, by, entries: perDay, other: 0 };
+      const entries = names
+        .sorted()
+        .slice(0, limit)
+        .map(([name, [views]]) => ({ name, views }));
+      const listed = entries.reduce((sum, { views }) => sum + views, 0);
+      return {
+        ...{ total, by },
+        ...(by === 'referrer' ? { direct: Math.max(0, total - referred) } : {}),
+        entries,
+        other: Math.max(0, (by === 'referrer' ? referred : total) - listed),
+      };
+    },
   };
 }
 
-const sumOf = (days: readonly ViewedDay[], of: (document: SiteViewsDocument) => number): number =>
-  Math.min(
-    days.reduce((sum, { document }) => sum + of(document), 0),
-    Number.MAX_SAFE_INTEGER,
-  );
+/** Searches of some days, which are added as those of `viewSums`. */
+export function searchSums() {
+  const names = sumsByName();
+  const days: Searches['days'] = [];
+  let total = 0;
+  let empty = 0;
+  return {
+    add({ day, document: { searches, emptySearches, queries } }: ViewedDay): void {
+      total = sumOf(total, searches);
+      empty = sumOf(empty, emptySearches);
+      if (searches > 0) days.push({ day, searches, empty: emptySearches });
+      for (const [query, count, found] of queries) names.add(query, count, found);
+    },
+    /** The sums, with at most `limit` queries. */
+    result(limit: number): Pick<Searches, 'total' | 'empty' | 'queries' | 'other' | 'days'> {
+      const queries = names
+        .sorted()
+        .slice(0, limit)
+        .map(([query, [searches, nothing]]) => ({ query, searches, empty: nothing }));
+      const other = Math.max(0, total - queries.reduce((sum, { searches }) => sum + searches, 0));
+      return { total, empty, queries, other, days };
+    },
+  };
+}
+
+const sumOf = (a: number, b: number): number => Math.min(a + b, Number.MAX_SAFE_INTEGER);

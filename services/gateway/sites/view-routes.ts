@@ -11,13 +11,13 @@ import { domainName } from '#shared/contracts/identifiers.ts';
 import { siteViewsKey, viewsKeptDays } from '#shared/contracts/site-views.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
-import { dayMs } from '#shared/runtime/time-and-ids.ts';
+import { type Clock, dayMs } from '#shared/runtime/time-and-ids.ts';
 import { askBus } from '../ask-bus.ts';
 import type { GatewayContext } from '../context.ts';
 import { publicRoute } from '../public-route.ts';
 import { perHour } from '../rate-limits.ts';
 import { countViews } from './count-views.ts';
-import { sumSearches, sumViews, type ViewedDay } from './sum-views.ts';
+import { searchSums, type ViewedDay, viewSums } from './sum-views.ts';
 
 const params = z.object({ domain: domainName });
 const usualDays = 30;
@@ -55,8 +55,9 @@ export const viewRoutes = [
     },
     async (context, { principal: { organization }, domain: { slug }, query }) => {
       const { by = 'day', limit = usualLimit, ...range } = query;
-      const { from, to, days } = await viewedDays(context, organization, slug, range);
-      return { domain: slug, from, to, ...sumViews(days, by, limit) };
+      const sums = viewSums(by);
+      const days = await addDays(context, organization, slug, range, (day) => sums.add(day));
+      return { domain: slug, ...days, ...sums.result(limit) };
     },
   ),
   publicRoute(
@@ -71,21 +72,32 @@ export const viewRoutes = [
       answer: searchesSchema,
     },
     async (context, { principal: { organization }, domain: { slug }, query: { limit = usualLimit, ...range } }) => {
-      const { from, to, days } = await viewedDays(context, organization, slug, range);
-      return { domain: slug, from, to, ...sumSearches(days, limit) };
+      const sums = searchSums();
+      const days = await addDays(context, organization, slug, range, (day) => sums.add(day));
+      return { domain: slug, ...days, ...sums.result(limit) };
     },
   ),
 ];
 
 type Range = { from?: string | undefined; to?: string | undefined };
 
-/** The days of a range that have a document, oldest first. By default the range has the last 30 days. Throws `invalid_request`. */
-async function viewedDays(
-  { bus, clock }: Pick<GatewayContext, 'bus' | 'clock'>,
+/**
+ * Adds the days of a range that have a document, oldest first, and returns the range: by default the last 30 days. A document may have 0.4 MB, so only a
+ * few are in memory. Throws `invalid_request`.
+ */
+export async function addDays(
+  {
+    bus,
+    clock,
+  }: {
+    bus: { readModels: { siteViews: Pick<GatewayContext['bus']['readModels']['siteViews'], 'get'> } };
+    clock: Clock;
+  },
   organization: string,
   domain: string,
   range: Range,
-): Promise<{ from: string; to: string; days: ViewedDay[] }> {
+  add: (day: ViewedDay) => void,
+): Promise<{ from: string; to: string }> {
   const to = range.to ?? clock.now().toISOString().slice(0, 10);
   const from = range.from ?? daysBefore(to, usualDays - 1);
   const count = (Date.parse(to) - Date.parse(from)) / dayMs + 1;
@@ -96,11 +108,15 @@ async function viewedDays(
     });
   }
   const wanted = Array.from({ length: count }, (_, at) => daysBefore(to, count - 1 - at));
-  const read = await inParallel(wanted, readsAtOnce, async (day): Promise<ViewedDay[]> => {
-    const stored = await askBus(bus.readModels.siteViews.get(siteViewsKey(organization, domain, day)));
-    return stored === undefined ? [] : [{ day, document: stored.document }];
-  });
-  return { from, to, days: read.flat() };
+  while (wanted.length > 0) {
+    const days = wanted.splice(0, readsAtOnce);
+    const read = await inParallel(days, readsAtOnce, async (day): Promise<ViewedDay[]> => {
+      const stored = await askBus(bus.readModels.siteViews.get(siteViewsKey(organization, domain, day)));
+      return stored === undefined ? [] : [{ day, document: stored.document }];
+    });
+    for (const day of read.flat()) add(day);
+  }
+  return { from, to };
 }
 
 const daysBefore = (day: string, count: number): string =>

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { siteAggregate, type SiteEvent } from '#shared/aggregates/site/site.ts';
-import type { CountedDay } from '#shared/contracts/site-views.ts';
+import type { CountedDay, SiteViewsDocument } from '#shared/contracts/site-views.ts';
 import { generateApiKey } from '#shared/http/api-key.ts';
 import { handleCommand } from '#shared/messaging/log/handle-command.ts';
 import { siteLogSubject } from '#shared/messaging/subjects/subject-names.ts';
@@ -12,6 +12,9 @@ import {
   gatewayHarness,
   type TestOrganization,
 } from '../../../test/support/gateway-harness.ts';
+
+import { viewSums } from './sum-views.ts';
+import { addDays } from './view-routes.ts';
 
 const siteKey = generateApiKey('site');
 const source = 'a'.repeat(16);
@@ -184,6 +187,51 @@ test('only a host sends counts, and a range of days has limits', async () => {
   for (const range of ['from=2026-03-02', 'from=2024-01-01', 'from=yesterday', 'from=2026-03-01&to=2026-02-01'])
     expect(await read(`views?${range}`)).toMatchObject({ code: 'invalid_request' });
   expect(await read('views?from=2025-01-26')).toMatchObject({ total: 0, entries: [] });
+});
+
+test('a range of many large days is summed with a few of them in memory', async () => {
+  const document: SiteViewsDocument = {
+    ...{
+      views: 2,
+      paths: [['/', 2]],
+      referred: 0,
+      referrers: [],
+      searches: 0,
+      emptySearches: 0,
+      queries: [],
+      sources: [],
+    },
+  };
+  let held = 0;
+  let mostHeld = 0;
+  const siteViews = {
+    async get() {
+      held += 1;
+      mostHeld = Math.max(mostHeld, held);
+      return { key: 'acme.docs.day', document, revision: 1 };
+    },
+  };
+  const { clock } = gateway.context;
+  const sums = viewSums('path');
+  const context = { bus: { readModels: { siteViews } }, clock };
+  const range = await addDays(context, 'acme', 'docs', { from: '2025-02-01', to: '2026-03-01' }, (day) => {
+    held -= 1;
+    sums.add(day);
+  });
+  expect([range, mostHeld <= 10, held]).toEqual([{ from: '2025-02-01', to: '2026-03-01' }, true, 0]);
+  expect(sums.result(5)).toMatchObject({ total: 788, entries: [{ name: '/', views: 788 }], other: 0 });
+});
+
+test('other paths each day of a year take no more memory than the most frequent ones', () => {
+  const sums = viewSums('path');
+  for (let day = 0; day < 50; day += 1) {
+    const paths = Array.from({ length: 1_000 }, (_, at): [string, number] => [`/${day}/${at}`, 1]);
+    const document = { views: 1_010, paths: [['/', 10], ...paths] as [string, number][], referred: 0, referrers: [] };
+    sums.add({ day: '2026-03-01', document: { ...document, searches: 0, emptySearches: 0, queries: [], sources: [] } });
+  }
+  const { total, entries, other } = sums.result(100_000);
+  expect([total, entries[0], entries.length < 40_000]).toEqual([50_500, { name: '/', views: 500 }, true]);
+  expect(other + entries.reduce((sum, { views }) => sum + views, 0)).toBe(total);
 });
 
 test('while the bus is away a batch is refused, to be sent again', async () => {
