@@ -111,7 +111,10 @@ export function siteGates(
   }
 
   function accountGate(site: ClosedSite, rules: Rules<'oidc'>): Gate {
-    if (accounts === undefined) return closedGate('This site needs a login that its host does not offer.');
+    if (accounts === undefined)
+      return closedGate(
+        'This site needs a login that its host does not offer. Tell the people who run the site: its host has no provider of accounts.',
+      );
     const { provider, attempts, redirectUri } = accounts;
     const place = accounts.placeOf(site, rules);
     const browsers = browserLogin({ base: '', isSecure: placeOf(site).isSecure });
