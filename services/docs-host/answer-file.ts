@@ -54,6 +54,23 @@ export function fileAnswers(memoryBytes: number) {
     sizeCalculation: ({ body }) => (body?.length ?? 0) + 2_000,
   });
 
+  /** Digests of large files. Each file of a version is read once for its digest, however many readers ask for parts of it. */
+  const digests = new WeakMap<ServedVersion, Map<string, Promise<string | undefined>>>();
+
+  function digestOnce(version: ServedVersion, bytes: PartedBytes): Promise<string | undefined> {
+    const { sha256 } = bytes;
+    const ofVersion = digests.get(version) ?? new Map<string, Promise<string | undefined>>();
+    digests.set(version, ofVersion);
+    const known = ofVersion.get(sha256);
+    if (known !== undefined) return known;
+    const digest = digestOf(version.content, bytes);
+    ofVersion.set(sha256, digest);
+    const forget = (): void => void ofVersion.delete(sha256);
+    // A damaged file may be repaired, and a failure, such as too many open files, may be temporary.
+    digest.then((found) => found !== sha256 && forget(), forget);
+    return digest;
+  }
+
   async function readCopy(
     { version, path, file }: Found,
     encoding: Encoding | undefined,
@@ -72,7 +89,7 @@ export function fileAnswers(memoryBytes: number) {
     });
     if (body !== undefined && body.length !== size) damaged();
     if (!version.isChecked) {
-      const found = body === undefined ? await digestOf(version.content, bytes) : sha256Of(body);
+      const found = body === undefined ? await digestOnce(version, bytes) : sha256Of(body);
       if (found !== sha256) damaged();
     }
     return { encoding, size, headers: headersOf(path, file, encoding, answer), body };

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -56,6 +57,29 @@ test('the base says how sites are addressed', async () => {
   ]);
   expect((await askHost(running.url, 'two.sites.test')).text).toContain('There is no site at this address');
 });
+
+test.skipIf(!existsSync('/proc/self/io'))(
+  'a large file of a host that has started again is read once for its check, however many readers ask for parts of it',
+  async () => {
+    const large = 'video '.repeat(2_000_000);
+    platform.deploy({ bundle: await exampleBundle('one', { 'video.mp4': large }) });
+    const first = await started();
+    await expectShown(first, 'docs.localhost', 'one');
+    await first.stop();
+    // No file has room in memory, as on a host of many sites.
+    const second = await started({ BINDERY_DOCS_HOST_MEMORY_MB: '0' });
+    await expectShown(second, 'docs.localhost', 'one');
+    const readBytes = async () => Number(/rchar: (\d+)/.exec(await readFile('/proc/self/io', 'utf8'))?.[1]);
+    const before = await readBytes();
+    const parts = Array.from({ length: 30 }, async (_, at) => {
+      const headers = { range: `bytes=${at * 6_000}-${at * 6_000 + 5}` };
+      const { status, text } = await askHost(second.url, 'docs.localhost', '/video.mp4', { headers });
+      return [status, text];
+    });
+    expect(new Set((await Promise.all(parts)).map(String))).toEqual(new Set(['206,video ']));
+    expect((await readBytes()) - before).toBeLessThan(5 * large.length);
+  },
+);
 
 test('two sites are served by their host names, and a name that leads nowhere is answered with a sentence', async () => {
   platform.deploy({ domain: 'one', bundle: await exampleBundle('one') });
