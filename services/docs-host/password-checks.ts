@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { isPassword } from '#shared/http/password-hash.ts';
 import { memoryRateLimiter } from '#shared/http/rate-limit-memory.ts';
 import type { RateLimit, RateLimiter } from '#shared/http/rate-limit.ts';
+import { takeTurns } from '#shared/runtime/take-turns.ts';
 import type { Proof } from './basic-gate.ts';
 import { readerShares } from './reader-shares.ts';
 
@@ -36,34 +37,7 @@ export function passwordChecks(
   const underWay = new Map<string, Promise<Proof>>();
   const ofAddresses = readerShares(checksOfAddresses);
   const ofSites = readerShares(checksOfSites);
-  /** The checks that wait, by site. The site that had its turn last comes last. */
-  const waiting = new Map<string, (() => void)[]>();
-  let running = 0;
-
-  async function inTurn<T>(site: string, work: () => Promise<T>): Promise<T> {
-    if (running < atOnce) running += 1;
-    else
-      await new Promise<void>((resolve) => {
-        waiting.set(site, [...(waiting.get(site) ?? []), resolve]);
-      });
-    try {
-      return await work();
-    } finally {
-      // The place goes to the next one, so no other check can take it meanwhile.
-      const next = nextTurn();
-      if (next === undefined) running -= 1;
-      else next();
-    }
-  }
-
-  function nextTurn(): (() => void) | undefined {
-    for (const [site, [next, ...later]] of waiting) {
-      waiting.delete(site);
-      if (later.length > 0) waiting.set(site, later);
-      return next;
-    }
-    return undefined;
-  }
+  const inTurn = takeTurns(atOnce);
 
   async function prove({ site, address, password, hash }: Credentials, id: string): Promise<Proof> {
     const counted = `${site} ${address}`;

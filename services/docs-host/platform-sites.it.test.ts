@@ -66,7 +66,7 @@ test.skipIf(!existsSync('/proc/self/io'))(
     const first = await started();
     await expectShown(first, 'docs.localhost', 'one');
     await first.stop();
-    // No file has room in memory, as on a host of many sites.
+    // The memory has room for no file, as on a host of many sites.
     const second = await started({ BINDERY_DOCS_HOST_MEMORY_MB: '0' });
     await expectShown(second, 'docs.localhost', 'one');
     const readBytes = async () => Number(/rchar: (\d+)/.exec(await readFile('/proc/self/io', 'utf8'))?.[1]);

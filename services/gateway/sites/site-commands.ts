@@ -9,6 +9,7 @@ import { hashOfPassword, isPassword } from '#shared/http/password-hash.ts';
 import { handleCommand } from '#shared/messaging/log/handle-command.ts';
 import { siteLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
+import { takeTurns } from '#shared/runtime/take-turns.ts';
 import { askBus, askedLog, waitForRevision } from '../ask-bus.ts';
 import { commandOrigin, type RequestOrigin } from '../audit/request-behind.ts';
 import type { Principal } from '../auth/authenticate.ts';
@@ -110,8 +111,8 @@ async function command(
   return stored.commit.data.state;
 }
 
-/** One password is hashed at a time, because each takes a core for a moment. */
-let hashed: Promise<unknown> = Promise.resolve();
+/** One password is hashed at a time, because each takes a core for a moment. Organizations take turns. */
+const hashInTurn = takeTurns(1);
 
 /** The login of a body, with hashes instead of passwords. A password that is the stored one keeps its hash, so that sessions continue. */
 async function wantedLogin(
@@ -128,11 +129,7 @@ async function wantedLogin(
   const users: { name: string; hash?: string }[] = [];
   for (const { name, password } of login.users) {
     if (password === undefined) users.push({ name });
-    else {
-      const next = hashed.then(() => hashOf(name, password));
-      hashed = next.catch(() => {});
-      users.push({ name, hash: await next });
-    }
+    else users.push({ name, hash: await hashInTurn(organization, () => hashOf(name, password)) });
   }
   return { ...login, users };
 }
