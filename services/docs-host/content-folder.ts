@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { link, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createReadStream, createWriteStream, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { link, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -48,7 +48,7 @@ async function* readParts(content: string, parts: readonly StoredBytes[], start:
   }
 }
 
-const movedAtOnce = 8;
+const readAtOnce = 8;
 /** Errors of file systems that have no links, or no more of this file. */
 const noLinks: ReadonlySet<string> = new Set(['EPERM', 'EMLINK', 'EXDEV', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']);
 
@@ -62,6 +62,12 @@ export function newContent(content: string, folder: string) {
   const fresh = join(folder, 'new');
   const written = new Set<string>();
   let files = 0;
+  let hasFresh = false;
+
+  function makeFresh(): void {
+    if (!hasFresh) mkdirSync(fresh, { recursive: true });
+    hasFresh = true;
+  }
 
   /** Path of bytes that are stored, or about to be. */
   const pathOf = (sha256: string): string => (written.has(sha256) ? join(fresh, sha256) : contentFile(content, sha256));
@@ -70,6 +76,7 @@ export function newContent(content: string, folder: string) {
     /** Removes what an attempt that was interrupted has left. */
     async begin(): Promise<void> {
       written.clear();
+      hasFresh = false;
       await rm(fresh, { recursive: true, force: true });
       await mkdir(folder, { recursive: true });
     },
@@ -77,30 +84,32 @@ export function newContent(content: string, folder: string) {
     /** The bytes of a file that is stored, or about to be. */
     read: async (bytes: PartedBytes): Promise<Buffer> =>
       Buffer.concat(
-        await inParallel(filesOf(bytes), movedAtOnce, ({ size, sha256 }) => readWhole(pathOf(sha256), size)),
+        await inParallel(filesOf(bytes), readAtOnce, ({ size, sha256 }) => readWhole(pathOf(sha256), size)),
       ),
     /** True if all of these files are there with their sizes. */
     async has(files: readonly StoredBytes[]): Promise<boolean> {
       const found = await Promise.all(files.map(({ size, sha256 }) => hasSize(pathOf(sha256), size)));
       return found.every(Boolean);
     },
-    /** Stores bytes. `known`: SHA-256 of bytes that are stored already, and are not read again. */
+    /**
+     * Stores bytes. `known`: SHA-256 of bytes that are stored already, and are not read again. It reads and writes synchronously, because a version has
+     * thousands of small files, and passing a call to another thread and back costs as much as the file.
+     */
     async put(bytes: Uint8Array, known?: string): Promise<StoredBytes> {
       const stored = { size: bytes.length, sha256: sha256Of(bytes) };
       const { size, sha256 } = stored;
       if (written.has(sha256)) return stored;
       const file = contentFile(content, sha256);
-      const isThere =
-        known === sha256 ? await hasSize(file, size) : (await readStored(file, size))?.equals(bytes) === true;
+      const isThere = known === sha256 ? await hasSize(file, size) : readStored(file, size)?.equals(bytes) === true;
       if (isThere) return stored;
+      makeFresh();
+      writeFileSync(join(fresh, sha256), bytes);
       written.add(sha256);
-      await mkdir(fresh, { recursive: true });
-      await writeFile(join(fresh, sha256), bytes);
       return stored;
     },
     /** Stores bytes that are too large for memory. */
     async putStream(body: Readable): Promise<StoredBytes> {
-      await mkdir(fresh, { recursive: true });
+      makeFresh();
       files += 1;
       const file = join(fresh, `stream-${files}`);
       const hash = createHash('sha256');
@@ -122,9 +131,9 @@ export function newContent(content: string, folder: string) {
     async putLink(file: string, stored: StoredBytes): Promise<boolean> {
       const { size, sha256 } = stored;
       if (written.has(sha256)) return true;
-      const there = await readStored(contentFile(content, sha256), size);
+      const there = readStored(contentFile(content, sha256), size);
       if (there !== undefined && sha256Of(there) === sha256) return true;
-      await mkdir(fresh, { recursive: true });
+      makeFresh();
       try {
         await link(file, join(fresh, sha256));
       } catch (error) {
@@ -137,11 +146,10 @@ export function newContent(content: string, folder: string) {
     /** Moves all bytes into the folder of the site. */
     async commit(): Promise<void> {
       const folders = new Set([...written].map((sha256) => sha256.slice(0, 2)));
-      for (const name of folders) await mkdir(join(content, name), { recursive: true });
-      await inParallel([...written], movedAtOnce, (sha256) =>
-        rename(join(fresh, sha256), contentFile(content, sha256)),
-      );
+      for (const name of folders) mkdirSync(join(content, name), { recursive: true });
+      for (const sha256 of written) renameSync(join(fresh, sha256), contentFile(content, sha256));
       written.clear();
+      hasFresh = false;
       await rm(fresh, { recursive: true, force: true });
     },
   };
@@ -157,9 +165,9 @@ async function hasSize(file: string, size: number): Promise<boolean> {
 }
 
 /** The bytes of a file with this size; undefined if there is none. */
-async function readStored(file: string, size: number): Promise<Buffer | undefined> {
+function readStored(file: string, size: number): Buffer | undefined {
   try {
-    const bytes = await readWhole(file, size + 1);
+    const bytes = readFileSync(file);
     return bytes.length === size ? bytes : undefined;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
