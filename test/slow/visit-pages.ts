@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { setInterval } from 'node:timers/promises';
 import { docsHostSettings } from '#services/docs-host/config.ts';
 import { start } from '#services/docs-host/main.ts';
+import { readVersionList } from '#services/docs-host/version-list.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { openBrowser } from '../support/open-browser.ts';
@@ -29,10 +30,11 @@ async function wayOut(): Promise<string> {
 }
 
 /** `count` pages of the served version, evenly spaced in the list of all. */
-function drawn(dataFolder: string, count: number): string[] {
+async function drawn(dataFolder: string, count: number): Promise<string[]> {
   const folder = join(dataFolder, 'docs-host');
   const { active } = JSON.parse(readFileSync(join(folder, 'state.json'), 'utf8')) as { active: string };
-  const files = readdirSync(join(folder, 'versions', active, 'pages'), { recursive: true, encoding: 'utf8' });
+  const list = await readVersionList(join(folder, 'versions', active));
+  const files = [...(list?.files() ?? [])].map(([path]) => path);
   const pages = files.filter((path) => path.endsWith('.html') && path !== '404.html').toSorted();
   const step = pages.length / count;
   return Array.from({ length: Math.min(count, pages.length) }, (_, at) => pages[Math.floor(at * step)] ?? '');
@@ -46,7 +48,7 @@ for await (const _ of setInterval(100)) {
   const { missing } = (await answer.json()) as { missing: { site?: string } };
   if (missing.site !== undefined && !/no version yet/.test(missing.site)) throw new Error(missing.site);
 }
-const pages = drawn(config.dataFolder, Number(process.argv[2]));
+const pages = await drawn(config.dataFolder, Number(process.argv[2]));
 const visited: VisitedSite = { wayOut: await wayOut(), pages: 0, requests: 0, elsewhere: [], failed: [] };
 const browser = await openBrowser();
 const page = await browser.newPage();
