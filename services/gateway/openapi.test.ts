@@ -26,7 +26,7 @@ test('every parameter and every field of a schema has a description (services/ga
       if (field.description === undefined) bare.push(`${place}.${name}`);
       look(`${place}.${name}`, field);
     }
-    for (const part of [...(items === undefined ? [] : [items]), ...anyOf, ...oneOf]) look(place, part);
+    for (const part of [...(items ? [items] : []), ...anyOf, ...oneOf]) look(place, part);
   };
   for (const [name, schema] of Object.entries(document.components.schemas)) look(name, schema);
   expect(bare).toEqual([]);
@@ -41,7 +41,7 @@ test('no field is described that there is not', () => {
       used.add(name).add(place.slice(-2).join('.')).add(place.join('.'));
       look(place, field);
     }
-    for (const part of [...(items === undefined ? [] : [items]), ...anyOf, ...oneOf]) look(places, part);
+    for (const part of [...(items ? [items] : []), ...anyOf, ...oneOf]) look(places, part);
   };
   for (const [name, schema] of Object.entries(document.components.schemas)) look([name], schema);
   expect(Object.keys(fieldDescriptions).filter((key) => !used.has(key))).toEqual([]);

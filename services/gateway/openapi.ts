@@ -18,7 +18,9 @@ export type JsonSchema = {
   default?: unknown;
   anyOf?: readonly JsonSchema[];
   oneOf?: readonly JsonSchema[];
-  items?: JsonSchema;
+  /** Of a tuple, whose members are `prefixItems`: false. */
+  items?: JsonSchema | false;
+  prefixItems?: readonly JsonSchema[];
   properties?: Record<string, JsonSchema>;
   required?: readonly string[];
   minimum?: number;

@@ -170,9 +170,11 @@ function fitting(schema: JsonSchema, schemas: Schemas, known: RequestOptions['kn
     case 'null':
       return fc.constant(null);
     case 'array': {
+      const { prefixItems, items } = schema;
+      if (prefixItems !== undefined) return fc.tuple(...prefixItems.map(inner));
       const minLength = schema.minItems ?? 0;
       const maxLength = Math.max(minLength, Math.min(schema.maxItems ?? mostItems, mostItems));
-      return fc.array(inner(schema.items ?? {}), { minLength, maxLength });
+      return fc.array(inner(items === undefined || items === false ? {} : items), { minLength, maxLength });
     }
     case 'object': {
       const members = Object.entries(properties).map(([name, part]) => {

@@ -99,7 +99,7 @@ type Field = { name: string; place?: string; required: boolean; type: string };
 /** The members of an object, or of the objects in a list. */
 function fieldsOf(schema: JsonSchema, schemas: Readonly<Record<string, JsonSchema>>): Field[] {
   const whole = resolved(schema, schemas);
-  const { properties = {}, required = [] } = whole.items === undefined ? whole : resolved(whole.items, schemas);
+  const { properties = {}, required = [] } = whole.items ? resolved(whole.items, schemas) : whole;
   return Object.entries(properties).map(([name, field]) => ({
     name,
     required: required.includes(name),
@@ -134,7 +134,7 @@ function typeOf({
   if (values !== undefined) return `${values.map((one) => JSON.stringify(one)).join(', ')}${byDefault}`;
   const variants = anyOf ?? oneOf;
   if (variants !== undefined) return [...new Set(variants.map(typeOf))].filter((text) => text !== 'null').join(' or ');
-  if (type === 'array') return `list of ${typeOf(items ?? {})}`;
+  if (type === 'array') return `list of ${typeOf(items || {})}`;
   return `${format ?? type ?? 'any'}${byDefault}`;
 }
 
