@@ -36,7 +36,10 @@ describeWithServers(['nats-server'], 'the index of active jobs was deleted by ha
     await harness.stop();
   });
 
+  /** Deletes the index once the leader has filled it, which it begins when it leads. */
   async function deleteIndex(): Promise<void> {
+    const { activeJobsMark } = await harness.bus.connect('orchestrator', 'looking');
+    await expect.poll(() => activeJobsMark.isSet()).toBe(true);
     await (await harness.bus.admin()).streams.delete('KV_active-jobs');
   }
   async function indexed(): Promise<string[]> {
