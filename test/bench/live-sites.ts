@@ -17,6 +17,8 @@ const { values, positionals } = parseArgs({
 });
 const runs = Number(values.runs);
 const sizes = positionals.length === 0 ? [100, 1_000, 25_000] : positionals.map(Number);
+/** Time after which a page that does not show its text is a failure. */
+const mostSeconds = 900;
 const { using } = openInstallations();
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const progress = (text: string): void => void process.stderr.write(`  … ${text}\n`);
@@ -50,9 +52,13 @@ async function withSite<T>(measure: (site: Site) => Promise<T>): Promise<T> {
                 await run('publish', folder, '--domain', domain, '--no-remote'),
               ) as PublishedContent;
               const commandSeconds = secondsSince(startedAt);
-              await page.goto(`${address}${path}`, { waitUntil: 'domcontentloaded' });
-              const shownText = await page.locator('main').innerText();
-              if (!shownText.includes(text)) throw new Error(`The page ${path} does not show "${text}".`);
+              // The command waits for 20 s at most, and the first version of a large site takes longer.
+              for (let isShown = false; !isShown; ) {
+                await page.goto(`${address}${path}`, { waitUntil: 'domcontentloaded' });
+                isShown = (await page.locator('main').innerText()).includes(text);
+                if (!isShown && secondsSince(startedAt) > mostSeconds)
+                  throw new Error(`The page ${path} does not show "${text}".`);
+              }
               const seconds = secondsSince(startedAt);
               await whenSearched(admin, domain, published.contentVersion);
 
