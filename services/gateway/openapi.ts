@@ -18,7 +18,7 @@ export type JsonSchema = {
   default?: unknown;
   anyOf?: readonly JsonSchema[];
   oneOf?: readonly JsonSchema[];
-  /** Of a tuple, whose members are `prefixItems`: false. */
+  /** False for a tuple, whose members are `prefixItems`. */
   items?: JsonSchema | false;
   prefixItems?: readonly JsonSchema[];
   properties?: Record<string, JsonSchema>;
