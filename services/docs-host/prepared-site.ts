@@ -47,8 +47,9 @@ const mostOfBrotli = 1024 * 1024;
 const mostPageBytes = 64 * 1024 * 1024;
 /** Pages above this size are rewritten one at a time, because each takes many times its size in memory. */
 const largePageBytes = 1024 * 1024;
-/** Limit of redirects with wildcards. The host compares a path without a page with all of them. */
+/** Limit of redirects with wildcards, whose index is in memory with the list of the version. */
 const mostWildcards = 10_000;
+/** Limit of policies in a list that no page of it has any more. */
 const mostStalePolicies = 1_000;
 const mostWildcardBytes = 8 * 1024 * 1024;
 

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { docsHosts } from '../support/docs-host.ts';
 import { askHost } from '../support/ask-host.ts';
-import { packedFolder } from '../support/packed-folder.ts';
+import { packedFolder } from '../support/list-all-files.ts';
 import { type SitesPlatform, sitesPlatform } from '../support/sites-platform.ts';
 import { siteFolder, suiteBrowser } from './site-folder.ts';
 

@@ -186,9 +186,9 @@ const findingsAtOnce = 1_000;
 
 /** Query of `GET …/jobs/{jobId}/report`. */
 export const exportReportQuerySchema = z.strictObject({
-  /** Only findings of this page, with or without a leading slash. */
+  /** Limits the findings to this page, given with or without a leading slash. */
   page: z.string().min(1).max(1024).optional(),
-  /** Only findings of this severity. */
+  /** Limits the findings to this severity. */
   severity: diagnosticSchema.shape.severity.optional(),
   /** `nextCursor` of the answer before. */
   cursor: z
