@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '#shared/runtime/telemetry.ts';
-import { type EndedSessions, newSession, type ReaderSession } from './ended-sessions.ts';
+import { type EndedSessions, newSession, type ReaderSession } from '#shared/login/ended-sessions.ts';
 import { answerUnknown, answerUnopened, endSession, type Gate, isOpened, pathOf } from './reader-gate.ts';
-import { cookieIn, type Sealer } from './sealed-values.ts';
+import { cookieIn, type Sealer } from '#shared/login/sealed-values.ts';
 import { answerSentence } from './sentence-page.ts';
 
 /**
@@ -31,14 +31,14 @@ export function basicGate(
     base,
     isSecure,
     sessionHours,
-    organization,
+    group,
   }: {
     cookie: string;
     base: string;
     isSecure: boolean;
     sessionHours: number;
-    /** That of the site, on a host of many sites. */
-    organization?: string;
+    /** Group of the sessions: the organization of the site, on a host of many sites. */
+    group?: string;
   },
   ended: EndedSessions,
   logger: Logger,
@@ -56,7 +56,7 @@ export function basicGate(
 
   async function begin(reader: string, response: ServerResponse): Promise<void> {
     const seconds = sessionHours * 3_600;
-    const sealed = await sealerOf(reader)?.seal(newSession(reader, seconds, Date.now(), organization), seconds);
+    const sealed = await sealerOf(reader)?.seal(newSession(reader, seconds, Date.now(), group), seconds);
     response.setHeader(
       'set-cookie',
       `${cookieName}=${Buffer.from(reader).toString('base64url')}.${sealed}; ${attributes}`,

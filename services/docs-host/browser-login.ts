@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { securityHeaders } from './answer-file.ts';
 import { pathOf } from './reader-gate.ts';
-import { cookieIn } from './sealed-values.ts';
+import { cookieIn } from '#shared/login/sealed-values.ts';
 import { answerSentence } from './sentence-page.ts';
 
 /** Time limit for the reader's visit to the provider. */

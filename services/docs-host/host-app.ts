@@ -23,7 +23,7 @@ import {
   securityHeaders,
 } from './answer-file.ts';
 import { type AskedPlatform, askedPlatform, type DocsHostConfig } from './config.ts';
-import type { EndedSessions } from './ended-sessions.ts';
+import type { EndedSessions } from '#shared/login/ended-sessions.ts';
 import { contentFile } from './content-folder.ts';
 import { type Asked, findFile } from './find-file.ts';
 import { deploymentOf, hostConfigScript } from './host-config-script.ts';

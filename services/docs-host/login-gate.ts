@@ -1,11 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { basicGate, type BasicReaders } from './basic-gate.ts';
-import type { EndedSessions, ReaderSession } from './ended-sessions.ts';
+import type { EndedSessions, ReaderSession } from '#shared/login/ended-sessions.ts';
 import type { Login } from './login-settings.ts';
 import { oidcGate } from './oidc-gate.ts';
 import type { Gate } from './reader-gate.ts';
-import { openedValues, sealer } from './sealed-values.ts';
+import { openedValues, sealer } from '#shared/login/sealed-values.ts';
 
 /** The login in front of the site and of the platform routes of its pages; undefined if there is none. `ended` may be left out only without a login. */
 export function loginGate(login: Login, ended: EndedSessions | undefined, logger: Logger): Gate | undefined {
@@ -28,7 +28,7 @@ function readersOf({ users }: Extract<Login, { kind: 'basic' }>): BasicReaders {
   const sealers = new Map(
     [...users].map(([name, password]) => [
       name,
-      sealer<ReaderSession>(password, `reader ${name}`, openedValues(knownOfEach)),
+      sealer<ReaderSession>(password, `docs-host reader ${name}`, openedValues(knownOfEach)),
     ]),
   );
   const nobody = digest('');

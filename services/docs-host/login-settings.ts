@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type SitesBase, sitesBaseOf, sitesBaseText } from '#shared/interfaces/http/sites-base.ts';
+import { type ProviderSettings, providerOf, providerSettings } from '#shared/login/provider-settings.ts';
 import { ConfigError, type ConfigOf, secretSetting, setting, wholeNumber } from '#shared/runtime/config.ts';
 
 /** Minimum length of passwords. The host does not limit guesses, so passwords must be hard to guess. */
@@ -39,36 +40,7 @@ export const loginSettings = {
     userList.optional(),
     'with the login "basic": one name:password on each line; passwords have 16 characters or more',
   ),
-  oidcIssuer: setting(
-    'BINDERY_OIDC_ISSUER',
-    z.string().refine(isIssuer, 'must be an address such as https://login.example.com').optional(),
-    'with the login "oidc", or for logins of sites: the issuer of the provider, below which /.well-known/openid-configuration is',
-  ),
-  oidcClientId: setting(
-    'BINDERY_OIDC_CLIENT_ID',
-    z.string().min(1).optional(),
-    'client id of the site at the provider',
-  ),
-  oidcClientSecret: secretSetting(
-    'BINDERY_OIDC_CLIENT_SECRET',
-    z.string().min(1).optional(),
-    'secret of that client; without one it is a public client',
-  ),
-  oidcClientAuth: setting(
-    'BINDERY_OIDC_CLIENT_AUTH',
-    z.enum(['basic', 'post']).default('basic'),
-    'authentication method of the client: basic (client_secret_basic) or post (client_secret_post)',
-  ),
-  oidcScopes: setting(
-    'BINDERY_OIDC_SCOPES',
-    z.string().default('openid email profile'),
-    'scopes that are requested from the provider, including "openid"',
-  ),
-  oidcGroupsClaim: setting(
-    'BINDERY_OIDC_GROUPS_CLAIM',
-    z.string().min(1).default('groups'),
-    'claim that lists the groups of a reader',
-  ),
+  ...providerSettings,
   allowedGroups: setting(
     'BINDERY_LOGIN_GROUPS',
     list,
@@ -104,16 +76,6 @@ export type Login =
   | { kind: 'basic'; users: ReadonlyMap<string, string>; base: string; isSecure: boolean; sessionHours: number }
   | ({ kind: 'oidc' } & OidcLogin);
 
-/** An OpenID Connect provider, and the client that it knows. */
-export type ProviderSettings = {
-  issuer: URL;
-  clientId: string;
-  clientSecret: string | undefined;
-  clientAuth: 'basic' | 'post';
-  scopes: string;
-  groupsClaim: string;
-};
-
 export type OidcLogin = ProviderSettings & {
   groups: readonly string[];
   emailDomains: readonly string[];
@@ -145,26 +107,13 @@ export function loginOf(config: LoginConfig): Login {
     throw new ConfigError(`BINDERY_LOGIN is "oidc", which also needs ${missing.join(', ')}.`);
   return {
     kind: 'oidc',
-    ...providerSettings(config, oidcIssuer, oidcClientId),
+    ...providerOf(config, oidcIssuer, oidcClientId),
     groups: config.allowedGroups,
     emailDomains: config.allowedEmailDomains,
     sessionSecret,
     sessionHours: config.sessionHours,
     origin: new URL(siteUrl).origin,
     base: basePath,
-  };
-}
-
-function providerSettings(config: LoginConfig, issuer: string, clientId: string): ProviderSettings {
-  if (!config.oidcScopes.split(' ').includes('openid'))
-    throw new ConfigError('BINDERY_OIDC_SCOPES must include "openid".');
-  return {
-    issuer: new URL(issuer),
-    clientId,
-    clientSecret: config.oidcClientSecret,
-    clientAuth: config.oidcClientAuth,
-    scopes: config.oidcScopes,
-    groupsClaim: config.oidcGroupsClaim,
   };
 }
 
@@ -189,7 +138,7 @@ export function sitesLoginsOf(config: LoginConfig & { sitesKey?: string | undefi
   const missing = Object.entries(all).flatMap(([name, value]) => (value === undefined ? name : []));
   if (oidcIssuer === undefined || oidcClientId === undefined || sitesBase === undefined || missing.length > 0)
     throw new ConfigError(`A provider for the logins of sites also needs ${missing.join(', ')}.`);
-  const settings = providerSettings(config, oidcIssuer, oidcClientId);
+  const settings = providerOf(config, oidcIssuer, oidcClientId);
   return { ...logins, provider: { settings, base: sitesBaseOf(sitesBase) } };
 }
 
@@ -207,13 +156,4 @@ function refuseOpenSite({ loginUsers, oidcIssuer, allowedGroups, allowedEmailDom
         `${name} is set, but BINDERY_LOGIN is not, so everybody could read. Set BINDERY_LOGIN to "basic" or "oidc", or to "none" for an open site.`,
       );
   }
-}
-
-/** An issuer without TLS is allowed on this machine only: on a network anybody in between could pose as the provider. */
-function isIssuer(text: string): boolean {
-  const url = URL.parse(text);
-  if (url === null) return false;
-  return (
-    url.protocol === 'https:' || (url.protocol === 'http:' && /^(127\.0\.0\.1|localhost|\[::1\])$/.test(url.hostname))
-  );
 }

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { endlessAnswer, jsonAnswer, lyingProvider, seconds } from '../../test/support/lying-provider.ts';
 import { newFolder } from '../../test/support/new-folder.ts';
 import { type LoopbackServer, onLoopback } from '../../test/support/on-loopback.ts';
-import { endedSessionsInFolder } from './ended-sessions-folder.ts';
-import { endedSessions } from './ended-sessions.ts';
+import { endedSessionsInFolder } from '#shared/login/ended-sessions-folder.ts';
+import { endedSessions } from '#shared/login/ended-sessions.ts';
 import { oidcGate } from './oidc-gate.ts';
 import { siteGates } from './site-gates.ts';
 

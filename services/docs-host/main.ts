@@ -11,8 +11,8 @@ import type { Running } from '#shared/service/start-service.ts';
 import { createLogger, type Logger } from '#shared/runtime/telemetry.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { FolderInUse, lockFolder } from '#shared/storage/lock-folder.ts';
-import { endedSessionsInFolder } from './ended-sessions-folder.ts';
-import { type EndedSessions, endedSessions } from './ended-sessions.ts';
+import type { EndedSessions } from '#shared/login/ended-sessions.ts';
+import { openEndedSessions } from '#shared/login/open-ended-sessions.ts';
 import { bundleOrigin, type DocsHostConfig } from './config.ts';
 import { hostApp } from './host-app.ts';
 import { loginOf } from './login-settings.ts';
@@ -64,7 +64,7 @@ export async function start(
     // Readers reach the port of the sites.
     isPublic: config.healthPort === undefined,
   };
-  const ended = await openEndedSessions(config, dataFolder, logger);
+  const ended = await endedSessionsOf(config, dataFolder, logger);
   const app = hostApp(config, source.sites, logger, ended);
   const healthApp =
     config.healthPort === undefined
@@ -97,18 +97,15 @@ export async function start(
 }
 
 /** The ended sessions, shared by all replicas of the host; undefined for one site without a login. */
-async function openEndedSessions(
+async function endedSessionsOf(
   config: DocsHostConfig,
   dataFolder: string,
   logger: Logger,
 ): Promise<EndedSessions | undefined> {
   // A site of a platform may get a login at any time.
   if (config.sites === 'one' && loginOf(config).kind === 'none') return undefined;
-  const address = redisAddressOf(config);
-  if (address === undefined) return endedSessions(endedSessionsInFolder(join(dataFolder, 'ended-sessions')), logger);
-  // The Redis client is loaded on demand, because it takes time and memory in each process.
-  const { endedSessionsInRedis } = await import('./ended-sessions-redis.ts');
-  return endedSessions(await endedSessionsInRedis(address), logger);
+  const folder = join(dataFolder, 'ended-sessions');
+  return await openEndedSessions('docs-host', { redis: redisAddressOf(config), folder }, logger);
 }
 
 /** Returns the address. Rejects with `ConfigError` when the port is taken; `name` is its setting. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { mayRead, readerOf } from './may-read.ts';
+import { readerOf } from '#shared/login/account.ts';
+import { mayRead } from './may-read.ts';
 
 const groups = { groups: ['writers'], emailDomains: [] };
 const domain = { groups: [], emailDomains: ['acme.test'] };

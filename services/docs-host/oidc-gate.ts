@@ -11,10 +11,10 @@ import {
   redirectReader,
 } from './browser-login.ts';
 import type { OidcLogin } from './login-settings.ts';
-import { type EndedSessions, newSession, type ReaderSession } from './ended-sessions.ts';
+import { type EndedSessions, newSession, type ReaderSession } from '#shared/login/ended-sessions.ts';
 import { mayRead } from './may-read.ts';
-import { type Attempt, oidcProvider } from './oidc-provider.ts';
-import { sealer } from './sealed-values.ts';
+import { type Attempt, oidcProvider } from '#shared/login/oidc-provider.ts';
+import { sealer } from '#shared/login/sealed-values.ts';
 import { answerUnopened, endSession, type Gate, isOpened, sessionGate } from './reader-gate.ts';
 import { answerSentence } from './sentence-page.ts';
 
@@ -30,8 +30,8 @@ export function oidcGate(login: OidcLogin, ended: EndedSessions, logger: Logger)
   const browsers = browserLogin({ base, isSecure: origin.startsWith('https:') });
   const { loginPath, logoutPath, sessionCookie } = browsers;
   const redirectUri = origin + loginPath;
-  const sessions = sealer<ReaderSession>(login.sessionSecret, `session of ${placeOf(login)}`);
-  const attempts = sealer<BoundAttempt>(login.sessionSecret, `login ${placeOf(login)}`);
+  const sessions = sealer<ReaderSession>(login.sessionSecret, `docs-host session of ${placeOf(login)}`);
+  const attempts = sealer<BoundAttempt>(login.sessionSecret, `docs-host login ${placeOf(login)}`);
   const provider = oidcProvider(login, logger);
 
   async function sendToProvider(request: IncomingMessage, response: ServerResponse): Promise<void> {

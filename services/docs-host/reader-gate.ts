@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
-import type { EndedSessions, ReaderSession } from './ended-sessions.ts';
-import { cookieIn, type Sealer } from './sealed-values.ts';
+import type { EndedSessions, ReaderSession } from '#shared/login/ended-sessions.ts';
+import { cookieIn, type Sealer } from '#shared/login/sealed-values.ts';
 import { answerSentence } from './sentence-page.ts';
 
 /** Answers a request that must not continue; else calls `letIn`, now or later. */

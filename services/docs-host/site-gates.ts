@@ -15,13 +15,13 @@ import {
   isForPage,
   redirectReader,
 } from './browser-login.ts';
-import { type EndedSessions, newSession, type ReaderSession } from './ended-sessions.ts';
+import { type EndedSessions, newSession, type ReaderSession } from '#shared/login/ended-sessions.ts';
 import type { SitesLogins } from './login-settings.ts';
 import { mayRead } from './may-read.ts';
-import { type Attempt, oidcProvider } from './oidc-provider.ts';
+import { type Attempt, oidcProvider } from '#shared/login/oidc-provider.ts';
 import { type PasswordChecks, passwordChecks } from './password-checks.ts';
 import { answerUnopened, endSession, type Gate, isOpened, sessionGate } from './reader-gate.ts';
-import { openedValues, type Sealer, sealer } from './sealed-values.ts';
+import { openedValues, type Sealer, sealer } from '#shared/login/sealed-values.ts';
 import { answerSentence } from './sentence-page.ts';
 
 /** A site or preview with a login. */
@@ -73,7 +73,7 @@ export function siteGates(
     return {
       provider: oidcProvider(settings, logger),
       redirectUri: originOf(base, loginHostOf(base)) + loginPath,
-      attempts: sealer<SiteAttempt>(sessionSecret, `login of sites ${client}`, openedValues(1)),
+      attempts: sealer<SiteAttempt>(sessionSecret, `docs-host login of sites ${client}`, openedValues(1)),
       placeOf: (site: ClosedSite, rules: Rules<'oidc'>): string => `${client} ${rulesOf(site, rules)}`,
     };
   }
@@ -90,7 +90,7 @@ export function siteGates(
           const known = sealers.get(name);
           if (known !== undefined) return known;
           // A new password ends sessions, and the hash alone makes none.
-          const purpose = `reader ${JSON.stringify([site.id, name, hash])}`;
+          const purpose = `docs-host reader ${JSON.stringify([site.id, name, hash])}`;
           const made = sealer<ReaderSession>(sessionSecret, purpose, opened);
           sealers.set(name, made);
           return made;
@@ -103,7 +103,7 @@ export function siteGates(
         base: '',
         isSecure,
         sessionHours,
-        organization: organizationOf(site),
+        group: organizationOf(site),
       },
       ended,
       logger,
@@ -119,7 +119,7 @@ export function siteGates(
     const place = accounts.placeOf(site, rules);
     const browsers = browserLogin({ base: '', isSecure: placeOf(site).isSecure });
     const { logoutPath, sessionCookie } = browsers;
-    const sessions = sealer<ReaderSession>(sessionSecret, `session of ${place}`, opened);
+    const sessions = sealer<ReaderSession>(sessionSecret, `docs-host session of ${place}`, opened);
 
     async function begin(request: IncomingMessage, response: ServerResponse): Promise<void> {
       const host = sites.nameOf(request);
@@ -174,7 +174,7 @@ export function siteGates(
     );
   }
 
-  const ticketsOf = (place: string) => sealer<Ticket>(sessionSecret, `ticket for ${place}`, openedValues(1));
+  const ticketsOf = (place: string) => sealer<Ticket>(sessionSecret, `docs-host ticket for ${place}`, openedValues(1));
 
   /** Handles the return of a reader of any site from the provider. */
   async function handOver(request: IncomingMessage, response: ServerResponse): Promise<void> {

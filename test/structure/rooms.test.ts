@@ -51,7 +51,7 @@ const floors = [
   ['aggregates', 'export'],
   ['interfaces'],
   ['messaging'],
-  ['service'],
+  ['service', 'login'],
   ['embedding'],
   ['search'],
   ['docs'],

@@ -86,14 +86,14 @@ describeWithServers(['redis-server'], 'ended sessions in Redis', () => {
     redis = await startRedis();
   });
   afterAll(() => redis.stop());
-  endedSessionContract(() => endedSessionsInRedis({ url: redis.url }));
+  endedSessionContract(() => endedSessionsInRedis({ url: redis.url }, 'docs-host'));
 
   test('are unknown where another program wrote their key, and the error says what to do', async () => {
     const key = 'bindery:docs-host:ended-sessions';
     const operator = new Redis(redis.url);
     await operator.del(key);
     await operator.set(key, 'x');
-    const store = await endedSessionsInRedis({ url: redis.url });
+    const store = await endedSessionsInRedis({ url: redis.url }, 'docs-host');
     await expect(store.read()).rejects.toThrow(`another program wrote the key ${key} of Redis: remove that key`);
     await expect(store.add('x', 1)).rejects.toThrow('remove that key');
     store.close();
@@ -106,7 +106,7 @@ test.each(['+hello\r\n', '$5\r\nhello\r\n', '*1\r\n$-1\r\n', '*1\r\n:5\r\n', '$-
   'sessions are unknown, and none can be ended, where Redis answers with something else: %j',
   async (answer) => {
     const odd = await answeringRedis(/^z/, answer);
-    const store = await endedSessionsInRedis({ url: odd.url });
+    const store = await endedSessionsInRedis({ url: odd.url }, 'docs-host');
     const sessions = endedSessions(store, logger);
     const session = newSession('ada', 3_600);
     expect(await sessions.stateOf(session)).toBe('unknown');
@@ -182,11 +182,11 @@ describe('what is known of sessions', () => {
     expect(await other.stateOf(newSession('ada', 3_600, at))).toBe('lasts');
   });
 
-  test('is bounded for each organization: one that fills the store ends its own sessions alone', async () => {
+  test('is bounded for each group: one that fills the store ends its own sessions alone', async () => {
     let at = 5_000;
     const kept = store();
     const [one, other] = [endedSessions(kept, logger, () => at), endedSessions(kept, logger, () => at)];
-    const session = (organization: string) => newSession('ada', 3_600, at - 1, organization);
+    const session = (group: string) => newSession('ada', 3_600, at - 1, group);
     const [ofMany, ofFew, goneOfFew] = [session('many'), session('few'), session('few')];
     for (let number = 0; number < 10_000; number += 1)
       kept.names.add(`${String(number).padStart(32, '0')}.9999999.many`);
@@ -200,6 +200,20 @@ describe('what is known of sessions', () => {
       const states = await Promise.all([ofMany, ofFew, goneOfFew].map((one) => each.stateOf(one)));
       expect(states).toEqual(['ended', 'lasts', 'ended']);
       expect(await each.stateOf(newSession('ada', 3_600, at, 'many'))).toBe('lasts');
+    }
+  });
+
+  test('is one command for a whole group', async () => {
+    let at = 5_000;
+    const kept = store();
+    const [one, other] = [endedSessions(kept, logger, () => at), endedSessions(kept, logger, () => at)];
+    const sessions = ['ada', 'ada', 'bob'].map((group) => newSession(group, 3_600, at - 1, group));
+    await one.endGroup('ada');
+    for (const each of [one, other]) {
+      at += 1_000;
+      const states = await Promise.all(sessions.map((session) => each.stateOf(session)));
+      expect(states).toEqual(['ended', 'ended', 'lasts']);
+      expect(await each.stateOf(newSession('ada', 3_600, at, 'ada'))).toBe('lasts');
     }
   });
 

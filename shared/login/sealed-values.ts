@@ -10,7 +10,7 @@ export const openedValues = (max = 10_000): LRUCache<string, Record<string, stri
  * Encrypts values that a browser stores for us (JWE, A256GCM), each with an expiry. A value that is sealed for one purpose opens for no other.
  */
 export function sealer<T extends Record<string, string>>(secret: string, purpose: string, opened = openedValues()) {
-  const key = new Uint8Array(hkdfSync('sha256', secret, '', `bindery docs-host ${purpose}`, 32));
+  const key = new Uint8Array(hkdfSync('sha256', secret, '', `bindery ${purpose}`, 32));
   const prefix = `${createHash('sha256').update(key).digest('base64url')} `;
 
   return {

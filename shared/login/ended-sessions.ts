@@ -4,10 +4,10 @@ import type { Logger } from '#shared/runtime/telemetry.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
 
 /**
- * A reader's session, as stored in its sealed cookie. `from` and `until` are milliseconds since 1970, in digits. `organization`: that of the site, on a
- * host of many sites.
+ * A reader's session, as stored in its sealed cookie. `from` and `until` are milliseconds since 1970, in digits. `group`: the
+ * sessions that can end together, such as those of one organization's sites on a host of many sites.
  */
-export type ReaderSession = { reader: string; id: string; from: string; until: string; organization?: string };
+export type ReaderSession = { reader: string; id: string; from: string; until: string; group?: string };
 
 /** Stores a few thousand names at most: one for each ended session. All copies of a host may write, read and remove at the same time. */
 export type EndedSessionStore = {
@@ -23,7 +23,7 @@ const lookEveryMs = 1_000;
 /** Time without a successful read after which no session is accepted, as each of them may have ended. */
 const longestWithoutLookMs = 60_000;
 const answerWithinMs = 3_000;
-/** Limit of stored names. Beyond it, every session that has begun so far at sites of one organization ends: that with the most names. */
+/** Limit of stored names. Beyond it, every session of one group that has begun so far ends: that with the most names. */
 const mostEnded = 10_000;
 const longestSessionMs = 720 * 3_600_000;
 /**
@@ -32,29 +32,23 @@ const longestSessionMs = 720 * 3_600_000;
  */
 const clockRoomMs = 48 * 3_600_000;
 
-/** `organization`: that of the site; undefined on a host of one site. */
-export function newSession(
-  reader: string,
-  seconds: number,
-  now: number = Date.now(),
-  organization?: string,
-): ReaderSession {
+/** `group`: the sessions that can end together; undefined where all sessions are one group. Letters, digits, `_` and `-`. */
+export function newSession(reader: string, seconds: number, now: number = Date.now(), group?: string): ReaderSession {
   const session = { reader, id: randomBytes(16).toString('hex'), from: String(now) };
   return {
     ...session,
     until: String(now + seconds * 1_000),
-    ...(organization !== undefined && { organization }),
+    ...(group !== undefined && { group }),
   };
 }
 
-/** An ended session: the end of its use, and the organization of its site, which is empty on a host of one site. */
-type Ended = { until: number; organization: string };
+/** An ended session: the end of its use, and its group, which is empty where all sessions are one group. */
+type Ended = { until: number; group: string };
 
-const endedOf = ({ until, organization = '' }: ReaderSession): Ended => ({ until: Number(until), organization });
+const endedOf = ({ until, group = '' }: ReaderSession): Ended => ({ until: Number(until), group });
 
-/** The stored name of an ended session, or of the end of all sessions of an organization. */
-const nameOf = (what: string, { until, organization }: Ended): string =>
-  `${what}.${until}${organization === '' ? '' : `.${organization}`}`;
+/** The stored name of an ended session, or of the end of all sessions of a group. */
+const nameOf = (what: string, { until, group }: Ended): string => `${what}.${until}${group === '' ? '' : `.${group}`}`;
 
 const namePattern = /^([0-9a-f]{32}|all-\d{1,16})\.(\d{1,16})(?:\.([a-z0-9_-]{1,63}))?$/;
 
@@ -67,9 +61,9 @@ export type SessionState = 'lasts' | 'ended' | 'unknown';
  */
 export function endedSessions(store: EndedSessionStore, logger: Logger, now: () => number = Date.now) {
   let known: ReadonlySet<string> = new Set();
-  /** Numbers of stored names whose sessions would not have expired yet, by organization. */
+  /** Numbers of stored names whose sessions would not have expired yet, by group. */
   let lasting: ReadonlyMap<string, number> = new Map();
-  /** All sessions of an organization that began before this time have ended. */
+  /** All sessions of a group that began before this time have ended. */
   const endedBefore = new Map<string, number>();
   /** Time of the last successful read. */
   let readAt = Number.NEGATIVE_INFINITY;
@@ -101,12 +95,12 @@ export function endedSessions(store: EndedSessionStore, logger: Logger, now: () 
     const counts = new Map<string, number>();
     const past: { name: string; until: number }[] = [];
     for (const name of names) {
-      const [, what = '', digits = '', organization = ''] = namePattern.exec(name) ?? [];
+      const [, what = '', digits = '', group = ''] = namePattern.exec(name) ?? [];
       if (what === '') continue;
       const until = Number(digits);
       if (until < at) past.push({ name, until });
-      else countOne(counts, organization);
-      if (what.startsWith('all-')) endAll(organization, Number(what.slice('all-'.length)));
+      else countOne(counts, group);
+      if (what.startsWith('all-')) endAll(group, Number(what.slice('all-'.length)));
       else ids.add(what);
     }
     for (const [id, { until }] of own) {
@@ -122,20 +116,20 @@ export function endedSessions(store: EndedSessionStore, logger: Logger, now: () 
     if (over.length > 0) store.remove(over).catch(() => {});
   }
 
-  const endAll = (organization: string, before: number): void =>
-    void endedBefore.set(organization, Math.max(before, endedBefore.get(organization) ?? 0));
+  const endAll = (group: string, before: number): void =>
+    void endedBefore.set(group, Math.max(before, endedBefore.get(group) ?? 0));
 
-  const hasEnded = ({ id, from, organization = '' }: ReaderSession): boolean =>
-    known.has(id) || own.has(id) || Number(from) < (endedBefore.get(organization) ?? 0);
+  const hasEnded = ({ id, from, group = '' }: ReaderSession): boolean =>
+    known.has(id) || own.has(id) || Number(from) < (endedBefore.get(group) ?? 0);
 
-  /** The organization with the most names when there are too many; undefined if there are not. */
+  /** The group with the most names when there are too many; undefined if there are not. */
   function tooMany(): string | undefined {
     let all = own.size;
     for (const count of lasting.values()) all += count;
     if (all <= mostEnded) return undefined;
     const counts = new Map(lasting);
-    for (const { organization } of own.values()) countOne(counts, organization);
-    let most: [organization: string, count: number] | undefined;
+    for (const { group } of own.values()) countOne(counts, group);
+    let most: [group: string, count: number] | undefined;
     for (const each of counts) if (most === undefined || each[1] > most[1]) most = each;
     return most?.[0];
   }
@@ -160,31 +154,36 @@ export function endedSessions(store: EndedSessionStore, logger: Logger, now: () 
     async end(session: ReaderSession): Promise<void> {
       const ended = endedOf(session);
       own.set(session.id, ended);
-      const organization = tooMany();
-      if (organization !== ended.organization) await inTime(store.add(nameOf(session.id, ended), ended.until));
-      if (organization === undefined) return;
-      const before = now();
-      endAll(organization, before);
+      const group = tooMany();
+      if (group !== ended.group) await inTime(store.add(nameOf(session.id, ended), ended.until));
+      if (group === undefined) return;
+      const ending = this.endGroup(group);
       // All of them began before that time.
-      for (const [id, each] of own) if (each.organization === organization && id !== session.id) own.delete(id);
-      lasting = new Map([...lasting].filter(([other]) => other !== organization));
-      const all = { until: before + longestSessionMs, organization };
-      await inTime(store.add(nameOf(`all-${before}`, all), all.until));
-      const whose = organization === '' ? '' : ` of ${organization}`;
+      for (const [id, each] of own) if (each.group === group && id !== session.id) own.delete(id);
+      lasting = new Map([...lasting].filter(([other]) => other !== group));
+      await ending;
+      const whose = group === '' ? '' : ` of ${group}`;
       logger.warn(`more than ${mostEnded} sessions were ended early, so all existing sessions${whose} end now`);
       const names = await inTime(store.read());
       const isNeedless = (name: string): boolean => {
         const [, what = '', , of = ''] = namePattern.exec(name) ?? [];
-        return of === organization && !what.startsWith('all-');
+        return of === group && !what.startsWith('all-');
       };
       await inTime(store.remove(names.filter(isNeedless)));
+    },
+    /** Ends all sessions of a group that have begun so far. Rejects as `end` does. */
+    async endGroup(group: string): Promise<void> {
+      const before = now();
+      endAll(group, before);
+      const all = { until: before + longestSessionMs, group };
+      await inTime(store.add(nameOf(`all-${before}`, all), all.until));
     },
     close: () => store.close(),
   };
 }
 
-const countOne = (counts: Map<string, number>, organization: string): void =>
-  void counts.set(organization, (counts.get(organization) ?? 0) + 1);
+const countOne = (counts: Map<string, number>, group: string): void =>
+  void counts.set(group, (counts.get(group) ?? 0) + 1);
 
 export type EndedSessions = ReturnType<typeof endedSessions>;
 

@@ -2,8 +2,8 @@ import * as client from 'openid-client';
 import { boundedFetch } from '#shared/http/bounded-fetch.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
-import type { ProviderSettings } from './login-settings.ts';
-import { type Reader, readerOf } from './may-read.ts';
+import { type Reader, readerOf } from './account.ts';
+import type { ProviderSettings } from './provider-settings.ts';
 
 const providerTimeoutSeconds = 10;
 /** Limit of an answer of the provider. The largest one, its keys with certificates, has some tens of kilobytes. */
