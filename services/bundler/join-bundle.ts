@@ -104,7 +104,7 @@ async function join(
   const found = await segmentSources(objectStore, plan, known);
   if (found.kind === 'lost') return { ...found, damaged: found.chunks.filter((chunk) => chunk === closingNumber) };
   const key = bundleKey(plan.organization, plan.domain, planHash);
-  // Most segments of the last bundle are also those of this one, whose sidecars were just read.
+  // The sidecars of this bundle were just read, and most segments of the last bundle are the same.
   const justRead = new Map(found.digests.map(({ name, digest }) => [name, digest]));
   const knownOfBoth = { get: (name: string) => justRead.get(name) ?? known.get(name) };
   const last =
@@ -222,7 +222,7 @@ const rangesOf =
   (objectStore: ObjectStore, key: string) =>
   (start: number, end: number): Promise<Readable | undefined> =>
     unlessDamaged(objectStore.getStream(key, { range: { start, end: end - 1 } })).catch((error: unknown) => {
-      // A shorter object than the one that was stored has no such bytes.
+      // The store throws a `RangeError` when an object is shorter than the range, so these bytes are lost.
       if (error instanceof RangeError) return undefined;
       throw error;
     });

@@ -103,8 +103,8 @@ async function missingIn(
 }
 
 /**
- * True for the answers of a gateway that has no lists. The status is the same if the domain does not exist; then the upload of the whole project gets
- * the error about the domain. After a fault of the server the whole project would not help, and it may be large.
+ * True for the answers of a gateway that has no lists. A domain that does not exist has the same status; then the upload of the whole project gets
+ * the error about the domain. False for server errors: the whole project, which may be large, would fail as well.
  */
 const isUnknownThere = (error: unknown): boolean => error instanceof ApiFailure && [404, 405].includes(error.status);
 

@@ -63,8 +63,8 @@ type Terminal = {
 };
 
 /**
- * Reads passwords from the input, one a line, if `fromInput` is true; else the password of a single reader from the environment, or asks for each on a
- * terminal, without showing it. Elsewhere the stored ones stay.
+ * Source of passwords. If `fromInput` is true: the input, one a line. Otherwise: the environment for a single reader, else a prompt on the terminal
+ * that does not echo. Without a terminal the stored passwords stay.
  */
 export function passwordSource(fromInput: boolean, { environment, input, output }: Terminal): PasswordSource {
   return async (names) => {

@@ -22,7 +22,7 @@ export type SiteSettings = {
 };
 
 /**
- * The settings of a site after a command. The interface replaces all of them, so those that were not given are taken from the site as it is: a command
+ * The settings of a site after a command. The interface replaces all settings, so an option that was not given keeps its current value: a command
  * that adds a login must not release host names. `site`: undefined if there is none yet, or it is closed. Pure.
  */
 export function siteSettings(options: SiteOptions, site: SiteView | undefined): SiteSettings {
@@ -36,7 +36,7 @@ export function siteSettings(options: SiteOptions, site: SiteView | undefined): 
   };
 }
 
-/** Pages ask either their host or, with the key, the platform. So a choice of one ends the other. */
+/** Pages ask either their host or, with the key, the platform, so choosing one switches the other off. */
 function assistantSettings(
   { assistant, assistantKey }: SiteOptions,
   site: SiteView | undefined,

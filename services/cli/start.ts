@@ -96,7 +96,7 @@ export async function startInstallation(environment: NodeJS.ProcessEnv, isWatchi
   process.exit(0);
 }
 
-/** Names variables that no program reads, such as settings of an earlier version. */
+/** Warns about variables that no program reads, such as settings of an earlier version. */
 async function nameUnread(environment: NodeJS.ProcessEnv, say: (line: string) => void): Promise<void> {
   const own = new Set(Object.values(startSettings).map(({ env }) => env));
   if (!Object.keys(environment).some((name) => name.startsWith('BINDERY_') && !own.has(name))) return;

@@ -14,8 +14,8 @@ const withinMs = 15 * 60_000;
 const beginsWithinMs = 15_000;
 
 /**
- * Resolves when readers see a deployment, or a later one took its place: the one with that number, else the newest of that content and label. Resolves
- * to undefined if the domain has no site, or nothing to deploy. Rejects with `DeploymentDidNotSucceed`.
+ * Resolves when readers see a deployment, or a later one that replaced it: the one with that number, else the newest of that content and label.
+ * Resolves to undefined if the domain has no site, or nothing to deploy. Rejects with `DeploymentDidNotSucceed`.
  */
 export async function whenDeployed(
   client: ApiClient,

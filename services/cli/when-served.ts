@@ -6,15 +6,18 @@ import { contentHeader } from '#shared/interfaces/http/sites.ts';
 const withinMs = 20_000;
 const pauseMs = 50;
 const answerWithinMs = 5_000;
-/** Refusals of a connection after which the site counts as out of reach from here. */
+/** Number of refused connections after which the site counts as unreachable from this machine. */
 const mostRefused = 5;
 
-/** A site as it is seen from here. `login`: behind a login; a number: the status that its host answers with; `unseen`: nothing answers. */
+/**
+ * Outcome of a request to the site from this machine. `login`: the site is behind a login; a number: the status of its host; `unseen`: nothing
+ * answers.
+ */
 type Seen = 'served' | 'login' | 'unseen' | number;
 
 /**
- * Resolves when the first page of a site is of this content version, or the site is behind a login, or cannot be reached from here, which says nothing
- * about its readers; after 20 seconds in any case.
+ * Resolves when the first page of a site is of this content version, is behind a login, or cannot be reached from this machine, although readers may
+ * reach it; after 20 seconds in any case.
  */
 async function whenServed(address: string, contentVersion: string): Promise<Seen> {
   const end = performance.now() + withinMs;
@@ -33,7 +36,7 @@ async function whenServed(address: string, contentVersion: string): Promise<Seen
 /** The content version of the first page, `login` if only readers who logged in see it, or else the status. Rejects if nothing answers. */
 async function servedContent(url: URL): Promise<string | number> {
   const isLocal = url.hostname === 'localhost' || url.hostname.endsWith('.localhost');
-  // Browsers lead names below "localhost" to this machine, and many resolvers know none of them.
+  // Browsers resolve names below "localhost" to this machine; many resolvers do not.
   const at = { host: isLocal ? '127.0.0.1' : url.hostname, port: url.port, path: '/', headers: { host: url.host } };
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return await new Promise((resolve, reject) => {

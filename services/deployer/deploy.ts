@@ -43,7 +43,7 @@ export type DeployerContext = {
 };
 
 const retry: RetryPolicy = { firstPauseMs: 500, longestPauseMs: 15_000 };
-/** Commits that are handled at the same time. Those of one domain may be: each decision is guarded by the log. */
+/** Number of commits that are handled concurrently. Commits of one domain may overlap, because the log guards each decision. */
 const slots = 4;
 const previewsEveryMs = hourMs;
 const sitesAtOnce = 4;
@@ -111,7 +111,10 @@ function followedContent(content: ContentState | undefined): FollowedContent {
   };
 }
 
-/** Requests the exports of running deployments. One that has ended is settled, because its end may have been read before the deployment. */
+/**
+ * Requests the exports of running deployments. If an export has already ended, its deployment is settled here, because the end may have been read
+ * before the deployment.
+ */
 async function requestExports(context: DeployerContext, id: SiteId, cause: Cause): Promise<void> {
   const site = await context.bus.sites.last(siteLogSubject(id.organization, id.domain), { fromLeader: true });
   const state = site?.commit.data.state;
@@ -137,7 +140,8 @@ async function requestOne(
     allowTenantScripts: false,
     site: {
       serverUrl: publicUrl.replace(/\/+$/, ''),
-      // A host with the switch for it turns on search and assistant by the platform. Previews never have them, because the platform knows the latest content.
+      // These features are off in the bundle. The host turns them on for a site that passes questions on to the platform. Previews never have them,
+      // because the platform answers from the latest content.
       ...(assistantKey === undefined || label !== undefined
         ? { features: { search: 'bundle', assistant: false } }
         : { assistantKey }),
@@ -147,7 +151,7 @@ async function requestOne(
   const { events, stored } = await handleCommand({ log: bus.exports, clock, random }, exportJobAggregate, {
     subject: exportLogSubject(organization, jobId),
     decide: (state) =>
-      // The settings of the site may have changed since the request; the job is the same all the same.
+      // The settings of the site may have changed since the request. The job keeps those of its request.
       state === undefined
         ? requestExport(state, { ...request, jobId, organizationPlan, requestDigest: sha256OfJson(request) })
         : [],
@@ -159,7 +163,10 @@ async function requestOne(
 
 const deployer = { kind: 'service', id: 'deployer' } as const;
 
-/** Makes a deployment live or failed when its export has ended. Then it reads how many findings the export has, for which readers do not wait. */
+/**
+ * Marks a deployment as live or failed when its export has ended. Afterwards it counts the findings of the export, so that readers do not wait for
+ * the count.
+ */
 async function settle(context: DeployerContext, job: ExportCommit): Promise<void> {
   const { state } = job.data;
   const outcome = outcomeOf(job);

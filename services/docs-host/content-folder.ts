@@ -49,7 +49,7 @@ async function* readParts(content: string, parts: readonly StoredBytes[], start:
 }
 
 const readAtOnce = 8;
-/** Errors of file systems that have no links, or no more of this file. */
+/** Error codes of file systems that have no hard links, or allow no more for this file. */
 const noLinks: ReadonlySet<string> = new Set(['EPERM', 'EMLINK', 'EXDEV', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']);
 
 export type NewContent = ReturnType<typeof newContent>;
@@ -73,7 +73,7 @@ export function newContent(content: string, folder: string) {
   const pathOf = (sha256: string): string => (written.has(sha256) ? join(fresh, sha256) : contentFile(content, sha256));
 
   return {
-    /** Removes what an attempt that was interrupted has left. */
+    /** Removes the files of an interrupted attempt. */
     async begin(): Promise<void> {
       written.clear();
       hasFresh = false;

@@ -1,28 +1,28 @@
-/** Work for one site. A site has one entry at most, so its deployments follow each other. */
+/** Work for one site. A site has one entry at most, so its deployments run one after the other. */
 export type QueuedSite = {
   site: string;
   organization: string;
-  /** True for a bundle that takes long. */
+  /** True for a large bundle, which takes long. */
   isLarge: boolean;
   /** Must not reject. */
   run(): Promise<void>;
 };
 
 /**
- * Numbers of deployments that run at once. Large bundles have a place of their own, so that small ones never wait for them. One organization never has all
- * places of small ones, so that another one need not wait until a deployment of the first ends.
+ * Limits of concurrent deployments. Large bundles have a place of their own, so that small ones never wait for them. One organization never holds all
+ * places for small ones, so that others need not wait for it.
  */
 export const placesOfDeployments = { small: 3, large: 1 } as const;
 
 /**
- * Runs deployments with at most as many at once as there are places. The next one is that of the organization with the fewest running ones, then of the one
- * that was served least recently, then the one that waited longest: so an organization with a thousand waiting sites delays no small deployment of another one,
- * and a large one by one deployment.
+ * Runs deployments concurrently, one in each place. Next is a deployment of the organization with the fewest running ones; among equal ones, of the
+ * organization that was served least recently; then the deployment that waited longest. So an organization with a thousand waiting sites does not
+ * delay small deployments of others, and delays a large one by one deployment at most.
  */
 export function deploymentQueue(places: { small: number; large: number } = placesOfDeployments) {
   const waiting = new Map<string, QueuedSite>();
   const running = new Map<string, QueuedSite>();
-  /** Sites that asked again while their deployment runs. */
+  /** Sites that were added again while their deployment runs. */
   const again = new Map<string, QueuedSite>();
   const servedAt = new Map<string, number>();
   let turn = 0;

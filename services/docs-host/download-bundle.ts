@@ -22,8 +22,8 @@ export type ExpectedBundle = { sha256?: string | undefined; sizeBytes?: number |
 const mostRedirects = 5;
 const stalledAfterMs = 30_000;
 /**
- * Minimum rate of a download. A slower one is aborted and resumed at the next check; otherwise a link that sends a byte now and then would keep newer
- * bundles out.
+ * Minimum rate of a download. A slower one is aborted and resumed at the next check; otherwise a link that sends a byte now and then would block
+ * newer bundles.
  */
 const leastPace: Pace = { bytes: 64 * 1024, ms: 60_000 };
 /** Limit for an error response without a bundle. */

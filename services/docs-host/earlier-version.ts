@@ -2,19 +2,16 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { PartedBytes } from './content-folder.ts';
 import { type ListLine, readVersionList, type VersionList } from './version-list.ts';
 
-/**
- * The version that a new one follows. Lines of its list are taken over for files that are the same, so a new version writes and compresses only the
- * files that changed.
- */
+/** The version before a new one. The new version reuses the lines of unchanged files, so that it writes and compresses only changed files. */
 export type EarlierVersion = {
   list: VersionList;
-  /** The files of its bundle by path, with the line of each. A file without a line is made again. */
+  /** The files of its bundle by path, with the line of each. A file without a line is prepared again. */
   bundled: ReadonlyMap<string, { bytes: PartedBytes; line: ListLine }>;
   /** Digest of the paths of all pages. */
   pages: string;
 };
 
-/** Undefined if nothing of the version can be used again. */
+/** Reads the version before a new one; undefined if nothing of it can be reused. */
 export async function readEarlierVersion(folder: string | undefined): Promise<EarlierVersion | undefined> {
   if (folder === undefined) return undefined;
   try {

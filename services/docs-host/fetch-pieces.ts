@@ -8,12 +8,12 @@ import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { safeRequest, textOf } from './download-bundle.ts';
 import type { BundleRange, Piece } from './piece-ranges.ts';
 
-/** The ranges of a bundle cannot be fetched; the whole bundle may be. */
+/** Ranges of a bundle cannot be fetched, although the whole bundle may be available. */
 export class RangesRefused extends Error {
   override name = 'RangesRefused';
 }
 
-/** Limit of a list of pieces. One of 25,000 pages has half a megabyte. */
+/** Size limit of a list of pieces. The list for a site of 25,000 pages has half a megabyte. */
 const mostListBytes = 32 * 1024 * 1024;
 const rangesAtOnce = 4;
 

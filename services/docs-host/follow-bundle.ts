@@ -90,7 +90,7 @@ export function followBundle(
       if (active !== undefined) checkVersion((await lists.of(active)).manifest.label);
       return undefined;
     }
-    // The manifest of a folder may arrive before its files, which then make it another bundle.
+    // The files of a mounted folder may arrive after its manifest. A refused folder is tried again when its files have changed.
     const tried = found.mounted === undefined ? found.key : `${found.key} ${await filesMark(found.mounted)}`;
     if (refused?.key === tried && now() < refused.until) throw refused.why;
     try {

@@ -6,7 +6,7 @@ import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import type { StoredBytes } from './content-folder.ts';
 
 /*
- * A version remembers the pieces of its bundle and what each contains, one JSON line for each, so that the next version needs only the others.
+ * A version records the pieces of its bundle and the contents of each, one JSON line for a piece, so that the next version fetches only new pieces.
  */
 
 /**

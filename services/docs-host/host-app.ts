@@ -56,9 +56,9 @@ export type HostedSite = ClosedSite & {
   /** Address of the site, for its pages; undefined: that of the bundle. */
   readonly siteUrl: string | undefined;
   readonly isPreview: boolean;
-  /** The site of the platform that its pages ask through this host; undefined: they do not. */
+  /** The site of the platform that its pages ask through this host; undefined if they do not ask. */
   readonly asks: AskedSite | undefined;
-  /** Caches that may store answers: behind a login no shared one. */
+  /** Caches that may store answers. Shared caches must not, if the site has a login. */
   readonly keptBy: KeptBy;
   /** The identity and host names of the site, if its page views and searches are counted. */
   readonly counted: { site: string; hosts: readonly string[] } | undefined;
@@ -203,7 +203,7 @@ const healthPaths: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
 const isGone = (request: IncomingMessage): boolean => request.socket.destroyed || request.destroyed;
 
-/** An address as it was resolved: for one that names a file, the file. */
+/** A resolved address, with its file if it names one. */
 type Resolved = { asked: Asked; file?: HostedFile | undefined };
 
 function siteAnswers(
@@ -219,7 +219,7 @@ function siteAnswers(
   /** Cache of resolved addresses, by the id of their version. */
   const found = new LRUCache<string, Resolved>({ max: mostRemembered });
 
-  /** `config.js`, made once for each version, address and way to ask of the site. */
+  /** Cache of `config.js`, by version, address of the site, and the platform that its pages ask. */
   function configOf({ siteUrl, asks }: HostedSite, version: ServedVersion, list: VersionList): Promise<Buffer> {
     const made = scripts.get(list);
     const asked = asks ?? platform;

@@ -117,7 +117,7 @@ export function loginOf(config: LoginConfig): Login {
   };
 }
 
-/** The logins of a host of many sites. The rules of who may read are those of each site. */
+/** The logins of a host of many sites. Each site has its own rules about readers. */
 export type SitesLogins = {
   /** Provider for sites whose readers log in with an account; undefined if there is none. */
   provider: { settings: ProviderSettings; base: SitesBase } | undefined;

@@ -13,10 +13,10 @@ const wrongPasswords: RateLimit = { name: 'wrong-passwords', requests: 20, windo
 /** Limits of checks that run or wait. Each takes a core for about 0.1 s, and sites take turns, so a check waits for one of each other site at most. */
 const checksOfAddresses = { mostOfAll: 1_000, mostOfOne: 2 };
 const checksOfSites = { mostOfAll: 1_000, mostOfOne: 16 };
-/** Credentials that were right are known for a while, since programs send them with each request. */
+/** Size of the cache of correct credentials. Programs send them with each request. */
 const mostProven = 10_000;
 const provenForMs = 600_000;
-/** Hash that is checked for an unknown name. A password that had it would be refused all the same. */
+/** Hash that is checked for an unknown name. Even a password that matches it is refused. */
 const ofNobody = `scrypt:15:8:1:${'A'.repeat(22)}:${'A'.repeat(43)}`;
 
 /** A name and a password as a reader sent them to a site, and the hash that the password should have; undefined for an unknown name. */

@@ -6,7 +6,7 @@ export type Piece = readonly [sizeBytes: number, sha256: string];
 /** Bytes of a bundle, from `start` up to `end`, which is not included. */
 export type BundleRange = { start: number; end: number };
 
-/** Bytes between two ranges that are fetched with them, because a request costs more. */
+/** Maximum gap between two ranges that are fetched as one, because a further request costs more than the bytes of the gap. */
 const mostBetween = 32 * 1024;
 const mostRanges = 200;
 /** Share of a bundle above which it is downloaded whole. */

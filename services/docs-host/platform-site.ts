@@ -62,21 +62,21 @@ type Taking = {
   signal: AbortSignal;
 };
 
-/** Versions before the active one that stay on disk, so that readers are led back to them without a download. */
+/** Number of versions before the active one that stay on disk, so that a rollback to them needs no download. */
 const keptOfLive = 5;
 /** Bundles above this size take a place for large ones. */
 const largeBytes = 16 * 1024 * 1024;
 const megabytesOf = (isLarge: boolean): number =>
   Math.max(64, Math.floor(memoryMegabytes / (isLarge ? 2 : 2 * placesOfDeployments.small)));
 
-/** Copy of the feed's last message about a site in its folder, so that a host that starts serves it without the platform. */
+/** Copy of the feed's last event about a site, stored in its folder, so that a restarted host serves the site without the platform. */
 const recordSchema = z.object({
   /** 2: the site has a login. Hosts that do not check logins read only 1. */
   formatVersion: z.literal([1, 2]),
   served: hostedSiteSchema,
-  /** Time at which its host names were claimed last, in ms: of two sites with one name the later one has it. */
+  /** Time of the last claim of its host names, in ms since 1970. If two sites claim one name, the later claim wins. */
   claimedAt: z.number(),
-  /** Time at which it was gone, in ms. */
+  /** Time at which the site left the feed, in ms since 1970. */
   goneAt: z.number().optional(),
 });
 
@@ -91,22 +91,22 @@ export async function readSiteRecord(folder: string): Promise<SiteRecord | undef
 }
 
 /**
- * One site or preview of the platform. It answers from the version that is active in its folder, and takes the bundles of its deployments: at most one at
- * a time, and after it only the newest. While a bundle cannot be taken, the version that was served stays.
+ * One site or preview of the platform. It answers from the active version in its folder, and fetches the bundles of its deployments one at a time;
+ * among deployments that wait, it fetches only the newest. While a bundle cannot be fetched or is refused, the previous version stays active.
  */
 export function platformSite(folder: string, first: SiteRecord, tools: SitesTools) {
   const { lists, queue, logger, platform, retries } = tools;
   let record = first;
   let parts: { folder: SiteFolder; versions: ServedVersions } | undefined;
   let opening: Promise<NonNullable<typeof parts>> | undefined;
-  /** Aborts when the site is gone. */
+  /** Aborts when the site leaves the feed. */
   let leave = new AbortController();
   let failed = 0;
   let retry: NodeJS.Timeout | undefined;
   let problem: string | undefined;
   /** Ids of versions that could not be read as they were written. */
   const damaged = new Set<string>();
-  /** True if the current deployment was announced while the feed was followed, so that its lag says something. */
+  /** True if the current deployment was announced while the feed was followed, so that its lag can be measured. */
   let isAnnounced = false;
   let saved: Promise<void> = Promise.resolve();
   let writtenLogin = JSON.stringify(first.served.login);
@@ -173,8 +173,8 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
   const isLarge = (): boolean => record.served.sizeBytes > largeBytes;
 
   /**
-   * Stores the record after those before it. A failure is logged, and the site is served; a restarted host may then have the older record, or none if
-   * that has another login: it must not open the site before it reads the feed.
+   * Stores the record, after earlier writes. If that fails, the site is served nevertheless, and a restarted host has the older record. An older
+   * record with another login is removed, because the host must not open the site before it reads the feed.
    */
   function save(): void {
     saved = saved.then(writeRecord).catch(async (error: unknown) => {
@@ -230,14 +230,15 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
     }
   }
 
-  /** Answers from a version that is here. False if there is none with the bundle that can be read and was made for this site. */
+  /** Activates a stored version of this deployment's bundle. Returns false if none can be read and is prepared for this site. */
   async function lead(served: ServedSite): Promise<boolean> {
     const { folder: opened, versions } = await open();
     for (const version of versions.all()) {
       if (version.source.sha256 !== served.sha256) continue;
       if (!damaged.has(version.id) && (await isReady(version)) && (await versions.reuse(({ id }) => id === version.id)))
         return true;
-      // Made for another day of the preview, or by another program, or its prepared files are damaged: those of the bundle may be intact.
+      // The version has the date of an earlier preview, or is by another program, or its prepared files are damaged. The files of its bundle may be
+      // intact.
       if (record.served !== served) return false;
       const repaired = await opened.again(version).catch((error: unknown) => {
         logger.warn({ version: version.id }, `a stored version cannot be prepared again: ${messageOf(error)}`);
@@ -260,7 +261,7 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
       },
     );
 
-  /** Downloads and prepares the bundle of a deployment, and answers from it. */
+  /** Downloads and prepares the bundle of a deployment, and activates it. */
   async function take(served: ServedSite, signal: AbortSignal): Promise<'downloaded' | 'ranges' | 'not wanted'> {
     const { folder: opened, versions } = await open();
     const megabytes = megabytesOf(isLarge());
@@ -290,7 +291,7 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
         : await takeRanges({ link, pieces, earlier, opened, source, signal });
     const next = ofRanges ?? (await takeWhole({ link, pieces, earlier, opened, source, signal }));
     await rm(opened.incoming, { recursive: true, force: true });
-    // Readers were led back, or the site is gone, while this bundle was prepared: it must not appear for a moment.
+    // A rollback, or the removal of the site, came while this bundle was prepared: it must not appear even for a moment.
     const isHere = ({ source }: StoredVersion): boolean => source.sha256 === record.served.sha256;
     if (signal.aborted || (record.served !== served && versions.all().some(isHere))) {
       await opened.remove(next);
@@ -407,7 +408,7 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
     retry = setTimeout(deploySoon, pauseMs).unref();
   }
 
-  /** If the list of the active version is lost, answers come from the version before it, until the bundle is here again. */
+  /** Answers from an earlier version while the list of the active one is lost, until its bundle is downloaded again. */
   async function fallBack(): Promise<void> {
     const active = parts?.versions.active();
     if (parts === undefined || active === undefined || (await isReadable(active))) return;
@@ -439,7 +440,7 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
     record: () => record,
     open,
     problem: () => problem,
-    /** Takes what the feed says of the site. `isAnnounced`: it was said after the feed had named all sites. */
+    /** Applies an event of the feed about the site. `announced`: the event came after the feed had named all sites. */
     apply(served: ServedSite, announced: boolean): void {
       const { sha256, jobId, hosts } = record.served;
       const isNew = sha256 !== served.sha256 || jobId !== served.jobId || record.goneAt !== undefined;
@@ -457,24 +458,24 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
       deploySoon();
       leadBack(served);
     },
-    /** Takes the login of an event whose other parts cannot be read. */
+    /** Applies the login of an event whose other parts cannot be read. */
     close(login: ServedLogin): void {
       record = { ...record, served: { ...record.served, login } };
       save();
     },
-    /** Takes the first deployment of a site that was not here before. */
+    /** Starts the first deployment of a site that is new to this host. */
     begin(announced: boolean): void {
       isAnnounced = announced;
       save();
       deploySoon();
     },
-    /** Reads the list of the active version, and takes the deployment if it is not served as it is to be. */
+    /** Reads the list of the active version. Deploys again if that version is of another deployment, or was prepared in another way. */
     async check(): Promise<void> {
       const active = parts?.versions.active();
       const isRight = active !== undefined && isServed(active) && (await isReady(active).catch(() => false));
       if (!isRight) deploySoon();
     },
-    /** Serves the site no more. Its folder stays for a while, in case that it comes back. */
+    /** Stops serving the site. Its folder stays for a while, because the site may return. */
     end(): void {
       if (record.goneAt !== undefined) return;
       record = { ...record, goneAt: Date.now() };
@@ -484,8 +485,8 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
       leave.abort(new Error('the site is gone'));
     },
     /**
-     * Moves the folder of a site that is gone away, and returns its new name for its removal; undefined if the site came back, or its deployment has
-     * not ended yet. The site is not used afterwards. The folder is moved at once, so that a site of the same name that comes later has its own.
+     * Renames the folder of a site that left the feed, and returns the new path, so that the caller can remove it; undefined if the site returned, or
+     * its deployment has not ended yet. The site must not be used afterwards. The rename frees the path for a later site of the same name.
      */
     async moveAway(): Promise<string | undefined> {
       await saved;
@@ -498,11 +499,11 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
     sweep: async (): Promise<void> => {
       if (parts?.versions.isToSweep() === true) await parts.versions.sweep();
     },
-    /** Resolves when everything that was said of the site is stored. */
+    /** Resolves when all events about the site are stored. */
     saved: () => saved,
   };
 
-  /** Readers are led back to a kept version at once, also while the bundle of another deployment is prepared. */
+  /** Rolls back to a stored version at once, even while the bundle of another deployment is prepared. */
   function leadBack({ sha256 }: ServedSite): void {
     if (!queue.isRunning(record.served.site) || parts === undefined) return;
     const { versions } = parts;

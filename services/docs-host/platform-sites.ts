@@ -12,7 +12,7 @@ import { forwardedHosts, requestedHost } from './requested-host.ts';
 import type { SiteCounts } from './site-counts.ts';
 import type { FeedReader } from './sites-feed.ts';
 
-/** Time for which the folder of a site that is gone stays: it may come back, with all its versions. */
+/** Time for which the folder of a site that left the feed stays, because the site may return with all its versions. */
 const keptGoneMs = 10 * 60_000;
 const openedAtOnce = 16;
 
@@ -21,7 +21,7 @@ const noSuchSite: NoSite = {
   sentence: 'There is no site at this address, or nothing has been published to it yet.',
 };
 
-/** The answer at the base itself, where no site is. */
+/** The answer at the base itself, which has no site. */
 const baseAnswer = (base: SitesBase): NoSite => ({
   status: 404,
   sentence: `Each site has an address of its own: its name before this one, such as ${originOf(base, `acme.${base.host}`)}`,
@@ -51,7 +51,7 @@ export async function openPlatformSites(
 ) {
   const { lists, logger } = tools;
   const sites = new Map<string, PlatformSite>();
-  /** The sites that claim a host name, in the order of their claims: the last one has it. */
+  /** The sites that claim a host name, in the order of their claims; the last claim wins. */
   const claims = new Map<string, PlatformSite[]>();
   const claimed = new Map<PlatformSite, readonly string[]>();
   const loginHost = base && loginHostOf(base);
@@ -68,7 +68,7 @@ export async function openPlatformSites(
     claimed.delete(site);
   }
 
-  /** The site is found by these names from now on. Those that it had before keep their place among other claims. */
+  /** Changes the host names of a site. Names that it had before keep their place among other claims. */
   function claim(site: PlatformSite, hosts: readonly string[]): void {
     const before = claimed.get(site) ?? [];
     if (hosts.join() === before.join()) return;
@@ -88,7 +88,7 @@ export async function openPlatformSites(
     onSite(named: ServedSite, namesLogins: boolean): void {
       const known = sites.get(named.site);
       const login = known?.record().served.login;
-      // A gateway that was not updated yet must not open a site that another one has closed.
+      // A gateway of an older version does not report logins, so it must not open a site that another gateway has closed.
       const served = namesLogins || login === undefined ? named : { ...named, login };
       if (known === undefined) {
         const record = { formatVersion: 1, served, claimedAt: Date.now() } as const;
@@ -118,7 +118,7 @@ export async function openPlatformSites(
     },
   };
 
-  /** Removes folders without a record, which no site claims. */
+  /** Removes folders without a record, which belong to no site. */
   async function removeUnknown(): Promise<void> {
     const names = await readdir(root);
     const known = new Set([...sites.keys()].map(folderName));
@@ -177,14 +177,14 @@ export async function openPlatformSites(
   return {
     hosted,
     reader,
-    /** Reads the list of each site once, so that one that another program made, or that is damaged, is made again before a reader waits for it. */
+    /** Reads the list of each site once, so that a damaged list, or one of another program, is replaced before a reader waits for it. */
     async checkAll(): Promise<void> {
       for (const site of live()) {
         if (tools.signal.aborted) return;
         await site.check();
       }
     },
-    /** Removes versions and sites that are not needed any more. */
+    /** Removes versions and sites that are no longer needed. */
     async sweep(now: number = Date.now()): Promise<void> {
       for (const [name, site] of sites) {
         const { goneAt } = site.record();
@@ -200,7 +200,7 @@ export async function openPlatformSites(
       const served = all.filter((site) => site.hosted.versions.active() !== undefined);
       return { sites: all.length, served: served.length };
     },
-    /** The sites that do not serve their newest deployment, and why. */
+    /** The sites that do not serve their newest deployment, each with the reason. */
     problems: (): { site: string; problem: string }[] =>
       live().flatMap((site) => {
         const problem = site.problem();

@@ -80,7 +80,7 @@ export async function prepareVersion({
           const ranges = [{ start: 0, end: maxBytes }];
           const found = await ofPieces({ file: from.file, ranges }, from.pieces).catch(() => undefined);
           if (found !== undefined) return found;
-          // The list does not fit the archive, which is right, because its SHA-256 is.
+          // The SHA-256 shows that the archive is right, so the list of its pieces is wrong, and is ignored.
           await added.begin();
         }
         return await unpackBundle(from.file, added, maxBytes, { sha256: from.sha256, earlier });
@@ -104,7 +104,7 @@ export async function prepareVersion({
   }
 }
 
-/** The files of a version that are stored in parts. None are known if its list is damaged. */
+/** The files of a version that are stored in parts; empty if its list is damaged. */
 async function partedIn(version: string): Promise<ReadonlyMap<string, PartedBytes>> {
   const list = await readVersionList(version);
   const bundled = [...(list?.lines() ?? [])].flatMap((line) => (line.bundled === undefined ? [] : [line.bundled]));

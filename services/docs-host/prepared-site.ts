@@ -55,8 +55,8 @@ const mostWildcardBytes = 8 * 1024 * 1024;
 
 /**
  * Prepares a version for serving from the files of its bundle. `found`: all files by path, as they were checked. Writes the list last; a folder
- * without it is not a version. Lines of the `earlier` version are kept for files that are the same; with `isSure`, its files are not looked for. Throws
- * `BundleRefused` for pages and lists that are too large.
+ * without it is not a version. Lines of the `earlier` version are kept for unchanged files; with `isSure`, their stored files are not checked for
+ * existence. Throws `BundleRefused` for pages and lists that are too large.
  */
 export async function prepareSite(
   folder: string,
@@ -105,7 +105,7 @@ export async function prepareSite(
     earlier.pages === pagesDigest(found.keys());
   const replacedBefore = new Map(earlier?.list.preview === undefined ? [] : previewFiles);
   const isReplaced = (path: string): boolean => replaced.has(path) || replacedBefore.has(path);
-  /** The line of the earlier version, if it was made of the same. */
+  /** The line of the earlier version, if it was made from the same file. */
   const lineBefore = (path: string, { sha256 }: PartedBytes): ListLine | undefined => {
     const before = earlier?.bundled.get(path);
     if (before === undefined || before.bytes.sha256 !== sha256 || isReplaced(path)) return undefined;
@@ -225,7 +225,8 @@ const gzipped = promisify(gzip);
 async function compressed(body: Buffer, path: string): Promise<[Encoding, Buffer][]> {
   if (body.length < leastBytes) return [];
   const isPage = path.endsWith('.html');
-  // Files with the text of all pages change with each of them, so their best copies would take longer than all else of a deployment.
+  // Files with the text of all pages change with each page, so compressing them with the highest quality would take longer than the rest of a
+  // deployment.
   if (!isPage && body.length > mostOfBrotli) return smaller(body, [['gzip', await gzipped(body, { level: 4 })]]);
   const isShared = /\.(js|css)$/.test(path) && !isSearchIndex(path) && body.length <= 512 * 1024;
   const params = {

@@ -3,7 +3,10 @@ import { addressRange, covers, proxyRanges } from '#shared/http/address-ranges.t
 import { readForwarded } from '#shared/http/forwarded-address.ts';
 import { addressGroup } from '#shared/http/rate-limit.ts';
 
-/** Reads the address of a reader, under which limits count: behind trusted proxies the last one that is none of theirs. `proxies` as in the setting. */
+/**
+ * Reads the address of a reader, which limits apply to. Behind trusted proxies it is the last address in the header that is not a proxy's. `proxies`
+ * as in the setting.
+ */
 export function readerAddresses(proxies: readonly string[]): (request: IncomingMessage) => string {
   const ranges = proxies.flatMap(proxyRanges);
   const isTrusted = (address: string): boolean => {

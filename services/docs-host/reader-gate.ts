@@ -30,7 +30,7 @@ export function answerUnknown(request: IncomingMessage, response: ServerResponse
   answerSentence(response, 503, 'Your login cannot be checked now. Try again later.', request, `${base}/`);
 }
 
-/** The sessions of a site, in a sealed cookie. Requests of `ownPaths` are let in by none. */
+/** The sessions of a site, in a sealed cookie. Requests for `ownPaths` count as without a session. */
 type Sessions = {
   sessions: Sealer<ReaderSession>;
   cookie: string;

@@ -117,7 +117,7 @@ const isElsewhere = (attribute: string, value: string): boolean =>
     value.trim().replaceAll(attribute === 'srcset' ? /\0/g : /[\t\n\r]/g, ''),
   );
 
-/** The form of an address: a link of readers, a file by its bytes, a file by the version, or the start of the site. */
+/** The form of an address: a link to a page, a file named by its bytes, a file named by the version, or the start of the site. */
 type Form = 'link' | 'file' | 'version' | 'root';
 
 /** Returns a function that maps an address of a page to its new one, or to undefined if it leads out of the bundle and stays. */

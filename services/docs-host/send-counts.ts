@@ -32,8 +32,8 @@ const fileName = /^\d{15}-\d{6}\.json$/;
 const unfinished = '.next';
 
 /**
- * Sends counts to the platform every ten seconds until `signal` aborts, and the rest then. Each batch is a file in `folder` until the platform has taken
- * it, so it may be sent twice, with the same source and sequence. A source is one process, so that no other batch ever has its sequences.
+ * Sends counts to the platform every ten seconds until `signal` aborts, and then once more. Each batch is a file in `folder` until the platform has
+ * taken it, so it may be sent twice, with the same source and sequence. A source is one process, so that no other batch ever has its sequences.
  */
 export function sendCounts(
   { url, key }: SitesPlatform,
@@ -76,7 +76,7 @@ export function sendCounts(
     sequence = next;
   }
 
-  /** Removes what a host that was killed has left. */
+  /** Removes unfinished files of a killed host. */
   async function removeUnfinished(): Promise<void> {
     for (const name of await readdir(folder).catch(() => []))
       if (name.endsWith(unfinished)) await rm(join(folder, name), { force: true }).catch(() => {});
@@ -105,7 +105,7 @@ export function sendCounts(
     answer.on('error', () => {});
     const text = await textOf(answer, mostAnswerBytes).catch(() => '');
     if (statusCode === 200) return;
-    // A batch that cannot be read will not be read later either. After other refusals, such as that of an older platform, it waits.
+    // A batch that the platform cannot read will never be read. After other refusals, such as that of an older platform, it is kept and sent again.
     if (statusCode === 400 || statusCode === 413)
       logger.error(`a batch of page views is refused: ${text.slice(0, 300)}`);
     else throw new Unavailable(messageOf(refusalOfPlatform(statusCode, text, {})));
@@ -126,7 +126,7 @@ export function sendCounts(
 
   async function step(isLast: boolean): Promise<void> {
     try {
-      // While the platform is away, counts of some minutes are one batch.
+      // While the platform is unavailable, the counts of some minutes form one batch.
       if (isLast || problem === undefined || performance.now() - storedAt >= times.awayMs) await store(isLast);
       await send(isLast ? AbortSignal.timeout(lastWithinMs) : signal);
       if (problem !== undefined) logger.info('page views are sent again');

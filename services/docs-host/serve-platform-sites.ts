@@ -20,7 +20,7 @@ const usualRetries: DeploymentRetries = {
 };
 
 const sweepMs = 15_000;
-/** Time that a host that starts empty takes at most to be ready, because bundles that do not arrive must not keep it from serving the others. */
+/** Maximum time until a host that starts without sites is ready. Bundles that do not arrive must not keep it from serving other sites. */
 const firstMs = 60_000;
 const lagBuckets = [0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 30, 60, 300];
 
@@ -88,7 +88,9 @@ export async function servePlatformSites(
   let isReady = served > 0;
   let wholeAt: number | undefined;
 
-  /** A host with stored sites is ready at once, and an empty one when it has tried to serve each site: readers of all of them are led to it. */
+  /**
+   * A host with stored sites is ready at once. An empty one is ready when it has tried to serve each site, because readers of all sites may reach it.
+   */
   function missing(): string | undefined {
     if (isReady) return undefined;
     if (!feed.wasWhole()) return `no site is here, and the platform has not named any: ${feed.problem()}`;

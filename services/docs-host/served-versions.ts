@@ -12,14 +12,14 @@ const keptForMs = 60_000;
 const mostOlder = 20;
 
 /**
- * The versions of a site. The active one answers everything; earlier ones only addresses that name bytes, for pages that readers have open: the previous
- * one always, older ones for a minute. As many as the folder keeps stay on disk, so that readers can be led back to them. The folder of any other is
- * removed when no answer reads from it.
+ * The versions of a site. The active one answers everything. Earlier ones answer only addresses that name bytes, for pages that readers have open:
+ * the previous version always, older ones for a minute. The folder keeps a number of versions on disk for rollbacks. Any other version is removed
+ * when no answer reads from it.
  */
 export function servedVersions(folder: SiteFolder, now: () => number = Date.now) {
   const [first, ...others] = folder.stored.map(served);
   let active = first;
-  /** The last active one first. */
+  /** Earlier versions, the last active one first. */
   let earlier = others;
   const retired = new Set<ServedVersion>();
   let changes: Promise<unknown> = Promise.resolve();
@@ -67,16 +67,16 @@ export function servedVersions(folder: SiteFolder, now: () => number = Date.now)
 
   return {
     active: () => active,
-    /** Versions with the files of pages that readers may have open, without the active one. */
+    /** Earlier versions with files of pages that readers may have open. */
     older: (): readonly ServedVersion[] => earlier.filter((version, index) => index === 0 || isRecent(version, index)),
-    /** The active version and those that readers can be led back to. */
+    /** The active version and those that a rollback can activate. */
     all: (): readonly ServedVersion[] => (active === undefined ? earlier : [active, ...earlier]),
     /**
-     * Answers from a stored version from now on: one assignment, so each answer uses a single version. A new version that cannot be recorded as the
-     * active one is removed. `instead`: a version that is not kept any more.
+     * Activates a stored version. It is one assignment, so each answer uses a single version. A new version that cannot be recorded as the active one
+     * is removed. `instead`: a version to remove.
      */
     swap: (next: StoredVersion, instead?: ServedVersion): Promise<void> => afterOthers(() => change(next, instead)),
-    /** Answers from the first kept version that is `wanted`. False if there is none. */
+    /** Activates the first kept version that is `wanted`. Returns false if there is none. */
     reuse: (wanted: (version: ServedVersion) => boolean): Promise<boolean> =>
       afterOthers(async () => {
         const found = [active, ...earlier].find((version) => version !== undefined && wanted(version));
@@ -84,7 +84,7 @@ export function servedVersions(folder: SiteFolder, now: () => number = Date.now)
         return found !== undefined;
       }),
     sweep: (): Promise<void> => afterOthers(sweep),
-    /** True if a sweep may remove something later. */
+    /** True if a later sweep may remove something. */
     isToSweep: () => earlier.length > folder.keeps || retired.size > 0,
   };
 }

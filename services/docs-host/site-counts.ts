@@ -100,7 +100,7 @@ export function siteCounts(now: () => number = Date.now) {
       if (typed.size >= mostTyped) count(search);
       else typed.set(key, search);
     },
-    /** Takes all counts, in batches that the platform takes. `isLast`: searches that may not be complete count, too. */
+    /** Removes and returns all counts, in batches of a size that the platform accepts. `isLast`: searches that may not be complete are included. */
     take({ isLast = false } = {}): CountedBatch[] {
       settle(isLast ? Infinity : now() - typedWithinMs);
       const taken = [...days].map(([key, counts]) => dayOf(key, counts));

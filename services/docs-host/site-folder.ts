@@ -221,7 +221,7 @@ export async function openSiteFolder(
     return taken(id, whole, list);
   }
 
-  /** Folders of all complete versions, also of those that are not loaded; without that of one. */
+  /** Folders of all complete versions, including those that are not loaded. `without`: id of a version to leave out. */
   const foldersHere = async (without?: string): Promise<string[]> =>
     (await readdir(versions))
       .filter((name) => !name.startsWith('unfinished-') && name !== without)
@@ -231,8 +231,8 @@ export async function openSiteFolder(
   const mostReadHere = 1024 * 1024;
 
   /**
-   * Removes the files of versions that are gone; without any, every file that no version names. False, with a line in the log, if that failed: the next
-   * start then repeats it.
+   * Removes the files of removed versions. Without `gone`, removes every file that no version names. Returns false and logs the error if that failed;
+   * the next start repeats it.
    */
   async function sweep(gone?: readonly string[]): Promise<boolean> {
     try {
@@ -263,7 +263,7 @@ export async function openSiteFolder(
     return away;
   }
 
-  /** Moves a version away, so that it is no version any more, and removes its files when no version is being prepared. */
+  /** Moves a version out of the folder of versions, and removes its files when no version is being prepared. */
   async function removeVersion(id: string): Promise<void> {
     const away = await moveAway(id);
     void inTurn(async () => {
@@ -320,7 +320,7 @@ export async function openSiteFolder(
   return {
     /** Folder of downloads until they are unpacked. */
     incoming,
-    /** The version that was served when the host stopped, and those before it. If it is lost, the one before it comes first. */
+    /** The version that was served when the host stopped, and those before it. If the first is lost, the next one takes its place. */
     stored: found as readonly StoredVersion[],
     keeps,
     add,
@@ -330,7 +330,7 @@ export async function openSiteFolder(
       lists.forget(version);
       await removeVersion(version.id);
     },
-    /** Resolves when all versions that were removed have left no files. */
+    /** Resolves when the files of all removed versions are removed. */
     swept: async (): Promise<void> => void (await turns),
   };
 }

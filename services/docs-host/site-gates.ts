@@ -190,7 +190,7 @@ export function siteGates(
       return answerSentence(response, 400, 'This login took too long. Open the site again.', request);
     const site = sites.named(attempt.host);
     const rules = site?.login;
-    // The address is that of a site that is served here, so nobody is led elsewhere.
+    // The target is the address of a site that this host serves, so no open redirect is possible.
     if (site === undefined || site.id !== attempt.site || rules?.kind !== 'oidc')
       return answerSentence(response, 400, 'The site of this login has changed. Open it again.', request);
     const origin = placeOf(site).originAt(attempt.host);
@@ -214,13 +214,13 @@ export function siteGates(
   }
 
   return {
-    /** The login in front of a site as it is now; undefined if everybody may read. */
+    /** The login that a site currently has; undefined if everybody may read. */
     of(site: ClosedSite): Gate | undefined {
       const { login } = site;
       if (login === undefined) return undefined;
       const known = gates.get(site);
       if (known?.login === login) return known.gate;
-      // Each event of the feed has an object of its own, also if the rules are the same.
+      // Each event of the feed has a new object, even if the rules are the same.
       const rules = JSON.stringify([site.siteUrl, login]);
       const gate = known?.rules === rules ? known.gate : gateFor(site, login);
       gates.set(site, { login, rules, gate });
@@ -266,6 +266,6 @@ const organizationOf = ({ id }: ClosedSite): string => id.slice(0, Math.max(0, i
 const clientOf = ({ issuer, clientId, groupsClaim }: { issuer: URL; clientId: string; groupsClaim: string }): string =>
   JSON.stringify([issuer.href, clientId, groupsClaim]);
 
-/** A site and its rules as text, to which sessions are bound: a change of who may read ends them. */
+/** A site and its rules as text, to which sessions are bound: a change of the rules ends them. */
 const rulesOf = ({ id }: ClosedSite, { groups, emailDomains }: Rules<'oidc'>): string =>
   JSON.stringify([id, groups.toSorted(), emailDomains.toSorted()]);

@@ -24,15 +24,15 @@ import type { SitesPlatform } from './sites-settings.ts';
 export type FeedReader = {
   /** `namesLogins`: without a login in it, the site has none. False for the feed of an older platform, which may not know of it. */
   onSite(site: ServedSite, namesLogins: boolean): void;
-  /** An event about a site cannot be read, but for its login. */
+  /** Called for an event that cannot be read, except for its login. */
   onRefused(site: string, login: ServedLogin): void;
   onGone(site: string): void;
-  /** All sites have been named since the connection began; every other one is gone. */
+  /** Called when all sites have been named since the connection began; all other sites have left the feed. */
   onWhole(named: ReadonlySet<string>): void;
 };
 
 export type FeedTimes = {
-  /** Silence after which the connection is given up. The platform sends a comment every 15 s. */
+  /** Silence after which the connection is closed. The platform sends a comment every 15 s. */
   silentMs: number;
   retries: RetryPolicy;
 };
@@ -74,7 +74,7 @@ const siteSchema = hostedSiteSchema
     'the site is not that of its organization, domain and label',
   );
 
-/** An event of the feed; a string says why it is refused, and `site` which site it may be about. */
+/** An event of the feed. A string is the reason of a refusal; `site` names the site that the refused event may be about. */
 type Read =
   | { kind: 'site'; site: ServedSite }
   | { kind: 'gone'; site: string }
@@ -101,7 +101,7 @@ export function readFeedEvent({ event, data }: { event?: string | undefined; dat
 
 /**
  * Follows the feed of sites until the signal aborts. A connection that ends, fails or is silent is replaced after a backoff, and everything is read
- * again. Events that cannot be read are left out, with a line in the log: a site whose event is refused stays as it is.
+ * again. Events that cannot be read are skipped and logged: a site whose event is refused stays unchanged.
  */
 export function followSitesFeed(
   { url, key }: SitesPlatform,
@@ -145,7 +145,7 @@ export function followSitesFeed(
     }
   }
 
-  /** A function that takes the text of one connection. It throws when the text is no feed. */
+  /** Returns a function that reads the text of one connection. It throws when the text is not a feed. */
   function eventTaker(namesLogins: boolean): (text: string) => void {
     const named = new Set<string>();
     let refusals = 0;
@@ -209,7 +209,7 @@ export function followSitesFeed(
           );
         problem = said;
       }
-      // Hosts that lost the same platform do not all come back at once.
+      // Jitter, so that hosts that lost the same platform do not reconnect at the same moment.
       const pauseMs = pauseAfter(failed, times.retries) * (0.5 + Math.random() / 2);
       await delay(pauseMs, undefined, { signal }).catch(() => {});
     }
@@ -217,7 +217,7 @@ export function followSitesFeed(
 
   return {
     follow,
-    /** The reason why sites may have changed unnoticed; undefined if there is none. */
+    /** The reason why changes of sites may be missed; undefined if there is none. */
     problem: () => problem,
     /** True once a connection has named all sites. */
     wasWhole: () => isWhole,

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 const mostWaiting = 1_000;
 
 /**
- * Limits the connections that have not yet sent a whole request: if there are too many, the one that waited longest is closed. So a client that opens
+ * Limits the number of connections that have not yet sent a whole request: above it, the one that waited longest is closed. So a client that opens
  * thousands and sends headers or bodies byte by byte, at once or after a first request, closes its own connections. Readers send whole requests at
  * once, so they are answered; browsers reopen an idle connection that was closed.
  */

@@ -18,8 +18,8 @@ export type SweepRequest = {
 const removedAtOnce = 8;
 
 /**
- * Removes the files of versions that are gone, but for those that a kept version names. Rejects, and removes nothing, if the list of a kept version cannot
- * be read. A list that is damaged elsewhere names too few files; its version is then made again from the bundle.
+ * Removes the files of removed versions, except those that a kept version names. Rejects, and removes nothing, if the list of a kept version cannot
+ * be read. If a list is damaged in another way, it names too few files; its version is then prepared again from the bundle.
  */
 export async function sweepContent({ content, kept, gone }: SweepRequest): Promise<void> {
   const keptLists = await Promise.all(kept.map((folder) => readFile(join(folder, linesFile))));
@@ -51,9 +51,7 @@ async function unnamed(content: string, lists: readonly Buffer[]): Promise<Set<s
 /** Number of digests that are looked for one by one. For more, all digests of a list are read. */
 const mostSearched = 64;
 
-/**
- * The digests that only the lists of versions that are gone name. Versions of a site have most lines in common, and these are left out first. Pure.
- */
+/** The digests that only the lists of removed versions name. Versions of a site have most lines in common, and these are left out first. Pure. */
 export function unneededOf(gone: readonly Buffer[], kept: readonly Buffer[]): Set<string> {
   const newest = kept[0] ?? Buffer.alloc(0);
   const found = new Set(
@@ -95,8 +93,8 @@ function endOfLine(list: Buffer, at: number): number {
 }
 
 /**
- * Removes what the host made for a version, to have space to make it again: its bundle stays, and what a `kept` version names. `bundle`: the files of its
- * bundle; undefined for a version that an earlier program unpacked.
+ * Removes the files that the host made for a version, to free the disk space that making them again needs. The files of its bundle, and those that a
+ * `kept` version names, stay. `bundle`: the files of its bundle; undefined for a version that an earlier program unpacked.
  */
 export async function removeMade(
   version: string,

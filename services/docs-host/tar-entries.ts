@@ -14,18 +14,18 @@ const blockBytes = 512;
 const mostNameBytes = 16 * 1024;
 
 /**
- * Reads the tar archive of a bundle as its bytes come, and tells where in an entry they end (`place`). Other than a general reader it knows only the
- * entries that bundles of the platform have: files, with long names in extended headers of POSIX or GNU. Throws `ArchiveRefused` for anything else.
+ * Reads the tar archive of a bundle as its bytes arrive, and reports the position in an entry where they end (`place`). Unlike a general reader it
+ * accepts only the entries of our bundles: files, with long names in extended headers of POSIX or GNU. Throws `ArchiveRefused` for anything else.
  */
 export function tarEntries(receiver: FileReceiver, mostEntries: number) {
   const names = archiveNames({ portable: true, entries: mostEntries });
   const header = Buffer.alloc(blockBytes);
   let filled = 0;
   let entries = 0;
-  /** Bytes of the current entry that follow, and those that fill its last block. */
+  /** Remaining bytes of the current entry, and the padding of its last block. */
   let rest = 0;
   let padding = 0;
-  /** The extended header that is being read, and the name that it gave. */
+  /** The extended header that is being read, and the name that it contained. */
   let extended: { type: string; bytes: Buffer[] } | undefined;
   let longName: string | undefined;
   let isFile = false;
@@ -94,7 +94,7 @@ export function tarEntries(receiver: FileReceiver, mostEntries: number) {
         }
       }
     },
-    /** Where the next byte belongs: between two files, in the bytes of a file, or elsewhere, such as in a header. */
+    /** Position of the next byte: between two files, inside a file, or elsewhere, such as in a header. */
     place(): 'between' | 'inside' | 'elsewhere' {
       if (isFile && rest > 0) return 'inside';
       const isBetween = !isFile && rest === 0 && padding === 0 && filled === 0 && longName === undefined;

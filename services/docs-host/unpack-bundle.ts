@@ -34,7 +34,7 @@ const mostEntries = 1_000_000;
 const mostRatio = 200;
 const unpackedByPacked = 10;
 
-/** Limit of the size of the only file that is read without being in the manifest. */
+/** Size limit of `config.js`, the only file that is read although the manifest does not list it. */
 const mostConfigBytes = 1024 * 1024;
 
 const oneName = z.string().max(300);
@@ -78,7 +78,7 @@ export async function copyBundle(unpacked: string, content: NewContent, maxBytes
   return await checked(filesOfFolder(unpacked, budgetsOf(maxBytes)), content, storing(content));
 }
 
-/** Takes an unpacked bundle that nobody else changes. Its files are linked, so that they take no space twice. */
+/** Takes an unpacked bundle that no other program changes. Its files are linked, so that they use no disk space twice. */
 export async function linkBundle(unpacked: string, content: NewContent): Promise<UnpackedBundle> {
   const store = storing(content);
   const files = filesOfFolder(unpacked, budgetsOf(Number.MAX_SAFE_INTEGER));
@@ -90,7 +90,7 @@ export async function linkBundle(unpacked: string, content: NewContent): Promise
   });
 }
 
-/** The files of a stored bundle that its manifest does not tell, or does not tell whole. */
+/** Files of a stored bundle that its manifest does not list, or not completely. */
 export type OwnFiles = {
   manifest: StoredBytes;
   config?: StoredBytes | undefined;
@@ -127,7 +127,7 @@ const filesSchema = z.object({
   files: z.array(z.object({ path: z.string(), size: z.int().min(0), sha256: sha256Hex })),
 });
 
-/** The files that a manifest lists; none if it is damaged, which shows when it is compared. */
+/** The files that a manifest lists; empty if it is damaged, which the comparison reports. */
 const filesOfManifest = (bytes: Buffer) => filesSchema.safeParse(jsonIn(bytes.toString('utf8'))).data?.files ?? [];
 
 export const budgetsOf = (maxBytes: number): ArchiveBudgets => ({
@@ -150,7 +150,7 @@ async function checked(
   return await compared(found, content);
 }
 
-/** The same outcome; an archive that is refused is a bundle that is refused. */
+/** Returns the outcome of `reading`, and converts `ArchiveRefused` to `BundleRefused`. */
 export async function refusing<T>(reading: Promise<T>): Promise<T> {
   return await reading.catch((error: unknown) => {
     throw error instanceof ArchiveRefused

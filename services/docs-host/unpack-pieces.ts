@@ -23,7 +23,7 @@ export type UnpackedPieces = {
 
 export type PieceBudgets = { unpackedBytes: number; entries: number };
 
-/** Files up to this size are stored whole; larger ones in parts, so that a new version shares those that did not change. */
+/** Files up to this size are stored whole. Larger files are stored in parts, so that a new version shares unchanged parts. */
 const mostWholeBytes = 1024 * 1024;
 /** Limit of a part. */
 const mostPartBytes = 4 * 1024 * 1024;
@@ -41,9 +41,9 @@ export async function readPieces(file: string): Promise<readonly Piece[]> {
 }
 
 /**
- * The files of a bundle from its pieces: `packed` has those that are not `held`. A piece that is held and contains whole files is not read: these are the
- * files of the `earlier` version. Each other piece is checked, inflated or read, and goes through the reader of archives. Throws `BundleRefused` and
- * `ArchiveRefused` for pieces that are wrong or make no archive. The caller compares the files with a manifest that it can trust.
+ * The files of a bundle from its pieces: `packed` has those that are not `held`. A held piece with whole files is not read: its files are those of
+ * the `earlier` version. Each other piece is inflated and checked, or read from its stored parts, and passed to the reader of archives. Throws
+ * `BundleRefused` and `ArchiveRefused` for pieces that are wrong or make no archive. The caller compares the files with a manifest that it can trust.
  */
 export async function unpackPieces(
   { file, ranges }: PackedPieces,
@@ -68,7 +68,7 @@ export async function unpackPieces(
   const handle = await open(file);
   const places = placesOfPieces(pieces);
   const inflater = rawInflater(budgets.unpackedBytes);
-  /** The end of the raw bytes so far; empty where they are not known. */
+  /** The last raw bytes so far; empty where they are not known. */
   let window = Buffer.alloc(0);
 
   const take = async (raw: Uint8Array): Promise<void> => {
@@ -198,7 +198,7 @@ function incomingFiles(content: NewContent, onFile: (path: string, bytes: Parted
   /** Paths of the files that began in this piece, and the parts that were stored in it. */
   let paths: string[] = [];
   let parts: StoredBytes[] = [];
-  /** True while the bytes of parts that are stored already are read. */
+  /** True while the bytes that are read belong to parts that are already stored. */
   let isKept = false;
 
   const isParted = (): boolean => current !== undefined && current.size > mostWholeBytes;
@@ -261,7 +261,7 @@ function incomingFiles(content: NewContent, onFile: (path: string, bytes: Parted
       const ends = entries.place();
       if (isParted()) await cut();
       if (begins === 'between' && ends === 'between') return { files: paths };
-      // The last piece in a file may end with it, but then the bytes that fill the last block follow elsewhere.
+      // The last piece of a file may end at the end of the file, but then the padding of its last block is in another piece.
       return begins === 'inside' && ends === 'inside' && paths.length === 0 && isParted() ? { parts } : undefined;
     },
   };

@@ -13,10 +13,9 @@ import type { PartedBytes, StoredBytes } from './content-folder.ts';
 import { contentType } from './hosted-types.ts';
 
 /*
- * The list of a version: `site.json` has the facts of the whole version, and `site.list` one line for each file and each redirect, in the order of
- * their names. In memory a list is the bytes of these lines, and one line is parsed when it is looked up. So a list takes as much memory as its file,
- * nothing of a list with a hundred thousand lines is parsed at once, which would keep readers of all sites waiting, and a host can have the lists of
- * thousands of sites.
+ * The list of a version: `site.json` has the facts of the whole version, and `site.list` one line for each file and each redirect, sorted by name. In
+ * memory a list is the bytes of these lines, and a line is parsed when it is looked up. So a list takes as much memory as its file, and a host can
+ * hold the lists of thousands of sites. Parsing a list of a hundred thousand lines at once would block readers of all sites.
  */
 
 /** Format of the prepared files. A version with another number is prepared again. */
@@ -167,7 +166,7 @@ export async function writeVersionList(
   await writeFile(join(folder, headFile), JSON.stringify(head));
 }
 
-/** The stored files that a line, or a whole list, names. A name in it may look like one; then a file too many is named. */
+/** The stored files that a line, or a whole list, names. A name in the list may look like a digest; then one file too many is returned. */
 export function storedIn(lines: Buffer): StoredBytes[] {
   const text = lines.toString('latin1');
   return [...text.matchAll(/"size":(\d+),"sha256":"([0-9a-f]{64})"(,"parts":)?/g)].flatMap(
@@ -310,7 +309,7 @@ function listOf(
           name,
           bytes: lines.subarray(start, at.to + 1),
           value: lines.subarray(at.from, at.to),
-          // The list was compared with its digest, so what this program wrote is not parsed as strictly as an answer to readers.
+          // The digest of the list was compared, so lines of this program are parsed less strictly than bundles.
           bundled: bundledOf(name, JSON.parse(lines.toString('utf8', at.from, at.to)) as StoredLine),
         };
     },

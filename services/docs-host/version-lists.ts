@@ -17,7 +17,7 @@ type Version = { id: string; folder: string };
  * used one, and read again from disk when they are needed: once, however many readers wait for one.
  */
 export function versionLists(mostBytes: number = Number.POSITIVE_INFINITY) {
-  /** In the order of their last use. */
+  /** Lists in memory, in the order of their last use. */
   const kept = new Map<string, VersionList>();
   const reading = new Map<string, Promise<VersionList>>();
   let bytes = 0;

@@ -23,7 +23,7 @@ const lookEveryMs = 1_000;
 /** Time without a successful read after which no session is accepted, as each of them may have ended. */
 const longestWithoutLookMs = 60_000;
 const answerWithinMs = 3_000;
-/** Limit of stored names. Beyond it, every session of one group that has begun so far ends: that with the most names. */
+/** Limit of stored names. Beyond it, all current sessions of one group end: the group with the most names. */
 const mostEnded = 10_000;
 const longestSessionMs = 720 * 3_600_000;
 /**
@@ -32,7 +32,7 @@ const longestSessionMs = 720 * 3_600_000;
  */
 const clockRoomMs = 48 * 3_600_000;
 
-/** `group`: the sessions that can end together; undefined where all sessions are one group. Letters, digits, `_` and `-`. */
+/** Starts a session. `group`: the sessions that can end together; undefined if all sessions are one group. Letters, digits, `_` and `-`. */
 export function newSession(reader: string, seconds: number, now: number = Date.now(), group?: string): ReaderSession {
   const session = { reader, id: randomBytes(16).toString('hex'), from: String(now) };
   return {
@@ -158,7 +158,7 @@ export function endedSessions(store: EndedSessionStore, logger: Logger, now: () 
       if (group !== ended.group) await inTime(store.add(nameOf(session.id, ended), ended.until));
       if (group === undefined) return;
       const ending = this.endGroup(group);
-      // All of them began before that time.
+      // These sessions began before that time, so the end of the group covers them.
       for (const [id, each] of own) if (each.group === group && id !== session.id) own.delete(id);
       lasting = new Map([...lasting].filter(([other]) => other !== group));
       await ending;

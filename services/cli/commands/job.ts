@@ -28,7 +28,7 @@ export function jobCommand(program: Command): void {
     });
 }
 
-/** A report with at most `limit` findings, from as many answers as it takes. */
+/** Reads a report with at most `limit` findings, in as many requests as that takes. */
 async function readReport(
   client: ApiClient,
   jobId: string,

@@ -79,7 +79,7 @@ export function interfaceDescription(): string {
 
 /** The examples tell the story of a domain `docs`; that of `npm start` is `demo`, so that they work there. */
 function ofTheDemo(key: string, value: unknown): unknown {
-  // It is a rule for programs, and readers would find it at every schema.
+  // The rule is for programs; readers would find it at every schema.
   if (key === 'additionalProperties' && value === false) return undefined;
   if (key === 'domain' && value === 'docs') return 'demo';
   const { name, example } = (value ?? {}) as { name?: unknown; example?: unknown };

@@ -39,7 +39,7 @@ function barsByWorker(events: readonly TimedEvent[]): Map<string, LooseBar[]> {
   /** Earliest start of work on the closing segment or bundle: the last step of the job, or the last failed attempt. */
   let openSinceMs = 0;
   let plannedMs = 0;
-  /** The time at which a chunk was to be done again. */
+  /** Time of the last failure of a chunk, by its number. The next attempt cannot have begun before it. */
   const againSinceMs = new Map<number, number>();
   let previousCommit = { revision: 0, atMs: 0 };
   let bundleAttempt = 1;

@@ -185,7 +185,7 @@ function totalsOf(events: readonly TimedEvent[], lanes: readonly Lane[]): Totals
   for (const { event } of events) {
     switch (event.type) {
       case 'PagesReplanned':
-        // Chunks of a new plan are other chunks, with numbers that the old plan also has.
+        // A new plan numbers its chunks from 1 again, so equal numbers are different chunks.
         for (const work of works) timesLost.set(work, (timesLost.get(work) ?? 0) + 1);
         done.clear();
         pagesTogether = 0;
