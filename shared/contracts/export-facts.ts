@@ -57,7 +57,7 @@ export const factSchema = z.discriminatedUnion('type', [
     reused: z.boolean().optional(),
   }),
   fact('BundleFailed', { attempt, reason: z.string().max(500) }),
-  /** The object store was unavailable. It counts as no attempt: the task is handed out again after a pause, under another id. */
+  /** The object store was unavailable. This does not count as an attempt: the task is redispatched after a pause, under another id. */
   fact('TaskPostponed', { taskId: z.string().min(1).max(120), reason: z.string().max(500) }),
   /** `request` is absent in facts of older gateways. */
   fact('CancelRequested', { actor: actorSchema, request: requestBehindSchema.optional() }),

@@ -26,7 +26,7 @@ const brokenLinkSchema = z.object({
   nearest: z.string().optional(),
 });
 
-/** The report in a bundle (`_bindery/report.json`, made by `exportReport`), as far as it is read here. */
+/** The fields of the report in a bundle (`_bindery/report.json`, made by `exportReport`) that are read here. */
 const storedReportSchema = z.object({
   formatVersion: z.literal(1),
   summary: z.object({
@@ -157,7 +157,7 @@ async function reportIn(
   return undefined;
 }
 
-/** True if the manifest has its digest, and lists a file with the digest `listed`. Manifests may have a hundred megabytes. */
+/** True if the manifest has the expected digest, and lists a file with the digest `listed`. Manifests may have a hundred megabytes. */
 async function isProof(manifest: Readable, sha256: string, listed: string): Promise<boolean> {
   const digest = createHash('sha256');
   let isListed = false;

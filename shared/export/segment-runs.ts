@@ -6,7 +6,7 @@ export type SegmentRun = { first: number; chunks: readonly PlanChunk[] };
 
 const fewestChunks = 8;
 const mostChunks = 64;
-/** One in this many chunks ends a run, on average, once the run has the fewest chunks. */
+/** Average number of chunks to the end of a run, once the run has the minimum of chunks. */
 const chunksToEnd = 24;
 
 /**

@@ -24,7 +24,7 @@ export const errorTable = {
   wrong_key_kind: { status: 403, retry: false, sentence: 'This kind of API key cannot be used for this request.' },
   missing_scope: { status: 403, retry: false, sentence: 'The API key lacks the scope that this request needs.' },
   address_not_allowed: { status: 403, retry: false, sentence: 'The API key may not be used from this address.' },
-  exceeds_key: { status: 403, retry: false, sentence: 'A key cannot make one that may do more than itself.' },
+  exceeds_key: { status: 403, retry: false, sentence: 'A key cannot create a key with more rights than its own.' },
   origin_not_allowed: { status: 403, retry: false, sentence: 'The API key may not be used from this origin.' },
   plan_required: { status: 403, retry: false, sentence: 'Static export needs the enterprise plan.' },
   not_found: { status: 404, retry: false, sentence: 'The organization has nothing with this name or id.' },

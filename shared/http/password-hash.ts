@@ -9,7 +9,7 @@ export const passwordHash = z
   .string()
   .regex(/^scrypt:1[4-7]:8:[1-3]:[\w-]{22}:[\w-]{43}$/, 'must be the hash of a password as the platform makes it');
 
-/** Length of a password. Guesses are limited by address only, and many addresses may guess. */
+/** Minimum length of a password in characters. Attempts are limited per address, and an attacker may have many addresses. */
 export const shortestPassword = 12;
 export const longestPassword = 200;
 
@@ -43,7 +43,7 @@ const roomBytes = 1024 * 1024;
 function derived(password: string, salt: Buffer, { log2N, r, p }: typeof costs): Promise<Buffer> {
   const N = 2 ** log2N;
   return new Promise((resolve, reject) => {
-    // Two ways to write one letter are the same password.
+    // Normalized, because one letter can be written as one or as two code points.
     scrypt(password.normalize('NFC'), salt, hashBytes, { N, r, p, maxmem: 128 * N * r + roomBytes }, (error, key) =>
       error === null ? resolve(key) : reject(error),
     );

@@ -13,7 +13,7 @@ export type Leases = {
 export type HeldLease = {
   /** Aborts once another process may have the role, because the lease was released or not renewed in time. */
   lost: AbortSignal;
-  /** Gives the role back at once, so that a spare need not wait for the key to expire. Does nothing when the lease is lost. */
+  /** Releases the role at once, so that a spare need not wait for the key to expire. Does nothing when the lease is lost. */
   release(): Promise<void>;
 };
 

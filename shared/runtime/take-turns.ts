@@ -1,6 +1,6 @@
 /**
- * Runs work with at most `atOnce` at a time. Owners of waiting work take turns, so that one with much of it delays another by one piece for each free
- * place. Returns a function that resolves or rejects as the work does.
+ * Runs work with at most `atOnce` at a time. Owners of waiting work take turns, so that an owner with much work delays another by at most one piece
+ * per slot. Returns a function that resolves or rejects as the work does.
  */
 export function takeTurns(atOnce: number): <T>(owner: string, work: () => Promise<T>) => Promise<T> {
   /** Waiting work by owner. The owner that had its turn last comes last. */
@@ -25,7 +25,7 @@ export function takeTurns(atOnce: number): <T>(owner: string, work: () => Promis
     try {
       return await work();
     } finally {
-      // The place goes to the next one, so no other work can take it meanwhile.
+      // The slot passes to the next work directly, so nothing else can take it meanwhile.
       const next = nextTurn();
       if (next === undefined) running -= 1;
       else next();

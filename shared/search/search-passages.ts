@@ -20,9 +20,9 @@ export type PassageEngine<C extends Candidate> = {
   synonyms: Synonyms;
   collection: CollectionFacts;
   /**
-   * The best passages by the engine's own measure, of pages that the question's filter admits and that are not excluded: those with one of
-   * the terms, and the first ones of pages to which links with one of them lead. A few hundred. If passages have vectors of the model of
-   * the question's `meaning`, each has its `meaning`, and the nearest ones are included, see `onlyByMeaning`.
+   * The best passages by the engine's own measure, of pages that the question's filter admits and that are not excluded: those with one of the terms,
+   * and the first ones of pages to which links with one of them lead. There are at most a few hundred. If passages have vectors of the model of the
+   * question's `meaning`, each has its `meaning`, and the nearest ones are included, see `onlyByMeaning`.
    */
   candidates(terms: ReadonlyMap<string, number>, query: SearchQuery): Promise<C[]>;
   /** Titles, headings and texts of candidates, in their order. Called only for questions with literal parts. */

@@ -34,14 +34,15 @@ export type S3Source = {
 /** S3 accepts parts of 5 MiB (except for the last) to 5 GiB, and 10,000 of them: enough for 80 GB. */
 const leastPartBytes = 5 * 1024 * 1024;
 const partBytes = 8 * 1024 * 1024;
-/** A store copies that many bytes within the time limit of a call. */
+/** Size of a copied part. A store copies it within the timeout of a call. */
 const copiedBytes = 128 * 1024 * 1024;
 /** Number of parts in flight. With the part that is being filled, some 24 MiB are in memory. */
 const partsInFlight = 2;
 
 /**
- * Stores an object of any length in bounded memory. Runs of parts that are in `source` are copied by the store from 5 MiB on; a run beside a short
- * part lends it bytes, which are read from the source. When anything fails, the parts are removed before this rejects, and the key is unchanged.
+ * Stores an object of any length in bounded memory. Runs of parts that are in `source` are copied by the store from 5 MiB on; a run beside a part
+ * below 5 MiB gives some of its bytes to that part, and these are read from the source. When anything fails, the parts are removed before this
+ * rejects, and the key is unchanged.
  */
 export async function s3Upload(
   s3: S3Bucket,

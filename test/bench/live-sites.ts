@@ -78,7 +78,10 @@ async function withSite<T>(measure: (site: Site) => Promise<T>): Promise<T> {
 
 type Publication = { seconds: number; commandSeconds: number; deploymentSeconds: number };
 type Site = {
-  /** Publishes a folder, and opens a page that must show `text`. The command, the deployment in it, and the whole until the text is shown. */
+  /**
+   * Publishes a folder, and opens a page that must show `text`. Returns the seconds of the command, of the deployment in it, and until the text is
+   * shown.
+   */
   publish(folder: string, path: string, text: string): Promise<Publication>;
   rollBack(): Promise<number>;
 };

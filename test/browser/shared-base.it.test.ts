@@ -117,7 +117,7 @@ describeWithServers(['chromium'], 'sites that share a base', () => {
       expect(await cookiesSent(page, address(from))).toBe('own=1');
       for (const other of others) expect(await cookiesSent(page, address(other))).toBeUndefined();
     }
-    // Sites set none themselves.
+    // Sites set no cookies.
     expect((await askHost(address('127.0.0.1'), names.one)).headers['set-cookie']).toBe(undefined);
   });
 

@@ -56,7 +56,7 @@ describeWithServers(
       const client = {
         client_id: 'docs',
         client_secret: 'the-secret-of-the-client',
-        // The one address of all sites.
+        // All sites share one redirect address.
         redirect_uris: [at('login', '/_bindery/login')],
       };
       const file = join(import.meta.dirname, '../support/oidc-provider.mjs');
@@ -114,12 +114,12 @@ describeWithServers(
       // Each request with the session went to its site, and there was at least one.
       const withSession = () => received.filter(({ cookie }) => cookie.includes(session)).map((each) => each.host);
       await expect.poll(() => [...new Set(withSession())], waiting).toEqual(['one.localhost']);
-      // Also a copy of the cookie at the other site opens nothing.
+      // A copy of the cookie does not log in at the other site.
       const copied = (name: string) =>
         askHost(running.url, `${name}.localhost`, '/', { headers: { cookie: `bindery-session=${session}` } });
       expect([(await copied('one')).status, (await copied('three')).status]).toEqual([200, 401]);
       await page.goto(at('one', '/_bindery/logout'));
-      // The provider has a logout of its own, where the reader is now.
+      // The reader was redirected to the logout of the provider.
       expect(page.url()).toContain('/session/end');
       expect((await copied('one')).status).toBe(401);
     });

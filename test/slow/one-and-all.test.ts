@@ -71,7 +71,7 @@ function keepExporting(sites: readonly Site[]): () => Promise<number> {
   };
 }
 
-/** The newest of them, as they are listed. */
+/** The completed jobs of an organization on the first page of its list, newest first. */
 async function completedJobs({ admin }: Organization): Promise<ExportJob[]> {
   const { jobs } = await admin.json<{ jobs: ExportJob[] }>('/v1/static-export/jobs?status=completed');
   expect(jobs).not.toEqual([]);

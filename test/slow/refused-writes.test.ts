@@ -105,7 +105,7 @@ describeWithServers(['nats-server'], 'a store that takes nothing of one organiza
       expect(await stateOf(jobId, organization)).not.toMatchObject({ phase: 'failed' });
       isRefused = () => false;
       expect(await bundleOf(jobId, organization)).toBe(first);
-      // None of it counted as an attempt.
+      // Refused writes do not count as attempts.
       expect((await typesOf(jobId)).filter((type) => /Failed|TimedOut|Lost/.test(type))).toEqual([]);
     },
   );

@@ -60,7 +60,7 @@ describeWithServers(['nats-server'], 'a site while a process dies at a crash poi
       const [mark] = [...contents].find(([, contentVersion]) => contentVersion === target?.contentVersion) ?? [];
       shown.set(live, mark);
     },
-    /** Closes and opens it, with another host name. An opened site shows the latest content, also after a rollback. */
+    /** Closes the site and opens it again with another host name. An opened site shows the latest content, also after a rollback. */
     async 'close and open'() {
       await site.close();
       await open();

@@ -123,7 +123,7 @@ describeWithServers(['nats-server', 'versitygw'], 'two hosts of sites while a pa
       const attempt = site.publish(after).then(
         () => true,
         (error: unknown) => {
-          // It was refused, and its author was told so.
+          // The author received an error, so the publication does not count.
           if (error instanceof ApiFailure) return false;
           throw error;
         },

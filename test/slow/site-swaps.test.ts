@@ -141,7 +141,7 @@ test('a preview that has ended is not reachable, by no address and on no connect
     const atLive = await askHost(host.url, live.hosts[0] ?? '', path);
     expect(atLive.text).not.toContain('draft');
   }
-  // A host that starts again does not bring it back.
+  // After a restart the host still does not serve the closed preview.
   await host.restart();
   await expectShown('docs.localhost', 'live');
   expect((await askHost(host.url, name)).status).toBe(404);

@@ -95,7 +95,7 @@ describeWithServers(['nats-server'], 'services whose clocks are hours apart', ()
     ['back again', 1],
   ])('an export completes while all clocks jump by hours, %s', async (_where, sign) => {
     await forgetSegments(harness);
-    // The renderer stands still until the clocks have jumped, however fast the machine is, so the jump meets tasks in hand.
+    // The renderer stands still until the clocks have jumped, however fast the machine is, so tasks are in flight during the jump.
     const renderer = pause(harness.installation.pids('page-renderer'));
     const { jobId } = await startExport(site.admin, { domain: site.domain });
     let renderedAtJump: number | undefined;

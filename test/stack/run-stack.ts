@@ -43,7 +43,7 @@ export async function runStack(projects: readonly StackProject[], lastProject: S
     const job = await exportThroughOutages(stack, site, say);
     await checkBundle(stack, site, job, downloads, say);
     await checkSearch(stack, site, say);
-    say(`all is well after ${secondsSince(startedAt)}; stopping`);
+    say(`all checks passed after ${secondsSince(startedAt)}; stopping`);
   } finally {
     await stack.stop();
     await rm(downloads, { recursive: true, force: true });
@@ -105,7 +105,7 @@ async function checkLimits({ harness, redis }: Stack, say: Say): Promise<void> {
     statuses.push(answer.status);
   }
   const wanted = Array.from({ length: keysPerHour }, (_, at) => (at < keysPerHour - 1 ? 201 : 429));
-  assert.deepEqual(statuses, wanted, 'as many keys are made in an hour as the limit allows');
+  assert.deepEqual(statuses, wanted, 'the limit of keys per hour refuses the next key');
   say(`limits: key ${keysPerHour + 1} of an hour was refused, as ${redis.url} counts`);
 }
 

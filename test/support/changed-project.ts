@@ -1,7 +1,7 @@
 /** Files of a docs project by path. */
 export type Contents = Record<string, string | Uint8Array>;
 
-/** Repeatable numbers below a limit. */
+/** Pseudo-random whole numbers below a limit, determined by the seed. */
 export function dice(seed: number): (limit: number) => number {
   let state = seed;
   return (limit) => {

@@ -46,7 +46,7 @@ export function liveSite({ admin, domain, organization, installation }: Owner) {
     (await call<DeploymentList>('GET', '/deployments')).deployments;
   return {
     open: (body: object = {}) => call<SiteView>('PUT', '/site', body),
-    /** Closes it. One that is closed already, because the answer of the first attempt was lost, stays so. */
+    /** Closes the site. Succeeds if it is closed already, because the answer to an earlier attempt may be lost. */
     close: () =>
       retryWhileAway(() => admin.raw(`${path}/site`, { method: 'DELETE' })).then(
         () => undefined,

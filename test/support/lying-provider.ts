@@ -28,7 +28,7 @@ export const endlessAnswer =
 
 export const seconds = (): number => Math.floor(Date.now() / 1_000);
 
-/** An OpenID Connect provider for the client `site`, which says what a test wants. A reader logs in by going where the host sends them. */
+/** An OpenID Connect provider for the client `site`, whose answers a test sets. Readers log in by following the redirect of the host. */
 export async function lyingProvider() {
   const usual = () => ({
     /** Answers at paths instead of the usual ones. */
@@ -80,17 +80,17 @@ export async function lyingProvider() {
     url,
     anotherKey: another.privateKey,
     state: usual(),
-    /** Forgets the lies. */
+    /** Resets the answers and fields that a test has set. */
     reset(): void {
       provider.state = usual();
     },
-    /** Makes a token that tells these claims, with this header and key. */
+    /** Signs a token with these claims, header and key. */
     signed,
     unsigned: async (): Promise<string> => {
       const [, payload] = (await signed()()).split('.');
       return `${Buffer.from('{"alg":"none"}').toString('base64url')}.${payload}.`;
     },
-    /** Logs a reader in who was sent to the address `to`. Returns the address to which the provider sends them back. */
+    /** Logs in a reader whom the host redirected to `to`. Returns the address to which the provider redirects the reader. */
     logIn(to: string): URL {
       const { searchParams } = new URL(to);
       nonce = searchParams.get('nonce') ?? '';

@@ -22,9 +22,9 @@ export type SiteLoad = {
   seconds: number;
   /** Number of versions that were seen. */
   versions: number;
-  /** Visits with a request that failed or was not answered by 200, and what happened first. */
+  /** Number of visits with a request that failed or was not answered with 200. */
   failed: number;
-  /** Visits with a file of another version than the page, or with other bytes than its address says. */
+  /** Number of visits with a file of another version than the page, or with bytes that do not match the digest in the address. */
   mixed: number;
   problems: string[];
 };

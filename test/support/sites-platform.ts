@@ -17,7 +17,7 @@ export type Deployed = {
   domain?: string;
   label?: string;
   liveSince?: string;
-  /** Offers of the site beside its pages; none by default. */
+  /** Optional features of the site; none by default. */
   offers?: Pick<ServedSite, 'assistant' | 'counts'>;
   login?: ServedLogin;
   /** Protocol and port of its address; by default those of a host on its usual port. */
@@ -38,7 +38,8 @@ type Question = { path: string; headers: IncomingHttpHeaders; body: unknown };
 type LinkAnswer = (served: ServedSite, response: ServerResponse) => 'answered' | undefined;
 
 /**
- * A platform as hosts of many sites see it: the feed of sites, links and bundles (shared/interfaces/http/sites.ts). Tests deploy to it, and let it break.
+ * A platform as hosts of many sites see it: the feed of sites, links and bundles (shared/interfaces/http/sites.ts). Tests deploy to it and inject
+ * faults.
  */
 export async function sitesPlatform() {
   const sites = new Map<string, ServedSite>();
@@ -173,7 +174,7 @@ export async function sitesPlatform() {
     sites,
     /** Settings of a host that serves the sites of this platform. */
     env: { BINDERY_SITES: 'platform', BINDERY_PLATFORM_URL: listening.url, BINDERY_SITES_KEY: sitesKey },
-    /** Makes a bundle the live one of a site or preview, and says so in the feed. */
+    /** Makes a bundle the live one of a site or preview, and announces it in the feed. */
     deploy(deployed: Deployed): ServedSite {
       const { organization = 'acme', domain = 'docs', label, bundle, hosts, liveSince, login, offers } = deployed;
       const { pieces, manifestSha256 } = deployed;

@@ -128,7 +128,7 @@ export async function startMistral(): Promise<MistralServer> {
   const requests: MistralRequest[] = [];
   const embeddingRequests: EmbeddingRequest[] = [];
   let nextEmbeddings: EmbeddingAnswer[] = [noSuchModel];
-  let next: MistralAnswer[] = [mistralSays('Nobody said what to answer.')];
+  let next: MistralAnswer[] = [mistralSays('The test has not set an answer.')];
   const server = createServer((incoming, response) => void answer(incoming, response));
   async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     let text = '';

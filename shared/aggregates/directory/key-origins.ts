@@ -1,8 +1,8 @@
 import type { ApiKey, DirectoryCommit, DirectoryState } from './directory.ts';
 
 /**
- * The origins of keys, folded from the log of an organization: each commit names the key of its request. The log has them without their own event or
- * state, so they are known for the oldest keys, too, and for commits of every version of the program.
+ * The origins of keys, folded from the log of an organization. Every commit names the key of its request, so origins need no event or state of their
+ * own, and are known for keys of any age and for commits of every version of the program.
  */
 export type KeyOrigins = ReadonlyMap<string, KeyOrigin>;
 

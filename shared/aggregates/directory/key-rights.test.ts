@@ -31,7 +31,7 @@ const refusal = (check: () => void): string => {
     check();
   } catch (error) {
     expect(error).toMatchObject({ code: 'exceeds_key' });
-    return (error as Error).message.replace('A key cannot make one that may do more than itself: ', '');
+    return (error as Error).message.replace('A key cannot create a key with more rights than its own: ', '');
   }
   return 'allowed';
 };

@@ -90,4 +90,4 @@ const endOf = ({ expiresAt }: ApiKey): number =>
   expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt);
 
 const exceeds = (field: string, problem: string): ApiError =>
-  new ApiError('exceeds_key', `A key cannot make one that may do more than itself: "${field}" ${problem}.`);
+  new ApiError('exceeds_key', `A key cannot create a key with more rights than its own: "${field}" ${problem}.`);

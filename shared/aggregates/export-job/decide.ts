@@ -140,8 +140,8 @@ function isOpen(state: ExportJobState, chunk: number): boolean {
 }
 
 /**
- * Counts an attempt at a chunk that failed as a whole, once. After the last attempt the chunk's pages have failed. If the chunk has no pages, the job
- * has failed.
+ * Counts an attempt at a chunk that failed as a whole; repeated reports of it count once. After the last attempt the chunk's pages fail, or the job
+ * fails if the chunk has no pages.
  */
 function chunkLost(
   state: ExportJobState,

@@ -110,8 +110,8 @@ export function deployAgain(state: SiteState | undefined, site: SiteId): SiteEve
 }
 
 /**
- * Leads readers of the live site back to an earlier deployment, at once and without an export. Later publications are deployed as before.
- * Throws `not_found` for a deployment that readers cannot be led back to.
+ * Rolls the live site back to an earlier deployment, at once and without an export. Later publications are deployed as before. Throws `not_found` for
+ * a deployment that is not kept for a rollback.
  */
 export function rollBack(state: SiteState | undefined, site: SiteId, number: number): SiteEvent[] {
   const { deployments, deploymentCount } = openState(state, site);
@@ -123,7 +123,7 @@ export function rollBack(state: SiteState | undefined, site: SiteId, number: num
     const numbers = targets.map((each) => each.number).join(', ');
     throw new ApiError(
       'not_found',
-      `Readers of "${site.domain}" cannot be led back to deployment ${number}. ${numbers === '' ? 'No earlier deployment of the live site is kept.' : `Possible are: ${numbers}.`}`,
+      `The site of "${site.domain}" cannot be rolled back to deployment ${number}. ${numbers === '' ? 'No earlier deployment of the live site is kept.' : `Possible are: ${numbers}.`}`,
     );
   }
   const { contentVersion, jobId, sha256, sizeBytes, findings } = target;
@@ -142,7 +142,7 @@ export function rollBack(state: SiteState | undefined, site: SiteId, number: num
 /** The end of an export: its bundle, or the reason why there is none. */
 export type ExportOutcome = { sha256: string; sizeBytes: number } | { error: string };
 
-/** Records the end of the export of a running deployment. Deployments that do not run any more stay as they are. */
+/** Records the end of the export of a running deployment. Deployments that no longer run are unchanged. */
 export function settleDeployment(state: SiteState | undefined, jobId: string, outcome: ExportOutcome): SiteEvent[] {
   if (state === undefined) return [];
   const { organization, domain, deployments } = state;
@@ -157,7 +157,7 @@ export function settleDeployment(state: SiteState | undefined, jobId: string, ou
 
 type Findings = NonNullable<Deployment['findings']>;
 
-/** The deployments of an export that were live, and whose report was not read yet. Pure. */
+/** The deployments of an export that were live and whose report has not been read. Pure. */
 export const unreportedDeployments = ({ deployments }: SiteState, jobId: string): Deployment[] =>
   deployments.filter((each) => each.jobId === jobId && each.sha256 !== undefined && each.findings === undefined);
 
@@ -174,7 +174,7 @@ const reported = (site: SiteId, deployment: number, { errors, warnings }: Findin
   data: { ...site, deployment, errors, warnings },
 });
 
-/** The deployments whose exports have to be requested, or have been. Pure. */
+/** The deployments whose exports are requested, or have to be. Pure. */
 export const runningDeployments = ({ deployments }: SiteState): Deployment[] =>
   deployments.filter(({ status }) => status === 'running');
 

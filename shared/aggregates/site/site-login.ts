@@ -6,14 +6,14 @@ import { passwordHash } from '#shared/http/password-hash.ts';
 /** Sites that a login protects: the live site and its previews, or its previews alone. */
 export const protectedSites = ['all', 'previews'] as const;
 
-/** Name with which a reader logs in. It has no colon, which ends the name in the header of RFC 7617. */
+/** Name with which a reader logs in. It has no colon, because a colon ends the name in the header of RFC 7617. */
 export const readerName = z
   .string()
   .regex(/^[A-Za-z0-9._@+-]{1,100}$/, 'must be 1 to 100 letters, digits and . _ @ + - without spaces');
 export const readerGroup = z.string().trim().min(1).max(200);
 export const emailDomain = hostName;
 
-/** Limit of the names of a login. Each costs an attempt of the decider at its password; more people have accounts at a provider. */
+/** Limit of the names of a login. Hashing the password of each takes time in one request. Larger groups of readers use an OIDC provider. */
 export const mostReaders = 50;
 export const mostRules = 50;
 
@@ -26,7 +26,10 @@ export const siteLoginSchema = z.discriminatedUnion('kind', [
     protects,
     users: z.array(z.object({ name: readerName, hash: passwordHash })).min(1),
   }),
-  /** Readers are in one of the groups, or own a verified address in one of the domains; with neither, every account of the provider may read. */
+  /**
+   * Readers are in one of the groups, or own a verified address in one of the domains. Without groups and domains, every account of the provider may
+   * read.
+   */
   z.object({
     kind: z.literal('oidc'),
     protects,
@@ -44,7 +47,7 @@ export type WantedLogin =
   | Extract<SiteLogin, { kind: 'oidc' }>;
 
 /**
- * The login of a site after a command. Without a wanted one the stored login stays, so that a client that does not know logins opens no site. Throws
+ * The login of a site after a command. Without a wanted login the stored one stays, so that a client of an earlier version does not remove it. Throws
  * `invalid_request` for a user without a password, stored or sent. Pure.
  */
 export function nextLogin(stored: SiteLogin | undefined, wanted: WantedLogin | undefined): SiteLogin | undefined {

@@ -139,7 +139,7 @@ test('a rollback is live at once, supersedes what runs, and only a later publica
   expect(back(4)).toEqual([]);
 });
 
-test('readers can be led back to the last five deployments alone', () => {
+test('a site can be rolled back to the last five deployments only', () => {
   const { open, follow, complete, rollBack: back, current } = siteOf();
   open();
   for (let each = 1; each <= 8; each += 1) {
@@ -147,7 +147,7 @@ test('readers can be led back to the last five deployments alone', () => {
     complete(each);
   }
   expect(rollbackTargets(current().deployments).map(({ number }) => number)).toEqual([3, 4, 5, 6, 7]);
-  expect(() => back(2)).toThrow('cannot be led back to deployment 2. Possible are: 3, 4, 5, 6, 7.');
+  expect(() => back(2)).toThrow('cannot be rolled back to deployment 2. Possible are: 3, 4, 5, 6, 7.');
 });
 
 test('each label has a preview that follows it, and ends with the label, after 30 days, and when previews are off', () => {

@@ -26,7 +26,7 @@ export const siteName = z
 /** The command that a deployment follows from. */
 export const deploymentCauses = ['opened', 'published', 'labelled', 'rolled-back', 'repeated'] as const;
 
-/** Offers of a live site beside its pages. */
+/** Optional features of a live site. */
 const switches = {
   /** True: its host passes search, questions and feedback of its pages on to the platform. Sites of earlier versions do not have it. */
   assistant: z.boolean().optional(),
@@ -132,9 +132,9 @@ export const siteCommitSchema = commitSchema(siteEventSchema, siteStateSchema);
 
 export type SiteCommit = z.infer<typeof siteCommitSchema>;
 
-/** Number of replaced deployments of the live site that readers can be led back to. */
+/** Number of replaced deployments of the live site that are kept for a rollback. */
 const keptForRollback = 5;
-/** Limit of deployments in the state that are not needed any more. They are in the log, and shown by the list of deployments until then. */
+/** Limit of inactive deployments in the state. The list of deployments shows these; the log has all. */
 const mostEnded = 50;
 
 /** The site of one domain. The gateway appends commands of people, the deployer appends deployments. */
@@ -170,7 +170,7 @@ function evolve(before: SiteState | undefined, event: SiteEvent, { time }: Event
         deployments: withinLimits([...others, added]),
         followed: {
           labels,
-          // A rollback is no step back of the content: only a later publication or promotion is followed.
+          // A rollback does not count as followed content, so only a later publication or promotion is deployed.
           ...(label !== undefined || cause === 'rolled-back' ? followedLive(followed) : { live: contentVersion }),
         },
       };
@@ -224,7 +224,7 @@ function evolve(before: SiteState | undefined, event: SiteEvent, { time }: Event
 
 const followedLive = ({ live }: SiteState['followed']) => (live === undefined ? {} : { live });
 
-/** The newest waiting deployment of a target runs, once no other one does. */
+/** Starts the newest waiting deployment of a label (undefined: of the live site), unless one of them runs. */
 function nextRuns(deployments: Deployment[], label: string | undefined): Deployment[] {
   if (deployments.some((each) => each.label === label && each.status === 'running')) return deployments;
   const next = deployments.findLast((each) => each.label === label && each.status === 'waiting');
@@ -237,7 +237,7 @@ function ended(deployment: Deployment): Deployment {
   return status === 'running' || status === 'waiting' ? { ...deployment, status: 'superseded' } : deployment;
 }
 
-/** Drops the oldest deployments that nobody needs any more. */
+/** Evicts the oldest inactive deployments beyond the limit. */
 function withinLimits(deployments: Deployment[]): Deployment[] {
   const isActive = ({ status }: Deployment) => status === 'live' || status === 'running' || status === 'waiting';
   const kept = new Set(rollbackTargets(deployments));

@@ -115,13 +115,13 @@ export function wildcardRedirects(redirects: readonly WildcardRedirect[]): (path
   };
 }
 
-/** Redirects whose first parts are the same. */
+/** A node of the index: all redirects with the same first parts. */
 type Place = {
-  /** Numbers of those that go on with a `*`, or with nothing, or have as many parts as are indexed; ascending. */
+  /** Numbers of the redirects that continue with a `*`, end here, or have as many parts as are indexed; ascending. */
   rules: number[];
-  /** Those that go on with a part of this text. */
+  /** Redirects that continue with a literal part, by its text. */
   named?: Map<string, Place>;
-  /** Those that go on with a part that has wildcards. */
+  /** Redirects that continue with a part that has wildcards. */
   any?: Place;
 };
 

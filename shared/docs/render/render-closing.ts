@@ -27,7 +27,7 @@ export type ClosingInput = {
   runCount: number;
 };
 
-/** Number of runs of segments whose parts are read ahead, and are so in memory at once. */
+/** Number of runs of segments whose parts are read ahead and held in memory. */
 const readAhead = 2;
 const unlisted = new Set(['_bindery/config.js', '_bindery/manifest.json']);
 

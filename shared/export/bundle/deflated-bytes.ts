@@ -111,11 +111,11 @@ export async function inflatePieces(deflated: Uint8Array, rawLength: number, sha
   return bytes.subarray(0, rawLength);
 }
 
-/** Input of inflating on the event loop, which is over when the next one begins: thousands of texts need one buffer. */
+/** Input buffer for inflating on the event loop. One buffer serves thousands of texts, because each call ends before the next begins. */
 let waitedInput: Buffer | undefined;
 const waitedInputBytes = 256 * 1024;
 
-/** Two byte arrays one after the other, which may be used until the next call. */
+/** Concatenates two byte arrays in a shared buffer. The result is valid until the next call. */
 function inWaitedInput(first: Uint8Array, second: Uint8Array): Buffer {
   const bytes = first.length + second.length;
   if (bytes > waitedInputBytes) return Buffer.concat([first, second]);

@@ -44,7 +44,7 @@ export type JoinedBundle = {
   /** The pieces after its header, in their order. */
   pieces: readonly SegmentPiece[];
   parts: readonly ObjectPart[];
-  /** SHA-256 of the bundle, 64 hex digits. The parts are read for it, unless all of them have already been read once in their order. */
+  /** SHA-256 of the bundle, 64 hex digits. Computing it reads the parts, unless all of them have already been read once in their order. */
   sha256(): Promise<string>;
 };
 
@@ -97,10 +97,7 @@ export function joinedBundle(
 export const joinSegments = (segments: readonly SegmentSource[]): Readable =>
   Readable.from(bytesOfParts(partsOf(segments)), { objectMode: false, highWaterMark: 256 * 1024 });
 
-/**
- * Parts of a bundle in order: its header, runs of segments and pieces, and its trailer. The `last` bundle has the bytes of a run one after the other,
- * or has none of them.
- */
+/** Parts of a bundle in order: its header, runs of segments and pieces, and its trailer. In the `last` bundle a run is either contiguous or absent. */
 function partsOf(segments: readonly SegmentSource[], last?: StoredBundle): ObjectPart[] {
   const runs = last === undefined ? [{ read: () => readSegments(segments, 0) }] : partsBeside(segments, last);
   const isHeaderSame = runs[0]?.same?.at === gzipHeader.length;

@@ -27,8 +27,9 @@ export type SegmentWriter = {
   /** Adds a file; wait for each call before the next. Rejects for paths that are not allowed in an archive, and after `output` was destroyed. */
   add(path: string, body: Uint8Array): Promise<void>;
   /**
-   * Adds a file that is too large for memory. Its size must be known in advance; a body of another size rejects. Returns its SHA-256, or the result
-   * of `digest`, which a caller gives that digests the file itself; it is called at the end. Only with `digest` may the body have unread bytes.
+   * Adds a file that is too large for memory. Its size must be known in advance; a body of another size rejects. Returns its SHA-256. A caller that
+   * hashes the file itself passes `digest`, which is called at the end, and its result is returned instead. Only with `digest` may the body have
+   * unread bytes.
    */
   addStream(path: string, size: number, body: AsyncIterable<Uint8Array | DeflatedBytes>): Promise<string>;
   addStream(

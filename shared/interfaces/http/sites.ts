@@ -24,8 +24,8 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 const mostHosts = 20;
 
 /**
- * A host name that a site can claim: parts of 1 to 63 letters, digits and dashes, the last one beginning with a letter, so that it is no address. Names
- * with other letters are written in their form for DNS (`xn--…`), so each name has one spelling.
+ * A host name that a site can claim: parts of 1 to 63 letters, digits and dashes, the last one beginning with a letter, so that it cannot be an IP
+ * address. Names with other letters are written in their form for DNS (`xn--…`), so each name has one spelling.
  */
 const ownHost = z
   .string()
@@ -122,7 +122,7 @@ export const deploymentViewSchema = z
     findings: z.object({ errors: z.int().min(0), warnings: z.int().min(0) }).optional(),
     /** Address at which readers see it; absent if it is not live. */
     address: address.optional(),
-    /** True if readers can be led back to it. */
+    /** True if the site can be rolled back to it. */
     canRollBack: z.boolean(),
   })
   .meta({ title: 'Deployment' });
@@ -177,7 +177,7 @@ export type ServedLogin = z.infer<typeof servedLoginSchema>;
 /** Header of a host that checks logins, with the value `1`. The feed names no site with a login to a host without it. */
 export const checksLoginsHeader = 'X-Checks-Logins';
 
-/** Header of a feed that names the login of each site, with the value `1`. Without it a host cannot know that a site has none any more. */
+/** Header of a feed that names the login of each site, with the value `1`. Without it a host cannot tell whether a site no longer has one. */
 export const namesLoginsHeader = 'x-names-logins';
 
 /** Name under the base where readers return from the provider of an installation, which is reserved. */
@@ -214,10 +214,10 @@ export const servedSiteSchema = z
 
 export type ServedSite = z.infer<typeof servedSiteSchema>;
 
-/** Event `gone` of the feed: the site or preview is served no more. */
+/** Event `gone` of the feed: the site or preview is no longer served. */
 export const goneSiteSchema = z.object({ site: z.string() }).meta({ title: 'GoneSite' });
 
-/** Event `whole` of the feed. */
+/** Event `whole` of the feed: every live site has been named. */
 export const wholeSitesSchema = z.strictObject({}).meta({ title: 'WholeSites' });
 
 /**

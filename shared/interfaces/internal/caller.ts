@@ -9,7 +9,7 @@ export const callerSchema = z.object({
   organization: organizationId,
   organizationPlan: z.enum(organizationPlans),
   domain: domainSlug,
-  /** The setting of the domain. */
+  /** Setting of the domain: groups count as the request claims them, or only from a signed user token. */
   groupTrust: z.enum(groupTrusts),
   /** Groups of the reader. `named`: the groups that the request names count. */
   trustedGroups: z

@@ -44,8 +44,8 @@ export const passwordVariable = (user: string): string =>
   `BINDERY_NATS_PASSWORD_${user.replaceAll('-', '_').toUpperCase()}`;
 
 /**
- * A connection that waits for its server at the start, logs once why it waits, and always reconnects. A user that the server does not know
- * at the start is an error. Later it is not: an operator may be changing the server's configuration, and may change it back.
+ * A connection that waits for its server at the start, logs once why it waits, and always reconnects. A user that the server does not know at the
+ * start is an error. Later the client retries, because an operator may be changing the server's configuration.
  */
 export async function openConnection(address: BusAddress, name: string, log?: ConnectionLog): Promise<NatsConnection> {
   const state: ConnectionState = { connected: true, disconnects: 0, isRefused: false };

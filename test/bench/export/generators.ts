@@ -86,7 +86,7 @@ export const generators: Measurement = {
       `  Peak memory of all processes in the first export: ${shown((medianOf(peaks) ?? Number.NaN) / 1e6)} MB (PSS).`,
     );
     bench.print(
-      '  Each begins when all that came before is over. Fresh processes: the first export, by children that warmed up on sample pages.',
+      '  Each step begins when the previous one has ended. Fresh processes: the first export, by children that warmed up on sample pages.',
     );
     bench.print('  Eleventy writes HTML alone: no search index, no Markdown twins, no archive.');
   },

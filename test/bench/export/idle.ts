@@ -37,15 +37,17 @@ async function measured(bench: Bench, folder: string): Promise<void> {
   bench.print('Memory in MB (PSS) of an installation that is idle\n');
   bench.print(
     table(
-      ['', 'first start', 'second start', 'second to Node alone'],
+      ['', 'first start', 'second start', 'second start to bare Node'],
       [
         ...second.map(({ name, bytes }) => row(name, first.find((one) => one.name === name)?.bytes, bytes)),
         row('together', sumOf(first), sumOf(second)),
       ],
     ),
   );
-  bench.print('  The first start of all also compiles and makes snapshots, which leaves more in memory.');
-  bench.print('  What processes share counts in parts: with other programs of this Node on the machine it is less.');
+  bench.print('  The first start also compiles and builds snapshots, after which more memory stays in use.');
+  bench.print(
+    '  Memory that processes share is divided among them, so other programs of the same Node lower the figures.',
+  );
 }
 
 const sumOf = (taken: readonly Taken[]): number | undefined =>

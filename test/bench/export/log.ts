@@ -53,7 +53,7 @@ export const log: Measurement = {
       bench.print(`Appends, each on the disk before it is acknowledged; medians of ${bench.runs}\n`);
       bench.print(table(['', 'appends/s', 'to the bare client'], rows));
       bench.print(
-        '  In flight: so many jobs, each of which appends one commit after the other. As the orchestrator: with evolving and hashing.',
+        '  In flight: number of jobs that each append one commit after the other. As the orchestrator: including `evolve` and hashing.',
       );
     }),
 };

@@ -62,7 +62,7 @@ export const reuse: Measurement = {
         ),
       );
       bench.print(
-        '  Pages and chunks rendered: as the log of each export says. The closing segment comes on top when anything changed.',
+        '  Pages and chunks rendered: from the log of each export. If anything changed, the closing segment was rendered as well.',
       );
     }),
 };

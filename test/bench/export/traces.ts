@@ -67,5 +67,5 @@ function print(bench: Bench, { plain, traced }: { plain: Run[]; traced: Run[] },
       ],
     ),
   );
-  bench.print('  Time has the collector in it, which works on the same machine; processor time has not.');
+  bench.print('  Wall-clock time includes the collector, which runs on the same machine; processor time does not.');
 }

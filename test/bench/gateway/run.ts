@@ -136,7 +136,9 @@ async function keys(folder: string): Promise<void> {
   }
   print(`A gateway beside many keys; medians of ${runs} starts\n`);
   print(table(['', 'start s', 'processor s', 'memory MB', 'first request ms', 'slowest ms'], rows));
-  print('  Processor: until nothing is done any more. First request: of a key that this gateway has not seen.');
+  print(
+    '  Processor: processor time until the gateway is idle. First request: of a key that this gateway has not seen.',
+  );
 }
 
 /** Waits until a server has used less than 100 ms of processor time in each of two consecutive seconds. */
