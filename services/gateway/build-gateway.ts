@@ -19,6 +19,7 @@ import { contentRoutes } from './content/content-routes.ts';
 import { allowPlaygrounds } from './auth/playground-origins.ts';
 import { apiKeyRoutes } from './directory/api-key-routes.ts';
 import { organizationRoutes } from './directory/organization-routes.ts';
+import { whoamiRoute } from './directory/whoami-route.ts';
 import { discoveryRoutes } from './discovery/discovery-routes.ts';
 import { insightRoutes } from './discovery/insight-routes.ts';
 import { exportRoutes } from './exports/export-routes.ts';
@@ -41,6 +42,7 @@ const securityHeaders = {
 
 /** All routes of the gateway except health. The description, the reference and the matrix of keys are made from them. */
 export const publicRoutes: readonly PublicRoute[] = [
+  whoamiRoute,
   ...organizationRoutes,
   ...apiKeyRoutes,
   ...contentRoutes,

@@ -112,6 +112,11 @@ export const gatewaySettings = {
     z.string().min(16),
     'token of the operator, for organizations and domains; 16 characters or more',
   ),
+  personTokenKey: secretSetting(
+    'BINDERY_PERSON_TOKEN_KEY',
+    z.string().min(32, 'must have 32 characters or more').optional(),
+    'secret that the gateway shares with the console, which signs the requests of people with it; 32 characters or more; without it people cannot act here',
+  ),
   publisherUrl: setting('BINDERY_PUBLISHER_URL', serviceUrl('publisher'), 'address of the publisher'),
   linkSignerUrl: setting('BINDERY_LINK_SIGNER_URL', serviceUrl('link-signer'), 'address of the link-signer'),
   assistantUrl: setting('BINDERY_ASSISTANT_URL', serviceUrl('assistant'), 'address of the assistant'),

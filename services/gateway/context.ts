@@ -10,6 +10,8 @@ import type { BusOutage } from './bus-outage.ts';
 import type { GatewayConfig } from './config.ts';
 import type { KeyDirectory } from './auth/key-directory.ts';
 import type { KeyUses } from './auth/key-uses.ts';
+import type { People } from './auth/people.ts';
+import type { Organizations } from './directory/organizations.ts';
 import type { JobStatusFeed } from './exports/job-status-feed.ts';
 import type { SitesBase } from '#shared/interfaces/http/sites-base.ts';
 import type { SiteReaders } from './sites/site-readers.ts';
@@ -35,6 +37,8 @@ export type GatewayContext = {
   metrics: Metrics;
   keys: KeyDirectory;
   keyUses: KeyUses;
+  organizations: Organizations;
+  people: People;
   jobStatusFeed: JobStatusFeed;
   /** Pages of contents, by content version. */
   sitePages: SitePages;

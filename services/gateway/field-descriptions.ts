@@ -5,8 +5,8 @@
 export const fieldDescriptions: Readonly<Record<string, string>> = {
   // Names that mean the same everywhere.
   action: 'What happened: area and verb, such as `export.completed`.',
-  actor: 'The API key, service or operator that caused it.',
-  'actor.id': 'Id of the key or of the service; `operator` for the operator.',
+  actor: 'The API key, person, service or operator that caused it.',
+  'actor.id': 'Id of the key, name of the person, or name of the service; `operator` for the operator.',
   'actor.kind': 'Kind of the actor.',
   address: 'Address of the first page.',
   addressHash:
@@ -101,6 +101,14 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   'adminKey.key': 'The secret. It is shown only once.',
   'adminKey.id': 'Id of the key.',
   'Organization.id': 'Id of the organization.',
+  'OrganizationList.organizations': 'Organizations, sorted by id.',
+  'organizations.domains': 'Slugs of its domains.',
+  'organizations.apiKeys': 'Number of its API keys, with those that have ended and are still listed.',
+  'Whoami.caller': 'The API key of the request, or the person who signed in.',
+  'Whoami.domains': 'Domains of the organization, sorted by slug.',
+  'caller.kind': '`key` for an API key, `person` for a person who signed in at the console.',
+  'caller.id': 'Id of the key, or name of the person.',
+  'caller.scopes': 'Rights of the caller: `read`, `write`.',
   'CreatedApiKey.key': 'The secret. It is shown only once.',
   'ApiKeyList.apiKeys': 'All keys of the organization, also revoked and expired ones.',
   'ApiKeyRevoked.descendants': 'Keys that it created, directly or through other keys, and that were valid until then.',

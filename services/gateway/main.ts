@@ -2,11 +2,13 @@ import { logWithArchive } from '#shared/messaging/log/archived-jobs.ts';
 import { openRateLimiter } from '#shared/http/open-rate-limiter.ts';
 import { type Running, startService } from '#shared/service/start-service.ts';
 import { keyDirectory } from './auth/key-directory.ts';
+import { signedInPeople } from './auth/people.ts';
 import { keyUses } from './auth/key-uses.ts';
 import { buildGateway, gatewayHealth, publicRoutes } from './build-gateway.ts';
 import { failingFast, watchBus } from './bus-outage.ts';
 import type { GatewayConfig } from './config.ts';
 import type { GatewayContext } from './context.ts';
+import { cachedOrganizations } from './directory/organizations.ts';
 import { jobStatusFeed } from './exports/job-status-feed.ts';
 import { sitePages } from './exports/site-pages.ts';
 import { siteReaders } from './sites/site-readers.ts';
@@ -34,6 +36,7 @@ export function start(config: GatewayConfig, routes = publicRoutes): Promise<Run
       gateways.count(),
     );
     const sites = sitesFeed(bus.readModels.sites, config.sitesBase, logger, stopping);
+    const organizations = cachedOrganizations(bus.readModels.directoryOrganizations);
     const context: GatewayContext = {
       ...service,
       config,
@@ -46,7 +49,9 @@ export function start(config: GatewayConfig, routes = publicRoutes): Promise<Run
       sitePages: sitePages(objectStore),
       sitesBase: config.sitesBase,
       sitesFeed: sites,
-      siteReaders: siteReaders(bus.readModels.directoryOrganizations, sites),
+      siteReaders: siteReaders(organizations, sites),
+      organizations,
+      people: signedInPeople(config.personTokenKey, organizations, clock),
     };
     return {
       app: await buildGateway(context, routes),

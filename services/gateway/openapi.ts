@@ -157,7 +157,7 @@ const tags = [
     description: 'Questions of readers with their answers, sources and ratings.',
   },
   { name: 'Audit and usage', of: /^\/v1\/(audit|usage)\b/, description: 'Audit entries and usage.' },
-  { name: 'API keys', of: /^\/v1\/api-keys\b/, description: 'Keys of an organization.' },
+  { name: 'API keys', of: /^\/v1\/(api-keys|whoami)\b/, description: 'Keys of an organization, and their rights.' },
   {
     name: 'Organizations',
     of: /^\/v1\/organizations\b/,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateApiKey } from '#shared/http/api-key.ts';
 import type { RateLimiter } from '#shared/http/rate-limit.ts';
 import { siteAggregate, type SiteEvent } from '#shared/aggregates/site/site.ts';
+import { hasRole, personRoles, type PersonRole, signPersonToken } from '#shared/interfaces/http/person-token.ts';
 import { handleCommand } from '#shared/messaging/log/handle-command.ts';
 import { siteLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
@@ -13,6 +14,7 @@ import {
   type GatewayHarness,
   gatewayHarness,
   operatorToken,
+  personTokenKey,
   type TestOrganization,
 } from '../../test/support/gateway-harness.ts';
 import { contentCommit, exportCommit, exportState } from '../../test/support/make-commit.ts';
@@ -123,9 +125,13 @@ const bodies: Record<string, object> = {
   'POST /v1/sites/readers/:org/:domain/search': { query: 'install' },
 };
 
+const personToken = (role: PersonRole, key = personTokenKey, organization = acme.id): Promise<string> =>
+  signPersonToken(key, { name: 'ada@acme.test', role, organization }, gateway.clock.now());
+
 /** The operator's token opens no route for hosts of sites, and their key all of them. */
 const bySiteHost = (name: string, byOperator: string): string => {
   if (name === 'the key of a host of sites') return 'open';
+  if (name.startsWith('a person')) return '401 invalid_key';
   return byOperator === 'open' ? '401 invalid_key' : byOperator;
 };
 
@@ -166,7 +172,19 @@ describe.each(declarations.map((declaration) => [`${declaration.method} ${declar
         'a key from another address': [keys.elsewhere, '403 address_not_allowed', wrongKind],
         'the key of a host of sites': [siteKey, '401 invalid_key', '401 invalid_key'],
         'the key of a site': [keys.ofSite, key === 'assistant' ? 'open' : wrongKind, wrongKind],
+        'a person of another installation': [
+          await personToken('operator', 'another-key-of-tokens-of-people-in-tests'),
+          '401 invalid_key',
+          '401 invalid_key',
+        ],
+        'a person of no organization': [await personToken('admin', personTokenKey, 'umbrella'), '401 invalid_key', ''],
       };
+      delete shown[key === 'operator' ? 'a person of no organization' : ''];
+      for (const role of personRoles) {
+        const byRole = hasRole(role, declaration.role ?? (scope === 'read' ? 'viewer' : 'editor'));
+        const [byKey, byOperator] = [byRole, role === 'operator'].map((may) => (may ? 'open' : '403 missing_scope'));
+        shown[`a person who is ${role}`] = [await personToken(role), byKey ?? '', byOperator ?? ''];
+      }
       const seen: [string, string][] = [];
       const expected: [string, string][] = [];
       for (const [name, [credential, byKey, byOperator]] of Object.entries(shown)) {
@@ -212,6 +230,8 @@ describe.each(declarations.map((declaration) => [`${declaration.method} ${declar
         else
           for (const secret of [acme.id, jobId, contentVersion, acmeKeyId])
             expect(foreign.got.body).not.toContain(secret);
+        // People who may close the site have closed it.
+        if (declaration.id === 'closeSite') await openSite();
         // The request of the resource's owner is accepted, so the refusal above is due to the organization.
         expect((await answer(declaration, acme.adminKey)).outcome).toMatch(/^(?!401|403|404 not_found$)/);
       },

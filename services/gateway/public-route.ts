@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { DomainEntry } from '#shared/aggregates/directory/directory.ts';
+import type { Actor } from '#shared/contracts/commit.ts';
+import type { PersonRole } from '#shared/interfaces/http/person-token.ts';
 import type { Caller } from '#shared/interfaces/internal/caller.ts';
 import type { InternalCall } from '#shared/interfaces/internal/internal-call.ts';
 import { disconnectSignal } from '#shared/http/client-connection.ts';
@@ -23,6 +25,7 @@ import {
   type Principal,
   resolveDomain,
 } from './auth/authenticate.ts';
+import { checkRole } from './auth/people.ts';
 import { readerAddress } from './auth/reader-address.ts';
 import type { GatewayContext } from './context.ts';
 import { parseInput, parsePathParameters } from './parse-input.ts';
@@ -55,6 +58,8 @@ type SharedDeclaration = {
   forReaders?: true;
   /** The scope that an API key needs; by default `read` for GET and `write` for everything else. */
   scope?: 'read' | 'write';
+  /** The role that a person needs who signed in at the console; by default `viewer` with the scope `read`, and `editor` with `write`. */
+  role?: PersonRole;
   /** The plan that the organization needs. */
   plan?: 'enterprise';
   /** An invalid value cannot name anything, and is answered with 404. */
@@ -89,6 +94,7 @@ export function routeErrors(declaration: RouteDeclaration): ErrorCode[] {
     key !== 'none' && ['missing_key', 'invalid_key'],
     (key === 'admin' || key === 'operator' || key === 'site') && ['wrong_key_kind'],
     (key === 'admin' || key === 'assistant') && ['expired_key', 'missing_scope', 'address_not_allowed'],
+    key === 'operator' && ['missing_scope'],
     crossOrigin === true && ['origin_not_allowed'],
     plan !== undefined && ['plan_required'],
     params !== undefined && ['not_found'],
@@ -163,7 +169,7 @@ export function addPublicRoute(app: FastifyInstance, context: GatewayContext, ro
   const { declaration } = route;
   const { method, path, crossOrigin, answersHead, status = 200 } = declaration;
   const config = { declaration };
-  const principals = new WeakMap<FastifyRequest, Known>();
+  const callers = new WeakMap<FastifyRequest, Known>();
   /** Authenticated requests that are not counted yet, with the function that counts them. */
   const uncounted = new WeakMap<FastifyRequest, () => Promise<void>>();
   void app.register(async (scope) => {
@@ -181,24 +187,23 @@ export function addPublicRoute(app: FastifyInstance, context: GatewayContext, ro
       config,
       onRequest: async (request, reply) => {
         if (crossOrigin) allowAnyOrigin(reply);
-        const principal = await authenticate(context, declaration, request);
+        const known = await authenticate(context, declaration, request, reply);
+        const principal = known?.principal;
         uncounted.set(request, async () => {
           uncounted.delete(request);
           const address = readerAddress(request, principal?.key);
           const from = { principal, address, isShared: declaration.forReaders !== true };
           await takeRateLimits(context, reply, declaration.limits ?? [], from);
         });
-        if (principal === undefined) return;
-        if (declaration.forReaders) return void principals.set(request, { principal, keyEnded: neverEnded });
+        if (known !== undefined) callers.set(request, known);
+        if (principal === undefined || declaration.forReaders) return;
         if (crossOrigin) checkOrigin(request, reply, principal.key);
         if (declaration.plan !== undefined) requirePlan(declaration.plan, principal);
-        context.keyUses.note(principal.organization, principal.key.id);
-        principals.set(request, { principal, keyEnded: endsWithKey(context, principal, reply) });
         if (declaration.body === 'archive') takesUpload(request.raw);
       },
       handler: async (request, reply) => {
         const count = async () => await uncounted.get(request)?.();
-        const read = { ...readRequest(context, declaration, request, reply, principals.get(request)), count };
+        const read = { ...readRequest(context, declaration, request, reply, callers.get(request)), count };
         if (declaration.limits !== undefined && !declaration.countsLater) await read.count();
         const answer = await route.handle(context, read as never);
         // A handler that sends the reply returns it, and awaiting a reply waits until it is sent. If the client disconnects meanwhile, it counts as
@@ -217,10 +222,11 @@ const bodyRefusals: ReadonlySet<ErrorCode> = new Set([
   ...(['too_large', 'unsupported_media_type'] as const),
 ]);
 
-/** The key of a host of sites is a setting, and is valid as long as the gateway runs. */
+/** The credential of a host of sites or of the operator is a setting, and that of a person lasts for a request. */
 const neverEnded = (): AbortSignal => new AbortController().signal;
 
-type Known = { principal: Principal; keyEnded: () => AbortSignal };
+/** An authenticated caller. `keyEnded`: aborts when the API key of the request ends. */
+type Known = { principal?: Principal; actor: Actor; keyEnded: () => AbortSignal };
 
 /**
  * A request is valid while its key is. When the key ends, an answer in flight is cut off, and one that has not begun fails with `invalid_key` when it
@@ -245,24 +251,34 @@ function endsWithKey({ keys }: GatewayContext, { key }: Principal, { raw }: Fast
 
 async function authenticate(
   context: GatewayContext,
-  { key, scope, method, forReaders }: RouteDeclaration,
+  declaration: RouteDeclaration,
   request: FastifyRequest,
-): Promise<Principal | undefined> {
+  reply: FastifyReply,
+): Promise<Known | undefined> {
+  const { key, method, forReaders, scope = scopeOf(method) } = declaration;
   if (key === 'none') return undefined;
-  if (key === 'operator') {
-    authenticateOperator(request, context.config.operatorToken);
-    return undefined;
-  }
   if (key === 'site') {
     authenticateSiteHost(request, context.config.siteKeys);
-    if (!forReaders) return undefined;
     const { org = '', domain = '' } = request.params as Record<string, string>;
-    return await context.siteReaders.principalOf(org, domain);
+    const principal = forReaders && (await context.siteReaders.principalOf(org, domain));
+    return { ...(principal && { principal }), actor: siteHostActor, keyEnded: neverEnded };
   }
-  return await authenticateKey(context, request, {
-    kinds: key === 'admin' ? ['admin'] : ['assistant', 'admin'],
-    scope: scope ?? scopeOf(method),
-  });
+  const person = await context.people.find(request);
+  if (person !== undefined) {
+    const actor = { kind: 'person', id: person.name } as const;
+    const role = key === 'operator' ? 'operator' : (declaration.role ?? (scope === 'read' ? 'viewer' : 'editor'));
+    checkRole(person, role);
+    if (key === 'operator') return { actor, keyEnded: neverEnded };
+    return { principal: await context.people.principalOf(person), actor, keyEnded: neverEnded };
+  }
+  if (key === 'operator') {
+    authenticateOperator(request, context.config.operatorToken);
+    return { actor: operatorActor, keyEnded: neverEnded };
+  }
+  const kinds = key === 'admin' ? (['admin'] as const) : (['assistant', 'admin'] as const);
+  const principal = await authenticateKey(context, request, { kinds, scope });
+  context.keyUses.note(principal.organization, principal.key.id);
+  return { principal, actor: principal.actor, keyEnded: endsWithKey(context, principal, reply) };
 }
 
 export const scopeOf = (method: RouteDeclaration['method']): 'read' | 'write' => (method === 'GET' ? 'read' : 'write');
@@ -286,7 +302,8 @@ function readRequest(
   const { params, query, headers, body } = declaration;
   const given = request.params as Record<string, string>;
   const origin: RequestOrigin = {
-    actor: principal?.actor ?? (declaration.key === 'site' ? siteHostActor : operatorActor),
+    // A route without a credential has no origin.
+    actor: known?.actor ?? operatorActor,
     requestId: request.id,
     get traceparent() {
       return traceparentOf(request);

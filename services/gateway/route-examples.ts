@@ -173,6 +173,23 @@ const examples: Readonly<Record<string, RouteExample>> = {
     body: { name: 'Acme', plan: 'enterprise' },
     answer: { organization, adminKey: { id: adminKey.id, key: 'svc_…', expiresAt: adminKey.expiresAt } },
   },
+  listOrganizations: {
+    query: { limit: 100 },
+    answer: { organizations: [{ ...organization, createdAt: time, domains: ['docs'], apiKeys: 2 }] },
+  },
+  whoami: {
+    answer: {
+      caller: {
+        kind: 'key',
+        id: adminKey.id,
+        name: adminKey.name,
+        scopes: adminKey.scopes,
+        expiresAt: adminKey.expiresAt,
+      },
+      organization,
+      domains: [domain],
+    },
+  },
   changeOrganization: { params: { org: 'acme' }, body: { plan: 'enterprise' }, answer: organization },
   addDomain: { params: { org: 'acme' }, body: { domain: 'docs', hosts: ['docs.acme.com'] }, answer: domain },
 

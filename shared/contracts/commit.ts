@@ -1,8 +1,14 @@
 import { z } from 'zod';
 import { sha256Hex, timestamp } from './identifiers.ts';
 
-/** The actor that caused a change: an API key (its id, never the key), the operator's token, or a service that decided alone. */
-export const actorSchema = z.object({ kind: z.enum(['key', 'operator', 'service']), id: z.string().min(1).max(100) });
+/**
+ * The actor that caused a change: an API key (its id, never the key), a person who signed in at the console (their name), the operator's token, or a
+ * service that decided alone.
+ */
+export const actorSchema = z.object({
+  kind: z.enum(['key', 'person', 'operator', 'service']),
+  id: z.string().min(1).max(100),
+});
 
 export type Actor = z.infer<typeof actorSchema>;
 

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { keyDirectory } from '#services/gateway/auth/key-directory.ts';
+import { signedInPeople } from '#services/gateway/auth/people.ts';
 import { keyUses } from '#services/gateway/auth/key-uses.ts';
 import { buildGateway } from '#services/gateway/build-gateway.ts';
 import { gatewaySettings } from '#services/gateway/config.ts';
 import type { GatewayContext, SeenAnswer } from '#services/gateway/context.ts';
+import { cachedOrganizations } from '#services/gateway/directory/organizations.ts';
 import { jobStatusFeed } from '#services/gateway/exports/job-status-feed.ts';
 import { siteReaders } from '../../services/gateway/sites/site-readers.ts';
 import { sitesFeed } from '#services/gateway/sites/sites-feed.ts';
@@ -24,6 +26,7 @@ import { testLogger } from './test-logger.ts';
 
 export const operatorToken = 'the-operator-token-of-tests';
 export const serviceToken = 'the-service-token-of-tests';
+export const personTokenKey = 'the-key-of-tokens-of-people-in-tests';
 const linkSigningKey = 'the-link-signing-key-of-tests';
 
 export type GatewayHarness = {
@@ -64,6 +67,7 @@ export async function gatewayHarness(
     BINDERY_TOKEN_GATEWAY_TO_ASSISTANT: serviceToken,
     BINDERY_HASH_KEY: 'the-hash-key-of-tests',
     BINDERY_OPERATOR_TOKEN: operatorToken,
+    BINDERY_PERSON_TOKEN_KEY: personTokenKey,
     BINDERY_LINK_SIGNING_KEY: linkSigningKey,
     BINDERY_PUBLISHER_URL: 'http://127.0.0.1:1',
     BINDERY_LINK_SIGNER_URL: 'http://127.0.0.1:1',
@@ -73,6 +77,7 @@ export async function gatewayHarness(
   });
   const undeclared: string[] = [];
   const sites = sitesFeed(bus.readModels.sites, config.sitesBase, logger, stop.signal);
+  const organizations = cachedOrganizations(bus.readModels.directoryOrganizations);
   const context: GatewayContext = {
     config,
     bus,
@@ -89,7 +94,9 @@ export async function gatewayHarness(
     sitePages: sitePages(objectStore),
     sitesBase: config.sitesBase,
     sitesFeed: sites,
-    siteReaders: siteReaders(bus.readModels.directoryOrganizations, sites),
+    siteReaders: siteReaders(organizations, sites),
+    organizations,
+    people: signedInPeople(config.personTokenKey, organizations, clock),
     onAnswer: (seen) => {
       const problem = undeclaredPart(seen);
       if (problem !== undefined) undeclared.push(`${seen.route}: ${problem}`);

@@ -36,7 +36,7 @@ export async function authenticateKey(
 }
 
 /** The credential of a request; throws `missing_key` if there is none. */
-function bearerToken(request: FastifyRequest): string {
+export function bearerToken(request: FastifyRequest): string {
   const header = request.headers.authorization ?? '';
   const [scheme = '', token = '', ...rest] = header.trim().split(/\s+/);
   if (header.trim() === '') throw new ApiError('missing_key');

@@ -61,6 +61,7 @@ export const apiKeyRoutes = [
       path: '/v1/api-keys',
       summary: 'Creates an API key with at most the rights of the key that makes it. Its secret is shown only once.',
       key: 'admin',
+      role: 'admin',
       body: createApiKeyBodySchema,
       limits,
       status: 201,
@@ -91,6 +92,7 @@ export const apiKeyRoutes = [
       path: '/v1/api-keys/:id/rotate',
       summary: 'Creates a key with the same rights and expiry. The old key stays valid for the overlap.',
       key: 'admin',
+      role: 'admin',
       params,
       body: rotateApiKeyBodySchema,
       limits,
@@ -127,6 +129,7 @@ export const apiKeyRoutes = [
       summary:
         'Revokes an API key. All gateways refuse it within a second. The answer lists all keys that were created with it, directly or through other keys; the request can revoke these, too.',
       key: 'admin',
+      role: 'admin',
       params,
       query: revokeApiKeyQuerySchema,
       limits: [perKeyPerHour('revocations', 'changesPerHour')],

@@ -13,23 +13,58 @@ import {
   createOrganizationBodySchema,
   domainAddedSchema,
   grantAdminKeyBodySchema,
+  listOrganizationsQuerySchema,
   organizationCreatedSchema,
+  organizationListSchema,
   organizationSchema,
 } from '#shared/interfaces/http/directory.ts';
 import { organizationId } from '#shared/contracts/identifiers.ts';
 import { ApiError } from '#shared/http/errors.ts';
+import { askBus } from '../ask-bus.ts';
+import { readCursor, toCursor } from '../parse-input.ts';
 import { publicRoute } from '../public-route.ts';
 import { perHour } from '../rate-limits.ts';
 import { appendToDirectory } from './append-to-directory.ts';
 import { newApiKey, shownOnce } from './new-api-key.ts';
 
 const mostAttempts = 5;
+const idPattern = /^[a-z0-9-]{1,63}$/;
 
 const limits = [perHour('operator', 'operatorPerHour')] as const;
 const params = z.object({ org: organizationId.meta({ title: 'organization' }) });
 
 /** Organizations and their domains, for the operator of the installation. */
 export const organizationRoutes = [
+  publicRoute(
+    {
+      id: 'listOrganizations',
+      method: 'GET',
+      path: '/v1/organizations',
+      summary: 'Lists the organizations of the installation, sorted by id.',
+      key: 'operator',
+      query: listOrganizationsQuerySchema,
+      answer: organizationListSchema,
+    },
+    async ({ bus: { readModels } }, { query: { limit, cursor } }) => {
+      const after = cursor === undefined ? '' : (readCursor(cursor, idPattern)[0] ?? '');
+      const keys = (await askBus(readModels.directoryOrganizations.keys())).filter((key) => key > after).toSorted();
+      const page = keys.slice(0, limit);
+      const stored = await askBus(readModels.directoryOrganizations.getMany(page));
+      const last = page.at(-1);
+      return {
+        organizations: stored
+          .flatMap((read) => ('document' in read ? read.document.state : []))
+          .map((state) => ({
+            ...toOrganization(state),
+            createdAt: state.createdAt,
+            domains: state.domains.map(({ slug }) => slug),
+            apiKeys: state.keys.length,
+          }))
+          .toSorted((one, other) => (one.id < other.id ? -1 : 1)),
+        ...(last !== undefined && keys.length > limit && { nextCursor: toCursor(last) }),
+      };
+    },
+  ),
   publicRoute(
     {
       id: 'createOrganization',
@@ -134,7 +169,7 @@ function found(state: DirectoryState | undefined, organization: string): Directo
   return state;
 }
 
-const toOrganization = ({ organization, name, plan }: DirectoryState) => ({ id: organization, name, plan });
+export const toOrganization = ({ organization, name, plan }: DirectoryState) => ({ id: organization, name, plan });
 
 async function createUnderFreeId<T>(create: (id: string) => Promise<T>, idOf: (attempt: number) => string): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {

@@ -1,10 +1,7 @@
-import { LRUCache } from 'lru-cache';
-import type { ApiKey, DirectoryState } from '#shared/aggregates/directory/directory.ts';
-import { organizationKey } from '#shared/interfaces/read-models.ts';
+import type { ApiKey } from '#shared/aggregates/directory/directory.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import type { ReadModels } from '#shared/messaging/read-models.ts';
-import { askBus } from '../ask-bus.ts';
 import type { Principal } from '../auth/authenticate.ts';
+import type { Organizations } from '../directory/organizations.ts';
 import type { SitesFeed } from './sites-feed.ts';
 
 /** Readers of sites, for whom the host of sites asks. */
@@ -15,9 +12,6 @@ export type SiteReaders = {
    */
   principalOf(organization: string, domain: string): Promise<Principal>;
 };
-
-const keptMs = 1_000;
-const mostKept = 1_000;
 
 /** The rights of a host for a site. It is stored nowhere, and no text is its secret. `proxy`: the host names the address of each reader. */
 const hostKey: ApiKey = {
@@ -31,35 +25,18 @@ const hostKey: ApiKey = {
   createdAt: '1970-01-01T00:00:00.000Z',
 };
 
-/** Plans and domains of organizations are cached for a second, as those of API keys are. */
-export function siteReaders(
-  organizations: Pick<ReadModels['directoryOrganizations'], 'get'>,
-  sites: Pick<SitesFeed, 'liveSite'>,
-): SiteReaders {
-  const kept = new LRUCache<string, Promise<DirectoryState | undefined>>({ max: mostKept, ttl: keptMs });
-
-  function stateOf(organization: string): Promise<DirectoryState | undefined> {
-    const known = kept.get(organization);
-    if (known !== undefined) return known;
-    const reading = organizations.get(organizationKey(organization)).then((stored) => stored?.document.state);
-    kept.set(organization, reading);
-    reading.catch(() => kept.delete(organization));
-    return reading;
-  }
-
-  return {
-    async principalOf(organization, domain) {
-      const site = await sites.liveSite(organization, domain);
-      const state = site?.assistant === true ? await askBus(stateOf(organization)) : undefined;
-      if (state === undefined)
-        throw new ApiError('not_found', `There is no open site of "${domain}" that passes questions on.`);
-      return {
-        organization,
-        organizationPlan: state.plan,
-        domains: state.domains.filter(({ slug }) => slug === domain),
-        key: hostKey,
-        actor: { kind: 'service', id: 'docs-host' },
-      };
-    },
-  };
-}
+export const siteReaders = (organizations: Organizations, sites: Pick<SitesFeed, 'liveSite'>): SiteReaders => ({
+  async principalOf(organization, domain) {
+    const site = await sites.liveSite(organization, domain);
+    const state = site?.assistant === true ? await organizations.find(organization) : undefined;
+    if (state === undefined)
+      throw new ApiError('not_found', `There is no open site of "${domain}" that passes questions on.`);
+    return {
+      organization,
+      organizationPlan: state.plan,
+      domains: state.domains.filter(({ slug }) => slug === domain),
+      key: hostKey,
+      actor: { kind: 'service', id: 'docs-host' },
+    };
+  },
+});

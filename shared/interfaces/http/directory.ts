@@ -72,6 +72,37 @@ export const organizationSchema = z
 
 export type ShownOrganization = z.infer<typeof organizationSchema>;
 
+/** Answer of `GET /v1/whoami`. `caller.id`: the id of the key, or the name of the person. */
+export const whoamiSchema = z
+  .object({
+    caller: z.object({
+      kind: z.enum(['key', 'person']),
+      id: z.string(),
+      name: z.string(),
+      scopes: z.array(z.enum(keyScopes)),
+      expiresAt: timestamp.optional(),
+    }),
+    organization: organizationSchema,
+    domains: z.array(z.object({ domain: domainSlug, hosts: z.array(z.string()), groups: z.enum(groupTrusts) })),
+  })
+  .meta({ title: 'Whoami' });
+
+/** Query of `GET /v1/organizations`. */
+export const listOrganizationsQuerySchema = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(100).default(100),
+  cursor: z.string().max(200).optional(),
+});
+
+/** All organizations of the installation, sorted by id. `apiKeys`: their number, with those that have ended and are still listed. */
+export const organizationListSchema = z
+  .object({
+    organizations: z.array(
+      organizationSchema.extend({ createdAt: timestamp, domains: z.array(domainSlug), apiKeys: z.int() }),
+    ),
+    nextCursor: z.string().optional(),
+  })
+  .meta({ title: 'OrganizationList' });
+
 /** Contains the first admin key, which is shown only here. */
 export const organizationCreatedSchema = z
   .object({

@@ -1,0 +1,32 @@
+import { whoamiSchema } from '#shared/interfaces/http/directory.ts';
+import { publicRoute } from '../public-route.ts';
+import { toOrganization } from './organization-routes.ts';
+
+/** Names the owner and the rights of an API key. */
+export const whoamiRoute = publicRoute(
+  {
+    id: 'whoami',
+    method: 'GET',
+    path: '/v1/whoami',
+    summary: 'Names the caller with its rights, its organization, and the domains of the organization.',
+    key: 'admin',
+    answer: whoamiSchema,
+  },
+  async ({ organizations }, { principal: { organization, domains, key, actor } }) => {
+    const state = await organizations.find(organization);
+    if (state === undefined) throw new Error(`the organization ${organization} of a valid key is not stored`);
+    const { id, name, scopes, expiresAt } = key;
+    return {
+      caller: {
+        ...(actor.kind === 'person' ? { kind: 'person' as const, id: actor.id } : { kind: 'key' as const, id }),
+        name,
+        scopes,
+        ...(expiresAt !== undefined && { expiresAt }),
+      },
+      organization: toOrganization(state),
+      domains: domains
+        .map(({ slug, hosts, groups }) => ({ domain: slug, hosts, groups }))
+        .toSorted((one, other) => (one.domain < other.domain ? -1 : 1)),
+    };
+  },
+);
