@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
-import { type ExportPlan, segmentKey, type SegmentSidecar } from '#shared/contracts/stored-objects.ts';
+import { type ExportPlan, segmentKey, type SegmentSidecar, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import type { StoredText } from '#shared/docs/render/closing-store.ts';
 import { closingAnswers } from '#shared/docs/render/expected-response.ts';
 import type { ClosingQuestion } from '#shared/docs/render/render-request.ts';
@@ -13,12 +13,12 @@ import { readSidecar, segmentsDigest } from '#shared/export/export-objects.ts';
 import { freeBytes } from '#shared/runtime/free-bytes.ts';
 import { inOrder } from '#shared/runtime/in-parallel.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
-import { NotCopied } from '#shared/storage/object-store.ts';
+import { NotCopied, type ObjectStore } from '#shared/storage/object-store.ts';
 import { repeatReads } from '#shared/storage/repeat-reads.ts';
+import { getParsed } from '#shared/storage/stored-json.ts';
 import { closingParts, TextsLost } from './closing-parts.ts';
 import type { RendererContext } from './context.ts';
 import { type LastClosing, lastClosing, storeClosing } from './store-closing.ts';
-import type { PlannedSite } from './planned-sites.ts';
 import { runChild } from './render-pages.ts';
 import { type DigestStates, runningDigest } from './running-digest.ts';
 import { shortTexts } from './short-texts.ts';
@@ -33,7 +33,7 @@ const closingDeadlineMs = 120_000;
 /** SHA-256 of the manifest in the closing segment of a plan that is stored already; undefined if there is none. It reads no site model. */
 export async function storedManifest(
   context: Pick<ClosingContext, 'objectStore' | 'retry'>,
-  plan: PlannedSite['plan'],
+  plan: ExportPlan,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const sidecar = await existingSegment(context, plan.organization, plan.closingKey, signal, readSidecar);
@@ -47,15 +47,14 @@ export async function storedManifest(
  */
 export async function renderClosing(
   context: ClosingContext,
-  site: PlannedSite,
+  plan: ExportPlan,
   signal: AbortSignal,
   { after, anew = false }: { after?: string | undefined; anew?: boolean } = {},
 ): Promise<ClosingOutcome> {
-  const { plan } = site;
   const { organization, domain, closingKey } = plan;
   const make = async (like: string | undefined): Promise<MadeSegment> => {
     const last = await lastClosing(context.objectStore, organization, like, signal);
-    return makeSegment(context, site, { last, anew, signal });
+    return makeSegment(context, plan, { last, anew, signal });
   };
   const made = await retryUnavailable(context.retry, signal, () =>
     make(after).catch((error: unknown) => {
@@ -73,7 +72,7 @@ type MadeSegment = { kind: 'made'; details: Parameters<typeof storeSidecar>[2] }
 /** Renders and uploads the segment concurrently. */
 async function makeSegment(
   context: ClosingContext,
-  { plan, index, exported }: PlannedSite,
+  plan: ExportPlan,
   { last, anew, signal }: { last: LastClosing | undefined; anew: boolean; signal: AbortSignal },
 ): Promise<MadeSegment> {
   const { chunks, pageTotal: _, ...plainPlan } = plan;
@@ -81,7 +80,8 @@ async function makeSegment(
   const parts = closingParts(repeatReads(context.objectStore, context.retry, signal), plan, { anew, signal });
   const { runCount } = parts;
   const shorts = shortTexts(context.objectStore, organization, parts, { anew, signal });
-  const request = { kind: 'closing', model: index.model, plan: plainPlan, runCount } as const;
+  const model = await storedModel(context.objectStore, plan, signal);
+  const request = { kind: 'closing', model, plan: plainPlan, runCount } as const;
   let lost: number[] = [];
   let findings: SegmentSidecar['findings'];
   /** Keeps the error itself, because the child knows only its message. */
@@ -106,7 +106,7 @@ async function makeSegment(
               if (!(error instanceof Misfit)) unanswered = error;
               throw error;
             });
-          const pages = new Set(exported);
+          const pages = new Set(chunks.flatMap((chunk) => (chunk.kind === 'pages' ? chunk.paths : [])));
           const answers = closingAnswers(
             { segmentCount: chunks.length, runCount, pages },
             (run) => parts.factsOf(run),
@@ -139,6 +139,18 @@ async function makeSegment(
     if (error instanceof TextsLost) return { kind: 'lost', chunks: [error.segment] };
     throw error;
   }
+}
+
+/** The bytes of the site model, which only the child parses. Rejects with `BrokenObject`, and if the model is gone. */
+async function storedModel(
+  objectStore: ObjectStore,
+  { organization, domain, contentVersion }: ExportPlan,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const key = siteModelKey({ organization, domain, contentVersion });
+  const model = await getParsed(objectStore, key, (stored) => stored, { signal });
+  if (model === undefined) throw new Error(`the content version ${contentVersion} was deleted`);
+  return model;
 }
 
 const textsReadAhead = 4;

@@ -38,17 +38,16 @@ async function close(
   signal: AbortSignal,
 ): Promise<Report> {
   const { retry, objectStore } = context;
+  const plan = await retryUnavailable(retry, signal, () => readPlan(objectStore, organization, planHash, signal));
   if (anew === undefined) {
-    const plan = await retryUnavailable(retry, signal, () => readPlan(objectStore, organization, planHash, signal));
     const manifestSha256 = await storedManifest(context, plan, signal);
     if (manifestSha256 !== undefined)
       return { type: 'ClosingRendered', data: { attempt, reused: true, manifestSha256 } };
   }
-  const site = await retryUnavailable(retry, signal, () => context.sites(organization, planHash));
   // A replay must prove the bundle. A later attempt, or a lost segment, may be needed because an earlier closing segment left wrong data. None uses such data.
   const isLater = attempt > 1 || segmentsLost === true;
   const options = { anew: anew === true || isLater, after: isLater ? undefined : after };
-  const outcome = await renderClosing(context, site, signal, options);
+  const outcome = await renderClosing(context, plan, signal, options);
   if (outcome.kind === 'lost') {
     const reason = 'their sidecars are missing or damaged';
     return { type: 'SegmentsLost', data: { chunks: outcome.chunks, reason } };

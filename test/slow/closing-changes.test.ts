@@ -88,7 +88,7 @@ async function renderedSite(
 
 /** The stored closing segment of a site and its sidecar. */
 async function closed(objectStore: ObjectStore, site: PlannedSite, digests = digestStates()): Promise<Buffer> {
-  expect(await renderClosing(contextOf(objectStore, digests), site, signal)).toMatchObject({ kind: 'rendered' });
+  expect(await renderClosing(contextOf(objectStore, digests), site.plan, signal)).toMatchObject({ kind: 'rendered' });
   return storedClosing(objectStore, site);
 }
 
@@ -295,9 +295,9 @@ test('a replay reads no kept part', { timeout: 120_000 }, async () => {
   const digests = digestStates();
   await closed(objectStore, site, digests);
   const { store, count } = counting(objectStore);
-  await renderClosing(contextOf(store, digests), site, signal);
+  await renderClosing(contextOf(store, digests), site.plan, signal);
   expect(count()).toBe(0);
-  await renderClosing(contextOf(store, digests), site, signal, { anew: true });
+  await renderClosing(contextOf(store, digests), site.plan, signal, { anew: true });
   expect(count()).toBe(site.plan.chunks.length);
 });
 

@@ -8,8 +8,8 @@ import {
   type RenderedPage,
   segmentKey,
   sidecarKey,
+  siteModelKey,
 } from '#shared/contracts/stored-objects.ts';
-import { indexSite } from '#shared/docs/render/site-index.ts';
 import { childPool, type ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import { fitting } from '#shared/docs/sandbox/child-messages.ts';
 import { readSidecar, storedSegment } from '#shared/export/export-objects.ts';
@@ -90,13 +90,14 @@ async function storedSite(pageCount: number, pagesInChunk: number, characters: n
     chunks,
     closingKey: sha256Of('closing'),
   };
-  return { plan, exported: paths, index: indexSite(model, paths), files: new Map() };
+  await objectStore.put(siteModelKey({ ...plan, organization }), Buffer.from(JSON.stringify(model)));
+  return { plan, exported: paths };
 }
 
 test('a site whose text is many times the memory of its child is closed', { timeout: 120_000 }, async () => {
   pool = childPool({ ...renderChild, slots: 1, warmSpares: 0, memoryLimitMb: 80 });
   const site = await storedSite(3_000, 16, 20_000);
-  const outcome = await renderClosing(context(), site, signal);
+  const outcome = await renderClosing(context(), site.plan, signal);
   expect(outcome).toMatchObject({ kind: 'rendered' });
   const sidecar = await readSidecar(objectStore, organization, site.plan.closingKey);
   const sizes = new Map(sidecar?.files.map(({ path, size }) => [path, size]));
@@ -132,7 +133,7 @@ test.each([
 ])('nothing is stored when a child %s', async (_what, questions, why) => {
   pool = deafChild([{ kind: 'part', run: 0 }, ...questions]);
   const site = await storedSite(2, 2, 100);
-  await expect(renderClosing(context(), site, signal)).rejects.toThrow(why);
+  await expect(renderClosing(context(), site.plan, signal)).rejects.toThrow(why);
   expect(await readSidecar(objectStore, organization, site.plan.closingKey)).toBeUndefined();
 });
 
@@ -156,7 +157,7 @@ test('a child cannot have the same texts inflated for ever, which costs it nothi
     close: () => Promise.resolve(),
   };
   const site = await storedSite(6, 2, 100);
-  await expect(renderClosing(context(), site, signal)).rejects.toThrow('the test is over');
+  await expect(renderClosing(context(), site.plan, signal)).rejects.toThrow('the test is over');
   expect([...refusals]).toEqual(['it asked for the same texts too often']);
   expect(answered).toBeLessThan(90);
 });
@@ -165,11 +166,11 @@ test('a segment is lost if its sidecar is missing, not because a child says so',
   const site = await storedSite(6, 2, 100);
   const all = [{ kind: 'part', run: 0 }];
   pool = deafChild(all, [0]);
-  await expect(renderClosing(context(), site, signal)).rejects.toThrow(/it reported other segments as lost/);
+  await expect(renderClosing(context(), site.plan, signal)).rejects.toThrow(/it reported other segments as lost/);
   await objectStore.remove(sidecarKey(organization, site.plan.chunks[2]?.key ?? ''));
   for (const told of [[], [0]]) {
     pool = deafChild(all, told);
-    expect(await renderClosing(context(), site, signal)).toEqual({ kind: 'lost', chunks: [2] });
+    expect(await renderClosing(context(), site.plan, signal)).toEqual({ kind: 'lost', chunks: [2] });
   }
   expect(await readSidecar(objectStore, organization, site.plan.closingKey)).toBeUndefined();
 });
@@ -178,7 +179,7 @@ test('missing sidecars are all named, and nothing is stored', async () => {
   pool = childPool({ ...renderChild, slots: 1, warmSpares: 0 });
   const site = await storedSite(6, 2, 100);
   for (const lost of [0, 2]) await objectStore.remove(sidecarKey(organization, site.plan.chunks[lost]?.key ?? ''));
-  expect(await renderClosing(context(), site, signal)).toEqual({ kind: 'lost', chunks: [0, 2] });
+  expect(await renderClosing(context(), site.plan, signal)).toEqual({ kind: 'lost', chunks: [0, 2] });
   expect(await objectStore.head(segmentKey(organization, site.plan.closingKey))).toBeUndefined();
 });
 
@@ -216,7 +217,7 @@ describe('a segment whose sidecar is damaged is named, and counts as not rendere
     const site = await storedSite(6, 2, 100);
     const key = site.plan.chunks[1]?.key ?? '';
     await objectStore.put(sidecarKey(organization, key), damage(await stored(site, 1), await stored(site, 0)));
-    expect(await renderClosing(context(), site, signal)).toEqual({ kind: 'lost', chunks: [1] });
+    expect(await renderClosing(context(), site.plan, signal)).toEqual({ kind: 'lost', chunks: [1] });
     expect(await storedSegment(objectStore, organization, key, readSidecar)).toBeUndefined();
     expect(await objectStore.head(segmentKey(organization, site.plan.closingKey))).toBeUndefined();
   });
@@ -244,7 +245,7 @@ test('a segment whose sidecar vanishes before its texts were read is named', asy
       return found;
     },
   };
-  const outcome = await renderClosing({ ...context(), objectStore: vanishing }, site, signal);
+  const outcome = await renderClosing({ ...context(), objectStore: vanishing }, site.plan, signal);
   expect(outcome).toEqual({ kind: 'lost', chunks: [1] });
 });
 
@@ -272,7 +273,7 @@ test('texts that are not kept are read once for all pages of a segment, also whe
       return objectStore.getStream(key, options);
     },
   };
-  const outcome = await renderClosing({ ...context(), objectStore: counting }, { ...site, plan }, signal);
+  const outcome = await renderClosing({ ...context(), objectStore: counting }, plan, signal);
   expect(outcome).toMatchObject({ kind: 'rendered' });
   // One read for the sidecar, then one for the texts of each kind.
   expect(reads).toBe(3);
@@ -291,7 +292,7 @@ test('a site is closed with a store that refuses one read of ten', async () => {
     },
   };
   const retry = { firstPauseMs: 1, longestPauseMs: 1, giveUpAfterMs: 2_000 };
-  const outcome = await renderClosing({ ...context(), objectStore: refusing, retry }, site, signal);
+  const outcome = await renderClosing({ ...context(), objectStore: refusing, retry }, site.plan, signal);
   expect(outcome).toMatchObject({ kind: 'rendered' });
   expect(reads).toBeLessThan(60);
 });
@@ -310,7 +311,7 @@ test('a store that is unavailable in the middle of the upload, as a full disk is
     },
   };
   const retry = { firstPauseMs: 1, longestPauseMs: 1, giveUpAfterMs: 20_000 };
-  const outcome = await renderClosing({ ...context(), objectStore: full, retry }, site, signal);
+  const outcome = await renderClosing({ ...context(), objectStore: full, retry }, site.plan, signal);
   expect(outcome).toMatchObject({ kind: 'rendered' });
   expect(uploads).toBe(3);
 });
@@ -318,7 +319,7 @@ test('a store that is unavailable in the middle of the upload, as a full disk is
 test('texts of pages are copied whole; those of the search are cut shorter where a site has too many', async () => {
   pool = childPool({ ...renderChild, slots: 1, warmSpares: 0 });
   const filesOf = async (site: Awaited<ReturnType<typeof storedSite>>): Promise<string> => {
-    await renderClosing(context(), site, signal);
+    await renderClosing(context(), site.plan, signal);
     const segment = await objectStore.get(segmentKey(organization, site.plan.closingKey));
     await objectStore.remove(sidecarKey(organization, site.plan.closingKey));
     return inflateRawSync(segment ?? '', { finishFlush: constants.Z_SYNC_FLUSH }).toString();
@@ -353,7 +354,7 @@ test('texts of the search that were cut shorter are kept, and made again where t
   const site = await storedSite(160, 2, 2_000, 12 * 1024 * 1024);
   const closed = async (of = site, options = {}): Promise<{ bytes: Buffer; shortened: number }> => {
     const { children, count } = countingTexts(pool);
-    expect(await renderClosing({ ...context(), pool: children }, of, signal, options)).toMatchObject({
+    expect(await renderClosing({ ...context(), pool: children }, of.plan, signal, options)).toMatchObject({
       kind: 'rendered',
     });
     const bytes = await objectStore.get(segmentKey(organization, of.plan.closingKey));

@@ -26,7 +26,7 @@ const described = {
 const plan = { domain: 'docs', contentVersion: model.contentVersion, rendererVersion: 'r-000000000000' };
 const closing: Extract<RenderRequest, { kind: 'closing' }> = {
   kind: 'closing',
-  model,
+  model: Buffer.from(JSON.stringify(model)),
   plan: { ...plan, deployment: 'cloud', groups: [] },
   runCount: 2,
 };

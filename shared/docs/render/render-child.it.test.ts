@@ -61,7 +61,7 @@ test.each([
   const written: string[] = [];
   const request: RenderRequest = {
     kind: 'closing',
-    model,
+    model: Buffer.from(JSON.stringify(model)),
     plan: {
       domain: 'acme',
       contentVersion: model.contentVersion,

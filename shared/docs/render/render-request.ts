@@ -40,8 +40,11 @@ export type RenderRequest =
    * placeholder for a file that cannot be read.
    */
   | { kind: 'description'; path: string; source: Uint8Array | undefined; readers: DescriptionReaders }
-  /** The child requests parts and delivers the files by `ClosingQuestion`. */
-  | ({ kind: 'closing' } & ClosingInput);
+  /**
+   * The child requests parts and delivers the files by `ClosingQuestion`. `model`: the JSON of the site model as it is stored, because the service of the
+   * child need not parse it.
+   */
+  | ({ kind: 'closing'; model: Uint8Array } & Omit<ClosingInput, 'model'>);
 
 /** The response. A page that exceeds a limit is rendered as its plain source, with a finding for its author. */
 export type RenderResponse =
@@ -92,8 +95,10 @@ export async function handleRenderRequest(request: unknown, ask: Ask): Promise<R
       const body = source === undefined ? unreadDescription : publishedDescription(source, path, readers);
       return { kind: 'files', files: body === undefined ? [] : [{ path, body }] };
     }
-    case 'closing':
-      return { kind: 'closed', ...(await renderClosing(asked, askingStore(ask))) };
+    case 'closing': {
+      const model = jsonOf(asked.model) as SiteModel;
+      return { kind: 'closed', ...(await renderClosing({ ...asked, model }, askingStore(ask))) };
+    }
   }
 }
 
@@ -127,6 +132,10 @@ async function renderChunk(asked: Extract<RenderRequest, { kind: 'chunk' }>): Pr
   );
 }
 
+/** The value of JSON that services made, so it is not validated. */
+const jsonOf = (bytes: Uint8Array): unknown =>
+  JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
+
 function askingStore(ask: Ask): ClosingStore {
   const question = (content: ClosingQuestion): Promise<unknown> => ask(content);
   return {
@@ -134,9 +143,7 @@ function askingStore(ask: Ask): ClosingStore {
       const answer = (await question({ kind: 'part', run })) as AnsweredPart | undefined;
       if (answer === undefined) return undefined;
       const { json, ...place } = answer;
-      // The service made this JSON, so it is not validated.
-      const part = JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.length).toString()) as ClosingPart;
-      return { part, ...place };
+      return { part: jsonOf(json) as ClosingPart, ...place };
     },
     text: async (stored) => (await question({ kind: 'text', ...stored })) as Uint8Array,
     shortSizes: async (longest, texts) =>
