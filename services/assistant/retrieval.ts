@@ -51,7 +51,7 @@ export async function requireIndex({ searchIndex }: Pick<AssistantContext, 'sear
 const rebuiltWithinSeconds = 30;
 
 /** Sentence for readers while the index is missing: after an update of its format, or after its loss. */
-export const beingIndexed = 'The search index of this documentation is being built again. Ask again in a few minutes.';
+export const beingIndexed = 'The search index of this documentation is being rebuilt. Ask again in a few minutes.';
 
 /** Search filter of a client; an empty value counts as absent. */
 type ClientFilter = {

@@ -341,7 +341,7 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
     expect(await readFile(file, 'utf8')).toMatch(/<title>Chunk 0: /);
 
     const replayed = await admin('replay', jobId, '--wait');
-    expect(replayed.stdout).toBe(`same: the bundle is that of ${jobId}, byte by byte.\n`);
+    expect(replayed.stdout).toBe(`same: the bundle is that of ${jobId}, byte for byte.\n`);
     const late = await admin('cancel', jobId);
     expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('ended') });
   });

@@ -107,7 +107,7 @@ test('a passage shows where it is and how it begins', () => {
 });
 
 test.each([
-  ['same', /^same: .* se_1, byte by byte/],
+  ['same', /^same: .* se_1, byte for byte/],
   ['different', /^different: /],
   ['renderer-changed', /^renderer-changed: .* another version/],
   [undefined, /nothing to compare with/],

@@ -138,7 +138,7 @@ export function sayWelcome(local: LocalInstallation, command: string, say: Say, 
   say('Try next, in another terminal:');
   say(`  ${command} ask ${local.domain} "How do I publish my own documentation?"`);
   say(`  ${command} publish <folder with docs.json> --domain ${local.domain}   (replaces what is there)`);
-  if (site !== undefined) say(`  ${command} site rollback ${local.domain}   (and leads back)`);
+  if (site !== undefined) say(`  ${command} site rollback ${local.domain}   (rolls back)`);
   say(`  ${command} export ${local.domain} --wait --out site.tar.gz`);
   say();
 }

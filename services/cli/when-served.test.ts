@@ -60,5 +60,5 @@ test('does not claim that readers see a site which cannot be reached', async () 
   const server = await onLoopback(createServer());
   await server.close();
   const address = `http://demo.localhost:${new URL(server.url).port}`;
-  expect(await servedSentence(address, contentVersion)).toContain('could not be seen from here');
+  expect(await servedSentence(address, contentVersion)).toContain('this machine cannot reach it');
 });

@@ -62,6 +62,6 @@ export async function servedSentence(address: string, contentVersion: string): P
   const why =
     typeof seen === 'number' && seen >= 400
       ? `its host answers ${seen} there, with the reason`
-      : 'it could not be seen from here';
-  return `It is live on the platform, and hosts of sites take it now: ${address} (${why})`;
+      : 'this machine cannot reach it';
+  return `It is live on the platform, and hosts of sites are fetching it: ${address} (${why})`;
 }

@@ -245,7 +245,7 @@ async function endOldPreviews(context: DeployerContext, signal: AbortSignal): Pr
         });
       });
     } catch (error) {
-      if (!signal.aborted) logger.warn({ err: error }, 'previews could not be checked; they will be in an hour');
+      if (!signal.aborted) logger.warn({ err: error }, 'previews could not be checked; the next check is in an hour');
     }
     await delay(previewsEveryMs, undefined, { signal }).catch(() => {});
   }

@@ -430,7 +430,7 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
     damaged.add(version);
     logger.error(
       { site: record.served.site, version },
-      'a stored version is damaged, and is made again if it is needed',
+      'a stored version is damaged; it is prepared again if it is needed',
     );
     deploySoon();
   }
@@ -513,7 +513,7 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
       .then(
         async (ready) => ready && record.served.sha256 === sha256 && (await versions.reuse(({ id }) => id === kept.id)),
       )
-      .catch((error: unknown) => logger.warn(`readers could not be led back: ${messageOf(error)}`));
+      .catch((error: unknown) => logger.warn(`a rollback could not be carried out: ${messageOf(error)}`));
   }
 }
 

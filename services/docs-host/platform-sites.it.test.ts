@@ -273,7 +273,7 @@ test('of deployments that come faster than they are taken, the last one is serve
   expect(platform.downloads()).toBeLessThan(8);
 });
 
-test('readers are led back without a download, to any of the last five versions', async () => {
+test('a rollback needs no download, to any of the last five versions', async () => {
   const bundles = await Promise.all([0, 1, 2, 3, 4, 5, 6].map((at) => exampleBundle(`v${at}`)));
   const running = await started();
   for (const [at, bundle] of bundles.entries()) {

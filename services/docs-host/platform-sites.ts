@@ -107,7 +107,7 @@ export async function openPlatformSites(
     onGone(name: string): void {
       const site = sites.get(name);
       if (site === undefined || site.record().goneAt !== undefined) return;
-      logger.info({ site: name }, 'a site is served no more');
+      logger.info({ site: name }, 'a site is no longer served');
       end(site);
     },
     onWhole(named: ReadonlySet<string>): void {

@@ -121,7 +121,8 @@ export function sendCounts(
       await rm(join(folder, name), { force: true });
       removed += 1;
     }
-    if (removed > 0) logger.warn({ removed }, 'the oldest page views are lost, because the platform was away for long');
+    if (removed > 0)
+      logger.warn({ removed }, 'the oldest page views are lost, because the platform was unavailable for too long');
   }
 
   async function step(isLast: boolean): Promise<void> {

@@ -114,7 +114,7 @@ export async function servePlatformSites(
       const feedProblem = feed.problem();
       const countsProblem = sending.problem();
       const [first, ...others] = sites.problems();
-      const more = others.length === 0 ? '' : ` So do ${others.length} more sites.`;
+      const more = others.length === 0 ? '' : ` ${others.length} more sites have a problem.`;
       return {
         ...(feedProblem !== undefined && { feed: feedProblem }),
         ...(countsProblem !== undefined && { counts: countsProblem }),

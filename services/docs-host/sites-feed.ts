@@ -205,7 +205,7 @@ export function followSitesFeed(
         if (said !== problem)
           logger[error instanceof BundleRefused ? 'error' : 'warn'](
             { err: error instanceof BundleRefused || error instanceof Unavailable ? undefined : error },
-            `Sites stay as they are: ${said.replace(/\.$/, '')}.`,
+            `Sites stay unchanged: ${said.replace(/\.$/, '')}.`,
           );
         problem = said;
       }

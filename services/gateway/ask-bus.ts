@@ -86,7 +86,7 @@ export async function waitForRevision<T extends { revision: number }>(
       );
     }
     const stored = await askBus(store.get(key, { fromLeader: true }), leftMs).catch((error: unknown) => {
-      // The projector is about to overwrite the document.
+      // The projector will overwrite the unreadable document.
       if (error instanceof Poison) return undefined;
       throw error;
     });

@@ -125,7 +125,7 @@ export function gatewayHealth({ bus, objectStore, rateLimiter, draining, metrics
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const answer = toApiError(error);
   // After a client disconnects, the errors that this causes are not failures.
-  if (request.raw.socket?.destroyed) request.log.debug({ requestId: request.id }, 'the client went away');
+  if (request.raw.socket?.destroyed) request.log.debug({ requestId: request.id }, 'the client disconnected');
   else if (answer.code === 'internal') request.log.error({ err: error, requestId: request.id }, 'a request failed');
   else if (answer.status >= 500)
     request.log.warn({ err: error, requestId: request.id }, 'a system that the request needs is down');

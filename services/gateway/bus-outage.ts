@@ -6,8 +6,8 @@ import { withDeadline } from '#shared/runtime/with-deadline.ts';
 /** Detects outages of the bus, so that no client waits for it. */
 export type BusOutage = {
   /**
-   * The result of `ask`, or `unavailable` as soon as the bus is gone; if it is gone already, without calling `ask`. The signal of `cut` aborts in the
-   * first case.
+   * The result of `ask`. Rejects with `unavailable` as soon as the bus is unreachable, and without calling `ask` if it already is. The signal of
+   * `cut` aborts in the first case.
    */
   orGone<T>(ask: (cut: () => AbortSignal) => Promise<T>, about?: AskedAbout): Promise<T>;
 };
@@ -47,7 +47,7 @@ export function watchBus(bus: Pick<BusConnection, 'ping'>, logger: Logger, stopp
       failingSince ??= askedAt;
       if (!gone && performance.now() - failingSince >= goneAfterMs) {
         gone = true;
-        logger.warn({ requests: waiting.size }, 'the bus is gone: requests that need it are answered with 503');
+        logger.warn({ requests: waiting.size }, 'the bus is unreachable: requests that need it are answered with 503');
         for (const cutOff of waiting) cutOff();
       }
     }
@@ -92,7 +92,7 @@ const changing = new Set<PropertyKey>(['append', 'record', 'put', 'remove']);
 /** Methods that continue through outages, or concern the connection itself. */
 const lasting = new Set<PropertyKey>(['watch', 'check', 'ping', 'close']);
 
-/** Wraps a part of the bus. Its promises and histories end with `unavailable` when the bus is gone. */
+/** Wraps a part of the bus. Its promises and histories fail with `unavailable` when the bus is unreachable. */
 export function failingFast<T extends object>(part: T, outage: BusOutage): T {
   return new Proxy(part, {
     get(target, name) {
@@ -104,7 +104,7 @@ export function failingFast<T extends object>(part: T, outage: BusOutage): T {
           return outage.orGone(async () => await Reflect.apply(member, target, given), { changes: true });
         const answer: unknown = Reflect.apply(member, target, given);
         if (answer instanceof Promise) {
-          // When the bus is gone, nothing else handles the rejection.
+          // When the bus is unreachable, nothing else handles the rejection.
           answer.catch(() => {});
           return outage.orGone(() => answer);
         }

@@ -146,7 +146,7 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   'SiteViewsBatch.source': 'Identity of the process that counts, new at each start.',
   'SiteViewsBatch.sequence': 'Number of the batch: 1, 2, … for each source. A batch that is sent again keeps it.',
   'SiteViewsBatch.days':
-    'Counts of a site on one day (UTC). Days long ago, and of sites that are not counted, are refused.',
+    'Counts of a site on one day (UTC). Days that are too old, and sites that are not counted, are left out.',
   'SiteViewsBatch.days.views': 'Page views in all.',
   'SiteViewsBatch.days.paths': 'Paths with their page views.',
   'SiteViewsBatch.days.referred': 'Page views that followed a link of another site.',
@@ -193,13 +193,14 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   'Deployment.id': 'Number of the deployment.',
   'Deployment.label': 'Label of the preview. Absent for the live site.',
   'Deployment.cause': 'The command that it follows from.',
-  'Deployment.status': '`live`: readers see it. `running`: its export runs. `failed`: the site before it stays.',
+  'Deployment.status':
+    '`live`: readers see it. `running`: its export runs. `failed`: readers still see the deployment before it.',
   'Deployment.requestedAt': 'Time of the request.',
   'Deployment.endedAt': 'Time at which it was live for the first time, or failed.',
   'Deployment.durationMs': 'Milliseconds from the request until then.',
   'Deployment.address': 'Address at which readers see it. Absent if it is not live.',
-  'Deployment.canRollBack': 'True if readers can be led back to it.',
-  'rollBack.deployment': 'Number of the deployment to go back to.',
+  'Deployment.canRollBack': 'True if the site can be rolled back to it.',
+  'rollBack.deployment': 'Number of the deployment to roll back to.',
   site: 'Identity of a live site or preview: `<organization>/<domain>`, with `/<label>` for a preview.',
   'ServedSite.deployment': 'Number of the deployment.',
   'ServedSite.hosts': 'Host names under which it is served. The first one is that of `address`.',
@@ -211,7 +212,7 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   'askSiteHost.domain': 'Host name, without a port.',
 
   'Site.login': 'The login that readers need, without passwords. Absent if everybody may read.',
-  'OpenSite.login': 'The login that readers need. Absent: as it was; a new site has none.',
+  'OpenSite.login': 'The login that readers need. Absent: unchanged; a new site has none.',
   'ServedSite.login': 'The login that readers need. Absent if everybody may read.',
   'login.kind': 'Kind of the login: a password, or an account at the OpenID Connect provider of the installation.',
   'login.protects': '`all`: the live site and its previews. `previews`: its previews alone.',
@@ -221,7 +222,7 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   'users.name': 'Name of the reader.',
   'users.password': 'Password of the reader. A user who is sent without one keeps the stored one.',
   'users.hash': 'Hash of the password.',
-  'X-Checks-Logins': 'Says that the host checks logins of sites. Other hosts are not told of sites with a login.',
+  'X-Checks-Logins': 'States that the host checks logins of sites. Without it, the feed omits sites with a login.',
 
   // Static export
   'StartExport.version':
@@ -336,7 +337,7 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   'filter.language': 'Language, such as `en`. Pages without a language fit every one.',
   'filter.groups': 'Groups of the reader, in a domain with `"groups": "claimed"`.',
   'filter.tag': 'Tag of the page.',
-  context: 'What the reader points at.',
+  context: 'The items that the reader points at.',
   'context.type': 'Kind of the item.',
   'context.value': 'The text.',
   'context.path': 'Path of the page that it is on.',

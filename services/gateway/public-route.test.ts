@@ -71,7 +71,7 @@ async function openSite(): Promise<void> {
   await gateway.bus.projected();
 }
 
-/** Two deployments of acme's site, so that readers can be led back to the first. */
+/** Two deployments of acme's site, so that a rollback to the first is possible. */
 async function deployTwice(): Promise<void> {
   const site = { organization: acme.id, domain: 'docs' };
   await handleCommand({ log: gateway.bus.sites, clock: gateway.clock, random: randomBase62 }, siteAggregate, {

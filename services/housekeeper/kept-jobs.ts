@@ -50,7 +50,7 @@ export function keptJobsIn(
   };
 }
 
-/** The jobs whose bundles readers of sites see, or may be led back to, however old they are. */
+/** The jobs whose bundles sites serve, or that a rollback can reach, of any age. */
 async function* jobsOfSites(
   sites: SiteLog,
   exports: Pick<JobLog, 'last'>,

@@ -42,7 +42,7 @@ export async function markOrganization(
       if (marks.units.has(contentUnit(content))) continue;
       marks.units.add(contentUnit(content));
       if (await markContent(context, content, marks, signal)) continue;
-      context.logger.warn(content, 'the site model is gone: no files are removed');
+      context.logger.warn(content, 'the site model is missing: no files are removed');
       marks.allBlobs = true;
     }
   }
@@ -140,7 +140,7 @@ export function markSegments({ units }: Marks, organization: string, plan: strin
 }
 
 /**
- * Marks the parts that are kept for closing segments of a plan like this one, given as its text. Those of a plan whose form is not known are not marked:
+ * Marks the parts that are kept for closing segments of a plan like this one, given as its text. Parts of a plan of an unknown form are not marked;
  * they are made again when they are needed.
  */
 export function markParts({ units }: Marks, organization: string, plan: string): void {

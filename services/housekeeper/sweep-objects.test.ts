@@ -101,7 +101,7 @@ const isThere = async (keys: string[]) => {
 };
 const allOf = (keys: string[], value: boolean) => keys.map(() => value);
 
-test('objects of deployments that readers see, or may be led back to, stay however old they are', async () => {
+test('objects of deployments that readers see, or that a rollback can reach, stay however old they are', async () => {
   const content = await publish('one');
   const names = ['live', 'before', 'of a closed site'];
   const objectsOf = await Promise.all(names.map((name) => job(name, content, { completedAt: daysAgo(300) })));

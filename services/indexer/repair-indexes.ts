@@ -11,8 +11,8 @@ type RepairContext = IndexingContext & { bus: Pick<BusParts, 'content'> };
 const repairEveryMs = 20_000;
 
 /**
- * Checks at the start and every 20 seconds that the versions that the content log marks as searched are in the index. A version that takes long to be
- * built again does not delay the next check of other organizations. Ends when `stop` aborts and nothing is built any more. Never rejects.
+ * Checks at the start and every 20 seconds that the versions that the content log marks as searched are in the index. A version that takes long to
+ * rebuild does not delay the next check of other organizations. Ends when `stop` aborts and no rebuild is in progress. Never rejects.
  */
 export async function keepIndexesWhole(context: RepairContext, stop: AbortSignal, abandon: AbortSignal): Promise<void> {
   const inTurn = organizationTurns(organizationsAtOnce, 1);
@@ -60,10 +60,10 @@ async function repairIndex(context: RepairContext, subject: string, abandon: Abo
   if (searched === undefined) return;
   try {
     if ((await searchIndex.passageCount(searched)) !== undefined) return;
-    logger.warn(searched, 'the index of a searched version is gone, damaged or old; it is built again');
+    logger.warn(searched, 'the index of a searched version is missing, damaged or old; it is rebuilt');
     await indexContent(context, searched, undefined, abandon);
   } catch (error) {
-    logger.error({ err: error, ...searched }, 'an index could not be built again');
+    logger.error({ err: error, ...searched }, 'an index could not be rebuilt');
   }
 }
 

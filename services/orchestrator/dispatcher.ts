@@ -25,7 +25,7 @@ export type TaskDispatcher = {
   /** Frees the credit of a task whose worker could not reach the object store. Its work is handed out again after a pause. */
   postponed(jobId: string, taskId: string, reason: string): void;
   refusedFor: RefusedJobs['refusedFor'];
-  /** Counts the time of a refused job anew. */
+  /** Restarts the timer of a refused job. */
   forgetRefusal(job: ActiveJob): void;
   /** True if no work of the job is waiting or in flight, so that no more facts will come. */
   isQuiet(jobId: string): boolean;
@@ -75,7 +75,10 @@ export function taskDispatcher(context: DispatchContext): TaskDispatcher {
     place(job);
   }
 
-  /** All of the waiting units, or at most one of a job that the store refused: each time another, because one may be refused for its own sake. */
+  /**
+   * The waiting units that may be handed out: all, or at most one if the store refused tasks of the job. It is another unit each time, because a
+   * single unit may be the cause.
+   */
   function allowed(job: ActiveJob, waiting: WorkUnit[]): WorkUnit[] {
     const refusal = refused.of(job);
     if (refusal === undefined) return waiting;
@@ -136,8 +139,8 @@ export function taskDispatcher(context: DispatchContext): TaskDispatcher {
       else await context.bus.tasks.submit(task);
       crashPoint('after-task-publish', 'orchestrator');
     } catch (error) {
-      // The task may be in the queue all the same; the queue deduplicates by id.
-      context.logger.warn({ err: error, taskId }, 'a task could not be handed out; it is tried again');
+      // The task may be in the queue nevertheless; the queue deduplicates by id.
+      context.logger.warn({ err: error, taskId }, 'a task could not be handed out; it is retried');
       handedOut.remove(taskId);
       if (jobs.get(jobId) === job) refresh(job);
     }

@@ -206,7 +206,7 @@ function cancelRequestIn(command: ExportCommand): RequestBehind | undefined {
 function patient({ bus, logger }: OrchestratorContext, { jobId }: ActiveJob, signal: AbortSignal) {
   const wait = <T>(call: () => Promise<T>): Promise<T> =>
     retryUnavailable(everySecond, signal, call, (error) =>
-      logger.warn({ err: error, jobId }, 'a decision cannot be stored; it is tried again'),
+      logger.warn({ err: error, jobId }, 'a decision cannot be stored; it is retried'),
     );
   const log: Pick<typeof bus.exports, 'last' | 'append'> = {
     last: (...about) => wait(() => bus.exports.last(...about)),

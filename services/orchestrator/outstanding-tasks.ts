@@ -66,8 +66,8 @@ export type HandedOutTasks = {
     hasFreeWorker: (group: WorkerGroup) => boolean,
   ): HandedOut[];
   /**
-   * Counts `elapsedMs` for each task that a worker names, and returns those that are in its hands for longer than `turnMs`. Tasks of jobs that ended
-   * (`isOver`) count, too, until the worker gives them up.
+   * Counts `elapsedMs` for each task that a worker reports, and returns the tasks that a worker has held for longer than `turnMs`. Tasks of jobs that
+   * ended (`isOver`) count, too, until the worker gives them up.
    */
   countHeld(
     elapsedMs: number,

@@ -97,7 +97,7 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
         context.logger.error({ err: error, jobId }, 'an export cannot be planned');
         return;
       }
-      context.logger.warn({ err: error, jobId }, 'an export could not be planned yet; it is tried again');
+      context.logger.warn({ err: error, jobId }, 'an export could not be planned yet; it is retried');
       const tries = (failedTries.get(job) ?? 0) + 1;
       failedTries.set(job, tries);
       setTimeout(() => queue(job, lane), pauseAfter(tries, againAfter)).unref();
@@ -152,7 +152,7 @@ async function planJob(
     const isGone = context.renderers.liveSlots(replacedVersion) === 0;
     if (!isGone || context.renderers.liveSlots(rendererVersion) === 0) return undefined;
   }
-  // A replay proves that the same bytes are made again, so it makes them, and its plan.
+  // A replay shows that the same input gives the same bytes, so its plan is made without an earlier one.
   const known = state.replayOf === undefined ? joined.of(state, rendererVersion) : undefined;
   try {
     const plan =
@@ -169,7 +169,7 @@ async function planJob(
     if (replacedVersion === undefined) return { ...planned, command: { type: 'Plan', ...made } };
     context.logger.warn(
       { jobId, replacedVersion, rendererVersion },
-      'an export is planned again: its renderers are gone',
+      'an export is planned again, because no renderer of its version is live',
     );
     return { ...planned, command: { type: 'Replan', replacedVersion, ...made } };
   } catch (error) {
@@ -206,7 +206,7 @@ async function newPlan(
     if (sizeBytes > plans.mostModelBytes) return { failed: tooLarge(sizeBytes, plans.mostModelBytes) };
     if (lane === 'small' && sizeBytes > largeModelBytes) return 'large';
     const model = await objectStore.get(siteModelKey(state));
-    if (model === undefined) return { failed: `The files of content version ${contentVersion} are gone. ${advice}` };
+    if (model === undefined) return { failed: `The files of content version ${contentVersion} are missing. ${advice}` };
     const selection = await readSelection(context, state.options.selectionKey);
     if (typeof selection === 'string') return { failed: selection };
     const { domain, label, options } = state;
@@ -237,5 +237,5 @@ async function readSelection(
 ): Promise<string[] | undefined | string> {
   if (key === undefined) return undefined;
   const selection = await getJson(objectStore, key, exportSelectionSchema);
-  return selection?.paths ?? 'The list of pages to export is gone. Start a new export.';
+  return selection?.paths ?? 'The list of pages to export is missing. Start a new export.';
 }

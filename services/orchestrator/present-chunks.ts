@@ -11,8 +11,8 @@ const lookedForFirst = 8;
 
 /**
  * Chunks of a plan whose segments are stored already, by number. A task, a renderer and a fact for each of them would be the largest cost of an
- * export after a small change. `joined`: keys of the segments of an earlier bundle, which the bundler has read whole. They are there unless they have
- * been swept since, so a few of them are checked for all; the bundler finds any that is missing. Rejects with `ObjectStoreUnavailable`.
+ * export after a small change. `joined`: keys of the segments of an earlier bundle, which the bundler has read whole. These segments exist unless
+ * they were swept since, so only a sample of them is checked; the bundler finds any that is missing. Rejects with `ObjectStoreUnavailable`.
  */
 export async function presentChunks(
   objectStore: ObjectStore,

@@ -118,7 +118,10 @@ export async function renderPages(
 const mostHung = 6;
 const shortShare = 1 / 10;
 
-/** Refuses pages for which a chunk has no room: they are kept in memory, and everybody reads the sidecar with their facts. */
+/**
+ * Refuses pages that exceed the size limit of a chunk. The limit bounds the memory of the renderer, and of every reader of the sidecar with their
+ * facts.
+ */
 function chunkRoom(): (outcome: PageOutcome) => PageOutcome {
   let bytes = mostRawBytes;
   let facts = mostSidecarJson;

@@ -44,7 +44,8 @@ async function close(
     if (manifestSha256 !== undefined)
       return { type: 'ClosingRendered', data: { attempt, reused: true, manifestSha256 } };
   }
-  // A replay must prove the bundle. A later attempt, or a lost segment, may be needed because an earlier closing segment left wrong data. None uses such data.
+  // A replay must prove the bundle. A later attempt, or a lost segment, may be the effect of wrong data of an earlier closing segment. In all three
+  // cases such data is not used.
   const isLater = attempt > 1 || segmentsLost === true;
   const options = { anew: anew === true || isLater, after: isLater ? undefined : after };
   const outcome = await renderClosing(context, plan, signal, options);

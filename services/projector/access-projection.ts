@@ -29,8 +29,8 @@ export const accessProjection: ProjectionSource<AccessRecord> = {
 };
 
 /**
- * Removes the documents of whole days whose records begin to expire in the log: once the first record of a day is gone, a rebuild could not make the
- * day's documents again. The figures are removed with the entries that they count.
+ * Removes the documents of whole days whose records begin to expire in the log: once the first record of a day has expired, a rebuild could not
+ * restore the documents of that day. The figures are removed with the entries that they count.
  */
 export async function expireAccess(
   { auditAccess, auditAccessDays, usageAccess }: Pick<ReadModels, 'auditAccess' | 'auditAccessDays' | 'usageAccess'>,

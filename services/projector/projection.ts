@@ -33,7 +33,7 @@ export type ProjectionRun<M> = ProjectorContext & { source: ProjectionSource<M> 
 /** One projection for any generation: the source of its messages, and the fold into given stores. */
 export type ProjectionSource<M> = {
   name: ProjectionName;
-  /** Shape of its documents, incremented when stored ones must be made again. A projector does that automatically. */
+  /** Version of the form of its documents, incremented when stored documents must be rebuilt. A projector rebuilds them automatically. */
   shape: number;
   /** True if each message is folded independently. Otherwise, the messages of one subject build on each other. */
   isUnordered?: true;

@@ -56,7 +56,7 @@ export function siteAuditEntries(commit: SiteCommit): AuditEntry[] {
         const { deployment, error } = event.data;
         return [{ action: 'deployment.failed', domain, deployment, error: shortened(error), ...about(deployment) }];
       }
-      // Nobody did anything, and the list of deployments shows the numbers.
+      // The event is no action, and the list of deployments shows its numbers, so it has no audit entry.
       case 'DeploymentReported':
         return [];
       case 'PreviewEnded':

@@ -12,8 +12,8 @@ import type { ReadModels } from '#shared/messaging/read-models.ts';
 import { type ProjectionSource, updateDocument } from './projection.ts';
 
 /**
- * Page views and searches of sites: one document for each domain and day. A batch that comes again changes nothing, because the document names the batches
- * in its sums.
+ * Page views and searches of sites: one document for each domain and day. A repeated batch changes nothing, because the document names the batches in
+ * its sums.
  */
 export const viewsProjection: ProjectionSource<SiteViewsRecord> = {
   name: 'views',
@@ -35,7 +35,7 @@ export const viewsProjection: ProjectionSource<SiteViewsRecord> = {
   },
 };
 
-/** Removes the documents of days whose first batches may have expired in the log: a rebuild could not make them again. */
+/** Removes the documents of days whose first batches may have expired in the log, because a rebuild could not restore them. */
 export async function expireViews({ siteViews }: Pick<ReadModels, 'siteViews'>, now: Date): Promise<void> {
   // The clock of a host may be ahead, so the first batch of a day may be from the day before.
   const firstDay = firstKeptDay(new Date(now.getTime() + dayMs), viewsKeptDays);
@@ -52,7 +52,7 @@ const most = { paths: 1_000, referrers: 200, queries: 300, sources: 32, sequence
 
 type Batch = Pick<SiteViewsRecord, 'source' | 'sequence'>;
 
-/** The sums with a batch; undefined if it is in them. Entries that lists lose stay in the sums of all. Pure. */
+/** The sums including a batch; undefined if they contain it already. Entries that are cut from the lists stay in the totals. Pure. */
 export function withCounted(
   before: SiteViewsDocument,
   batch: Batch,
@@ -91,8 +91,8 @@ function withEntries<E extends [string, number] | [string, number, number]>(
 }
 
 /**
- * The sources with a batch; undefined if it was counted before. Batches of a source arrive nearly in order, so its last few sequences tell a new one from
- * one that came again. Pure.
+ * The sources including a batch; undefined if it was counted before. Batches of a source arrive nearly in order, so its last few sequences tell a new
+ * batch from a repeated one. Pure.
  */
 function withBatch(
   sources: SiteViewsDocument['sources'],

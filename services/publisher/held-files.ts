@@ -31,17 +31,17 @@ type Domain = Omit<ContentId, 'contentVersion'>;
  * an answer that another domain or organization has a file, or gets it by its hash.
  */
 export type HeldFiles = {
-  /** The content version whose files they are. Its files are kept while it is in the log, so a publication that relies on them checks that it still is. */
+  /** The content version that has these files. They are kept while it is in the log, so a publication that relies on them checks that it still is. */
   contentVersion: string | undefined;
   /** Sizes of stored files by hash. */
   sizes: ReadonlyMap<string, number>;
-  /** Hashes of those that the content version has. */
+  /** Hashes of the files of the content version. */
   ofContent: ReadonlySet<string>;
   /** True for a file that the content has, but that no page needed. Its bytes are not stored. */
   isUnneeded: (file: ListedFile) => boolean;
 };
 
-/** Limits of records that are read, newest first. An upload that is cut again and again leaves more. The largest record has 15 MB. */
+/** Limit of records that are read, newest first. An upload that is interrupted repeatedly leaves more. The largest record has 15 MB. */
 const mostRecords = 20;
 const mostRecordBytes = 32 * 1024 * 1024;
 
@@ -84,7 +84,7 @@ export async function heldFiles(
 const looksAtOnce = 32;
 
 /**
- * `held` without the files that are gone from the store, and the files of `named` that are gone. Only a publication that repairs a content needs this,
+ * `held` without files that the store lacks, and the files of `named` that the store lacks. Only a publication that repairs a content needs this,
  * because looking for all files costs more than a small change.
  */
 export async function withoutGone(

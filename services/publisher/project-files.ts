@@ -94,7 +94,7 @@ export function openUploads(options: { folder: string; places: number; program?:
         };
         await unpackInChild(pool, { organization, packed, bytes, unpacked, signal }).catch(async (error: unknown) => {
           const [list, ...arrived] = unpacked.complete();
-          // The client sends files again that cannot be kept here.
+          // Files that cannot be kept are sent again by the client.
           if (list?.path === fileListName) await keepArrived?.({ files: arrived, ...access }).catch(() => undefined);
           throw error;
         });

@@ -37,11 +37,11 @@ export function unpackedFiles(most: { unpackedBytes: number; entries: number }) 
   const files: ReceivedFile[] = [];
   const paths = new Set<string>();
   let hash = createHash('sha256');
-  /** Number of bytes of the unfinished file that have come. */
+  /** Number of received bytes of the unfinished file. */
   let begun = 0;
-  /** Place at which the unfinished file begins in the bytes of all files. */
+  /** Offset of the unfinished file in the bytes of all files. */
   let offset = 0;
-  /** Number of bytes that have come. */
+  /** Number of received bytes. */
   let taken = 0;
   let written = 0;
 
@@ -77,7 +77,7 @@ export function unpackedFiles(most: { unpackedBytes: number; entries: number }) 
     wrote(bytes: Uint8Array): void {
       written += bytes.length;
     },
-    /** Files whose bytes have all come and are on disk so far. */
+    /** Files whose bytes have all been received and written so far. */
     complete: () => files.filter((file) => file.offset + file.sizeBytes <= written),
     /** All files, once the child has ended well. Throws if bytes belong to no file. */
     all(): ReceivedFile[] {

@@ -207,7 +207,7 @@ test('a domain whose index is gone says that it is being rebuilt, not that it is
     },
   });
   const { events } = await readEvents(await ask({ messages: [question('What is a key?')] }, {}, { domain: 'lost' }));
-  expect(deltas(events)).toContain('is being built again');
+  expect(deltas(events)).toContain('is being rebuilt');
   for (const [path, body] of [
     ['search', { query: 'key' }],
     ['page', { path: 'guides/keys' }],
@@ -219,7 +219,7 @@ test('a domain whose index is gone says that it is being rebuilt, not that it is
     });
     expect([path, response.status]).toEqual([path, 503]);
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(await response.json()).toMatchObject({ code: 'unavailable', error: expect.stringContaining('built again') });
+    expect(await response.json()).toMatchObject({ code: 'unavailable', error: expect.stringContaining('rebuilt') });
   }
 });
 

@@ -184,7 +184,7 @@ describeWithServers(['nats-server'], 'a site while a process dies at a crash poi
   );
 
   test.each(['deployer', 'projector'] as const)(
-    '%s dies while the gateway waits during a rollback: readers are led back',
+    '%s dies while the gateway waits during a rollback: readers see the earlier deployment',
     (victim) => disturbed('after-site-command@gateway', 'roll back', victim),
     minuteMs,
   );

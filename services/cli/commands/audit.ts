@@ -106,7 +106,7 @@ function describe(reports: readonly StreamReport[], problemCount: number): strin
   return [...streams, ...shown, ...more].join('\n');
 }
 
-const goneText = ({ gone }: BundleCounts): string => (gone === 0 ? '' : ` (${gone} not kept any more)`);
+const goneText = ({ gone }: BundleCounts): string => (gone === 0 ? '' : ` (${gone} no longer kept)`);
 
 function problemLine({ problem, subject, sequence, revision, message }: ChainProblem): string {
   return `${problem}: ${subject}, message ${sequence}${revision === undefined ? '' : ` (revision ${revision})`}: ${message}`;

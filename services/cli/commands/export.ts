@@ -178,7 +178,7 @@ export function digestSentence({ replayOf, digestMatch }: Pick<ExportJob, 'repla
   const original = replayOf ?? 'the original';
   switch (digestMatch) {
     case 'same':
-      return `same: the bundle is that of ${original}, byte by byte.`;
+      return `same: the bundle is that of ${original}, byte for byte.`;
     case 'different':
       return `different: the bundle is not that of ${original}, though the renderer is the same.`;
     case 'renderer-changed':
@@ -194,7 +194,8 @@ export function cancelCommand(program: Command): void {
     .argument('<jobId>', 'a job that has not ended')
     .action(async (jobId: string, options: ServerCommandOptions) => {
       const job = await connect(options, 'admin').json<ExportJob>(`${jobPath(jobId)}/cancel`, { method: 'POST' });
-      const ended = job.status === 'failed' ? `Cancelled ${job.jobId}.` : `${job.jobId} was asked to end.`;
+      const ended =
+        job.status === 'failed' ? `Cancelled ${job.jobId}.` : `The cancellation of ${job.jobId} was requested.`;
       createOutput(options.json).result(job, ended);
     });
 }

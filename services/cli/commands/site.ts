@@ -118,7 +118,7 @@ export function siteCommand(program: Command): void {
     });
 
   withConnection(site.command('rollback'))
-    .description('lead readers back to an earlier deployment of the live site, at once')
+    .description('roll the live site back to an earlier deployment, at once')
     .argument('[domain]', 'slug or host name of the domain')
     .option(
       '--to <deployment>',
@@ -132,7 +132,7 @@ export function siteCommand(program: Command): void {
       const shown = await client.json<DeploymentView>(`${deploymentsPath(domain)}/${to}/rollback`, { method: 'POST' });
       createOutput(options.json).result(
         shown,
-        `Back at deployment ${to}.\n${await servedSentence(shown.address ?? '', shown.contentVersion)}`,
+        `Rolled back to deployment ${to}.\n${await servedSentence(shown.address ?? '', shown.contentVersion)}`,
       );
     });
 
@@ -188,13 +188,13 @@ const deploymentsPath = (domain: string): string => `${domainPath(domain)}/deplo
 async function deploymentBefore({ deployments }: DeploymentList, domain: string): Promise<number> {
   const before = deployments.find(({ canRollBack }) => canRollBack);
   if (before === undefined)
-    throw new DeploymentDidNotSucceed(`No earlier deployment of "${domain}" is kept, so there is none to go back to.`);
+    throw new DeploymentDidNotSucceed(`No earlier deployment of "${domain}" is kept, so a rollback is not possible.`);
   return before.id;
 }
 
 function sentenceOf({ id, label, status, address, error, findings }: DeploymentView): string {
   const subject = `Deployment ${id}${label === undefined ? '' : ` (${printable(label)})`}`;
-  if (status === 'failed') return `${subject} failed: ${printable(error ?? 'there is no reason')}`;
+  if (status === 'failed') return `${subject} failed: ${printable(error ?? 'no reason is known')}`;
   const found = status === 'live' && findings !== undefined ? `, with ${findingsText(findings)}` : '';
   return `${subject} is ${status}${found}${address === undefined ? '' : `: ${address}`}`;
 }

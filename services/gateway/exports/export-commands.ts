@@ -66,7 +66,7 @@ export async function startExport(
     if (body.paths !== undefined || body.groups.length > 0) {
       const known = await context.sitePages({ organization, domain, contentVersion });
       if (known === undefined)
-        throw new ApiError('not_found', `The files of content version ${contentVersion} are gone. Publish again.`);
+        throw new ApiError('not_found', `The files of content version ${contentVersion} are missing. Publish again.`);
       checkPagesExist(body.paths ?? [], known.paths, contentVersion);
       checkGroupsExist(body.groups, known.groups, contentVersion);
     }

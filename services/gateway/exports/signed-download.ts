@@ -24,7 +24,7 @@ export const signedDownloadRoutes = [
       const link = verifiedLink(context, request);
       const signal = disconnectSignal(reply.raw);
       const head = await context.objectStore.head(link.key, { signal });
-      if (head === undefined) throw new ApiError('not_found', 'The file of this link is gone.');
+      if (head === undefined) throw new ApiError('not_found', 'The file of this link no longer exists.');
       const range = byteRange(request.headers.range, head.sizeBytes);
       reply.headers({
         'content-type': link.contentType,
@@ -47,7 +47,7 @@ export const signedDownloadRoutes = [
       reply.header('content-length', String(end - start + 1));
       if (request.method === 'HEAD' || head.sizeBytes === 0) return reply.send();
       const body = await context.objectStore.getStream(link.key, { range: { start, end }, signal });
-      if (body === undefined) throw new ApiError('not_found', 'The file of this link is gone.');
+      if (body === undefined) throw new ApiError('not_found', 'The file of this link no longer exists.');
       return reply.send(body);
     },
   ),

@@ -75,7 +75,7 @@ export async function closeSiteOf(context: GatewayContext, request: SiteRequest)
   await releaseHosts(context, site, hostsOf(request.base, state));
 }
 
-/** Leads readers back to an earlier deployment. Throws `not_found`. */
+/** Rolls the live site back to an earlier deployment. Throws `not_found`. */
 export async function rollBackTo(context: GatewayContext, request: SiteRequest, number: number): Promise<SiteState> {
   const site = { organization: request.principal.organization, domain: request.domain };
   return await command(context, request, (stored) => rollBack(stored, site, number));

@@ -7,9 +7,9 @@ import type { GatewayContext } from '../context.ts';
 import { hostsOf } from './site-addresses.ts';
 
 /*
- * A host name belongs to the site whose document in the bucket says so, and that document changes only from the revision that was read. Opening a site
- * claims its names, appends the command, and claims them once more (`confirmHosts`); a name is released only if the newest state of the site does not
- * list it. So two commands about one site that cross, or a gateway that dies between two steps, never leave a listed name without its claim.
+ * A host name belongs to the site that its document in the bucket names, and that document changes only by a guarded write. Opening a site claims its
+ * names, appends the command, and claims them once more (`confirmHosts`); a name is released only if the newest state of the site does not list it.
+ * So concurrent commands about one site, or a gateway that dies between two steps, never leave a listed name without its claim.
  */
 
 type HostsContext = Pick<GatewayContext, 'bus' | 'clock' | 'sitesBase'>;
@@ -18,7 +18,7 @@ type Claimant = Pick<SiteHost, 'organization' | 'domain'>;
 /** A name that a claim has changed, with the document before it. */
 export type ClaimedHost = { host: string; before: SiteHost | undefined };
 
-/** Time for which a released name stays with its last site. Readers and caches still lead to it. */
+/** Time for which a released name stays with its last site, because readers and caches still use it. */
 const releasedForMs = hourMs;
 
 const mostAttempts = 5;
@@ -46,7 +46,7 @@ export async function claimHosts(
   return claimed;
 }
 
-/** Claims the names of an open site again, so that a release that was decided before the site listed them comes to nothing. Throws as `claimHosts`. */
+/** Claims the names of an open site again, which cancels a release that was decided before the site listed them. Throws as `claimHosts`. */
 export async function confirmHosts(context: HostsContext, claimant: Claimant, hosts: readonly string[]): Promise<void> {
   for (const host of hosts) await claimHost(context, claimant, host);
 }
@@ -66,7 +66,7 @@ async function claimHost(context: HostsContext, claimant: Claimant, host: string
   throw new ApiError('unavailable', undefined, { retryAfterSeconds: 2 });
 }
 
-/** Releases names that the site does not use any more. A name of another site, and one that the newest state of the site lists, stay. */
+/** Releases names that the site no longer uses. Names of other sites, and names that the newest state of the site lists, stay. */
 export async function releaseHosts(context: HostsContext, claimant: Claimant, hosts: readonly string[]): Promise<void> {
   const releasedAt = context.clock.now().toISOString();
   for (const host of hosts)
@@ -77,7 +77,7 @@ export async function releaseHosts(context: HostsContext, claimant: Claimant, ho
     });
 }
 
-/** Gives back names of a claim that came to nothing. Nobody has seen new ones, so they are free at once; one that was released before is so again. */
+/** Undoes a failed claim. Names that were new are free at once, because nobody has seen them; a name that was released before is released again. */
 export async function dropHosts(
   context: HostsContext,
   claimant: Claimant,
@@ -100,7 +100,7 @@ async function changeUnlisted(
   change: (document: SiteHost, revision: number) => Promise<boolean>,
 ): Promise<void> {
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
-    // The document is read before the site: a site that lists the name since then has claimed it again, and the change fails.
+    // The document is read before the site. If the site lists the name afterwards, it has claimed the name again, and the guarded write fails.
     const stored = await askBus(context.bus.siteHosts.get(host, { fromLeader: true }));
     if (stored === undefined || !isSame(stored.document, claimant)) return;
     if ((await siteOf(context, claimant)).lists(host)) return;
@@ -121,7 +121,7 @@ const isSame = (a: Claimant, b: Claimant): boolean => a.organization === b.organ
 
 const isReleased = ({ releasedAt }: SiteHost): boolean => releasedAt !== undefined;
 
-/** Throws `in_use` unless the name was released, or its claim came to nothing, an hour ago. */
+/** Throws `in_use` unless the name was released, or its claim failed, at least an hour ago. */
 async function checkIsFree(context: HostsContext, host: string, holder: SiteHost, claimant: Claimant): Promise<void> {
   const site = await siteOf(context, holder);
   if (site.lists(host)) throw taken(host, holder, claimant, undefined);

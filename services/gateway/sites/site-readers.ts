@@ -13,7 +13,7 @@ export type SiteReaders = {
   principalOf(organization: string, domain: string): Promise<Principal>;
 };
 
-/** The rights of a host for a site. It is stored nowhere, and no text is its secret. `proxy`: the host names the address of each reader. */
+/** The rights of a host for a site. This key is not stored and has no secret. `proxy`: the host names the address of each reader. */
 const hostKey: ApiKey = {
   id: 'key_docsHost00000000',
   kind: 'assistant',

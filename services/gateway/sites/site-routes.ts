@@ -117,8 +117,7 @@ export const siteRoutes = [
       id: 'rollBack',
       method: 'POST',
       path: `${deployments}/:deployment/rollback`,
-      summary:
-        'Leads readers of the live site back to an earlier deployment. Later publications are deployed as before.',
+      summary: 'Rolls the live site back to an earlier deployment. Later publications are deployed as before.',
       key: 'admin',
       params: params.extend({ deployment: z.coerce.number().int().min(1).meta({ title: 'deployment' }) }),
       limits: [changes],
@@ -179,7 +178,7 @@ export const siteRoutes = [
       method: 'POST',
       path: '/v1/sites/links',
       summary:
-        'Signs a link to the bundle of a deployment that is live, or that readers may be led back to, and one to the list of its pieces.',
+        'Signs a link to the bundle of a deployment that is live or that a rollback can reach, and one to the list of its pieces.',
       key: 'site',
       body: siteLinkBodySchema,
       limits: [perHour('site-links', 100_000)],
@@ -243,7 +242,7 @@ function newestOf({ sitesBase }: GatewayContext, state: SiteState) {
 
 async function hostOf(context: GatewayContext, host: string) {
   const name = host.toLowerCase().replace(/\.$/, '');
-  // Readers return there from a provider, so it needs a certificate as sites do.
+  // Readers return to the host name of logins from a provider, so it needs a certificate as sites do.
   if (name === loginHostOf(context.sitesBase))
     return { host: host.toLowerCase(), address: originOf(context.sitesBase, name) };
   const found = await context.sitesFeed.siteOfHost(name);
@@ -290,7 +289,7 @@ async function* eventStream(
   }
 }
 
-/** A host that does not check logins would show a site with one to everybody, so for that host the site is gone. */
+/** A host that does not check logins would show a site with one to everybody, so such a host gets the event that the site is gone. */
 const withoutLogins = (event: SitesFeedEvent): SitesFeedEvent =>
   event.event === 'site' && event.data.login !== undefined ? { event: 'gone', data: { site: event.data.site } } : event;
 

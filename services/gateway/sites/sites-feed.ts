@@ -21,7 +21,7 @@ export type SitesFeed = {
 };
 
 const knownWithinMs = 6_000;
-/** A connection that is further behind than this ends. Its host begins again with all sites. */
+/** Number of waiting events above which a connection is closed. Its host reconnects and reads all sites again. */
 const mostBehind = 10_000;
 
 type Sites = ReadonlyMap<string, ServedSite>;
@@ -137,7 +137,7 @@ export function sitesFeed(
       return known.get(siteKey(organization, domain))?.get(`${organization}/${domain}`);
     },
     onChange(key, listener) {
-      // While the sites are not known, nothing is told. Callers read the site now and then.
+      // Listeners are not called while the sites are unknown. Callers also read the site at intervals.
       void ready().catch(() => {});
       const ofKey = listeners.get(key) ?? new Set();
       listeners.set(key, ofKey.add(listener));

@@ -148,7 +148,7 @@ test('the first site that claims a host name has it, and a released one is free 
   expect((await open({ name: 'docs' })).json()).toMatchObject({ code: 'in_use' });
 });
 
-test('readers are led back to an earlier deployment, and another organization sees and changes nothing', async () => {
+test('a rollback shows an earlier deployment, and another organization sees and changes nothing', async () => {
   const globex = await createOrganization(gateway, 'Globex');
   await open();
   for (const each of [1, 2]) await deployed(each);
@@ -266,7 +266,7 @@ test('the deployments of a site as a stream: all of them, then each that is new 
     'deployments: 1 live',
     'deployment: 1 replaced',
     'deployment: 2 live',
-    // Nobody can be led back to a deployment of a closed site.
+    // A closed site cannot be rolled back.
     'deployment: 1 replaced',
     'deployment: 2 ended',
   ]);

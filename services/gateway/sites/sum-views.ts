@@ -7,7 +7,7 @@ export type ViewedDay = { day: string; document: SiteViewsDocument };
 /** Number of names whose sums are kept. With twice as many, those with the lowest sums are left out. */
 const mostNames = 20_000;
 
-/** Sums by name. The limit keeps a year of other names each day from filling the memory. */
+/** Sums by name. The limit bounds the memory even if each day of a year has other names. */
 function sumsByName() {
   let sums = new Map<string, [number, number]>();
   const sorted = () => [...sums].sort(([a, [one]], [b, [other]]) => other - one || (a < b ? -1 : 1));

@@ -86,7 +86,7 @@ export const openSiteBodySchema = z
     assistant: z.boolean().optional(),
     /** Assistant key that pages show, and with which they ask the platform directly instead of their host. */
     assistantKey: z.string().max(100).optional(),
-    /** The login that readers need. Absent: as it was; a new site has none. */
+    /** The login that readers need. Absent: unchanged; a new site has none. */
     login: wantedLoginSchema.optional(),
     /** True: page views and searches of the live site are counted, without cookies and addresses. */
     counts: z.boolean().default(true),
