@@ -65,7 +65,7 @@ if (args[0] === 'check') {
   await runSteps([[...checks(incremental), structure, vitest(name, changed, false)]]);
 } else if (args.length > 0) await runSteps([[vitest('tests', args)]]);
 else {
-  const overServers = vitest('tests over real servers', ['--project', 'it']);
+  const overServers = vitest('tests over real servers', ['--project', 'it', '--project', 'alone']);
   await runSteps([[...checks(), vitest('unit tests', unitTests)], [overServers]]);
 }
 

@@ -20,7 +20,7 @@ export default defineConfig({
   test: {
     root,
     include: tests,
-    exclude: ['**/*.it.test.ts', '**/node_modules/**'],
+    exclude: ['**/*.{it,alone}.test.ts', '**/node_modules/**'],
     sequence: { sequencer: QuickestFirst },
     env: { BINDERY_LOG_LEVEL: 'error' },
     testTimeout: 120_000,

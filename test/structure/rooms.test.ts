@@ -101,12 +101,12 @@ test(`a folder of shared/ has ${leastLines} lines or more, and sub-folders from 
   expect(wrong).toEqual([]);
 });
 
-test('a unit test replaces no module: files share processes, in which one may be loaded already', () => {
-  const unit = [...sourceFiles()].filter(
-    ([file]) => /\.test\.(ts|mjs)$/.test(file) && !/\.it\.test\.|^test\/slow\//.test(file),
+test('a test replaces no module unless its file has a process of its own: in a shared process the module may be loaded already', () => {
+  const sharing = [...sourceFiles()].filter(
+    ([file]) => /\.test\.(ts|mjs)$/.test(file) && !/\.alone\.test\.|^test\/slow\//.test(file),
   );
   expect(
-    unit.filter(([, source]) => source.includes('vi.mock(')).map(([file]) => file),
-    'give the code what it needs as an argument, such as an adapter of test/support',
+    sharing.filter(([, source]) => source.includes('vi.mock(')).map(([file]) => file),
+    'give the code what it needs as an argument, such as an adapter of test/support, or name the file *.alone.test.ts',
   ).toEqual([]);
 });
