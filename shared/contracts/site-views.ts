@@ -29,8 +29,8 @@ const countedQuery = z
   .regex(/^[^\u0000-\u001f\u007f]+$/, 'must be one line');
 
 /**
- * The page views and searches of one day (UTC) of a site. The lists have the most frequent entries; sums count all. Paths and referrers are counted apart,
- * so nothing says which page a reader of another site came to.
+ * The page views and searches of one day (UTC) of a site. The lists have the most frequent entries; sums count all. Paths and referrers are counted
+ * separately, so the record does not reveal which page a reader from another site opened.
  */
 export const countedDaySchema = z.strictObject({
   day: z.iso.date(),
@@ -93,8 +93,8 @@ export const siteViewsKey = (organization: string, domain: string, day: string):
 export const dayOfViewsKey = (key: string): string => key.split('.')[2] ?? '';
 
 /**
- * A query as it is counted: one line in lower case without spaces around it, cut to 80 characters. Words that may name a person or open something, such as
- * addresses, long numbers and keys, are replaced by `…`. Undefined if nothing is left. Pure.
+ * A query as it is counted: one line in lower case without spaces around it, cut to 80 characters. Words that may name a person or grant access, such
+ * as addresses, long numbers and keys, are replaced by `…`. Undefined if nothing is left. Pure.
  */
 export function countedQueryOf(text: string): string | undefined {
   const words = text

@@ -75,7 +75,7 @@ export const arrivedFilesKey = (domain: Domain, hash: string): string => `${arri
 
 export const deploymentTypes = ['cloud', 'client-hosted', 'air-gapped'] as const;
 
-/** Features of the pages in addition to reading. */
+/** Interactive features of the pages. */
 export const siteFeatures = {
   /** `server`: sends requests to the platform. `bundle`: searches the index in the bundle, which needs no server. */
   search: z.enum(['server', 'bundle', 'off']),
@@ -136,7 +136,7 @@ export const exportPlanSchema = z.object({
   organization: organizationId,
   domain: domainSlug,
   contentVersion,
-  /** Shown in the manifest only. */
+  /** Label of the content, shown only in the manifest. */
   label: z.string().optional(),
   rendererVersion,
   ...renderOptions,

@@ -137,7 +137,7 @@ async function closingDigest(objectStore: ObjectStore, organization: string, pla
   return plan === undefined || digest === undefined ? undefined : { closingKey: plan.closingKey, digest };
 }
 
-/** The report of an archive whose manifest has that digest. Undefined if it has none, or another one. */
+/** The report of an archive, if its manifest has the given digest; undefined otherwise. */
 async function reportIn(
   packed: Readable,
   manifestSha256: string,
@@ -171,7 +171,7 @@ async function isProof(manifest: Readable, sha256: string, listed: string): Prom
   return isListed && digest.digest('hex') === sha256;
 }
 
-/** A closing segment that is gone, damaged or that of another export is no error, because the bundle has the same report. */
+/** A closing segment that is missing, damaged or of another export is no error, because the bundle has the same report. */
 function unlessUnusable(error: unknown): undefined {
   const isUnusable =
     error instanceof SegmentDamaged || error instanceof ArchiveRefused || error instanceof DamagedObject;

@@ -93,7 +93,7 @@ export class ApiError extends Error {
   override name = 'ApiError';
   readonly code: ErrorCode;
   readonly fields: FieldProblem[] | undefined;
-  /** Seconds, for `Retry-After`. */
+  /** Value of the header `Retry-After`, in seconds. */
   readonly retryAfterSeconds: number | undefined;
 
   /** `sentence` replaces the sentence of the table with a more specific one. */

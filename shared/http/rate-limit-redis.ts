@@ -177,7 +177,7 @@ export function redisClient({ url, username, password, authorities }: RedisAddre
 function circuitTo(redis: Redis, count: () => Promise<unknown>, logger: Logger) {
   const closed = new AbortController();
   let problem: string | undefined;
-  /** More specific than the error of a command, `Connection is closed.` */
+  /** Last error of the connection, which is more specific than the error of a command, `Connection is closed.` */
   let connectionError: string | undefined;
   redis.on('error', (error: Error) => {
     connectionError = error.message;

@@ -90,7 +90,7 @@ describe('a body', () => {
     });
     const client = await open('PUT /delayed HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n');
     client.socket.write(sent);
-    // By then another one, whose time began later, has ended.
+    // A request that is read at once, and whose deadline began later, has ended meanwhile.
     const other = await open(put);
     other.trickle();
     expect(await other.ended()).toMatch(timedOut);

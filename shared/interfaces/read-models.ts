@@ -197,6 +197,7 @@ export const generations = ['blue', 'green'] as const;
 
 export type Generation = (typeof generations)[number];
 
+/** The generation that is not the given one. */
 export const otherGeneration = (generation: Generation): Generation => (generation === 'blue' ? 'green' : 'blue');
 
 /** Name of a bucket or consumer in a generation: the blue one has the plain name. */

@@ -32,7 +32,10 @@ const longestSessionMs = 720 * 3_600_000;
  */
 const clockRoomMs = 48 * 3_600_000;
 
-/** Starts a session. `group`: the sessions that can end together; undefined if all sessions are one group. Letters, digits, `_` and `-`. */
+/**
+ * Starts a session. `group`: the sessions that can end together; undefined if all sessions are one group. Its characters are letters, digits, `_` and
+ * `-`.
+ */
 export function newSession(reader: string, seconds: number, now: number = Date.now(), group?: string): ReaderSession {
   const session = { reader, id: randomBytes(16).toString('hex'), from: String(now) };
   return {
@@ -140,7 +143,7 @@ export function endedSessions(store: EndedSessionStore, logger: Logger, now: () 
       if (hasEnded(session)) return 'ended';
       return since(readAt) < lookEveryMs ? 'lasts' : undefined;
     },
-    /** Never rejects. */
+    /** State of a session, read from the store if the cached names are too old. Never rejects. */
     async stateOf(session: ReaderSession): Promise<SessionState> {
       if (since(triedAt) >= lookEveryMs)
         looking ??= look().finally(() => {

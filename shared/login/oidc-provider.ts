@@ -35,7 +35,7 @@ export function oidcProvider(settings: ProviderSettings, logger: Logger) {
       return to.href;
     },
 
-    /** The reader who returns from the provider at the address `back`. Rejects if the provider cannot be reached at all. */
+    /** Completes a login: the reader whom the provider redirected to `back`. Rejects if the provider cannot be reached. */
     async readerAt(back: URL, { verifier, nonce }: Attempt, state: string): Promise<Reader | FailedLogin> {
       const configuration = await configured();
       try {

@@ -10,10 +10,12 @@ import { problemText } from './problem-text.ts';
  */
 export type Setting<T> = { env: string; schema: z.ZodType<T>; description: string; secret: boolean };
 
+/** A setting that may be printed. `description` completes the sentence "<variable> is not set: …". */
 export function setting<T>(env: string, schema: z.ZodType<T>, description: string): Setting<T> {
   return { env, schema, description, secret: false };
 }
 
+/** A setting that is never printed, and may also come from a file: see `secretIn`. */
 export function secretSetting<T>(env: string, schema: z.ZodType<T>, description: string): Setting<T> {
   return { env, schema, description, secret: true };
 }

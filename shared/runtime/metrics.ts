@@ -52,6 +52,7 @@ function processMetrics(): Registry {
   return ofProcess;
 }
 
+/** The metrics of one service, each with the label `service`. */
 export function serviceMetrics(service: string): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ service });

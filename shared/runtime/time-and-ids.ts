@@ -39,6 +39,7 @@ const poolBytes = 4_096;
 /** Bytes from this value on are skipped, because they would favour some digits. */
 const firstUnfair = 256 - (256 % alphabet.length);
 
+/** Random base62 digits from the system's generator, for ids and secrets. */
 export function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {

@@ -61,6 +61,7 @@ export const ownAttributes = (attributes: Attributes): Attributes =>
 
 const kinds = { server: SpanKind.SERVER, consumer: SpanKind.CONSUMER };
 
+/** The spans of one service, which are sent only after `collectTraces`. */
 export function tracingOf(service: string): Tracing {
   const tracer = trace.getTracer(`bindery.${service}`);
   const begin = (name: string, { parent, kind, attributes, startedAt }: SpanOptions): OtelSpan =>

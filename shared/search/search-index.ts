@@ -123,7 +123,7 @@ type FilterValues = { versions: string[]; languages: string[]; tags: string[] };
 /** `open`: values of pages without groups, which are visible to everyone. */
 export type SearchFacets = FilterValues & { open: FilterValues };
 
-/** A piece of one page that can be found and quoted: one section or a part of it. Visible text only. */
+/** A piece of one page that can be found and quoted: one section or a part of it, with its visible text only. */
 type Passage = {
   /** Page path in URLs (`guides/x`); the start page is `index`. */
   path: string;

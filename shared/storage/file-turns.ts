@@ -19,6 +19,7 @@ let waitedFor: Promise<void> | undefined;
  */
 export const isTurnOver = (): boolean => performance.now() - turnBegan >= turnMs;
 
+/** Resolves when the event loop has had its turn. */
 export const nextTurn = (): Promise<void> => (waitedFor ??= begunTurn());
 
 async function begunTurn(): Promise<void> {

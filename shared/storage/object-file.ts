@@ -66,8 +66,8 @@ export async function readObjectFile(path: string): Promise<Buffer> {
 }
 
 /**
- * `stream` and `bytes` return the bytes from `start` up to `end` (not included), and one of them may be called, once. A caller that does not need them
- * has to close the object.
+ * `stream` and `bytes` return the bytes from `start` up to `end` (not included), and only one of the two may be called, once. A caller that does not
+ * need them has to close the object.
  */
 export type OpenObject = StoredObject & {
   stream(start: number, end: number): Readable;

@@ -31,8 +31,9 @@ export type ObjectStore = {
   get(key: string, options?: StreamOptions): Promise<Uint8Array | undefined>;
   /** Streams an object, or a range of it; undefined when there is no such object. The stream fails when the object is cut while it is read. */
   getStream(key: string, options?: StreamOptions): Promise<Readable | undefined>;
+  /** Size, time and metadata of an object; undefined when there is no such object. */
   head(key: string, options?: ReadOptions): Promise<ObjectHead | undefined>;
-  /** Keys in no particular order. */
+  /** Lists the objects whose keys begin with `prefix`, in no particular order. */
   list(prefix: string, options?: ReadOptions): AsyncIterable<ObjectEntry>;
   /** Removes an object. It succeeds also when there is no such object. */
   remove(key: string, options?: ReadOptions): Promise<void>;
@@ -107,6 +108,7 @@ export type ObjectHead = {
   version?: string;
 };
 
+/** One object of a listing. `modifiedAt` is by the store's clock. */
 export type ObjectEntry = { key: string; sizeBytes: number; modifiedAt: Date };
 
 type PresignOptions = {

@@ -32,7 +32,7 @@ export function followStoreClock(client: S3Client, clock: Clock): { aheadSeconds
       async (args: A) => {
         const askedAtMs = clock.now().getTime();
         const result = await next(args);
-        // A refusal has a date, too: the middleware before this one makes an error of it.
+        // A refusal has a date, too: the middleware before this one converts it to an error.
         const { headers } = result.response as { headers?: Record<string, string> };
         skewMs = skewOf(headers?.['date'], askedAtMs, clock.now().getTime()) ?? skewMs;
         return result;

@@ -96,7 +96,7 @@ describeWithServers(['chromium'], 'islands in Chromium', () => {
     await first.locator('.island-live').waitFor();
     await first.getByRole('button', { name: 'Add' }).click();
     expect(await first.locator('.count').textContent()).toBe('4');
-    // Its children still work.
+    // The tabs inside the island still work.
     await first.getByRole('tab', { name: 'yarn' }).click();
     expect(await first.getByText('yarn it').isVisible()).toBe(true);
     expect(await first.locator('strong').textContent()).toBe('marks');

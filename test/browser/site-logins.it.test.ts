@@ -104,7 +104,7 @@ describeWithServers(
         'one.localhost',
         true,
       ]);
-      // The provider knows ada already, and the rules of the other sites decide.
+      // Ada is still logged in at the provider, so only the rules of each site decide.
       await page.goto(at('two'));
       await page.getByText('your account may not read this site').waitFor();
       await page.goto(at('three'));

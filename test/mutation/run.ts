@@ -50,7 +50,7 @@ function isWanted(file: string): boolean {
   return wanted.length === 0 || folders.some((path) => file === path || file.startsWith(`${path}/`));
 }
 
-/** The score of these files, or undefined if Stryker failed. It prints the reason itself. */
+/** The score of these files; undefined if Stryker failed, which prints the reason. */
 function mutate({ name, tests }: Area, files: string[]): Score | undefined {
   process.stdout.write(`${name}: ${files.length} files\n`);
   const config = join(folder, 'stryker.json');

@@ -26,7 +26,7 @@ const pages = (kind: string): SearchPage[] =>
     })),
   }));
 
-/** More text than one bulk request holds. */
+/** Pages with more text than one bulk request holds. */
 const largePages = pages('large').map((page) => ({
   ...page,
   passages: [{ anchor: '', heading: '', text: 'large '.repeat(5_000) }],

@@ -83,7 +83,7 @@ describeWithServers(['nats-server'], 'the index of active jobs was deleted by ha
     // Without tasks, no worker reports on the job: a report would put the job back into the index.
     await (await harness.bus.admin()).streams.purge('TASKS');
     await harness.bus.provision();
-    // The purged tasks are handed out again as soon as they count as lost.
+    // The purged tasks are redispatched as soon as they count as lost.
     leader = await leadingOrchestrator(harness, { taskLostAfterMs: 2_000 });
     await expect.poll(indexed).toEqual([jobId]);
     await startWorkers();

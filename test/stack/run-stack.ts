@@ -20,7 +20,7 @@ type Site = { organization: string; domain: string; admin: ApiClient; reader: Ap
 
 /**
  * Starts the production set and lets it do its work on each project: publish, export, download from the S3 server, search on Elasticsearch. Then it
- * uses up a limit that Redis counts. At last it exports `lastProject` while one NATS node, Redis, the S3 server and Elasticsearch are killed and
+ * uses up a limit that Redis counts. Finally it exports `lastProject` while one NATS node, Redis, the S3 server and Elasticsearch are killed and
  * brought back, one after the other. Rejects at the first failed check, after stopping everything.
  */
 export async function runStack(projects: readonly StackProject[], lastProject: StackProject, say: Say): Promise<void> {

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 
 /**
  * Problems of a page that axe rates serious or critical, one sentence each, with at most three places for each rule. Style sheets are not fetched
- * again, because a page in a folder may not do so.
+ * again, because a page that was opened from a folder may not fetch files.
  */
 export async function findBarriers(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);

@@ -10,7 +10,7 @@ export type InstalledVersion = {
   domain: string;
   admin: ApiClient;
   reader: ApiClient;
-  /** Everything that it has written to its terminal. */
+  /** Output of the installation so far. */
   said(): string;
   /** Stops it as Ctrl-C does. */
   stop(): Promise<void>;

@@ -17,7 +17,7 @@ export function listAllFiles(folder: string): void {
   writeFileSync(manifest, JSON.stringify({ ...(JSON.parse(readFileSync(manifest, 'utf8')) as object), files }));
 }
 
-/** The bundle of a site whose files are in the folder. Its manifest is replaced by one with all of them. */
+/** The bundle of a site whose files are in the folder. Its manifest is replaced by one that lists all files. */
 export async function packedFolder(folder: string): Promise<Buffer<ArrayBuffer>> {
   listAllFiles(folder);
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })

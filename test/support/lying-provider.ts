@@ -13,7 +13,7 @@ export const jsonAnswer = (value: unknown): ProviderAnswer => {
   return (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(text);
 };
 
-/** An answer that goes on until the client leaves. */
+/** An answer that never ends, until the client disconnects. */
 export const endlessAnswer =
   (type = 'application/json'): ProviderAnswer =>
   (response) => {

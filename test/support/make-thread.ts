@@ -26,7 +26,7 @@ export function threadWriter(log: Pick<EventLog<ThreadCommit>, 'append'>, organi
   }
 
   return {
-    /** A question, and its answer at the same time. */
+    /** Appends a question and its answer, both at the given time. */
     async answered(
       threadId: string,
       time: string,

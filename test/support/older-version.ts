@@ -20,8 +20,8 @@ const firstReader = 'e683fe02';
 export type OlderService = { url: string; pid: number; stop(): Promise<void> };
 
 /**
- * The program before the last change of the events of an export, or the first one that reads all events of today if that is later: its own code, run
- * from a separate folder.
+ * An older program with its own code, run from a separate folder: the one before the last change of an export's events, or if later, the first one
+ * that reads all current events.
  */
 export type OlderVersion = {
   commit: string;

@@ -7,7 +7,7 @@ import { packSegment, segmentWriter } from '#shared/export/bundle/segment-writer
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { bytesOfParts } from '#shared/storage/object-store.ts';
 
-/** A bundle that is made of pieces as those of the platform. */
+/** A bundle that is made of pieces, like a bundle of the platform. */
 export type PiecedBundle = { bundle: Buffer; pieces: readonly [number, string][]; manifestSha256: string };
 
 const filesOfSegment = 4;

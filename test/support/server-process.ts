@@ -12,7 +12,7 @@ export type ServerCommand = {
   cwd?: string;
   /** User and group of the process; only root may set them. */
   userId?: number;
-  /** Receives everything that it writes to its output and error output. */
+  /** Receives the standard output and standard error of the process. */
   onOutput?: (text: string) => void;
 };
 

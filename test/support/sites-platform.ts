@@ -34,7 +34,7 @@ const heartbeatMs = 200;
 /** A question of a reader, as the platform got it. */
 type Question = { path: string; headers: IncomingHttpHeaders; body: unknown };
 
-/** Handler that a test puts before that of the platform. */
+/** Handler of a test, which runs before that of the platform. */
 type LinkAnswer = (served: ServedSite, response: ServerResponse) => 'answered' | undefined;
 
 /**
@@ -44,7 +44,7 @@ type LinkAnswer = (served: ServedSite, response: ServerResponse) => 'answered' |
 export async function sitesPlatform() {
   const sites = new Map<string, ServedSite>();
   const bundles = new Map<string, Buffer>();
-  /** The lists of pieces, and the SHA-256s of the manifests, by that of the bundle. */
+  /** The lists of pieces, and the SHA-256s of the manifests, by the SHA-256 of the bundle. */
   const pieceLists = new Map<string, { list: string; manifestSha256: string }>();
   let sentBytes = 0;
   const feeds = new Set<ServerResponse>();
@@ -69,7 +69,7 @@ export async function sitesPlatform() {
     views: undefined as number | undefined,
     /** False: no comments are sent, and new connections get no events. */
     isSilent: false,
-    /** True: a platform of an earlier version, which knows no logins. */
+    /** True: a platform of an earlier version, without logins of sites. */
     isOlder: false,
   };
   const send = (to: ServerResponse, event: string, data: object): void =>

@@ -16,7 +16,7 @@ const event = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
 export const contentEventSchema = z.discriminatedUnion('type', [
   event('ContentPublished', {
     label: contentLabel.optional(),
-    /** True if the version only gets the label, and another one stays the latest. */
+    /** True if the version only gets the label, and the latest version stays the same. */
     labelOnly: z.literal(true).optional(),
     pageCount: z.int(),
     fileCount: z.int(),
@@ -45,7 +45,7 @@ const mostEnded = 500;
 export const contentStateSchema = z.object({
   organization: organizationId,
   domain: domainSlug,
-  /** Newest last, at most 500. */
+  /** Content versions, newest last; at most 500. */
   versions: z.array(z.object({ contentVersion, publishedAt: timestamp, pageCount: z.int(), indexed: z.boolean() })),
   /** Label → content version; at most 250. */
   labels: z.record(z.string(), contentVersion),

@@ -8,7 +8,7 @@ import { type ContentEvent, type ContentState, mostLabels, mostVersions } from '
  */
 
 /**
- * Publishing the same files again changes nothing unless another version is the latest, or the label is elsewhere. If the domain then has
+ * Publishing the same files again changes nothing unless another version is the latest, or the label names another version. If the domain then has
  * too many versions, the oldest unused ones end. Throws `too_many_labels` for a new label beyond the limit.
  */
 export function publishContent(
@@ -64,12 +64,14 @@ export function removeLabel(
   return [{ type: 'LabelRemoved', version: 1, data: { organization, domain, contentVersion, label } }];
 }
 
+/** Makes a version the latest one; no event if it is that already. Throws `not_found` for an unknown version. */
 export function promoteContent(state: ContentState | undefined, identity: ContentId): ContentEvent[] {
   if (!isKnown(state, identity.contentVersion)) throw noSuchContent(identity);
   if (state?.latest === identity.contentVersion) return [];
   return [{ type: 'ContentPromoted', version: 1, data: identity }];
 }
 
+/** Deletes a version, also one that has ended. Throws `not_found` for an unknown version, and `in_use` for the latest or a labelled one. */
 export function deleteContent(state: ContentState | undefined, identity: ContentId): ContentEvent[] {
   const { contentVersion } = identity;
   if (!isKnown(state, contentVersion) && !hasEnded(state, contentVersion)) throw noSuchContent(identity);
@@ -89,6 +91,7 @@ export function deleteContent(state: ContentState | undefined, identity: Content
   return [{ type: 'ContentDeleted', version: 1, data: identity }];
 }
 
+/** True if the domain has this content version, and it has not ended. */
 export function isKnown(state: ContentState | undefined, contentVersion: string): boolean {
   return state?.versions.some((version) => version.contentVersion === contentVersion) ?? false;
 }

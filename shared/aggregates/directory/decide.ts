@@ -18,6 +18,7 @@ const mostUserTokenKeys = 100;
  */
 const mostStateBytes = 400_000;
 
+/** Creates an organization with its first admin key. Throws `in_use` if it exists already. */
 export function createOrganization(
   state: DirectoryState | undefined,
   organization: string,
@@ -31,6 +32,7 @@ export function createOrganization(
   ];
 }
 
+/** Changes name or plan; absent fields stay unchanged. Throws `not_found` for an unknown organization. */
 export function changeOrganization(
   state: DirectoryState | undefined,
   body: { [Field in 'name' | 'plan']?: DirectoryState[Field] | undefined },
@@ -41,6 +43,7 @@ export function changeOrganization(
   return [{ type: 'OrganizationChanged', version: 1, data: { organization, ...changed } }];
 }
 
+/** Adds a domain. Throws `not_found` for an unknown organization, and `in_use` for a taken name or beyond the limits of domains, keys or state. */
 export function addDomain(
   state: DirectoryState | undefined,
   { time }: Pick<EventMetadata, 'time'>,
@@ -127,6 +130,7 @@ export function revokeDescendants(state: DirectoryState | undefined, descendants
   return descendants.map(({ id }) => ({ type: 'ApiKeyRevoked', version: 1, data: { organization, keyId: id } }));
 }
 
+/** Revokes a key; no event if it is revoked already. Throws `not_found` for an unknown key. */
 export function revokeApiKey(state: DirectoryState | undefined, keyId: string): DirectoryEvent[] {
   const { organization, keys } = existing(state);
   const key = keys.find(({ id }) => id === keyId);

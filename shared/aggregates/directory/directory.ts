@@ -93,7 +93,7 @@ export const directoryEventSchema = z.discriminatedUnion('type', [
   /** The old key stays valid until `oldExpiresAt`. */
   event('ApiKeyRotated', { oldKeyId: z.string(), oldExpiresAt: timestamp, key: apiKeySchema }),
   event('ApiKeyRevoked', { keyId: z.string() }),
-  /** Keys that had ended leave the state to make room. They are refused for good. `endedAt`: their expiry or revocation, the earlier of the two. */
+  /** Keys that had ended leave the state to make room. They are refused permanently. `endedAt`: their expiry or revocation, the earlier of the two. */
   event('ApiKeysForgotten', {
     keys: z.array(z.object({ id: z.string(), sha256: sha256Hex, endedAt: timestamp })).min(1),
   }),

@@ -3,7 +3,7 @@
  * characters.
  */
 
-/** The set of these numbers. */
+/** The bitmap of these chunk numbers. */
 export function bitmapOf(chunks: readonly number[]): string {
   const last = chunks.reduce((most, chunk) => Math.max(most, chunk), -1);
   const bytes = Buffer.alloc((last >> 3) + 1);
@@ -15,6 +15,7 @@ export function hasChunk(bitmap: string, chunk: number): boolean {
   return isSet(Buffer.from(bitmap, 'base64'), chunk);
 }
 
+/** The set with one more chunk. `chunkCount`: number of chunks in the plan, which decides the length of the bitmap. */
 export function withChunk(bitmap: string, chunk: number, chunkCount: number): string {
   const bytes = Buffer.alloc(Math.ceil(chunkCount / 8));
   Buffer.from(bitmap, 'base64').copy(bytes);
@@ -22,7 +23,7 @@ export function withChunk(bitmap: string, chunk: number, chunkCount: number): st
   return bytes.toString('base64');
 }
 
-/** The union of two sets. */
+/** The union of two bitmaps. */
 export function withChunks(bitmap: string, others: string, chunkCount: number): string {
   const bytes = Buffer.alloc(Math.ceil(chunkCount / 8));
   Buffer.from(bitmap, 'base64').copy(bytes);

@@ -55,8 +55,8 @@ export function closeSite(state: SiteState | undefined, site: SiteId): SiteEvent
 }
 
 /**
- * Deploys what a site should show after the domain's content changed, and ends previews whose label is gone or was not published for 30
- * days. Repeating it with the same content changes nothing.
+ * Requests the deployments that follow from a change of the domain's content, and ends previews whose label is gone or was not published for 30 days.
+ * Repeating it with the same content changes nothing.
  */
 export function followContent(state: SiteState | undefined, content: FollowedContent, now: Date): SiteEvent[] {
   if (state?.isOpen !== true) return [];

@@ -140,7 +140,7 @@ const groupBesidePages = (more: object): Example =>
   nav({ groups: [{ group: 'G', ...more }, ...besides.groups] }, besides);
 
 type Division = 'tab' | 'anchor' | 'dropdown' | 'product' | 'version' | 'language';
-/** Two divisions with a page each. `first` and `second`: further keys of them. */
+/** Two divisions with a page each. `first` and `second`: further keys of the divisions. */
 const two = (kind: Division, first: object = {}, second: object = {}): object => {
   const [one, other] = kind === 'language' ? ['en', 'de'] : ['One', 'Two'];
   return {

@@ -8,7 +8,7 @@ export type WrittenIcon = { name: string; type?: string | undefined };
 
 export type FoundIcon = {
   drawing: Drawing;
-  /** The name of the icon that is shown because no library has the one that was asked for. */
+  /** The name of the icon that is shown in place of a name that no library has. */
   instead?: string;
 };
 

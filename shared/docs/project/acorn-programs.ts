@@ -54,6 +54,7 @@ export function spreadProgram(text: string, start: Point | undefined): Program {
   return program;
 }
 
+/** Parses imports and exports. Throws `SyntaxError` for any other statement. */
 export function moduleProgram(text: string, start: Point | undefined): Program {
   const program = parserAt(text, start).parse();
   const other = program.body.find(({ type }) => !/^(Import|Export)/.test(type));

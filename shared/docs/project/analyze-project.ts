@@ -16,7 +16,7 @@ export type AnalyzeRequest = {
   /** Asks for the packed readings of the files. `known`: those of an earlier version of the project. */
   readings?: { known?: Uint8Array | undefined; readerVersion: string } | undefined;
 };
-/** Question of the child: files and how many bytes of each it wants. */
+/** Question of the child: files, and the number of bytes that it needs of each. */
 export type FileQuestion = { path: string; maxBytes: number }[];
 /** Answers in the order of the question. `failed` is the reason why a file cannot be read. */
 export type FileAnswer = (Uint8Array | { failed: string })[];

@@ -9,7 +9,7 @@ declare module 'micromark-util-types' {
 }
 
 type Label = { index: number; token: Token };
-/** The open bracket that was found last, by text. */
+/** Cache of the open bracket that was found last, by text. */
 const labels = new WeakMap<TokenizeContext, Label>();
 
 function withCachedLabels(extension: Extension): Extension {

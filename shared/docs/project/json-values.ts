@@ -45,6 +45,7 @@ export function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 }
 
+/** The value if it is an object, otherwise an empty object. */
 export function objectOf(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
@@ -53,15 +54,18 @@ export function objectOf(value: JsonValue | undefined): JsonObject {
 export const ownValue = (object: JsonObject, key: string): JsonValue | undefined =>
   Object.hasOwn(object, key) ? object[key] : undefined;
 
+/** The items of a list; any other value counts as a list of one item, and a missing or null one as an empty list. */
 export function listOf(value: JsonValue | undefined): JsonValue[] {
   if (Array.isArray(value)) return value;
   return value === undefined || value === null ? [] : [value];
 }
 
+/** The items of a list, or the one value, that are objects. */
 export function objectsOf(value: JsonValue | undefined): JsonObject[] {
   return listOf(value).filter((item) => isJsonObject(item));
 }
 
+/** The items of a list, or the one value, that are texts, numbers or booleans, as texts. */
 export function textsOf(value: JsonValue | undefined): string[] {
   return listOf(value).flatMap((item) => textOf(item) ?? []);
 }

@@ -10,7 +10,7 @@ export type Frontmatter = {
    * first 64 KB, which are also in `body`.
    */
   raw: string;
-  /** The block exists but could not be read: `data` holds at most title and description. */
+  /** True if the block exists but could not be read; `data` then holds at most title and description. */
   broken: boolean;
   /** True if it names groups, or seems to, and they cannot be read. Then the page must not be open to everyone. */
   groupsUnreadable: boolean;

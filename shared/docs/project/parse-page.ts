@@ -21,7 +21,7 @@ export type ParseOptions = {
 };
 
 export type ParsedPage = {
-  /** Values by the YAML core schema, without dangerous keys. */
+  /** The parsed frontmatter: values by the YAML core schema, without dangerous keys. */
   frontmatter: JsonObject;
   /**
    * Markdown tree with GFM and MDX nodes (`mdxJsxFlowElement`, `mdxFlowExpression`, `mdxjsEsm`, …; expressions and imports have their ESTree in

@@ -17,7 +17,7 @@ const readingSchemas = {
     frontmatter: z.record(z.string(), anyJson),
     leadingTitle: z.string().optional(),
     groupsUnreadable: z.boolean(),
-    /** Specifiers as written. */
+    /** Specifiers of the imports, as written. */
     imports: texts,
     snippetFiles: texts,
     linkTargets: texts,

@@ -51,7 +51,7 @@ function unclosedTags(text: string): number {
   return open.values().reduce((sum, count) => sum + count, 0);
 }
 
-/** micromark's reading of one line. */
+/** Parses one line with micromark. */
 type ReadLine = (line: string) => Root;
 
 function mdxTree(text: string, math: boolean, readLine: ReadLine): Root | undefined {
@@ -170,7 +170,7 @@ const maxDepth = 500;
 const phrasing = new Set(['text', 'emphasis', 'strong', 'delete', 'link', 'linkReference', 'mdxJsxTextElement']);
 
 /**
- * Matches stars or underscores beside a character of these languages where CommonMark and the rule for these languages may differ: between one and
+ * Matches stars or underscores where CommonMark and the rule for Chinese, Japanese and Korean may differ: between a character of these languages and
  * punctuation, and beside punctuation of these languages. satteri does not have that rule.
  */
 const cjk = String.raw`[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\u3000-\u303f\u30fb\u30fc\uff00-\uffef]`;
@@ -182,7 +182,7 @@ const besideCjk = (marker: '*' | '_'): string => {
 };
 const cjkEmphasis = new RegExp(`${besideCjk('*')}|${besideCjk('_')}`, 'v');
 const cjkUnderscores = new RegExp(besideCjk('_'), 'v');
-/** Quick check that a page has none of these characters. */
+/** Fast check: a page that does not match has no characters of these languages. */
 const cjkCharacter = /[\u1100-\uffff]/;
 
 /**

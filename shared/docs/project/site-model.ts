@@ -163,7 +163,7 @@ export const siteModelSchema = z.object({
   contentVersion,
   settings: siteSettingsSchema,
   navigation: z.array(navigationNodeSchema),
-  /** Sorted by path. */
+  /** All pages, sorted by path. */
   pages: z.array(pageEntrySchema),
   /**
    * MDX, Markdown and JSX files that other files import, with their direct imports and own link targets. Those of earlier versions have all imports, and no

@@ -64,6 +64,7 @@ export function brokenMdxLimit(lines: readonly string[], fenced: readonly boolea
   return expressionNesting(lines, fenced) ?? elementNesting(lines, fenced);
 }
 
+/** The broken limit of a source of this size; undefined if it is within the limit. */
 export function sourceTooLarge(sizeBytes: number): BrokenLimit | undefined {
   if (sizeBytes <= maxSourceBytes) return undefined;
   return {
@@ -278,6 +279,7 @@ export function setAsideLongLines(lines: string[], fenced: readonly boolean[]): 
   return setAside;
 }
 
+/** Puts the lines of `setAsideLongLines` back into the texts of a tree. The tree is changed. */
 export function bringBackLines(tree: Root, setAside: SetAsideLines): Root {
   if (setAside.size === 0) return tree;
   const stack: unknown[] = [tree];

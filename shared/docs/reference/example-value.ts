@@ -13,6 +13,7 @@ export type ExampleSettings = {
   defaults?: 'required' | 'all';
 };
 
+/** Reads `api.examples` of docs.json. `api` is its setting `api`. */
 export function exampleSettings(api: SiteSettings['api']): ExampleSettings {
   const { languages, autogenerate, defaults } = objectOf(objectOf(api)['examples']);
   const names = textsOf(languages);

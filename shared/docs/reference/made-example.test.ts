@@ -255,7 +255,7 @@ describe('an example of options that allow the same objects', () => {
     };
     const document = slicedAnswer(answer, schemas);
     const whole = [shapeOf(document, { $ref: '#/components/schemas/Either' }).variants];
-    // Guards the test: the schema is one of those that are cut.
+    // Precondition of the test: the slice cuts this schema.
     expect(whole).toEqual([[]]);
     const { value, isAmbiguous } = found(document, answer);
     expect(value).toMatchObject({ outer: { either: { error: 'EMPTY' } } });
@@ -296,7 +296,7 @@ test('an example of a schema whose content a slice left out is its least value',
   };
   const document = slicedAnswer(answer, schemas);
   const author = shapeOf(document, { $ref: '#/components/schemas/Author' });
-  // Guards the test: the schema is one of those that are cut.
+  // Precondition of the test: the slice cuts this schema.
   expect(author.properties).toEqual([]);
   const example = madeExample(document, answer, 'response', { defaults: 'required' });
   expect(example).toEqual({

@@ -299,7 +299,7 @@ function typesOf(schema: JsonObject): string[] {
   return [''];
 }
 
-/** Candidate numbers. If any number is within the bounds and a multiple, one of these is. */
+/** Candidate numbers. If any number is within the bounds and a multiple, one of the candidates is. */
 function numbersFor(schema: JsonObject, isInteger: boolean): number[] {
   const { exclusiveMinimum, exclusiveMaximum } = schema;
   const step = Math.abs(numberOf(schema['multipleOf']) ?? 0) || (isInteger ? 1 : 0);

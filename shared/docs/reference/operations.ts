@@ -15,7 +15,7 @@ export const longestTitle = 300;
 /** An operation or webhook of a specification. */
 export type Operation = {
   kind: 'operation' | 'webhook';
-  /** In upper case. */
+  /** Method in upper case. */
   method: string;
   /** Path of an operation, or name of a webhook. */
   path: string;

@@ -22,7 +22,10 @@ export type ParamSettings = {
   isOpen?: boolean;
 };
 
-/** The input for a page; undefined for a page about none of these. `settings` is `api` of docs.json. */
+/**
+ * The input for the generated content of a page; undefined for a page that describes no operation, schema or channel. `settings` is `api` of
+ * docs.json.
+ */
 export function pageReferenceInput(
   page: { reference?: string | undefined; frontmatter: JsonObject },
   settings: JsonValue | undefined,

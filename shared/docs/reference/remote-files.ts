@@ -31,6 +31,7 @@ export const notInUpload = {
 
 export type RemoteFormat = 'json' | 'yaml';
 
+/** Path in the archive of the copy of an address. */
 export const remoteFile = (address: string, format: RemoteFormat): string =>
   `${folder}${sha256Of(address).slice(0, 32)}.${format}`;
 

@@ -33,7 +33,7 @@ export type MadeFile = { sha256: string; text: string };
 
 /** The part of a specification that a page shows. */
 export type PageReference = {
-  /** Its slice, named by its origin (`openapi.json#GET /users`). */
+  /** Slice of the specification, named by its origin (`openapi.json#GET /users`). */
   entry: FileEntry;
   /** Path of the specification. */
   file: string;

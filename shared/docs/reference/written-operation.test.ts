@@ -47,7 +47,7 @@ describe('a page that describes an operation itself', () => {
   }
 }'`);
     expect(markdown.match(/^```\w+ title/gm)).toHaveLength(8);
-    // Its fields occur once.
+    // Each field of the body occurs once.
     expect(markdown.match(/`email`/g)).toHaveLength(1);
     expect(html).toContain('<span class="method method-post">POST</span><code tabindex="0">/v1/users/{id}</code>');
     expect(html).toContain('id="authorization-x-api-key"');

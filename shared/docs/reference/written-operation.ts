@@ -5,7 +5,7 @@ import { openDocument, type OpenSlice } from './open-slice.ts';
 
 /** An operation that a page describes itself, with `api` and `authMethod` of its frontmatter, or `api.mdx` of docs.json. */
 export type WrittenApi = {
-  /** In upper case. */
+  /** Method in upper case. */
   method: string;
   /** Address of the server, without a slash at its end; undefined if it is not configured. */
   server?: string;

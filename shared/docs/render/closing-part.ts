@@ -29,9 +29,9 @@ export type ClosingPart = {
   /** Files of the segments by their paths in the bundle, without its top folder. */
   files: [path: string, size: number, sha256: string][];
   pages: PartPage[];
-  /** Different targets of the links of these pages. */
+  /** Targets of the links of the part's pages, each once. */
   targets: string[];
-  /** Different class names of these pages, by their first use. */
+  /** Class names of the part's pages, each once, by their first use. */
   classes: string[];
   mathFonts: string[];
   /** Names of the texts that playgrounds use. */

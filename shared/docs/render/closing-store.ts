@@ -39,5 +39,6 @@ export function joined(texts: readonly StoredText[]): StoredText[] {
   return pieces;
 }
 
+/** Number of bytes of these texts. */
 export const bytesOf = (texts: readonly StoredText[]): number =>
   texts.reduce((sum, { begin, end }) => sum + end - begin, 0);

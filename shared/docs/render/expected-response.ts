@@ -241,7 +241,7 @@ function checkText(
 
 const feedEnd = '/rss.xml';
 
-/** True for paths that a closing segment may have, if there is such a page. */
+/** True for paths of files in closing segments. The path of a feed may name a page that does not exist. */
 export const isLikeClosingFile = (path: string): boolean =>
   closingFile.test(path) || path === fullTextFile || path.endsWith(feedEnd);
 

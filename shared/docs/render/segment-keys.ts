@@ -118,6 +118,10 @@ export type SiteSlice = {
   options: Pick<SiteRenderOptions, 'domain' | 'deployment' | 'allowTenantScripts' | 'site'>;
 };
 
+/**
+ * The slice of the site segment. `exported`: the paths of the plan's pages; by default the pages without groups and those of the groups of the
+ * export.
+ */
 export function siteSlice(model: SiteModel, options: SiteRenderOptions, exported?: Iterable<string>): SiteSlice {
   const { domain, deployment, allowTenantScripts, site } = options;
   const pages = [...(exported ?? exportedPages(model, options.groups))];

@@ -124,7 +124,7 @@ type Member = {
   warmed: number;
   served: number;
   affinity: string | undefined;
-  /** Monotonic, milliseconds. */
+  /** Time of the last use on the monotonic clock, in milliseconds. */
   usedAt: number;
   /** Stops the idle child, which belongs to an organization, unless its next request arrives at once. */
   pauseTimer: NodeJS.Timeout | undefined;
@@ -376,7 +376,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
       const now = performance.now();
       const usedNow = usedMs();
       const isKnown = usedBefore !== undefined && usedNow !== undefined;
-      // A child that a page has taken over may sleep for ever, and would use no processor time.
+      // A child that a page has taken over may sleep forever without using processor time.
       if (sent?.isAsking() !== true && isAsleep(member.child.pid()) === true) asleepMs += Math.max(0, now - lookedAt);
       lookedAt = now;
       const clockLeft = (withinMs ?? deadlineMs * (isKnown ? mostStretch : 1)) - (now - startedAt);

@@ -122,7 +122,7 @@ export function sendRequest<T>(
       return;
     }
     isAnswered = true;
-    // These questions need no answers any more.
+    // After the final response, the remaining questions need no answers.
     waiting.length = 0;
     if (message.kind === 'response') takeOnceAnswered(message.response);
     else settle({ failure: new ChildRequestFailed(message.name, message.message) });

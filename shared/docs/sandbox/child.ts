@@ -201,7 +201,7 @@ function killGroup(leader: number | undefined): void {
   if (leader !== undefined) trySignal(-leader, 'SIGKILL');
 }
 
-/** Does nothing if there is no such process any more. */
+/** Does nothing if the process no longer exists. */
 function trySignal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);

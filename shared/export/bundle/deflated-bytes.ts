@@ -62,7 +62,7 @@ const optionsOf = (piece: Uint8Array, before: Uint8Array): ZlibOptions =>
     ? { ...deflateOptions, level: constants.Z_NO_COMPRESSION, chunkSize: piece.length + storedOverhead }
     : { ...deflateOptions, dictionary: before.length === 0 ? undefined : before };
 
-/** More bytes than stored blocks, each of up to 64 KB, add to a piece. */
+/** Upper bound of the bytes that stored blocks, each of up to 64 KB, add to a piece. */
 const storedOverhead = 1_024;
 
 /** Shorter pieces are always deflated, because they may repeat bytes before them. */

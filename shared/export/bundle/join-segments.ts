@@ -160,7 +160,7 @@ async function* readUnits(units: readonly Unit[]): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Segments one after the other; `first` is the place of the first one in the bundle. */
+/** Reads segments in order. `first`: the place of the first segment in the bundle. */
 async function* readSegments(segments: readonly SegmentSource[], first: number): AsyncGenerator<Uint8Array> {
   const waiting = [...segments];
   const opened: ReturnType<SegmentSource['open']>[] = [];

@@ -128,7 +128,7 @@ describe('refused is', () => {
         'are the same name on some file systems',
       );
     }
-    // They become one folder, and nothing is lost.
+    // Folders whose names differ only in case become one folder, and nothing is lost.
     expect(await refused(await two('A/x', 'a/y'), { portableNames: true })).toBe('accepted');
   });
 

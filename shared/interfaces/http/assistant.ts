@@ -132,7 +132,7 @@ export const searchAnswerSchema = z.array(
         language: z.string().optional(),
         version: z.string().optional(),
         tag: z.string().optional(),
-        /** Present only with `explain`. */
+        /** Explanation of the score, if the request has `explain`. */
         explanation: explanationSchema.optional(),
       }),
     })

@@ -53,7 +53,7 @@ export function endOf(until: string): number {
 /** An audit entry as callers receive it. */
 export const shownAuditEntrySchema = auditEntrySchema.omit({ anchor: true }).meta({ title: 'AuditEntry' });
 
-/** Newest first. `nextCursor` is absent on the last page. A page may be shorter than the limit although there is another one. */
+/** Newest first. `nextCursor` is absent on the last page. A page may be shorter than the limit although further pages follow. */
 export const auditListSchema = z
   .object({
     entries: z.array(shownAuditEntrySchema),

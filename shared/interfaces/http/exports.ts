@@ -95,6 +95,7 @@ export function toExportJob(state: ExportJobState, revision: number, updatedAt: 
   };
 }
 
+/** The public status of a phase: a cancelled job has failed, and all phases after the request and before the end are `running`. */
 export function exportJobStatus(phase: ExportJobState['phase']): ExportJobStatus {
   if (phase === 'requested') return 'queued';
   if (phase === 'completed') return 'completed';
@@ -113,7 +114,7 @@ export const listExportsQuerySchema = z.strictObject({
 
 export type ListExportsQuery = z.infer<typeof listExportsQuerySchema>;
 
-/** Newest first. `nextCursor` is absent on the last page. A page may be shorter than the limit although there is another one. */
+/** Newest first. `nextCursor` is absent on the last page. A page may be shorter than the limit although further pages follow. */
 export const exportListSchema = z
   .object({ jobs: z.array(exportJobSchema), nextCursor: z.string().optional() })
   .meta({ title: 'ExportList' });
@@ -190,7 +191,7 @@ export const exportReportQuerySchema = z.strictObject({
   page: z.string().min(1).max(1024).optional(),
   /** Limits the findings to this severity. */
   severity: diagnosticSchema.shape.severity.optional(),
-  /** `nextCursor` of the answer before. */
+  /** `nextCursor` of the previous answer. */
   cursor: z
     .string()
     .regex(/^[0-9]{1,9}$/, 'must be the "nextCursor" of an earlier answer')
@@ -237,7 +238,7 @@ export const exportReportSchema = z
      * findings do not fit continues in the next answer.
      */
     pages: z.array(z.object({ path: z.string().optional(), findings: z.array(findingSchema).min(1) })),
-    /** Absent with the last findings. */
+    /** Cursor of the next answer; absent with the last findings. */
     nextCursor: z.string().optional(),
   })
   .meta({ title: 'ExportReport' });

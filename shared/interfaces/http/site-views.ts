@@ -37,7 +37,7 @@ export const siteViewsBodySchema = z
 
 export type SiteViewsBody = z.infer<typeof siteViewsBodySchema>;
 
-/** Answer of `POST /v1/sites/views`. Days of sites that are closed or not counted, and days long ago, are refused for good. */
+/** Answer of `POST /v1/sites/views`. Days of sites that are closed or not counted, and days long ago, are refused permanently. */
 export const siteViewsTakenSchema = z
   .object({ accepted: z.int().min(0), refused: z.int().min(0) })
   .meta({ title: 'SiteViewsTaken' });

@@ -16,7 +16,7 @@ import { Conflict } from '#shared/runtime/failures.ts';
 export type EventLog<C extends Commit> = {
   append(commit: C, after: { sequence: number }): Promise<StoredCommit<C>>;
   last(subject: string, options?: { fromLeader?: boolean }): Promise<StoredCommit<C> | undefined>;
-  /** The commit of a subject at exactly this sequence, such as the one before another; undefined when it was removed. */
+  /** The commit of a subject at exactly this sequence, for example of the previous commit; undefined when it was removed. */
   at(subject: string, sequence: number): Promise<StoredCommit<C> | undefined>;
   /** All commits of one subject that existed when reading began, oldest first. */
   history(subject: string): AsyncIterable<StoredCommit<C>>;

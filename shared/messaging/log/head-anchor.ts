@@ -26,5 +26,6 @@ export function recordAnchorOf(auditKey: string, record: { id: string }): string
   return createHmac('sha256', auditKey).update(canonicalJson({ record })).digest('hex');
 }
 
+/** True if the anchor was made with this key for this head of the subject. */
 export const isAnchor = (auditKey: string, anchor: string, subject: string, head: AnchoredHead): boolean =>
   isSameSecret(anchor, anchorOf(auditKey, subject, head));

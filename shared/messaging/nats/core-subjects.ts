@@ -14,6 +14,7 @@ import type { Presence, Withdrawals } from '#shared/messaging/queue/task-queue.t
 
 const intervalMs = 1_000;
 
+/** Presence over core NATS: reports are sent every second, and not stored. */
 export function natsPresence(connection: NatsConnection): Presence {
   return {
     announce(report) {
@@ -43,6 +44,7 @@ export function natsPresence(connection: NatsConnection): Presence {
 /** Reports of newer programs may have fields that this one does not know. A report that cannot be read is ignored. */
 const readReport = (text: string): PresenceReport | undefined => presenceReportSchema.safeParse(jsonIn(text)).data;
 
+/** Withdrawals over core NATS. Nothing is sent while the connection is closed. */
 export function natsWithdrawals(connection: NatsConnection): Withdrawals {
   return {
     withdraw(service, taskIds) {
@@ -71,7 +73,7 @@ export function natsWithdrawals(connection: NatsConnection): Withdrawals {
 export function natsLiveUpdates(connection: NatsConnection, pointers: Pointers): LiveUpdates {
   return {
     onJobStatus(listener) {
-      // This starts to follow the pointers. Until they are known, updates of the blue generation count.
+      // The first call starts to follow the pointers. Until they are known, updates of the blue generation count.
       void pointers.live('exports').catch(() => {});
       const subscriptions = generations.map((generation) => {
         const prefix = `live.${inGeneration('job-status', generation)}.`;

@@ -6,7 +6,7 @@ import { durableRows, renderDurable } from '../subjects/subject-table.ts';
 
 const leases = '$KV.leases.';
 
-/** The roles that one process has to hold at a time, with the effect when nobody does. */
+/** The roles that one process has to hold at a time, with the effect if no process does. */
 const roles: readonly { role: string; service: string; effect: string }[] = [
   { role: 'orchestrator', service: 'orchestrator', effect: 'no export starts or continues' },
   ...Object.keys(projectionTable).map((projection) => ({
@@ -17,7 +17,7 @@ const roles: readonly { role: string; service: string; effect: string }[] = [
   { role: 'housekeeper', service: 'housekeeper', effect: 'nothing is archived or removed' },
 ];
 
-/** The effect when nobody reads the consumers of a service. */
+/** The effect if no process reads the consumers of a service. */
 const work: Readonly<Record<string, string>> = {
   'page-renderer': 'no page is rendered',
   bundler: 'no bundle is joined',

@@ -140,6 +140,7 @@ export function natsEventLog<C extends Commit>(
   };
 }
 
+/** True if the server refused a guarded append, because the subject has a newer message than the expected one. */
 export function isConflict(error: unknown): boolean {
   return (
     error instanceof JetStreamApiError &&

@@ -79,6 +79,7 @@ function pauseOf({ stream_name: stream, name, paused, config }: ConsumerInfo): P
   return paused === true ? { stream, name, until: config.pause_until ?? 'later' } : undefined;
 }
 
+/** A sentence about a paused consumer and its service. */
 export const pauseText = ({ stream, name, until }: Pause): string =>
   `The consumer ${name} of ${stream} was paused by hand: its service gets no message until ${until}.`;
 

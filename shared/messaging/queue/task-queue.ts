@@ -29,7 +29,10 @@ export type Presence = {
   watch(service: string, listener: (report: PresenceReport) => void): () => void;
 };
 
-/** Tasks whose work is no longer wanted. Sent over a core subject and not stored: the sender repeats itself while a worker reports such a task. */
+/**
+ * Tasks whose work is no longer wanted. Sent over a core subject and not stored: the sender repeats the withdrawal while a worker reports such a
+ * task.
+ */
 export type Withdrawals = {
   withdraw(service: string, taskIds: readonly string[]): void;
   /** Calls `listener` with each withdrawn task of a service, until the returned function is called. */
@@ -80,8 +83,8 @@ export const storeRetry: RetryPolicy = { firstPauseMs: 100, longestPauseMs: 2_00
 const reportRetry: RetryPolicy = { firstPauseMs: 100, longestPauseMs: 5_000, giveUpAfterMs: 120_000 };
 
 /**
- * Works on tasks in a number of slots, and reports every second which ones are in flight. The returned function stops it: no new task is
- * taken, tasks in flight get a grace period, and the rest is given back.
+ * Works on tasks in a number of slots, and reports every second which ones are in flight. The returned function stops it: no new task is taken, tasks
+ * in flight get a grace period, and unfinished ones are returned to the bus.
  */
 export function startWorker<T extends { taskId: string }>(
   worker: Worker,

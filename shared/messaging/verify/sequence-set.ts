@@ -10,6 +10,7 @@ export type SequenceSet = {
   outside(range: SequenceRange): SequenceRange[];
 };
 
+/** An empty set. */
 export function sequenceSet(): SequenceSet {
   const pages = new Map<number, Uint8Array>();
   const pageOf = (sequence: number) => pages.get(Math.floor(sequence / pageSize));

@@ -9,7 +9,7 @@ import type { Seen, VerifiedLog } from './verified-logs.ts';
 export type Witnessed = {
   subject: string;
   messages: readonly StoredText[];
-  /** The read model's record. */
+  /** The read model's record of the last commit. */
   seen?: Seen | undefined;
   /** The fields that the archive keeps with it. */
   archived?: Pick<ArchivedJob, 'anchor' | 'lost'> | undefined;

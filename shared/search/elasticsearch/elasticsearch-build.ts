@@ -336,6 +336,7 @@ export async function finishRemoval(index: ElasticsearchIndex, scope: SearchScop
 
 type StoredVersion = GuardedDocument<VersionDocument>;
 
+/** The document that names the searched build of a version, with the guard for its next write; undefined if the version is not indexed. */
 export const storedVersion = (index: ElasticsearchIndex, scope: SearchScope): Promise<StoredVersion | undefined> =>
   storedDocument(index, scope, `read the searched version of ${scope.domain}`, versionId(scope));
 

@@ -57,7 +57,7 @@ export type Candidate = {
   heading: readonly string[];
   /** The frequency of each searched term that occurs in the text. */
   text: Iterable<readonly [term: string, count: number]>;
-  /** Number of all its terms. */
+  /** Number of terms in the text, with repetitions. */
   textLength: number;
   /** Position in its page. Among equal scores the path and the position decide. */
   position: number;

@@ -321,7 +321,7 @@ function readable(db: DatabaseSync, state: string, matrices: KeptMatrices, kept:
 /** Terms have letters and digits only. The quotes prevent `or`, `not` and `near` from being operators. */
 const matching = (terms: readonly string[]): string => terms.map((term) => `"${term}"`).join(' OR ');
 
-/** True if the whole file is undamaged. Reads all of it. Throws when that is not possible now. */
+/** True if the file is undamaged. Reads the whole file. Throws when that is not possible now. */
 export function isSound(db: DatabaseSync): boolean {
   try {
     const file = db.location();

@@ -25,7 +25,7 @@ export async function sealFile(handle: FileHandle): Promise<void> {
   await handle.write(seal, 0, sealBytes, sealAt);
 }
 
-/** True if every byte of a file is unchanged since it was sealed; undefined when it never was. Reads all of it. Throws as `openSync`. */
+/** True if every byte of a file is unchanged since it was sealed; undefined when it never was. Reads the whole file. Throws as `openSync`. */
 export function isSealWhole(file: string): boolean | undefined {
   const checksum = new Checksum();
   const chunk = Buffer.alloc(chunkBytes);

@@ -51,6 +51,7 @@ export type VectorMatrix = {
   numbers: Int8Array;
 };
 
+/** Reads all vectors of a file into memory. Passages whose text the model refuses are left out. */
 export function readMatrix(db: DatabaseSync, facts: VectorFacts): VectorMatrix {
   const { dimensions } = facts;
   const rows = db.prepare(
@@ -117,8 +118,8 @@ function product(numbers: Int8Array, from: number, question: Float32Array): numb
 }
 
 /**
- * Copies the vectors of the first of these files that has some into a file that is built from nothing, so that unchanged texts need no new
- * ones.
+ * Copies vectors into a file that is built from scratch, from the first of the given files that has vectors, so that unchanged texts are not embedded
+ * again.
  */
 export function inheritVectors(db: DatabaseSync, files: readonly string[]): void {
   for (const file of files) {
@@ -272,6 +273,7 @@ export function packVector(vector: Float32Array): Uint8Array {
   return bytes;
 }
 
+/** The vector that `packVector` packed, with its rounding. */
 export function unpackVector(bytes: Uint8Array): Float32Array {
   const factor = new DataView(bytes.buffer, bytes.byteOffset).getFloat32(0, true);
   return Float32Array.from(bytes.subarray(factorBytes), (byte) => ((byte << 24) >> 24) * factor);

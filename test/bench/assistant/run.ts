@@ -109,7 +109,7 @@ const line = (name: string, ours: number, theirs: number, unit: string): void =>
     `${name.padEnd(42)} ${ours.toFixed(1).padStart(9)} ${unit.padEnd(6)} bare ${theirs.toFixed(1).padStart(9)} ${unit.padEnd(6)} ratio ${(ours / theirs).toFixed(2)}`,
   );
 };
-// Both have compiled their code by now.
+// Both servers have compiled their code by now.
 for (const server of [bare, assistant]) await measure(server, 60);
 for (const streams of measured.includes('speed') ? levels : []) {
   const pairs: { ours: Measured; theirs: Measured }[] = [];

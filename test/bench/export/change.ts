@@ -19,7 +19,7 @@ type Run = { seconds: number; phases?: ReturnType<typeof jobStory>['phases'] };
 type Size = {
   pages: number;
   runs: Record<Name, Run[]>;
-  /** Seconds of exports of ten pages of another organization: alone, and beside each of these. */
+  /** Seconds of exports of ten pages of another organization: alone, and beside each step of the measured organization. */
   beside: Record<'alone' | 'the first publication' | 'a changed page', number[]>;
   bundleBytes: number;
   memory: (number | undefined)[][];

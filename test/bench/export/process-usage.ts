@@ -53,7 +53,7 @@ function statOf(pid: string): ProcessStat[] {
   try {
     return [parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'))];
   } catch {
-    return []; // It has ended since the folder was read.
+    return []; // The process has ended since the folder was read.
   }
 }
 

@@ -70,7 +70,7 @@ export const scale: Measurement = {
     }
     bench.print(`Facts of ${renderers * slotsEach} simulated slots; medians of ${bench.runs}\n`);
     bench.print(table(['', 'facts/s', 'to fewer jobs', 'CPU ms/fact', 'to fewer jobs'], rows));
-    bench.print('  Dispatcher alone: takes a fact, frees its credit, hands out the next task.');
+    bench.print('  Dispatcher alone: folds a fact, frees its credit, dispatches the next task.');
     bench.print(
       '  Whole orchestrator: facts, decisions, commits and tasks over nats-server. Its processor time includes the simulated renderers.\n',
     );

@@ -28,4 +28,5 @@ export const isVoid = (name: string): boolean => voidElements.has(name);
 export const isHtml = (name: string): boolean => isVoid(name) || textElements.has(name) || otherElements.has(name);
 export const hidesContent = (name: string): boolean => hidingElements.has(name);
 export const isTextElement = (name: string): boolean => textElements.has(name);
+/** True if an unclosed element of this name ends before the next one of the same name. */
 export const endsBeforeNext = (name: string): boolean => endedByNext.has(name);

@@ -15,7 +15,7 @@ type OpenElement = {
   node: Element;
   parent: Parents;
   token: Token;
-  /** Its closing tag is inside another element or block that began after it, so it ends where that ends. */
+  /** True if the closing tag is inside another element or block that began later; the element ends where that ends. */
   isClosing: boolean;
 };
 

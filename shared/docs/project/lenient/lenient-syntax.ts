@@ -30,7 +30,7 @@ const [openBrace, lessThan, lowercaseE, lowercaseI] = [123, 60, 101, 105];
 const isEol = (code: Code): boolean => code !== null && code < -2;
 const isSpace = (code: Code): boolean => code === -2 || code === -1 || code === 32;
 
-/** `<https://…>` and `<name@host>`, which are not valid MDX. */
+/** Matches `<https://…>` and `<name@host>`, which are links in Markdown and not valid MDX. */
 const autolinkPattern = /^<(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[\w.!#$%&'*+/=?^`{|}~-]+@[\w-]+(?:\.[\w-]+)+)>/;
 
 /**

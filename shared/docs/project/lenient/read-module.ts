@@ -66,7 +66,7 @@ function linesBefore(code: string, problem: unknown): number {
 
 const firstLines = (code: string, count: number): string => code.split('\n').slice(0, count).join('\n');
 
-/** Offset after the last line before the next empty line after `from`. */
+/** End of the block that contains `from`: the offset after the last line before the next empty line. */
 function endOfBlock(text: string, from: number): number {
   const start = /\S/.exec(text.slice(from))?.index ?? 0;
   const empty = /\n[ \t]*(?=\n|$)/.exec(text.slice(from + start))?.index;

@@ -84,7 +84,7 @@ export class Repairs {
     return isKnown ? found : undefined;
   }
 
-  /** Counts characters that were read in vain. Throws when they exceed the bound. */
+  /** Counts characters that were read without a result. Throws when they exceed the bound. */
   spend(characters: number): void {
     this.#work -= characters;
     if (this.#work < 0) throw new TooManyRepairs('Its repair would take too long.', this.diagnostics[0]);

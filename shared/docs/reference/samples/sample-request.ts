@@ -19,7 +19,7 @@ export type SampleField = { name: string; value: string; isFile?: true; mimeType
 
 /** The request in terms of HTTP: no value contains a line break that would end its line. */
 export type SentRequest = {
-  /** In upper case. */
+  /** Method in upper case. */
   method: string;
   address: string;
   headers: [name: string, value: string][];
@@ -34,6 +34,7 @@ export type SentRequest = {
     | undefined;
 };
 
+/** Converts a request to the form that is sent: encoded address and cookies, headers in one line, and the media type of its body. */
 export function sentRequest({ method, url, query, headers, cookies, body }: SampleRequest): SentRequest {
   const sent = sentBody(body);
   const type: [string, string][] = sent === undefined || sent.kind === 'parts' ? [] : [['Content-Type', sent.type]];

@@ -46,12 +46,14 @@ export function flagProp(props: StaticProps, name: string): boolean {
   return value === true || value === 'true' || value === '';
 }
 
+/** A prop that is a number or its text; undefined for any other value. */
 export function numberProp(props: StaticProps, name: string): number | undefined {
   const value = props.get(name);
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }
 
+/** A prop that is a text or a list, as the texts in it. */
 export function textsProp(props: StaticProps, name: string): string[] {
   const value = props.get(name);
   if (typeof value === 'string') return [value];

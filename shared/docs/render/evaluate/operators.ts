@@ -16,6 +16,7 @@ export function isTruthy(value: StaticValue): boolean {
   return Boolean(value);
 }
 
+/** The result of `!`, `void`, `-`, `+` or `typeof`. Throws `NotStatic` for other operators, and where JavaScript would run code of an object. */
 export function unaryOperation(operator: string, value: StaticValue): StaticValue {
   if (operator === '!') return !isTruthy(value);
   if (operator === 'void') return undefined;
@@ -26,6 +27,7 @@ export function unaryOperation(operator: string, value: StaticValue): StaticValu
   throw new NotStatic(`has the operator \`${operator}\``);
 }
 
+/** The result of an arithmetic or comparing operator. Throws `NotStatic` for other operators, and where JavaScript would run code of an object. */
 export function binaryOperation(operator: string, left: StaticValue, right: StaticValue): StaticValue {
   if (operator === '===') return left === right;
   if (operator === '!==') return left !== right;

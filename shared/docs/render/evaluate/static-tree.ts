@@ -29,7 +29,7 @@ export type StaticFragment = { type: 'staticFragment'; children: Nodes[]; positi
  */
 export type StaticIsland = {
   type: 'staticIsland';
-  /** Its index in the page's list of islands. */
+  /** Index of the island in the page's list of islands. */
   number: number;
   /** True if it contains no block, so that it may be part of a line of text. */
   isInline: boolean;
@@ -40,7 +40,7 @@ export type StaticIsland = {
 /** Content that is passed to a component. It is rendered once, and is the same wherever the component shows it. */
 export type StaticSlot = {
   type: 'staticSlot';
-  /** Its index among the slots of its island; undefined if scripts are not allowed. */
+  /** Index of the slot among those of its island; undefined if scripts are not allowed. */
   number: number | undefined;
   isInline: boolean;
   /** True if the component does not show it at first. */
@@ -54,12 +54,12 @@ export type Island = {
   /** The file in whose scope its code runs. */
   module: Module;
   /**
-   * Its component and props as JavaScript: a name of the module, or the name of an element in quotes, and an object. `bindery$slot(0)` stands for
-   * content.
+   * Component and props of the island as JavaScript: a name of the module, or the name of an element in quotes, and an object. `bindery$slot(0)`
+   * stands for content.
    */
   component: string;
   props: string;
-  /** Its place in a source file, such as `page.mdx`, line 3. */
+  /** Place of the island in a source file, such as `page.mdx`, line 3. */
   file: string;
   line?: number;
 };

@@ -101,6 +101,7 @@ ${parts.hasDiagrams && html`<script src="${top}_bindery/diagrams.js"></script>\n
 `.text;
 }
 
+/** The theme of docs.json as a class name; `mint` for an invalid name. */
 export const themeName = (written: string): string => (/^[a-z]{2,20}$/.test(written) ? written : 'mint');
 
 function pageTitle({ title }: PageSlice, { titleId }: PageParts): SafeHtml | string {
@@ -261,7 +262,7 @@ ${socials.length > 0 && html`<div class="socials">${socials.map((social) => html
 </footer>`;
 }
 
-/** The sign of a network with its name for screen readers, or the name of a network without a sign. */
+/** Icon of a social network with its name for screen readers; the name alone if there is no icon. */
 function socialSign(icon: string | undefined, name: string): SafeHtml {
   const sign = brandSign(icon);
   return sign === undefined ? html`<span>${name}</span>` : html`${sign}<span class="sr-only">${name}</span>`;

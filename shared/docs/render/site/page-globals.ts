@@ -57,7 +57,7 @@ export type SiteConfig = {
   analytics: Record<string, Record<string, string>>;
 };
 
-/** `_bindery/search-index.js`. */
+/** Content of `_bindery/search-index.js`. */
 export type SearchIndex = {
   /** Languages and versions of pages; '' stands for all. */
   scopes: [language: string, version: string][];

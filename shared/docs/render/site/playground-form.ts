@@ -128,5 +128,5 @@ type SharedWord =
   | 'defaultValue'
   | 'copy';
 
-/** `_bindery/playground/<language>.js`. */
+/** Content of `_bindery/playground/<language>.js`. */
 export type PlaygroundTexts = Record<PlaygroundWord | SharedWord, string>;
