@@ -14,11 +14,20 @@ test.each([
   ['identity', undefined],
   ['GZIP;q=0.5', 'gzip'],
 ])('with Accept-Encoding %s the copy is %s', (accepted, encoding) => {
-  expect(encodingFor(accepted, { br: copy, gzip: copy })).toBe(encoding);
+  expect(encodingFor(accepted, { size: 9, br: copy, gzip: copy })).toBe(encoding);
 });
 
 test('a file that has no copy is sent as it is', () => {
-  expect(encodingFor('br, gzip', {})).toBeUndefined();
+  expect(encodingFor('br, gzip', { size: 9 })).toBeUndefined();
+});
+
+test('a file that lacks its copies is compressed for the reader, unless it is large', () => {
+  const lacking = { size: 1024 * 1024, lacksCopies: true } as const;
+  expect(['br', 'gzip, br', 'gzip', 'identity'].map((accepted) => encodingFor(accepted, lacking))).toEqual([
+    ...['br', 'br', 'gzip'],
+    undefined,
+  ]);
+  expect(encodingFor('br', { ...lacking, size: 1024 * 1024 + 1 })).toBeUndefined();
 });
 
 test.each([

@@ -6,7 +6,7 @@ import { contentHeader } from '#shared/interfaces/http/sites.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { sha256Of, sha256OfStream } from '#shared/runtime/canonical-json.ts';
 import { contentFile, type PartedBytes, readContent } from './content-folder.ts';
-import { bytesOf, type Encoding } from './prepared-site.ts';
+import { bytesOf, compressedNow, type Encoding } from './prepared-site.ts';
 import { readWhole } from './read-whole.ts';
 import type { ServedVersion } from './served-versions.ts';
 import type { HostedFile } from './version-list.ts';
@@ -92,7 +92,11 @@ export function fileAnswers(memoryBytes: number) {
       const found = body === undefined ? await digestOnce(version, bytes) : sha256Of(body);
       if (found !== sha256) damaged();
     }
-    return { encoding, size, headers: headersOf(path, file, encoding, answer), body };
+    const headers = headersOf(path, file, encoding, answer);
+    if (body === undefined || encoding === undefined || file[encoding] !== undefined)
+      return { encoding, size, headers, body };
+    const compressed = await compressedNow(body, encoding);
+    return { encoding, size: compressed.length, headers, body: compressed };
   }
 
   return function answerFile(
@@ -203,14 +207,18 @@ export const contentHeaders = (contentVersion: string | undefined): Record<strin
 /** True for text that a header may have. A bundle names its content version, and may have any other text there. */
 const isPlain = (text: string): boolean => /^[\w.-]{1,100}$/.test(text);
 
-/** The smallest copy that the reader accepts. Pure. */
-export function encodingFor(accepted: string | undefined, file: Pick<HostedFile, 'br' | 'gzip'>): Encoding | undefined {
+/** The encoding of the smallest copy that the reader accepts; while a file lacks its copies, that of the answer for which it is compressed. Pure. */
+export function encodingFor(
+  accepted: string | undefined,
+  file: Pick<HostedFile, 'size' | 'br' | 'gzip' | 'lacksCopies'>,
+): Encoding | undefined {
   if (accepted === undefined) return undefined;
   let taken = knownAccepted.get(accepted);
   if (taken === undefined) {
     taken = encodings.filter((encoding) => quality(accepted, encoding) > 0);
     knownAccepted.set(accepted, taken);
   }
+  if (file.lacksCopies === true && file.size <= mostInMemory) return taken[0];
   return taken.find((encoding) => file[encoding] !== undefined);
 }
 

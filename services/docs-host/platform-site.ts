@@ -12,6 +12,7 @@ import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { hostedSiteSchema } from './sites-feed.ts';
 import { BundleRefused, LinkRefused } from './bundle-refused.ts';
 import { callPlatform } from './call-platform.ts';
+import type { CopiesQueue } from './copies-queue.ts';
 import { type DeploymentQueue, placesOfDeployments } from './deployment-queue.ts';
 import { downloadBundle } from './download-bundle.ts';
 import { fetchPieces, fetchRanges, RangesRefused } from './fetch-pieces.ts';
@@ -31,6 +32,7 @@ export type SitesTools = {
   platform: SitesPlatform;
   lists: VersionLists;
   queue: DeploymentQueue;
+  copies: CopiesQueue;
   logger: Logger;
   /** Aborts when the host stops. */
   signal: AbortSignal;
@@ -101,6 +103,8 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
   let opening: Promise<NonNullable<typeof parts>> | undefined;
   /** Aborts when the site leaves the feed. */
   let leave = new AbortController();
+  /** Aborts when a deployment begins, because it must not wait for copies of the version before it. */
+  let copying = new AbortController();
   let failed = 0;
   let retry: NodeJS.Timeout | undefined;
   let problem: string | undefined;
@@ -205,6 +209,7 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
 
   async function deploy(): Promise<void> {
     clearTimeout(retry);
+    copying.abort(new Error('a deployment begins'));
     const { served } = record;
     const signal = AbortSignal.any([tools.signal, leave.signal]);
     if (signal.aborted) return;
@@ -212,7 +217,7 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
     try {
       const { versions } = await open();
       const active = versions.active();
-      if (active !== undefined && isServed(active) && (await isReady(active))) return;
+      if (active !== undefined && isServed(active) && (await isReady(active))) return copySoon();
       const how = (await lead(served)) ? 'kept' : await take(served, signal);
       if (how === 'not wanted') return;
       failed = 0;
@@ -224,9 +229,33 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
       );
       tools.onOutcome('taken');
       if (isAnnounced) tools.onSwapped(Math.max(0, (Date.now() - Date.parse(served.liveSince)) / 1_000));
+      copySoon();
     } catch (error) {
       if (signal.aborted) return;
       await onFailure(error);
+    }
+  }
+
+  /** Has the copies made that the served version lacks. Until then, answers are compressed for each reader. */
+  function copySoon(): void {
+    tools.copies.add(record.served.site, addCopies);
+  }
+
+  /** Makes one step of the copies that the served version lacks. True if it lacks more. */
+  async function addCopies(): Promise<boolean> {
+    const version = parts?.versions.active();
+    if (parts === undefined || version === undefined || queue.isRunning(record.served.site)) return false;
+    copying = new AbortController();
+    const signal = AbortSignal.any([tools.signal, leave.signal, copying.signal]);
+    if (damaged.has(version.id) || (await lists.of(version)).lacksCopies !== true) return false;
+    try {
+      const next = await parts.folder.withCopies(version, signal);
+      await parts.versions.replace(version, next);
+      return true;
+    } catch (error) {
+      // The next deployment has its copies made when it is served.
+      if (signal.aborted) return false;
+      throw error;
     }
   }
 
@@ -314,7 +343,7 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
         file,
         ...(list !== undefined && manifestSha256 !== undefined && { pieces: { list, manifestSha256 } }),
       } as const;
-      return await opened.add(source, { place, maxBytes: tools.maxBytes, earlier, signal });
+      return await opened.add(source, { place, maxBytes: tools.maxBytes, earlier, copies: 'later', signal });
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -355,7 +384,7 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
     try {
       const file = await fetchRanges(link.bundleUrl, opened.incoming, ranges, sizeBytes, signal);
       const place = { kind: 'pieces', file, ranges, pieces: { list, manifestSha256 } } as const;
-      const next = await opened.add(source, { place, maxBytes: tools.maxBytes, earlier, signal });
+      const next = await opened.add(source, { place, maxBytes: tools.maxBytes, earlier, copies: 'later', signal });
       const fetchedBytes = ranges.reduce((sum, { start, end }) => sum + end - start, 0);
       logger.info(
         { site, sizeBytes, fetchedBytes, ranges: ranges.length },
@@ -406,6 +435,7 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
           : retries.unavailable;
     const pauseMs = pauseAfter(failed, policy) * (0.75 + Math.random() / 4);
     retry = setTimeout(deploySoon, pauseMs).unref();
+    copySoon();
   }
 
   /** Answers from an earlier version while the list of the active one is lost, until its bundle is downloaded again. */
@@ -473,7 +503,8 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
     async check(): Promise<void> {
       const active = parts?.versions.active();
       const isRight = active !== undefined && isServed(active) && (await isReady(active).catch(() => false));
-      if (!isRight) deploySoon();
+      if (isRight) copySoon();
+      else deploySoon();
     },
     /** Stops serving the site. Its folder stays for a while, because the site may return. */
     end(): void {
@@ -482,6 +513,7 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
       save();
       clearTimeout(retry);
       queue.remove(record.served.site);
+      tools.copies.remove(record.served.site);
       leave.abort(new Error('the site is gone'));
     },
     /**

@@ -48,7 +48,8 @@ export const sweepInChild = (request: SweepRequest, mostMegabytes: number = memo
 
 async function askChild(request: ChildRequest, signal: AbortSignal | undefined, mostMegabytes: number): Promise<void> {
   signal?.throwIfAborted();
-  const worker = idleWorker(mostMegabytes) ?? startWorker(mostMegabytes);
+  const kind = { mostMegabytes, addsCopies: request.kind === 'prepare' && request.place.kind === 'without copies' };
+  const worker = idleWorker(kind) ?? startWorker(kind);
   const isNew = !worker.hasServed;
   const kill = (): void => worker.kill();
   signal?.addEventListener('abort', kill, { once: true });
@@ -71,8 +72,11 @@ async function askChild(request: ChildRequest, signal: AbortSignal | undefined, 
   if (outcome.kind === 'failed') throw Object.assign(new Error(outcome.message), { code: outcome.code });
 }
 
+/** `addsCopies`: a child for copies alone. A deployment kills that of its site, and needs another one that has started. */
+type WorkerKind = { mostMegabytes: number; addsCopies: boolean };
+
 type Worker = {
-  mostMegabytes: number;
+  kind: WorkerKind;
   hasServed: boolean;
   /** The outcome of a request; undefined if the child has ended. */
   ask(request: ChildRequest): Promise<PrepareOutcome | undefined>;
@@ -81,30 +85,34 @@ type Worker = {
   kill(): void;
 };
 
-/** The idle child of each memory limit. */
-const idle = new Map<number, { worker: Worker; timer: NodeJS.Timeout }>();
+/** The idle child of each kind. */
+const idle = new Map<string, { worker: Worker; timer: NodeJS.Timeout }>();
 
-function idleWorker(mostMegabytes: number): Worker | undefined {
-  const found = idle.get(mostMegabytes);
+const nameOf = ({ mostMegabytes, addsCopies }: WorkerKind): string => `${mostMegabytes} ${addsCopies}`;
+
+function idleWorker(kind: WorkerKind): Worker | undefined {
+  const found = idle.get(nameOf(kind));
   if (found === undefined) return undefined;
   clearTimeout(found.timer);
-  idle.delete(mostMegabytes);
+  idle.delete(nameOf(kind));
   return found.worker;
 }
 
 function keepIdle(worker: Worker, forMs: number): void {
-  const { mostMegabytes } = worker;
-  idleWorker(mostMegabytes)?.kill();
-  const timer = setTimeout(() => idleWorker(mostMegabytes)?.kill(), forMs);
-  idle.set(mostMegabytes, { worker, timer });
+  const { kind } = worker;
+  idleWorker(kind)?.kill();
+  const timer = setTimeout(() => idleWorker(kind)?.kill(), forMs);
+  idle.set(nameOf(kind), { worker, timer });
 }
 
 /** Starts a child for a request that follows soon, so that it starts while the bundle is downloaded. */
 export function prepareSoon(mostMegabytes: number): void {
-  if (!idle.has(mostMegabytes)) keepIdle(startWorker(mostMegabytes), awaitedMs);
+  const kind = { mostMegabytes, addsCopies: false };
+  if (!idle.has(nameOf(kind))) keepIdle(startWorker(kind), awaitedMs);
 }
 
-function startWorker(mostMegabytes: number): Worker {
+function startWorker(kind: WorkerKind): Worker {
+  const { mostMegabytes } = kind;
   // The environment of the host has its secrets, so the child gets only the place of compiled code, with which it starts in half of the time.
   const { NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [`--max-old-space-size=${mostMegabytes}`, '--no-warnings', entry], {
@@ -122,7 +130,7 @@ function startWorker(mostMegabytes: number): Worker {
   });
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
-    mostMegabytes,
+    kind,
     hasServed: false,
     async ask(request) {
       child.stdin.write(`${JSON.stringify(request)}\n`);

@@ -2,7 +2,7 @@ import { newContent, type PartedBytes, type StoredBytes } from './content-folder
 import { readEarlierVersion } from './earlier-version.ts';
 import { type HeldPieces, readHeldPieces, writeHeldPieces } from './held-pieces.ts';
 import type { BundleRange } from './piece-ranges.ts';
-import { prepareSite } from './prepared-site.ts';
+import { addCopies, type CopiesMade, prepareSite } from './prepared-site.ts';
 import { type Making, readVersionList, type VersionList } from './version-list.ts';
 import {
   budgetsOf,
@@ -17,15 +17,16 @@ import {
 import { type PackedPieces, readPieces, requireManifest, unpackPieces } from './unpack-pieces.ts';
 
 /**
- * The bytes of a bundle: an archive, the ranges of one that the earlier version does not have, a folder outside of the versions, the files of a version of this site, or the files that an earlier program unpacked
- * for it. `sha256`: expected digest of the archive. `bundle`: the files that a manifest does not list.
+ * The bytes of a bundle: an archive, the ranges of one that the earlier version does not have, a folder outside of the versions, the files of a version of
+ * this site, the files that an earlier program unpacked for it, or a version that only lacks compressed copies. `sha256`: expected digest of the archive. `bundle`: the files that a manifest does not list.
  */
 export type BundlePlace =
   | { kind: 'archive'; file: string; sha256?: string | undefined; pieces?: PiecesPlace | undefined }
   | { kind: 'pieces'; file: string; ranges: readonly BundleRange[]; pieces: PiecesPlace }
   | { kind: 'folder'; path: string }
   | { kind: 'stored'; version: string; bundle: BundleFacts }
-  | { kind: 'unpacked'; path: string };
+  | { kind: 'unpacked'; path: string }
+  | { kind: 'without copies'; version: string };
 
 /** A file with the list of a bundle's pieces, and the SHA-256 of the manifest that the platform recorded. */
 export type PiecesPlace = { list: string; manifestSha256: string };
@@ -49,6 +50,7 @@ export type VersionRequest = {
   maxBytes: number;
   /** Folder of the version that this one follows, whose files are used again where they are the same. */
   earlier?: string | undefined;
+  copies?: CopiesMade | undefined;
 };
 
 /**
@@ -62,16 +64,23 @@ export async function prepareVersion({
   making,
   maxBytes,
   earlier: before,
+  copies,
 }: VersionRequest): Promise<void> {
   const added = newContent(content, folder);
   await added.begin();
+  if (place.kind === 'without copies') {
+    await writeHeldPieces(folder, await readHeldPieces(place.version));
+    return await addCopies(folder, added, place.version);
+  }
   const earlier = await readEarlierVersion(before);
   const { manifest, found, held } = await unpacked(place);
   await writeHeldPieces(folder, held ?? new Map());
   const isSure = place.kind === 'pieces';
-  await prepareSite(folder, added, madeAs(making, manifest), manifest, found, { earlier, isSure });
+  await prepareSite(folder, added, madeAs(making, manifest), manifest, found, { earlier, isSure, copies });
 
-  async function unpacked(from: BundlePlace): Promise<UnpackedBundle & { held?: HeldPieces }> {
+  async function unpacked(
+    from: Exclude<BundlePlace, { kind: 'without copies' }>,
+  ): Promise<UnpackedBundle & { held?: HeldPieces }> {
     switch (from.kind) {
       case 'pieces':
         return await ofPieces(from, from.pieces, before === undefined ? undefined : await readHeldPieces(before));

@@ -8,18 +8,20 @@ import {
   wildcardRedirectsPath,
   wildcardRedirectsSchema,
 } from '#shared/contracts/stored-objects.ts';
-import { jsonIn, sha256OfJson, sha256OfStream } from '#shared/runtime/canonical-json.ts';
+import { jsonIn, sha256Of, sha256OfJson, sha256OfStream } from '#shared/runtime/canonical-json.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { BundleRefused } from './bundle-refused.ts';
 import { contentFile, type NewContent, type PartedBytes, type StoredBytes } from './content-folder.ts';
 import { type EarlierVersion, pagesDigest } from './earlier-version.ts';
-import { contentType, isSearchIndex, isText, mayBeVersioned } from './hosted-types.ts';
+import { contentType, isSearchIndex, mayBeVersioned } from './hosted-types.ts';
 import { previewFiles, previewNoteOf } from './preview-note.ts';
 import { policyOf, redirectOf, rewritePage, type SiteAddresses } from './rewrite-page.ts';
 import {
   headFile,
   type HostedFile,
   type HostedRedirect,
+  isToCopy,
+  lineWithCopies,
   type ListLine,
   type Making,
   readVersionList,
@@ -36,11 +38,17 @@ import {
 
 export type Encoding = 'br' | 'gzip';
 
+/** Time at which the compressed copies of a new version are made: with it, or by `addCopies` while it is served. */
+export type CopiesMade = 'now' | 'later';
+
 /** Number of concurrent compressions. More would only wait for each other, because zlib has four threads. */
 const atOnce = 4;
-/** Minimum size of a compressed answer. Smaller ones fit into the first packet without compression. */
-const leastBytes = 512;
-const mostBytes = 32 * 1024 * 1024;
+/** Bytes whose copies are made before a version is served: those of some changed pages, in 30 ms of processor time. */
+const mostCopiedFirst = 512 * 1024;
+/** Bytes whose copies are made in one step, in some seconds. */
+const mostCopiedInStep = 48 * 1024 * 1024;
+/** Processor time of the best copies, as a multiple of the usual ones. */
+const bestCosts = 50;
 /** Size above which files other than pages have no copy in brotli. */
 const mostOfBrotli = 1024 * 1024;
 /** Limit of the size of pages, which are rewritten in memory. Pages of exports are smaller: the source of one has 8 MB at most. */
@@ -56,7 +64,8 @@ const mostWildcardBytes = 8 * 1024 * 1024;
 /**
  * Prepares a version for serving from the files of its bundle. `found`: all files by path, as they were checked. Writes the list last; a folder
  * without it is not a version. Lines of the `earlier` version are kept for unchanged files; with `isSure`, their stored files are not checked for
- * existence. Throws `BundleRefused` for pages and lists that are too large.
+ * existence. With `copies: 'later'`, only the copies of a few small files are made, and `addCopies` makes the others. Throws `BundleRefused` for pages and
+ * lists that are too large.
  */
 export async function prepareSite(
   folder: string,
@@ -64,7 +73,11 @@ export async function prepareSite(
   making: Making,
   manifest: VersionList['manifest'],
   found: ReadonlyMap<string, PartedBytes>,
-  { earlier, isSure = false }: { earlier?: EarlierVersion | undefined; isSure?: boolean } = {},
+  {
+    earlier,
+    isSure = false,
+    copies: when = 'now',
+  }: { earlier?: EarlierVersion | undefined; isSure?: boolean; copies?: CopiesMade | undefined } = {},
 ): Promise<void> {
   await rm(join(folder, headFile), { force: true });
   const { base, isAirGapped, preview } = making;
@@ -79,6 +92,11 @@ export async function prepareSite(
   const redirects = new Map<string, HostedRedirect>();
   const files = new Map<string, HostedFile>();
   const kept: Buffer[] = [];
+  let bytesToCopy = when === 'now' ? Number.POSITIVE_INFINITY : mostCopiedFirst;
+  let lacksCopies = earlier?.list.lacksCopies === true;
+
+  const isCopiedNow = (path: string, size: number): boolean =>
+    size <= bytesToCopy && (when === 'now' || !takesBestCopies(path));
 
   /** Adds a file that is answered with `body`. `source`: the file of the bundle that it is made of, or replaces. */
   async function add(
@@ -88,7 +106,10 @@ export async function prepareSite(
     more: { source?: StoredBytes | undefined; isAdded?: boolean; policy?: string | undefined } = {},
   ): Promise<void> {
     const copies: Partial<Record<Encoding, StoredBytes>> = {};
-    for (const [encoding, bytes] of await compressed(body, path)) copies[encoding] = await content.put(bytes);
+    if (isCopiedNow(path, body.length)) {
+      bytesToCopy -= body.length;
+      for (const [encoding, bytes] of await compressed(body, path)) copies[encoding] = await content.put(bytes);
+    } else lacksCopies = true;
     const { source, policy, isAdded = false } = more;
     const isPage = path.endsWith('.html');
     const digest = shortDigest((isPage ? (source ?? stored) : stored).sha256);
@@ -114,13 +135,14 @@ export async function prepareSite(
   const prepareFile = async (path: string, original: PartedBytes): Promise<void> => {
     const isPage = path.endsWith('.html');
     const type = contentType(path);
-    const isSmall = original.size <= mostBytes;
     if (isPage && original.size > mostPageBytes)
       throw new BundleRefused(`${path} has ${original.size} bytes, and a page may have at most ${mostPageBytes}`);
     const source = { size: original.size, sha256: original.sha256 };
     const instead = replaced.get(path);
     if (instead !== undefined) return await add(path, instead, await content.put(instead), { source });
-    if (!isPage && !(isSmall && isText(type))) {
+    const hasCopies = isToCopy(type, original);
+    if (!isPage && !(hasCopies && isCopiedNow(path, original.size))) {
+      lacksCopies ||= hasCopies;
       const digest = shortDigest(original.sha256);
       files.set(path, { ...original, digest, type, isPage, isAdded: false });
       return;
@@ -157,9 +179,44 @@ export async function prepareSite(
   await inParallel(changed.filter(isLarge), 1, (entry) => prepareFile(...entry));
   for (const [path, body] of replaced)
     if (!found.has(path)) await add(path, body, await content.put(body), { isAdded: true });
-  const about = { ...making, token, manifest, wildcards: await wildcardsIn(content, found) };
+  const wildcards = await wildcardsIn(content, found);
+  const about = { ...making, token, manifest, wildcards, ...(lacksCopies && { lacksCopies }) };
   const policies = hasSamePages ? earlier.list.policies : [];
   await writeVersionList(folder, about, files, redirects, { lines: kept, policies });
+  await content.commit();
+}
+
+/**
+ * Prepares a version again that is the `earlier` one with the copies that it lacks, of about as many bytes as one step makes: `addCopies` is repeated until
+ * none are lacking. Files that are damaged get none; that shows when they are read. Throws `BundleRefused` if the earlier version cannot be read.
+ */
+export async function addCopies(folder: string, content: NewContent, earlierFolder: string): Promise<void> {
+  const earlier = await readVersionList(earlierFolder);
+  if (earlier === undefined) throw new BundleRefused('the list of the version that lacks copies cannot be read');
+  const { base, isAirGapped, preview, token, manifest, wildcards, policies } = earlier;
+  const lines: Buffer[] = [];
+  let bytesToCopy = mostCopiedInStep;
+  let lacksCopies = false;
+  for (const line of earlier.lines()) {
+    const file = line.name.startsWith('/') ? undefined : earlier.file(line.name);
+    if (file?.lacksCopies !== true) lines.push(line.bytes);
+    else if (bytesToCopy <= 0) {
+      lacksCopies = true;
+      lines.push(line.bytes);
+    } else {
+      bytesToCopy -= takesBestCopies(line.name) ? bestCosts * file.size : file.size;
+      const body = await content.read(file);
+      const copies: Partial<Record<Encoding, StoredBytes>> = {};
+      if (sha256Of(body) === file.sha256)
+        for (const [encoding, bytes] of await compressed(body, line.name)) copies[encoding] = await content.put(bytes);
+      lines.push(lineWithCopies(line, copies));
+    }
+  }
+  await rm(join(folder, headFile), { force: true });
+  const about = { base, isAirGapped, ...(preview && { preview }), token, manifest, wildcards };
+  await writeVersionList(folder, { ...about, ...(lacksCopies && { lacksCopies }) }, new Map(), new Map(), {
+    ...{ lines, policies },
+  });
   await content.commit();
 }
 
@@ -223,12 +280,12 @@ const gzipped = promisify(gzip);
  * files that every reader loads.
  */
 async function compressed(body: Buffer, path: string): Promise<[Encoding, Buffer][]> {
-  if (body.length < leastBytes) return [];
+  if (!isToCopy(contentType(path), { size: body.length })) return [];
   const isPage = path.endsWith('.html');
   // Files with the text of all pages change with each page, so compressing them with the highest quality would take longer than the rest of a
   // deployment.
   if (!isPage && body.length > mostOfBrotli) return smaller(body, [['gzip', await gzipped(body, { level: 4 })]]);
-  const isShared = /\.(js|css)$/.test(path) && !isSearchIndex(path) && body.length <= 512 * 1024;
+  const isShared = takesBestCopies(path) && body.length <= 512 * 1024;
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: isShared ? 11 : 5,
     [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
@@ -239,6 +296,15 @@ async function compressed(body: Buffer, path: string): Promise<[Encoding, Buffer
     ['gzip', await gzipped(body, { level: isShared ? 9 : 6 })],
   ];
   return smaller(body, copies);
+}
+
+/** True for scripts and styles, which every reader loads. */
+const takesBestCopies = (path: string): boolean => /\.(js|css)$/.test(path) && !isSearchIndex(path);
+
+/** Bytes as an answer with them is sent while they have no copies: quickly, and cached by the caller. */
+export async function compressedNow(body: Buffer, encoding: Encoding): Promise<Buffer> {
+  if (encoding === 'gzip') return await gzipped(body, { level: 4 });
+  return await brotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } });
 }
 
 const smaller = (body: Buffer, copies: [Encoding, Buffer][]): [Encoding, Buffer][] =>

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sitesBaseOf } from '#shared/interfaces/http/sites-base.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { DocsHostConfig } from './config.ts';
+import { copiesQueue } from './copies-queue.ts';
 import { deploymentQueue } from './deployment-queue.ts';
 import { bundleOutcomes } from './follow-bundle.ts';
 import type { DeploymentRetries } from './platform-site.ts';
@@ -31,6 +32,7 @@ export type SitesTimes = {
   sweepMs?: number;
   goneMs?: number;
   firstMs?: number;
+  copiesPauseMs?: number;
   counts?: CountTimes;
 };
 
@@ -43,6 +45,8 @@ export async function servePlatformSites(
 ): Promise<ServedSource> {
   const lists = versionLists(config.listsMegabytes * 1_000_000);
   const queue = deploymentQueue();
+  const isBusy = (): boolean => queue.counts().waiting + queue.counts().running > 0;
+  const copies = copiesQueue(isBusy, logger, signal, times.copiesPauseMs);
   const onOutcome = metrics.counter(
     'bindery_docs_host_bundles_total',
     'Checks for a newer bundle, by outcome.',
@@ -55,7 +59,7 @@ export async function servePlatformSites(
     lagBuckets,
   );
   const maxBytes = config.maxBundleMegabytes * 1_000_000;
-  const tools = { platform, lists, queue, logger, signal, maxBytes, onOutcome, onSwapped };
+  const tools = { platform, lists, queue, copies, logger, signal, maxBytes, onOutcome, onSwapped };
   const counts = siteCounts();
   const sites = await openPlatformSites(
     join(dataFolder, 'sites'),
@@ -81,6 +85,9 @@ export async function servePlatformSites(
     'bindery_docs_host_deployments_waiting',
     'Sites whose deployment waits for others.',
     () => queue.counts().waiting,
+  );
+  metrics.gauge('bindery_docs_host_copies_waiting', 'Sites whose compressed copies are still to be made.', () =>
+    copies.size(),
   );
   metrics.gauge('bindery_docs_host_lists_bytes', 'Memory of lists of files.', () => lists.counts().bytes);
   const { served } = sites.counts();

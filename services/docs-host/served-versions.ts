@@ -76,6 +76,9 @@ export function servedVersions(folder: SiteFolder, now: () => number = Date.now)
      * is removed. `instead`: a version to remove.
      */
     swap: (next: StoredVersion, instead?: ServedVersion): Promise<void> => afterOthers(() => change(next, instead)),
+    /** Answers from `next` instead of a version, if that is still the active one; otherwise removes `next`. */
+    replace: (version: ServedVersion, next: StoredVersion): Promise<void> =>
+      afterOthers(() => (version === active ? change(next, version) : folder.remove(next))),
     /** Activates the first kept version that is `wanted`. Returns false if there is none. */
     reuse: (wanted: (version: ServedVersion) => boolean): Promise<boolean> =>
       afterOthers(async () => {

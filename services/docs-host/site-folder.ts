@@ -12,7 +12,7 @@ import { BundleRefused } from './bundle-refused.ts';
 import { configPath } from './hosted-types.ts';
 import { prepareInChild, sweepInChild } from './prepare-in-child.ts';
 import { type BundleFacts, type BundlePlace, madeAs, type SiteMaking, type VersionRequest } from './prepare-version.ts';
-import { readPreparedSite } from './prepared-site.ts';
+import { type CopiesMade, readPreparedSite } from './prepared-site.ts';
 import { removeMade, sweepContent, type SweepRequest } from './sweep-content.ts';
 import { linesFile, type Making, readVersionList, type VersionList } from './version-list.ts';
 import type { VersionLists } from './version-lists.ts';
@@ -62,6 +62,8 @@ export type NewVersion = {
   earlier?: StoredVersion | undefined;
   /** Throws if the version is not wanted. */
   check?: (manifest: VersionList['manifest']) => void;
+  /** Time at which its compressed copies are made; by default with it. */
+  copies?: CopiesMade;
   signal?: AbortSignal;
 };
 
@@ -175,12 +177,12 @@ export async function openSiteFolder(
 
   async function addNow(
     source: BundleSource,
-    { place, maxBytes, earlier, check = () => {}, signal }: NewVersion,
+    { place, maxBytes, earlier, check = () => {}, copies, signal }: NewVersion,
   ): Promise<StoredVersion> {
     const unfinished = join(versions, `unfinished-${randomBase62(8)}`);
     await mkdir(unfinished, { recursive: true });
     try {
-      const list = await prepared(unfinished, { place, maxBytes, earlier: earlier?.folder }, signal);
+      const list = await prepared(unfinished, { place, maxBytes, earlier: earlier?.folder, copies }, signal);
       check(list.manifest);
       const id = `${list.token}-${randomBase62(8)}`;
       const whole = await writeSource(unfinished, source, list);
@@ -273,10 +275,10 @@ export async function openSiteFolder(
 
   async function prepared(
     at: string,
-    { place, maxBytes, earlier }: Pick<VersionRequest, 'place' | 'maxBytes' | 'earlier'>,
+    { place, maxBytes, earlier, copies }: Pick<VersionRequest, 'place' | 'maxBytes' | 'earlier' | 'copies'>,
     signal?: AbortSignal,
   ): Promise<VersionList> {
-    const request = { place, folder: at, content, making: making(), maxBytes, earlier };
+    const request = { place, folder: at, content, making: making(), maxBytes, earlier, copies };
     await prepareInChild(request, signal, childMegabytes?.());
     const list = await readVersionList(at);
     if (list === undefined) throw new Error(`the list of the version in ${at} cannot be read`);
@@ -325,6 +327,14 @@ export async function openSiteFolder(
     keeps,
     add,
     again,
+    /** Prepares a version again with more of the compressed copies that it lacks. Rejects with the reason of `signal`. */
+    withCopies: (version: StoredVersion, signal: AbortSignal): Promise<StoredVersion> =>
+      add(version.source, {
+        place: { kind: 'without copies', version: version.folder },
+        maxBytes: Number.MAX_SAFE_INTEGER,
+        earlier: version,
+        signal,
+      }),
     activate,
     async remove(version: StoredVersion): Promise<void> {
       lists.forget(version);

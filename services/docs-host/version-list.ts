@@ -10,7 +10,7 @@ import { errorCode } from '#shared/runtime/failures.ts';
 import { type Redirection, wildcardRedirects } from '#shared/docs/render/redirects.ts';
 import { BundleRefused } from './bundle-refused.ts';
 import type { PartedBytes, StoredBytes } from './content-folder.ts';
-import { contentType } from './hosted-types.ts';
+import { contentType, isText } from './hosted-types.ts';
 
 /*
  * The list of a version: `site.json` has the facts of the whole version, and `site.list` one line for each file and each redirect, sorted by name. In
@@ -35,6 +35,8 @@ const fileLineSchema = storedBytes.extend({
   policy: z.int().min(0).optional(),
   br: storedBytes.optional(),
   gzip: storedBytes.optional(),
+  /** True if copies would not be smaller. */
+  plain: z.literal(true).optional(),
 });
 
 const redirectLineSchema = z.object({
@@ -70,6 +72,8 @@ const headSchema = z.object({
   policies: z.array(z.string()),
   /** Redirects with wildcards, which apply if there is no page. */
   wildcards: wildcardRedirectsSchema.shape.redirects,
+  /** True if compressed copies of some files are still to be made. */
+  lacksCopies: z.literal(true).optional(),
   lines: storedBytes,
 });
 
@@ -87,6 +91,8 @@ export type HostedFile = PartedBytes & {
   policy?: string | undefined;
   br?: StoredBytes | undefined;
   gzip?: StoredBytes | undefined;
+  /** True if its copies are still to be made, so that answers compress its bytes. */
+  lacksCopies?: true | undefined;
 };
 
 /** A redirect, and the page of the bundle that makes it. */
@@ -108,6 +114,8 @@ export type VersionList = Omit<VersionHead, 'formatVersion' | 'policies' | 'wild
   files(): Iterable<[path: string, file: HostedFile]>;
   /** All lines as they are stored, in their order. */
   lines(): Iterable<ListLine>;
+  /** The redirects with wildcards as they are stored. */
+  wildcards: VersionHead['wildcards'];
   policies: readonly string[];
 };
 
@@ -133,7 +141,7 @@ export const shortDigest = (sha256: string): string => sha256.slice(0, digestLen
  */
 export async function writeVersionList(
   folder: string,
-  about: Making & Pick<VersionHead, 'token' | 'manifest' | 'wildcards'>,
+  about: Making & Pick<VersionHead, 'token' | 'manifest' | 'wildcards' | 'lacksCopies'>,
   files: ReadonlyMap<string, HostedFile>,
   redirects: ReadonlyMap<string, HostedRedirect>,
   kept: { lines: readonly Buffer[]; policies: readonly string[] } = { lines: [], policies: [] },
@@ -258,18 +266,22 @@ function listOf(
     return undefined;
   }
 
+  const { lacksCopies } = about;
+
   const parsed = <S extends z.ZodType>(schema: S, { from, to }: { from: number; to: number }): z.output<S> =>
     schema.parse(JSON.parse(lines.toString('utf8', from, to)));
 
   function fileAt(path: string, at: { from: number; to: number }): HostedFile {
-    const { added, policy, ...stored } = parsed(fileLineSchema, at);
+    const { added, policy, plain, ...stored } = parsed(fileLineSchema, at);
     const isPage = path.endsWith('.html');
+    const type = contentType(path);
     return {
       ...stored,
       digest: shortDigest((isPage ? (stored.source ?? stored) : stored).sha256),
-      type: contentType(path),
+      type,
       isPage,
       isAdded: added === true,
+      ...(lacksCopies && plain === undefined && isToCopy(type, stored) && { lacksCopies }),
       ...(policy !== undefined && { policy: policies[policy] }),
     };
   }
@@ -289,6 +301,7 @@ function listOf(
   return {
     ...about,
     policies,
+    wildcards,
     bytes: lines.length + starts.byteLength + headBytes + 2 * JSON.stringify(wildcards).length,
     has: (path) => isFile(path) && find(path) !== undefined,
     file(path) {
@@ -323,6 +336,21 @@ function bundledOf(name: string, { size, sha256, parts, source, added }: StoredL
   if (name.startsWith('/')) return source && [`${name.slice(1)}.html`, source];
   if (source !== undefined) return [name, source];
   return added === true || size === undefined || sha256 === undefined ? undefined : [name, { size, sha256, parts }];
+}
+
+/** Minimum size of a file with copies. Smaller ones fit into the first packet without compression. */
+const leastBytes = 512;
+const mostBytes = 32 * 1024 * 1024;
+
+/** True if copies of a file are worth making, and were not made. Pure. */
+export const isToCopy = (type: string, { size, br, gzip }: Pick<HostedFile, 'size' | 'br' | 'gzip'>): boolean =>
+  br === undefined && gzip === undefined && size >= leastBytes && size <= mostBytes && isText(type);
+
+/** A line of a file with copies of its bytes; without any, it says that they would not be smaller. */
+export function lineWithCopies({ name, value }: ListLine, { br, gzip }: Pick<HostedFile, 'br' | 'gzip'>): Buffer {
+  const before = JSON.parse(value.toString('utf8')) as StoredLine;
+  const made = br === undefined && gzip === undefined ? { plain: true } : { br, gzip };
+  return lineOf(name, { ...before, ...made });
 }
 
 /** The offset of each line. */
