@@ -34,8 +34,8 @@ const keptSecretsSchema = secretsSchema.partial().loose();
 export type Secrets = z.infer<typeof secretsSchema>;
 
 /**
- * The secrets of a data folder exist, but cannot be read. New ones would invalidate all keys and links, and no history could be verified any
- * more. The message names the file.
+ * The secrets of a data folder exist, but cannot be read. New ones would invalidate all keys and links, and histories could no longer be verified.
+ * The message names the file.
  */
 class SecretsUnreadable extends Error {
   override name = 'SecretsUnreadable';

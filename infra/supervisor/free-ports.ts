@@ -1,6 +1,9 @@
 import { createServer, type Server } from 'node:net';
 
-/** Start of a range below the ephemeral ports, which begin at 32,768 (Linux) or 49,152 (others): the system gives none of ours to another process meanwhile. */
+/**
+ * Start of a range below the ephemeral ports, which begin at 32,768 (Linux) or 49,152 (others), so that the system does not give a port of this range
+ * to another process meanwhile.
+ */
 const firstPort = 20_000;
 const portCount = 12_000;
 /** Distance between the first candidates of two processes with neighbouring ids. It is a prime, so that processes that start together try different ports. */

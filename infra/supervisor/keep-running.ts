@@ -15,7 +15,7 @@ export type KeptProcess = {
   wrongSettings(): string | undefined;
   /** Stops the process (SIGKILL after `graceMs`) and starts it again at once; `why` is passed to `onExit`. Does nothing while it does not run. */
   restart(graceMs: number, why: string): Promise<void>;
-  /** Stops the process (SIGKILL after `graceMs`) for good. */
+  /** Stops the process permanently (SIGKILL after `graceMs`). */
   stop(graceMs: number): Promise<void>;
 };
 

@@ -20,7 +20,7 @@ type Budget = {
   /** Storage budget for the conversations of one organization, in bytes. */
   budgetBytes: number;
   clock: Clock;
-  /** Called with the error when a commit could not be counted. The commit is stored all the same. */
+  /** Called with the error when a commit could not be counted. The commit is stored nevertheless. */
   onUncounted?: (error: unknown) => void;
 };
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { markdownBlocks, markdownSection } from './markdown-blocks.ts';
 import { questionKind, quoteSection } from './quote-section.ts';
 
-const filler = 'Nothing of interest is said in this sentence at all. '.repeat(6).trim();
+const filler = 'Nothing of interest is said in this whole sentence. '.repeat(6).trim();
 const terms = new Set(['rotat', 'kei']);
 const quote = (kind: 'how' | 'what' | 'other', ...blocks: string[]) => quoteSection(blocks.join('\n\n'), terms, kind);
 

@@ -85,8 +85,8 @@ export function threads(log: BudgetedThreads, clock: Clock, random: RandomDigits
     },
 
     /**
-     * Removes a thread from the log for good. A commit beside it tells read models which answers to forget. Throws `not_found` if the thread does not
-     * exist.
+     * Removes a thread from the log permanently. A commit beside it tells read models which answers to remove. Throws `not_found` if the thread does
+     * not exist.
      */
     async erase(identity: ThreadIdentity, caller: Caller): Promise<void> {
       let newest = await load(identity);

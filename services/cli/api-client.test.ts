@@ -106,7 +106,7 @@ function handTimer() {
   };
 }
 
-/** The body exceeds the buffers of any socket. `cancelled` resolves when nobody reads it any more. */
+/** The body exceeds the buffers of any socket. `cancelled` resolves when it is no longer read. */
 function endlessBody(): { body: ReadableStream<Uint8Array>; cancelled: Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<void>();
   const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void =>

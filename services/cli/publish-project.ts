@@ -15,7 +15,7 @@ export type Publication = {
   label?: string | undefined;
   /** True: the content only gets the label, and another one stays the latest. */
   preview?: boolean;
-  /** The folder as it was opened before, which saves reading its files again. */
+  /** The folder if it is open already, which saves reading its files again. */
   opened?: UnreadFolder;
   /** Files that are not in the folder. */
   added?: ReadonlyMap<string, Uint8Array>;

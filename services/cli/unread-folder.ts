@@ -118,7 +118,10 @@ async function seenBefore(record: string): Promise<ReadonlyMap<string, SeenFile>
   return new Map(success ? Object.entries(data.files) : []);
 }
 
-/** Removes records that were not used for long, and the least recently used ones beyond the limit. A newer command may use another record meanwhile. */
+/**
+ * Removes records that were not used for two months, and the least recently used ones beyond the limit. A newer command may use another record
+ * meanwhile.
+ */
 async function removeUnused(cache: string, now: number): Promise<void> {
   const records = await Promise.all(
     (await readdir(cache)).map(async (name) => {

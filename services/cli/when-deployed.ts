@@ -51,7 +51,7 @@ export async function whenDeployed(
     }
     if (elapsedMs > withinMs)
       throw new DeploymentDidNotSucceed(
-        `The deployment was not live within ${withinMs / 60_000} minutes. It goes on: "bindery site deployments" shows it.`,
+        `The deployment was not live within ${withinMs / 60_000} minutes. It continues: "bindery site deployments" shows it.`,
       );
     await delay(pauseMs);
   }
@@ -59,7 +59,7 @@ export async function whenDeployed(
 
 const readersNow = ({ deployments }: DeploymentList, label: string | undefined): string =>
   deployments.some((each) => each.label === label && each.status === 'live')
-    ? 'readers see the one before'
+    ? 'readers see the previous one'
     : 'readers see nothing yet';
 
 const hasPreviews = async (client: ApiClient, domain: string): Promise<boolean> =>

@@ -225,12 +225,14 @@ const lines: Record<SiteEvent['type'], string> = {
   DeploymentRequested: 'a deployment begins',
   DeploymentLive: 'a deployment is live',
   DeploymentReported: 'the report of a deployment is known',
-  DeploymentFailed: 'a deployment failed; readers see the one before',
+  DeploymentFailed: 'a deployment failed; readers see the previous one',
   PreviewEnded: 'a preview ended',
   SiteClosed: 'a site was closed',
 };
 
-/** Once an hour until `signal` aborts: ends previews whose label was not published for long. A site that cannot be read does not stop the others. */
+/**
+ * Once an hour until `signal` aborts: ends previews whose label was not published for 30 days. A site that cannot be read does not stop the others.
+ */
 async function endOldPreviews(context: DeployerContext, signal: AbortSignal): Promise<void> {
   const { bus, random, logger } = context;
   while (!signal.aborted) {

@@ -20,7 +20,7 @@ function queueOf() {
     },
     end: async (site: string): Promise<void> => {
       ends.get(site)?.();
-      // The queue goes on in the promises after that of the deployment.
+      // The queue continues in promises that resolve after that of the deployment.
       for (let at = 0; at < 5; at += 1) await Promise.resolve();
     },
   };

@@ -62,7 +62,7 @@ export type HostedSite = ClosedSite & {
   readonly keptBy: KeptBy;
   /** The identity and host names of the site, if its page views and searches are counted. */
   readonly counted: { site: string; hosts: readonly string[] } | undefined;
-  /** Called with the id of a version that cannot be read as it was written. */
+  /** Called with the id of a version that is damaged. */
   onDamaged(version: string): void;
 };
 
@@ -162,7 +162,7 @@ export function hostApp(
     },
   });
   const server: Server = app.server;
-  // The keep-alive time is longer than that of proxies, so that no proxy sends a request into a closing connection.
+  // Longer than the keep-alive time of usual proxies, so that no proxy sends a request into a closing connection.
   server.keepAliveTimeout = keptAliveMs;
   closeSlowest(server);
   endSlowClients(server, { stalledAfterMs });

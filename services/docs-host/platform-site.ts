@@ -108,7 +108,7 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
   let failed = 0;
   let retry: NodeJS.Timeout | undefined;
   let problem: string | undefined;
-  /** Ids of versions that could not be read as they were written. */
+  /** Ids of damaged versions. */
   const damaged = new Set<string>();
   /** True if the current deployment was announced while the feed was followed, so that its lag can be measured. */
   let isAnnounced = false;

@@ -411,7 +411,7 @@ describe('a bundle that cannot be taken', () => {
     arrives.resolve();
     await hostReadiness(first, isReady);
     await first.stop();
-    // With a stored site, or after its limit, a host is ready all the same.
+    // With a stored site, or after its limit, a host is ready nevertheless.
     arrives = Promise.withResolvers();
     const second = await started();
     await hostReadiness(second, isReady);
@@ -649,7 +649,7 @@ describe('the feed', () => {
     await expectShown(running, 'docs.localhost', 'v0');
     for (const [at, [what, event]] of events.entries()) {
       platform.write(event(first));
-      // The connection may have been given up, and is made again.
+      // The connection may have been closed, and is reopened.
       await expect.poll(() => platform.connections(), { ...waiting, message: what }).toBe(1);
       platform.deploy({ bundle: await exampleBundle(`v${at + 1}`) });
       await expectShown(running, 'docs.localhost', `v${at + 1}`);

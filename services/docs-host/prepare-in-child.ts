@@ -27,7 +27,7 @@ export const memoryMegabytes = Math.max(64, Math.floor((getHeapStatistics().heap
 
 /** Time after which a child without a request ends. Versions that follow each other quickly need no new process, which takes half a second to start. */
 const idleMs = 2_000;
-/** The same for a child that was started before its request. */
+/** Idle time of a child that was started before its request. */
 const awaitedMs = 30_000;
 const keptErrorCharacters = 100_000;
 

@@ -57,7 +57,7 @@ const mostPageBytes = 64 * 1024 * 1024;
 const largePageBytes = 1024 * 1024;
 /** Limit of redirects with wildcards, whose index is in memory with the list of the version. */
 const mostWildcards = 10_000;
-/** Limit of policies in a list that no page of it has any more. */
+/** Limit of policies in a list that none of its pages has. */
 const mostStalePolicies = 1_000;
 const mostWildcardBytes = 8 * 1024 * 1024;
 
@@ -120,7 +120,7 @@ export async function prepareSite(
   const hasSamePages =
     earlier !== undefined &&
     earlier.list.token === token &&
-    // Policies of lines that are not kept any more stay in the list until all pages are made again.
+    // Unused policies stay in the list until all pages are prepared again.
     earlier.list.policies.length <= mostStalePolicies + 2 * earlier.bundled.size &&
     isDeepStrictEqual(makingOf(earlier.list), makingOf(making)) &&
     earlier.pages === pagesDigest(found.keys());

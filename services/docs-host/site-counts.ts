@@ -13,7 +13,7 @@ export type CountedBatch = SiteViewsBody['days'];
 const mostEntries = 50_000;
 /** Limit of searches that may still be completed by a reader who types. */
 const mostTyped = 5_000;
-/** Time in which a longer or shorter query of a reader replaces the one before, because a search box asks while its reader types. */
+/** Time in which a longer or shorter query of a reader replaces the previous one, because a search box asks while its reader types. */
 const typedWithinMs = 4_000;
 const mostOfOne = 1_000_000;
 

@@ -28,7 +28,7 @@ import { answerSentence } from './sentence-page.ts';
 export type ClosedSite = {
   /** Identity in the feed. */
   readonly id: string;
-  /** Its address, whose protocol and port are those of all its host names. */
+  /** Address of the site. All its host names have the same protocol and port. */
   readonly siteUrl: string | undefined;
   readonly login: ServedLogin | undefined;
 };

@@ -68,7 +68,7 @@ describe('a name and a password', () => {
     const ofOne = { headers: { cookie: cookieOf(entered) } };
     const script = await askHost(running.url, 'one.localhost', asset, ofOne);
     expect([script.status, script.headers['cache-control']]).toEqual([200, 'private, max-age=31536000, immutable']);
-    // Both sites have the same name with the same hash; the cookie of one is worth nothing at the other.
+    // Both sites have the same name with the same hash; the cookie of one is not valid at the other.
     expect((await askHost(running.url, 'two.localhost', '/', ofOne)).status).toBe(401);
     expect((await askHost(running.url, 'open.localhost', '/')).headers['cache-control']).toBe('no-cache');
     const wrong = { authorization: `Basic ${Buffer.from('anna:incorrect horse').toString('base64')}` };
@@ -222,7 +222,7 @@ describe('an account at the provider', () => {
     expect(location).toMatch(/^https:\/\/one\.sites\.test:8443\/_bindery\/login\?ticket=/);
     expect(handedOver.headers).toMatchObject({ 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' });
     expect(handedOver.headers['set-cookie']).toBeUndefined();
-    // A ticket is worth nothing in another browser, at another site, and later.
+    // A ticket is not valid in another browser, at another site, and later.
     const other = cookieOf(await askHost(url, 'one.sites.test', '/', { headers: looking }));
     for (const [where, of2] of [
       [location, ''],
@@ -378,7 +378,7 @@ describe('rules of who may read', () => {
       const answer = await askHost(running.url, 'docs.localhost', '/', { headers: looking });
       expect(answer.text).toContain('the rules of who may read it cannot be read');
     }
-    // An event that is refused and names no login leaves it as it is.
+    // An event that is refused and names no login leaves the login unchanged.
     say({ hosts: [] });
     platform.deploy({ domain: 'other', bundle: await exampleBundle('other') });
     await expectStatus(running, 'other.localhost', 200);

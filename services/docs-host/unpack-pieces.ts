@@ -30,7 +30,7 @@ const mostPartBytes = 4 * 1024 * 1024;
 /** Packed bytes that are inflated at once. */
 const stepBytes = 128 * 1024;
 const inflatedBytes = 256 * 1024;
-/** Window of deflate: a piece may refer to the end of the one before. */
+/** Window of deflate: a piece may refer to the end of the previous one. */
 const windowBytes = 32 * 1024;
 
 /** The list of pieces in a file. Throws `BundleRefused` if it is not one. */

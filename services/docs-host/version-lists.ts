@@ -1,6 +1,6 @@
 import { readVersionList, type VersionList } from './version-list.ts';
 
-/** A stored version cannot be read as it was written: a list or file is lost or has other bytes. */
+/** A stored version is damaged: a list or file is lost or has other bytes. */
 export class DamagedVersion extends Error {
   override name = 'DamagedVersion';
   readonly version: string;

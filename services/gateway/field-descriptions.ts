@@ -170,7 +170,7 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   'Searches.days.searches': 'Searches of the day.',
   'Searches.days.empty': 'Searches of the day that found nothing.',
   'SiteViewsTaken.accepted': 'Number of days that were recorded.',
-  'SiteViewsTaken.refused': 'Number of days that were left out for good.',
+  'SiteViewsTaken.refused': 'Number of days that were left out. Sending them again has no effect.',
   'Views.total': 'Page views in all.',
   'Views.by': 'What the entries are: days, paths or host names of referrers.',
   'Views.direct': 'Page views without a referrer, or from the site itself. Present by referrer.',

@@ -58,7 +58,7 @@ type SharedDeclaration = {
   forReaders?: true;
   /** The scope that an API key needs; by default `read` for GET and `write` for everything else. */
   scope?: 'read' | 'write';
-  /** The role that a person needs who signed in at the console; by default `viewer` with the scope `read`, and `editor` with `write`. */
+  /** The role that a person who signed in at the console needs; by default `viewer` with the scope `read`, and `editor` with `write`. */
   role?: PersonRole;
   /** The plan that the organization needs. */
   plan?: 'enterprise';

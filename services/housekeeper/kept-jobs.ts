@@ -35,7 +35,10 @@ type JobLog = Pick<BusParts['exports'], 'subjects' | 'last' | 'after'>;
 type SiteLog = Pick<BusParts['sites'], 'subjects' | 'last'>;
 type Archive = Pick<ObjectStore, 'list' | 'head'>;
 
-/** The kept jobs, first of the log, then of the archive, so that a job that moves meanwhile is not missed; then those of sites. */
+/**
+ * The kept jobs: first those in the log, then those in the archive, so that a job that is archived meanwhile is not missed, and finally those of
+ * sites.
+ */
 export function keptJobsIn(
   { exports, sites }: { exports: EventLog<ExportCommit>; sites: SiteLog },
   archive: Pick<ObjectStore, 'list' | 'head' | 'get'>,

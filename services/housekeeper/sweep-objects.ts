@@ -46,7 +46,7 @@ export async function sweepObjects(
   return sweptBy;
 }
 
-/** Every organization that may have objects, sorted. It is read from the logs that are kept for good. */
+/** Every organization that may have objects, sorted. It is read from the logs that are never truncated. */
 async function organizationsOf({ bus }: HousekeeperContext): Promise<string[]> {
   const subjects = [
     ...(await bus.directory.subjects(directoryLogSubject('*'))),

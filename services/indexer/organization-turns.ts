@@ -3,7 +3,7 @@ import { Unavailable } from '#shared/runtime/failures.ts';
 /** Number of organizations whose contents are indexed at the same time. Each takes the memory of one build. */
 export const organizationsAtOnce = 3;
 
-/** Runs pieces of work of several organizations at the same time, and those of one organization one after the other. */
+/** Runs the work of several organizations concurrently, and the work of one organization one piece after the other. */
 export type OrganizationTurns = <T>(organization: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
 /** Thrown when an organization already has the maximum of work here. More would take the places of others. */

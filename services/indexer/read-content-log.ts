@@ -27,7 +27,7 @@ const lettersAgainEveryMs = 600_000;
 
 /** Limit of the commits of one organization that wait here or are handled. Further ones are given back to the bus. */
 const mostOfOrganization = 3;
-/** Commits in flight: those that are handled, and room for others while those of some organizations wait for their turn. */
+/** Commits in flight: those that are handled, and room for others while commits of some organizations wait for their turn. */
 const commitsInFlight = 12;
 
 /**

@@ -43,7 +43,7 @@ type Member<J> = {
   share: number;
   /** Served units divided by its share. The member with the least is next. */
   virtualTime: number;
-  /** Its last turn. Among members with equal virtual time, the one that was served longest ago is next. */
+  /** The turn in which it was served last. Among members with equal virtual time, the one that was served longest ago is next. */
   turn: number;
   /** Units that it may still have in a row, as a newcomer. */
   unitsInARow: number;

@@ -20,7 +20,7 @@ import { ownAttributes, tracingOf } from '#shared/runtime/tracing.ts';
 import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
 import type { OrchestratorContext } from './context.ts';
 
-/** The log of a job that the leader works on has no commit any more: it was purged, or the bus was restored from an older backup. */
+/** The log of a job that the leader works on has no commits: it was purged, or the bus was restored from an older backup. */
 class LogGone extends Poison {
   override name = 'LogGone';
 }

@@ -116,7 +116,7 @@ async function watchTime(
       for (let job = deadlines.first(); job !== undefined; job = deadlines.first()) {
         const late = overdue(job, now, context.exportDeadlineMs);
         if (late === undefined) break;
-        // The job ends or leaves the registry, so its deadline need not be watched any more.
+        // The job ends or leaves the registry, so its deadline is no longer watched.
         deadlines.remove(job);
         change(job, late);
       }

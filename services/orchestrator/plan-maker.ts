@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { PlanInput } from './make-plan.ts';
 
-/** The input of `makePlan`, with the bytes of the stored site model. `anew`: nothing is taken from earlier plans. */
+/** The input of `makePlan`, with the bytes of the stored site model. `anew`: earlier plans are not used. */
 export type PlanQuestion = Omit<PlanInput, 'model' | 'known'> & { model: Uint8Array; anew: boolean };
 
 /** A plan with its text to be stored, and the key and number of pages of each chunk. */
@@ -82,8 +82,8 @@ export function mostModelBytesIn(memoryBytes: number, heapBytes: number): number
 }
 
 /**
- * Makes plans in one thread. If it crashes, or one of its plans takes too long, each of its plans is made again in a thread for this plan alone, so
- * that only the one that is the cause fails.
+ * Makes plans in one thread. If it crashes, or one of its plans takes too long, each of its plans is retried in a thread of its own, so that only the
+ * plan that is the cause fails.
  */
 function planLane(program: URL, limits: ThreadLimits): Pick<PlanMaker, 'make' | 'close'> {
   const threads = new Set<PlanThread>();
@@ -164,7 +164,7 @@ function planThread(program: URL, { withinMs, heapMb }: ThreadLimits): PlanThrea
   function ended(cause: unknown): void {
     isEnded = true;
     const why = cause === undefined ? '' : `: ${messageOf(cause)}`;
-    // The oldest plan is most likely the cause, so the others are made again first.
+    // The oldest plan is most likely the cause, so the others are retried first.
     for (const { reject, deadline } of [...waiting.values()].reverse()) {
       clearTimeout(deadline);
       reject(new ThreadEnded(`the thread that makes the plan ended${why}`));

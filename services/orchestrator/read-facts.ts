@@ -65,8 +65,8 @@ export async function readFacts(
 
   /**
    * Folds facts of one job into one commit, then acknowledges them. Facts of a job that has ended are acknowledged. Facts of an unknown job, or of
-   * one whose log cannot be read, are dead letters. Facts that cannot be folded now are redelivered. When too many wait for a plan, the others are
-   * dropped: their work is handed out again, as that of a lost worker.
+   * one whose log cannot be read, become dead letters. Facts that cannot be folded now are redelivered. When too many wait for a plan, the others are
+   * dropped: their work is redispatched, like the work of a lost worker.
    */
   async function settle(deliveries: readonly FactDelivery[]): Promise<void> {
     const [first] = deliveries;

@@ -89,7 +89,7 @@ export function closingParts(
     sizeCalculation: ({ length }) => length + 1,
   });
 
-  /** The parts of a run. If a sidecar is missing, the others are read all the same, so that all missing ones are reported together. */
+  /** The parts of a run. If a sidecar is missing, the others are still read, so that all missing ones are reported together. */
   async function* partsOf(run: number): AsyncGenerator<AnsweredPart> {
     const { first, chunks: own } = runs[run] ?? { first: 0, chunks: [] };
     const key = partKeys[run];
@@ -198,7 +198,7 @@ export function closingParts(
   const readTextsOfPart = (run: number, begin: number, end: number): Promise<Uint8Array | undefined> =>
     bytesOfRange(objectStore, partTextsKey(organization, partKeys[run] ?? ''), begin, end);
 
-  /** Removes a part with wrong texts, which the next closing segment makes anew. */
+  /** Removes a part with wrong texts. The next closing segment makes it again. */
   async function forgetPart(segment: number): Promise<void> {
     const run = runOf[segment] ?? 0;
     if (!stored.delete(run)) return;

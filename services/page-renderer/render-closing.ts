@@ -154,7 +154,7 @@ async function storedModel(
 }
 
 const textsReadAhead = 4;
-/** Limit of texts in flight, in bytes, unless one is larger: those of a chunk may have 60 MB. */
+/** Limit of texts in flight, in bytes. A single larger text is allowed: the texts of a chunk may have 60 MB. */
 const aheadBytes = 8 * 1024 * 1024;
 const piecesAhead = 1;
 

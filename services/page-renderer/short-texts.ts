@@ -73,7 +73,7 @@ export function shortTexts(
     /** The length of each shortened text that is kept; null for the others. */
     sizes: (longest: number, texts: readonly StoredText[]): Promise<(number | null)[]> =>
       Promise.all(texts.map(async (text) => (await runOf(text)).texts.get(nameOf(longest, text))?.rawLength ?? null)),
-    /** A shortened text: one that is kept, or the one that was `made` and is kept from now on. */
+    /** Returns a shortened text: the kept one, or the one that was `made`, which is kept from then on. */
     async take(
       longest: number,
       text: StoredText,

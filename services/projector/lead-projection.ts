@@ -143,7 +143,7 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
     if (repair !== undefined) {
       logger.error(
         { projection: source.name, lostAt },
-        'a bucket was deleted and made again; its read model is rebuilt',
+        'a bucket was deleted and recreated; its read model is rebuilt',
       );
       return save(beginRebuild(pointer, repair, clock.now()));
     }

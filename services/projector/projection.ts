@@ -146,7 +146,7 @@ type CommitLog<C extends Commit> = Pick<EventLog<C>, 'history' | 'last'>;
 /**
  * Brings an aggregate's documents up to `commit`. Commits older than the documents are skipped; unseen commits in between are read from the log. A
  * server that lost the end of a log reuses its sequences and revisions, so a commit counts as seen by its id and hash alone. Documents of lost
- * commits are made again from the log, and record the lost commit. Throws `HistoryBroken` when the log has a gap or a wrong hash. It folds over a gap
+ * commits are rebuilt from the log, and record the lost commit. Throws `HistoryBroken` when the log has a gap or a wrong hash. It folds over a gap
  * only if an operator made it (`overHole`): then the state in the commit is used.
  */
 async function foldInOrder<C extends Commit>(
@@ -175,7 +175,7 @@ async function foldInOrder<C extends Commit>(
       const { subject } = commit;
       by.logger.error(
         { subject, lost: lost?.at(-1) },
-        'the log has lost commits; documents were made again from the commits that it has',
+        'the log has lost commits; documents were rebuilt from the commits that it has',
       );
     }
     return;

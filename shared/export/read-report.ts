@@ -115,7 +115,7 @@ export async function readFindings(
   return (await closingDigest(objectStore, organization, planHash, signal))?.digest.findings;
 }
 
-/** The closing segment as a bundle of its own; undefined if it cannot be read any more. */
+/** The closing segment as a bundle of its own; undefined if it can no longer be read. */
 async function closingSegment(
   objectStore: ObjectStore,
   organization: string,

@@ -480,7 +480,7 @@ export function searchIndexContract(
         await build.add(pages('new'));
         await build.commit();
         searched = after;
-        // The searched version is built again, as after damage.
+        // The searched version is rebuilt, as after damage.
         await fill(index, after, pages('newer'));
       };
       const published = publish().finally(() => isPublished.abort());

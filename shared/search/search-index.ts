@@ -20,7 +20,7 @@ export type SearchIndex = {
   startBuild(scope: SearchScope, options?: BuildOptions): Promise<IndexBuild>;
   /**
    * Number of passages of the version; undefined when it is not indexed, or its index is damaged or has an earlier shape, and the version
-   * has to be built again.
+   * has to be rebuilt.
    */
   passageCount(scope: SearchScope): Promise<number | undefined>;
   /** Best first. Empty when the version is not indexed, and for a filter value that no page has. */

@@ -108,7 +108,7 @@ async function inFolder<T>(folder: string, making: () => Promise<T>): Promise<T>
   }
 }
 
-/** The result of `reading`, or `otherwise` when the file or folder does not exist (any more). */
+/** The result of `reading`, or `otherwise` when the file or folder does not, or no longer, exist. */
 export async function unlessGone<T, O>(reading: Promise<T>, otherwise: O): Promise<T | O> {
   try {
     return await reading;

@@ -25,7 +25,7 @@ export type AnsweringServer = {
   /** Handler, which a test may replace. */
   answer: Answer;
   requests: IncomingMessage[];
-  /** Closes the server, so that nothing listens at its address any more. */
+  /** Closes the server, so that its address refuses connections. */
   goAway(): Promise<void>;
 };
 

@@ -125,7 +125,7 @@ async function show(stores: LetterStores, id: string, { json }: BusCommandOption
   const stored = listedStreams.has(stream) ? await stores.logs.stored(stream, subject) : [];
   const message = stored.find((one) => one.sequence === sequence);
   const waiting = letter?.state === 'aside' && letter.isOrdered ? stored.filter((one) => one.sequence > sequence) : [];
-  const said = message === undefined ? 'The message is not in its stream any more.' : indented(message.text);
+  const said = message === undefined ? 'The message is no longer in its stream.' : indented(message.text);
   const lines = [
     ...(letter === undefined
       ? [`${id} is settled.`]

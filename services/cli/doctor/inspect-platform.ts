@@ -75,7 +75,7 @@ export async function inspectLanguageModel(config: ConfigOf<typeof languageModel
   return inspectModel({ base, key, name, variable: 'BINDERY_MISTRAL_MODEL', usedBy: 'the assistant' });
 }
 
-/** The same check for the embedding model, if there is one. */
+/** Checks the embedding model in the same way, if there is one. */
 export async function inspectEmbedder(
   config: ConfigOf<typeof embedderSettings> & Pick<ConfigOf<typeof searchSettings>, 'searchEngine'>,
 ): Promise<Finding[]> {

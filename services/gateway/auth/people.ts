@@ -17,7 +17,7 @@ import { bearerToken, type Principal } from './authenticate.ts';
 export type People = {
   /** The person of a request; undefined if its credential is of another kind. Throws `invalid_key` for a token that is not valid here. */
   find(request: FastifyRequest): Promise<Person | undefined>;
-  /** The caller that a person is in the organization of the request. Throws `invalid_key` if there is none. */
+  /** The caller for a person in the organization of the request. Throws `invalid_key` if the organization does not exist. */
   principalOf(person: Person): Promise<Principal>;
 };
 
@@ -58,7 +58,7 @@ export function checkRole({ name, role }: Person, needed: PersonRole): void {
   throw new ApiError('missing_scope', `This request needs the role "${needed}"; ${name} is ${role} here.`);
 }
 
-/** The rights of a person as those of an admin key. It is stored nowhere, and no text is its secret. Its id tells the person apart for limits. */
+/** The rights of a person as those of an admin key, which is not stored and has no secret. Its id tells the person apart for limits. */
 function keyOf({ name, organization }: Person, scopes: ApiKey['scopes']): ApiKey {
   const letters = createHash('sha256')
     .update(JSON.stringify([organization, name]))

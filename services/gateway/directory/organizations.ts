@@ -6,7 +6,7 @@ import { askBus } from '../ask-bus.ts';
 
 /** Plans and domains of organizations for requests that come without an API key, cached for a second, as those of API keys are. */
 export type Organizations = {
-  /** Undefined if there is no such organization. */
+  /** Undefined if the organization does not exist. */
   find(organization: string): Promise<DirectoryState | undefined>;
 };
 

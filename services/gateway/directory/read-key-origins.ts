@@ -4,8 +4,8 @@ import { eachAnswer } from '../ask-bus.ts';
 import type { GatewayContext } from '../context.ts';
 
 /**
- * Reads the origins of an organization's keys from the leader of the log. Each call continues where the one before ended, so that a decision that is
- * repeated after a conflict knows the other writer's events. Throws `unavailable` when the bus fails.
+ * Reads the origins of an organization's keys from the leader of the log. Each call continues where the previous one ended, so that a decision that
+ * is repeated after a conflict knows the other writer's events. Throws `unavailable` when the bus fails.
  */
 export function keyOriginsReader(
   { bus }: { bus: Pick<GatewayContext['bus'], 'directory'> },

@@ -76,7 +76,7 @@ const siteRoute = (
     async (context, request) => answerReader(context, call, request),
   );
 
-/** The same for a host of sites, which asks for readers of one site. */
+/** The variant of a site route for a host of sites, which asks for readers of one site. */
 const hostRoute = (
   id: string,
   path: `/${string}/:domain${string}`,

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { type JobStatusDocument, jobStatusDocumentSchema } from '#shared/interfaces/read-models.ts';
 import type { LiveUpdates } from '#shared/messaging/bus.ts';
 
-/** Notifies listeners when a job changes. Delivery is at most once: read the document first, and again now and then. */
+/** Notifies listeners when a job changes. Delivery is at most once, so a listener must read the document first, and again at intervals. */
 export type JobStatusFeed = {
   /** `key` is the key of the job's document. Calls `listener` until the returned function is called. */
   watch(key: string, listener: (document: JobStatusDocument) => void): () => void;

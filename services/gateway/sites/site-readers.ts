@@ -7,8 +7,8 @@ import type { SitesFeed } from './sites-feed.ts';
 /** Readers of sites, for whom the host of sites asks. */
 export type SiteReaders = {
   /**
-   * The caller that a host is for one site: it reads for readers of that domain alone, and counts as its organization. Throws `not_found` unless the
-   * site is live and passes questions on.
+   * The caller for a host that asks for readers of one site: it has rights to that domain alone, and its requests count as those of the site's
+   * organization. Throws `not_found` unless the site is live and passes questions on.
    */
   principalOf(organization: string, domain: string): Promise<Principal>;
 };

@@ -53,7 +53,7 @@ export function viewSums(by: Views['by']) {
   };
 }
 
-/** Searches of some days, which are added as those of `viewSums`. */
+/** Sums of searches of some days, which are added one by one like those of `viewSums`. */
 export function searchSums() {
   const names = sumsByName();
   const days: Searches['days'] = [];

@@ -120,7 +120,7 @@ export function versionToIndex(state: ContentState): string | undefined {
 }
 
 /**
- * The events to append once `contentVersion` has `passageCount` passages in the index; none when the version need not be indexed any more.
+ * The events to append once `contentVersion` has `passageCount` passages in the index; none when the version no longer needs to be indexed.
  * Pure.
  */
 export function markIndexed(state: ContentState, contentVersion: string, passageCount: number): ContentEvent[] {

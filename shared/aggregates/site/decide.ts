@@ -48,7 +48,7 @@ export function openSite(state: SiteState | undefined, site: SiteId, settings: S
   return [{ type: 'SiteOpened', version: 1, data: { ...site, ...next } }];
 }
 
-/** Closes a site: readers see neither it nor its previews any more. Its deployments stay listed. Throws `not_found`. */
+/** Closes a site: readers no longer see it and its previews. Its deployments stay listed. Throws `not_found`. */
 export function closeSite(state: SiteState | undefined, site: SiteId): SiteEvent[] {
   openState(state, site);
   return [{ type: 'SiteClosed', version: 1, data: site }];

@@ -76,7 +76,7 @@ export type ThreadCommit = z.infer<typeof threadCommitSchema>;
 
 /**
  * One thread of questions and answers (`threads.<org>.<domain>.<thread>`), kept for a limited age.
- * Threads that began before `ThreadStarted` existed have no such event; their first commit has the state all the same.
+ * Threads that began before `ThreadStarted` existed have no such event; their first commit has the state nevertheless.
  */
 export const threadAggregate: Aggregate<ThreadEvent, ThreadState> = {
   commitIdPrefix: 'tc',

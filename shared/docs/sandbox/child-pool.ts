@@ -115,7 +115,7 @@ type Job = {
 
 /**
  * A child of the pool. It is `starting` until it reports that it is ready, then `idle`, `busy` with one request, and `idle` again. Before its first
- * request it may be `warming` at times. From the first request on it serves that organization only. A killed or ended child is not a member any more.
+ * request it may be `warming` at times. From the first request on it serves that organization only. A killed or ended child is no longer a member.
  */
 type Member = {
   child: Child;

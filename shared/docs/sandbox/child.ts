@@ -369,7 +369,7 @@ export class ChildRequestFailed extends Error {
 /** Clock ticks per second in `/proc`. Linux always reports 100 to programs. */
 const ticksPerSecond = 100;
 
-/** Processor time of a process in milliseconds; undefined if the process does not exist (any more), and on systems other than Linux. */
+/** Processor time of a process in milliseconds; undefined if the process does not, or no longer, exist, and on systems other than Linux. */
 export function processorTimeMs(pid: number | undefined): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

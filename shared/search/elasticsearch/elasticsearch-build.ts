@@ -114,7 +114,7 @@ export function buildElasticsearchPassages(
     const use = { contentVersion, build, base: earlier?.base, since: startedAt };
     registered ??= retryWrite(index, () => registerBuild(index, scope, use));
     if (await registered) return;
-    throw new SearchUnavailable(`The base of ${contentVersion} was removed. It has to be built again.`);
+    throw new SearchUnavailable(`The base of ${contentVersion} was removed. It has to be rebuilt.`);
   }
 
   async function addPage(page: SearchPage): Promise<void> {
@@ -220,7 +220,7 @@ export function buildElasticsearchPassages(
       const isWhole = stored === expected && Date.now() - startedAt <= longestBuildMs;
       if (!isWhole || !(await isRegistered(index, scope, build))) {
         throw new SearchUnavailable(
-          `${stored} of ${expected} documents of ${contentVersion} are in the index. It has to be built again.`,
+          `${stored} of ${expected} documents of ${contentVersion} are in the index. It has to be rebuilt.`,
         );
       }
       const all = [...list, ...shared.values()];

@@ -100,8 +100,8 @@ export async function releaseBuilds(
 }
 
 /**
- * Selects documents of programs with earlier shapes, once this program has indexed the domain for a week, after which none of them is likely to run
- * any more. If one does, it builds its documents again, and they are kept for another week.
+ * Selects documents of programs with earlier shapes, once this program has indexed the domain for a week, after which these programs have probably
+ * stopped. If one still runs, it rebuilds its documents, and they are kept for another week.
  */
 function earlierShapes(begun: number): { range: { build: { lt: string } } }[] {
   const before = Date.now() - earlierKeptMs;

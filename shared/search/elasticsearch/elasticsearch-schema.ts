@@ -31,7 +31,7 @@ export const mappingVersion = 2;
 
 /**
  * Incremented when documents lack data that this program needs, or when the terms of `analyzeText` change. Builds of another shape are
- * built again.
+ * rebuilt.
  */
 export const documentShape = 9;
 /** An earlier shape whose builds can be searched unchanged, until there is one of the current shape. */

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { chmod, copyFile, open, rename, stat } from 'node:fs/promises';
 import { sealFile } from './sqlite-seal.ts';
 
-/** Incremented when the tables or the terms of `analyzeText` change. A file of another shape is built again. */
+/** Incremented when the tables or the terms of `analyzeText` change. A file of another shape is rebuilt. */
 export const sqliteShape = 7;
 
 /**

@@ -62,7 +62,7 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
     return passages;
   }
 
-  /** Calls `use` with the version's passages. A file that turns out to be damaged is moved away, so that it is built again. */
+  /** Calls `use` with the version's passages. A file that turns out to be damaged is moved away, so that it is rebuilt. */
   async function withPassages<T>(
     scope: SearchScope,
     use: (passages: SqlitePassages | undefined) => T,

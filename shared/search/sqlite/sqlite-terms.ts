@@ -15,7 +15,7 @@ export class SqliteTerms {
   readonly #lastStored: number;
   #lastTerm: number;
   /**
-   * Ids of terms that no page has any more. They are reused, because with new ids in each version, the terms of the latest version would soon lie
+   * Ids of terms that pages no longer have. They are reused, because with new ids in each version, the terms of the latest version would soon lie
    * beyond the limit of compared terms.
    */
   readonly #freed: number[];

@@ -153,12 +153,12 @@ export function searchVectorsContract(
       const changed = site.map((one) =>
         one.path === 'pets'
           ? page('pets', 'Dogs stay outside.', {
-              passages: [...one.passages, { anchor: '', heading: '', text: 'No canine at all.' }],
+              passages: [...one.passages, { anchor: '', heading: '', text: 'No canine whatsoever.' }],
             })
           : one,
       );
       await fill(index, second, changed, first.contentVersion);
-      expect(await fillVectors(index, second)).toEqual(['Page pets\nNo canine at all.']);
+      expect(await fillVectors(index, second)).toEqual(['Page pets\nNo canine whatsoever.']);
       expect(await paths(second, 'automobile', { meaning: about('automobile') })).toEqual(['driving', 'twin']);
       await fill(index, second, changed);
       expect(await fillVectors(index, second)).toEqual([]);

@@ -19,6 +19,13 @@ const phrases: readonly [RegExp, string][] = [
   [/\bso long\b/i, 'say the time, or name the grace period, timeout or lease'],
   [/\bby (?:itself|themselves)\b/i, 'leave it out, or say "alone" or "automatically"'],
   [/\bas (?:it|they) stands?\b/i, 'say "unchanged" or "current"'],
+  [/(?<!\b(?:not|or) )\bat all\b/i, 'leave it out'],
+  [/\bin (?:hand|(?:its|their) hands)\b/i, 'say "in flight" or "held"'],
+  [/\ball the same\b(?! as)/i, 'say "nevertheless"'],
+  [/\b(?:comes?|came) to nothing\b/i, 'say "fails" or "has no effect"'],
+  [/\bany ?more\b/i, 'say "no longer"'],
+  [/\bbuilt again\b/i, 'say "rebuilt"'],
+  [/\bled back\b|\breaders back\b/i, 'say "rolled back"'],
 ];
 
 /** The problems of a passage, by sentence. Questions may ask "what is". */

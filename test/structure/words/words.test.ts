@@ -47,6 +47,8 @@ describe('plain words', () => {
     ['comment', 'It reads what is there.'],
     ['paragraph', 'It ends by itself.'],
     ['string', 'Ask whoever runs it.'],
+    ['comment', 'The commit is stored all the same.'],
+    ['paragraph', 'Nobody needs the file any more.'],
   ])('finds a %s such as "%s"', (kind, text) => {
     expect(problemsIn({ kind, line: 3, text })).toMatchObject([{ line: 3 }]);
   });
