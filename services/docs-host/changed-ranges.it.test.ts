@@ -1,26 +1,17 @@
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { askHost, visitHost } from '../../test/support/ask-host.ts';
-import { docsHosts, type TestedHost } from '../../test/support/docs-host.ts';
+import type { TestedHost } from '../../test/support/docs-host.ts';
 import { exampleFiles } from '../../test/support/example-bundle.ts';
+import { hostedSites, waiting } from '../../test/support/hosted-sites.ts';
 import { type PiecedBundle, piecedBundle } from '../../test/support/pieced-bundle.ts';
-import { type SitesPlatform, sitesPlatform } from '../../test/support/sites-platform.ts';
 import { contentFile } from './content-folder.ts';
 import { readVersionList } from './version-list.ts';
 
-const { folder, host, atEnd } = docsHosts();
-const waiting = { timeout: 20_000, interval: 20 };
+const { platform, started, siteFolder } = hostedSites();
 const name = 'docs.localhost';
-
-let platform: SitesPlatform;
-beforeEach(async () => {
-  platform = await sitesPlatform();
-  atEnd(() => platform.close());
-});
-
-const started = () => host(platform.env, { sweepMs: 100 });
 
 const madeWords = new Map<string, string>();
 
@@ -74,33 +65,33 @@ const taken = (running: TestedHost): number =>
 const said = (running: TestedHost): string => running.log.map(({ msg }) => msg).join('\n');
 
 test('of a new version only the ranges that changed are fetched, again and again, and after a restart', async () => {
-  platform.deploy(await bundleOf('first'));
+  platform().deploy(await bundleOf('first'));
   const running = await started();
   await expectShown(running, 'first');
   await expectWhole(running, 'first');
   for (const [at, changed] of ['second', 'a longer third', ''].entries()) {
-    const before = platform.sentBytes();
+    const before = platform().sentBytes();
     const next = await bundleOf(changed);
-    platform.deploy(next);
+    platform().deploy(next);
     await expectShown(running, changed);
     await expectWhole(running, changed);
     expect([at, taken(running)]).toEqual([at, at + 1]);
-    expect(platform.sentBytes() - before).toBeLessThan(next.bundle.length / 5);
+    expect(platform().sentBytes() - before).toBeLessThan(next.bundle.length / 5);
   }
   await running.stop();
   const again = await started();
   await expectWhole(again, '');
-  platform.deploy(await bundleOf('after'));
+  platform().deploy(await bundleOf('after'));
   await expectShown(again, 'after');
   await expectWhole(again, 'after');
   expect(taken(again)).toBe(1);
 });
 
 test('files that are new, gone or at another place are taken in ranges, too', async () => {
-  platform.deploy(await bundleOf('first', { 'b.txt': 'one', 'c.txt': 'two' }));
+  platform().deploy(await bundleOf('first', { 'b.txt': 'one', 'c.txt': 'two' }));
   const running = await started();
   await expectShown(running, 'first');
-  platform.deploy(await bundleOf('second', { 'd.txt': 'three', 'c.txt': 'two' }));
+  platform().deploy(await bundleOf('second', { 'd.txt': 'three', 'c.txt': 'two' }));
   await expectShown(running, 'second');
   expect(taken(running)).toBe(1);
   const found = await Promise.all(['b', 'c', 'd'].map((file) => askHost(running.url, name, `/${file}.txt`)));
@@ -110,11 +101,11 @@ test('files that are new, gone or at another place are taken in ranges, too', as
 
 describe('the bundle is downloaded whole', () => {
   const cases: [what: string, break_: (running: TestedHost) => void | Promise<void>, why: RegExp][] = [
-    ['if the store ignores ranges', () => void (platform.state.hasRanges = false), /answered 200/],
+    ['if the store ignores ranges', () => void (platform().state.hasRanges = false), /answered 200/],
     [
       'if it sends other bytes',
       () => {
-        platform.state.changed = (bytes) => {
+        platform().state.changed = (bytes) => {
           const other = Buffer.from(bytes);
           other[other.length >> 1] = (other[other.length >> 1] ?? 0) ^ 1;
           return other;
@@ -124,26 +115,25 @@ describe('the bundle is downloaded whole', () => {
     ],
     [
       'if it sends zeros',
-      () => void (platform.state.changed = (bytes) => Buffer.alloc(bytes.length)),
+      () => void (platform().state.changed = (bytes) => Buffer.alloc(bytes.length)),
       /piece|inflated/,
     ],
-    ['if it sends too few bytes', () => void (platform.state.changed = (bytes) => bytes.subarray(1)), /broke off/],
+    ['if it sends too few bytes', () => void (platform().state.changed = (bytes) => bytes.subarray(1)), /broke off/],
     [
       'if it sends too many bytes',
-      () => void (platform.state.changed = (bytes) => Buffer.concat([bytes, bytes])),
+      () => void (platform().state.changed = (bytes) => Buffer.concat([bytes, bytes])),
       /more than the range/,
     ],
     [
       'if the list of pieces is another',
-      () => void (platform.state.changedList = (list) => list.replace(/\[\d+,/, '[1,')),
+      () => void (platform().state.changedList = (list) => list.replace(/\[\d+,/, '[1,')),
       /not the one that the platform recorded/,
     ],
-    ['if the list of pieces is none', () => void (platform.state.changedList = () => '{}'), /not the one/],
+    ['if the list of pieces is none', () => void (platform().state.changedList = () => '{}'), /not the one/],
     [
       'if a part of a file that was kept is lost',
       async () => {
-        const root = join(folder(), 'docs-host/sites');
-        const site = join(root, (await readdir(root))[0] ?? '');
+        const site = await siteFolder();
         const [version = ''] = await readdir(join(site, 'versions'));
         const list = await readVersionList(join(site, 'versions', version));
         const { parts = [] } = list?.file('llms-full.txt') ?? {};
@@ -154,8 +144,7 @@ describe('the bundle is downloaded whole', () => {
     [
       'if a part of a file that was kept has other bytes',
       async () => {
-        const root = join(folder(), 'docs-host/sites');
-        const site = join(root, (await readdir(root))[0] ?? '');
+        const site = await siteFolder();
         const [version = ''] = await readdir(join(site, 'versions'));
         const list = await readVersionList(join(site, 'versions', version));
         const { sha256 = '', size = 0 } = list?.file('llms-full.txt')?.parts?.[5] ?? {};
@@ -165,11 +154,11 @@ describe('the bundle is downloaded whole', () => {
     ],
   ];
   test.each(cases)('%s, and what readers get is right', async (_what, break_, why) => {
-    platform.deploy(await bundleOf('first'));
+    platform().deploy(await bundleOf('first'));
     const running = await started();
     await expectShown(running, 'first');
     await break_(running);
-    platform.deploy(await bundleOf('second'));
+    platform().deploy(await bundleOf('second'));
     await expectShown(running, 'second');
     await expectWhole(running, 'second');
     expect(said(running)).toMatch(why);
@@ -178,11 +167,11 @@ describe('the bundle is downloaded whole', () => {
 
   test('and never served if pieces of another bundle are listed for it', async () => {
     const [first, second, other] = [await bundleOf('first'), await bundleOf('second'), await bundleOf('other')];
-    platform.deploy(first);
+    platform().deploy(first);
     const running = await started();
     await expectShown(running, 'first');
     // The store has the other bundle under the link of the second one, and lists its pieces.
-    platform.deploy({ ...second, pieces: other.pieces });
+    platform().deploy({ ...second, pieces: other.pieces });
     await expectShown(running, 'second');
     await expectWhole(running, 'second');
     expect(taken(running)).toBe(0);

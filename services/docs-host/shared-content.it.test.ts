@@ -1,32 +1,17 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { askHost, visitHost } from '../../test/support/ask-host.ts';
-import { docsHosts } from '../../test/support/docs-host.ts';
 import { exampleBundle } from '../../test/support/example-bundle.ts';
-import { type SitesPlatform, sitesPlatform } from '../../test/support/sites-platform.ts';
+import { hostedSites, waiting } from '../../test/support/hosted-sites.ts';
 import { contentFile } from './content-folder.ts';
 import { readVersionList, storedIn } from './version-list.ts';
 
-const { folder, host, atEnd } = docsHosts();
-const waiting = { timeout: 20_000, interval: 20 };
+const { platform, started, siteFolder } = hostedSites();
 
-let platform: SitesPlatform;
-beforeEach(async () => {
-  platform = await sitesPlatform();
-  atEnd(() => platform.close());
-});
-
-const started = () => host(platform.env, { sweepMs: 100 });
 async function expectShown(at: { url: string }, version: string): Promise<void> {
   const page = async () => (await askHost(at.url, 'docs.localhost')).text;
   await expect.poll(page, waiting).toContain(`Version ${version}</p>`);
-}
-
-async function siteFolder(): Promise<string> {
-  const root = join(folder(), 'docs-host/sites');
-  const [name = ''] = await readdir(root);
-  return join(root, name);
 }
 
 /** The stored files, and those that the lists of versions name. */
@@ -55,7 +40,7 @@ test('versions share the files that are the same, and the files of those that ar
     const bundle = await exampleBundle('same', {
       'changes.html': `<html><body>${at} ${'text '.repeat(200)}</body></html>`,
     });
-    const served = platform.deploy({ bundle });
+    const served = platform().deploy({ bundle });
     const isHere = async () => running.log.filter(({ msg }) => msg === 'a deployment is served').length;
     await expect.poll(isHere, waiting).toBe(at + 1);
     expect(served.sizeBytes).toBe(bundle.length);
@@ -74,7 +59,7 @@ test('versions share the files that are the same, and the files of those that ar
 });
 
 test('files that an unfinished or half removed version left are removed at the next start', async () => {
-  platform.deploy({ bundle: await exampleBundle('one') });
+  platform().deploy({ bundle: await exampleBundle('one') });
   const first = await started();
   await expectShown(first, 'one');
   await first.stop();
@@ -114,13 +99,13 @@ async function asUnpackedBefore(site: string): Promise<void> {
 }
 
 test('what an earlier program unpacked is served without the platform, and its folders are removed', async () => {
-  platform.deploy({ bundle: await exampleBundle('one') });
+  platform().deploy({ bundle: await exampleBundle('one') });
   const first = await started();
   await expectShown(first, 'one');
   await first.stop();
   const site = await siteFolder();
   await asUnpackedBefore(site);
-  await platform.close();
+  await platform().close();
   const again = await started();
   await expectShown(again, 'one');
   expect(await visitHost(again.url, 'docs.localhost')).toEqual([]);

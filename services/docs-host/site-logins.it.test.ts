@@ -1,36 +1,20 @@
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ServedLogin } from '#shared/interfaces/http/sites.ts';
 import { hashOfPassword } from '#shared/http/password-hash.ts';
 import { askHost, type HostAnswer } from '../../test/support/ask-host.ts';
-import { docsHosts, type TestedHost } from '../../test/support/docs-host.ts';
+import type { TestedHost } from '../../test/support/docs-host.ts';
 import { exampleBundle } from '../../test/support/example-bundle.ts';
+import { hostedSites, waiting } from '../../test/support/hosted-sites.ts';
 import { lyingProvider } from '../../test/support/lying-provider.ts';
-import { type SitesPlatform, sitesPlatform } from '../../test/support/sites-platform.ts';
-import type { SitesTimes } from './serve-platform-sites.ts';
 
-const { host, atEnd, folder } = docsHosts();
-const quick: SitesTimes = {
-  feed: { silentMs: 1_000, retries: { firstPauseMs: 50, longestPauseMs: 200 } },
-  retries: {
-    unavailable: { firstPauseMs: 50, longestPauseMs: 200 },
-    refused: { firstPauseMs: 50, longestPauseMs: 300 },
-  },
-};
-const waiting = { timeout: 20_000, interval: 20 };
+const { folder, atEnd, platform, started } = hostedSites();
 const hash = await hashOfPassword('correct horse battery');
 const byPassword: ServedLogin = { kind: 'password', users: [{ name: 'anna', hash }] };
 const byAccount: ServedLogin = { kind: 'oidc', groups: ['docs'], emailDomains: [] };
 const anna = { authorization: `Basic ${Buffer.from('anna:correct horse battery').toString('base64')}` };
 const looking = { accept: 'text/html', 'sec-fetch-mode': 'navigate' };
 
-let platform: SitesPlatform;
-beforeEach(async () => {
-  platform = await sitesPlatform();
-  atEnd(() => platform.close());
-});
-
-const started = (env: Record<string, string> = {}) => host({ ...platform.env, ...env }, quick);
 async function expectStatus(at: { url: string }, name: string, status: number): Promise<void> {
   await expect.poll(async () => (await askHost(at.url, name)).status, waiting).toBe(status);
 }
@@ -45,8 +29,8 @@ const paths = ['/', '/guides/x', '/guides/x.md', '/old', '/nowhere', '/_bindery/
 describe('a name and a password', () => {
   test('open their site and nothing else, and every file is behind them', async () => {
     for (const domain of ['one', 'two'])
-      platform.deploy({ domain, bundle: await exampleBundle(domain), login: byPassword });
-    platform.deploy({ domain: 'open', bundle: await exampleBundle('open') });
+      platform().deploy({ domain, bundle: await exampleBundle(domain), login: byPassword });
+    platform().deploy({ domain: 'open', bundle: await exampleBundle('open') });
     const running = await started();
     await expectServed(running, 3);
     await expectStatus(running, 'two.localhost', 401);
@@ -76,7 +60,7 @@ describe('a name and a password', () => {
   });
 
   test('end with a new password, a logout and their removal, and the site opens again without a new version', async () => {
-    platform.deploy({ bundle: await exampleBundle('one'), login: byPassword });
+    platform().deploy({ bundle: await exampleBundle('one'), login: byPassword });
     const running = await started();
     await expectServed(running, 1);
     await expectStatus(running, 'docs.localhost', 401);
@@ -88,41 +72,41 @@ describe('a name and a password', () => {
     expect([out.status, cookieOf(out)]).toEqual([401, 'bindery_reader=']);
     expect([await status(first), await status(second)]).toEqual([401, 200]);
     // A change of the rest of the site ends no session.
-    platform.setLogin('acme/docs', { ...byPassword, users: [...byPassword.users, { name: 'bert', hash }] });
+    platform().setLogin('acme/docs', { ...byPassword, users: [...byPassword.users, { name: 'bert', hash }] });
     expect(await status(second)).toBe(200);
-    platform.setLogin('acme/docs', {
+    platform().setLogin('acme/docs', {
       kind: 'password',
       users: [{ name: 'anna', hash: await hashOfPassword('another horse battery') }],
     });
     await expect.poll(() => status(second), waiting).toBe(401);
     expect((await askHost(running.url, 'docs.localhost', '/', { headers: anna })).status).toBe(401);
-    platform.setLogin('acme/docs', undefined);
+    platform().setLogin('acme/docs', undefined);
     await expectStatus(running, 'docs.localhost', 200);
-    expect(platform.downloads()).toBe(1);
+    expect(platform().downloads()).toBe(1);
   });
 
   test('stay in front of their site while the feed is that of an older gateway, which does not know of them', async () => {
-    platform.deploy({ bundle: await exampleBundle('one'), login: byPassword });
+    platform().deploy({ bundle: await exampleBundle('one'), login: byPassword });
     const running = await started();
     await expectServed(running, 1);
     await expectStatus(running, 'docs.localhost', 401);
-    platform.state.isOlder = true;
-    platform.deploy({ domain: 'later', bundle: await exampleBundle('later') });
-    platform.dropFeeds();
+    platform().state.isOlder = true;
+    platform().deploy({ domain: 'later', bundle: await exampleBundle('later') });
+    platform().dropFeeds();
     await expectStatus(running, 'later.localhost', 200);
-    await expect.poll(() => platform.connections(), waiting).toBe(1);
-    platform.deploy({ domain: 'last', bundle: await exampleBundle('last') });
+    await expect.poll(() => platform().connections(), waiting).toBe(1);
+    platform().deploy({ domain: 'last', bundle: await exampleBundle('last') });
     await expectStatus(running, 'last.localhost', 200);
     await expectStatus(running, 'docs.localhost', 401);
-    platform.state.isOlder = false;
-    platform.setLogin('acme/docs', undefined);
-    platform.dropFeeds();
+    platform().state.isOlder = false;
+    platform().setLogin('acme/docs', undefined);
+    platform().dropFeeds();
     await expectStatus(running, 'docs.localhost', 200);
   });
 
   test('protect previews alone, if the platform says so', async () => {
-    platform.deploy({ bundle: await exampleBundle('live') });
-    platform.deploy({ label: 'pr-1', bundle: await exampleBundle('preview'), login: byPassword });
+    platform().deploy({ bundle: await exampleBundle('live') });
+    platform().deploy({ label: 'pr-1', bundle: await exampleBundle('preview'), login: byPassword });
     const running = await started();
     await expectServed(running, 2);
     await expectStatus(running, 'docs.localhost', 200);
@@ -132,9 +116,9 @@ describe('a name and a password', () => {
   });
 
   test('are guessed by no flood, which keeps no reader of another site waiting', { timeout: 60_000 }, async () => {
-    platform.deploy({ domain: 'closed', bundle: await exampleBundle('closed'), login: byPassword });
-    platform.deploy({ domain: 'other', bundle: await exampleBundle('other'), login: byPassword });
-    platform.deploy({ domain: 'open', bundle: await exampleBundle('open') });
+    platform().deploy({ domain: 'closed', bundle: await exampleBundle('closed'), login: byPassword });
+    platform().deploy({ domain: 'other', bundle: await exampleBundle('other'), login: byPassword });
+    platform().deploy({ domain: 'open', bundle: await exampleBundle('open') });
     const running = await started({ BINDERY_TRUST_PROXY: 'loopback' });
     await expectServed(running, 3);
     for (const domain of ['closed', 'other']) await expectStatus(running, `${domain}.localhost`, 401);
@@ -175,7 +159,7 @@ describe('an account at the provider', () => {
   }
   const at = { protocol: 'https', port: 8443 } as const;
   const closed = async (domain: string, more: object = {}) =>
-    platform.deploy({
+    platform().deploy({
       domain,
       hosts: [`${domain}.sites.test`],
       at,
@@ -266,7 +250,7 @@ describe('an account at the provider', () => {
       403,
       expect.stringContaining('https://one.sites.test:8443/_bindery/logout'),
     ]);
-    platform.setLogin('acme/one', { kind: 'oidc', groups: ['other'], emailDomains: [] });
+    platform().setLogin('acme/one', { kind: 'oidc', groups: ['other'], emailDomains: [] });
     await expect.poll(status, waiting).toBe(401);
     expect((await redeem(of, handedOver.headers.location ?? '', cookie)).status).toBe(400);
     expect(await login(of)).toMatch(/^__Host-bindery-session=./);
@@ -288,7 +272,7 @@ describe('an account at the provider', () => {
     expect(handedOver.headers.location).toMatch(/^https:\/\/docs\.one\.test:8443\/_bindery\/login\?/);
     expect((await redeem(of, handedOver.headers.location ?? '', cookie)).status).toBe(302);
     // A site that is gone, or has another login, gets no ticket.
-    platform.setLogin('acme/one', byPassword);
+    platform().setLogin('acme/one', byPassword);
     await expect
       .poll(async () => (await askHost(of.running.url, 'one.sites.test')).headers['www-authenticate'], waiting)
       .toMatch(/^Basic/);
@@ -320,7 +304,7 @@ describe('an account at the provider', () => {
   });
 
   test('on a host without a provider opens nothing', async () => {
-    platform.deploy({ bundle: await exampleBundle('one'), login: byAccount });
+    platform().deploy({ bundle: await exampleBundle('one'), login: byAccount });
     const running = await started();
     await expectStatus(running, 'docs.localhost', 503);
     for (const path of paths) {
@@ -348,16 +332,16 @@ describe('an account at the provider', () => {
 
 describe('rules of who may read', () => {
   test('are in the record of a site, so that a host that starts without the platform keeps it closed', async () => {
-    platform.deploy({ domain: 'closed', bundle: await exampleBundle('closed'), login: byPassword });
-    platform.deploy({ domain: 'later', bundle: await exampleBundle('later') });
+    platform().deploy({ domain: 'closed', bundle: await exampleBundle('closed'), login: byPassword });
+    platform().deploy({ domain: 'later', bundle: await exampleBundle('later') });
     const first = await started();
     await expectServed(first, 2);
     await expectStatus(first, 'later.localhost', 200);
     await expectStatus(first, 'closed.localhost', 401);
-    platform.setLogin('acme/later', byPassword);
+    platform().setLogin('acme/later', byPassword);
     await expectStatus(first, 'later.localhost', 401);
     await first.stop();
-    platform.state.feed = (response) => void response.writeHead(503).end();
+    platform().state.feed = (response) => void response.writeHead(503).end();
     const second = await started();
     for (const domain of ['closed', 'later']) {
       expect((await askHost(second.url, `${domain}.localhost`)).status).toBe(401);
@@ -366,12 +350,12 @@ describe('rules of who may read', () => {
   });
 
   test('that cannot be read close the site, also in an event that is refused for another reason', async () => {
-    const served = platform.deploy({ bundle: await exampleBundle('one') });
+    const served = platform().deploy({ bundle: await exampleBundle('one') });
     const running = await started();
     const say = (change: object) =>
-      platform.write(`event: site\ndata: ${JSON.stringify({ ...served, ...change })}\n\n`);
+      platform().write(`event: site\ndata: ${JSON.stringify({ ...served, ...change })}\n\n`);
     for (const change of [{ login: { kind: 'saml' } }, { login: { kind: 'saml' }, hosts: [] }]) {
-      platform.setLogin('acme/docs', undefined);
+      platform().setLogin('acme/docs', undefined);
       await expectStatus(running, 'docs.localhost', 200);
       say(change);
       await expectStatus(running, 'docs.localhost', 503);
@@ -380,7 +364,7 @@ describe('rules of who may read', () => {
     }
     // An event that is refused and names no login leaves the login unchanged.
     say({ hosts: [] });
-    platform.deploy({ domain: 'other', bundle: await exampleBundle('other') });
+    platform().deploy({ domain: 'other', bundle: await exampleBundle('other') });
     await expectStatus(running, 'other.localhost', 200);
     expect((await askHost(running.url, 'docs.localhost')).status).toBe(503);
   });

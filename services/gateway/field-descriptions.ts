@@ -197,7 +197,7 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
     '`live`: readers see it. `running`: its export runs. `failed`: readers still see the deployment before it.',
   'Deployment.requestedAt': 'Time of the request.',
   'Deployment.endedAt': 'Time at which it was live for the first time, or failed.',
-  'Deployment.durationMs': 'Milliseconds from the request until then.',
+  'Deployment.durationMs': 'Milliseconds from the request until `endedAt`.',
   'Deployment.address': 'Address at which readers see it. Absent if it is not live.',
   'Deployment.canRollBack': 'True if the site can be rolled back to it.',
   'rollBack.deployment': 'Number of the deployment to roll back to.',

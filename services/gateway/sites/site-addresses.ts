@@ -67,33 +67,13 @@ const siteId = (organization: string, domain: string, label: string | undefined)
 
 /** A deployment for clients. Pure. */
 export function deploymentView(base: SitesBase, state: SiteState, deployment: Deployment): DeploymentView {
-  const {
-    number,
-    label,
-    contentVersion,
-    jobId,
-    cause,
-    status,
-    requestedAt,
-    endedAt,
-    sha256,
-    sizeBytes,
-    error,
-    findings,
-  } = deployment;
-  const isShown = liveDeployments(state).includes(deployment);
+  const { number, ...shown } = deployment;
+  const { label, requestedAt, endedAt } = shown;
   return {
     id: number,
-    ...(label === undefined ? {} : { label }),
-    ...{ contentVersion, jobId, cause, status, requestedAt },
-    ...(endedAt === undefined
-      ? {}
-      : { endedAt, durationMs: Math.max(0, Date.parse(endedAt) - Date.parse(requestedAt)) }),
-    ...(sha256 === undefined ? {} : { sha256 }),
-    ...(sizeBytes === undefined ? {} : { sizeBytes }),
-    ...(error === undefined ? {} : { error }),
-    ...(findings === undefined ? {} : { findings }),
-    ...(isShown ? { address: addressOf(base, state, label) } : {}),
+    ...shown,
+    ...(endedAt === undefined ? {} : { durationMs: Math.max(0, Date.parse(endedAt) - Date.parse(requestedAt)) }),
+    ...(liveDeployments(state).includes(deployment) ? { address: addressOf(base, state, label) } : {}),
     canRollBack: state.isOpen && rollbackTargets(state.deployments).includes(deployment),
   };
 }

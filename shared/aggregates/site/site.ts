@@ -24,10 +24,18 @@ export const siteName = z
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be 1 to 40 of a-z and 0-9, with single dashes between them');
 
 /** The command that a deployment follows from. */
-export const deploymentCauses = ['opened', 'published', 'labelled', 'rolled-back', 'repeated'] as const;
+const deploymentCauses = ['opened', 'published', 'labelled', 'rolled-back', 'repeated'] as const;
 
-/** Optional features of a live site. */
-const switches = {
+/** Settings of a site: the data of its opening, and part of its state. */
+const siteSettings = {
+  name: siteName,
+  hosts: z.array(hostName),
+  previews: z.boolean(),
+  organizationPlan: z.enum(organizationPlans),
+  /** Assistant key, which pages show. */
+  assistantKey: z.string().optional(),
+  /** Absent: everybody may read. */
+  login: siteLoginSchema.optional(),
   /** True: its host passes search, questions and feedback of its pages on to the platform. Sites of earlier versions do not have it. */
   assistant: z.boolean().optional(),
   /** False: hosts do not count its page views and searches. */
@@ -42,34 +50,30 @@ const event = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
     data: z.object({ organization: organizationId, domain: domainSlug, ...data }),
   });
 
+/** Numbers of findings in the report of an export. */
 const findingCounts = { errors: z.int().min(0), warnings: z.int().min(0) };
+
+/** `label`: absent for the live site. A deployment that has to wait for another one has its job only once it runs. */
+const requestedDeployment = {
+  label: contentLabel.optional(),
+  contentVersion,
+  jobId,
+  cause: z.enum(deploymentCauses),
+};
+
+/** The bundle that readers see. */
+const liveBundle = { sha256: sha256Hex, sizeBytes: z.int().min(0) };
 
 /** Number of a deployment of a domain: 1, 2, … over all its labels. */
 const deployment = z.int().min(1);
 
 export const siteEventSchema = z.discriminatedUnion('type', [
   /** Opens the site, or changes the settings of an open one. */
-  event('SiteOpened', {
-    name: siteName,
-    hosts: z.array(hostName),
-    previews: z.boolean(),
-    organizationPlan: z.enum(organizationPlans),
-    /** Assistant key, which pages show. */
-    assistantKey: z.string().optional(),
-    login: siteLoginSchema.optional(),
-    ...switches,
-  }),
-  /** `label`: absent for the live site. A deployment that has to wait for another one has its job only once it runs. */
-  event('DeploymentRequested', {
-    deployment,
-    label: contentLabel.optional(),
-    contentVersion,
-    jobId,
-    cause: z.enum(deploymentCauses),
-  }),
-  event('DeploymentLive', { deployment, sha256: sha256Hex, sizeBytes: z.int().min(0) }),
+  event('SiteOpened', siteSettings),
+  event('DeploymentRequested', { deployment, ...requestedDeployment }),
+  event('DeploymentLive', { deployment, ...liveBundle }),
   event('DeploymentFailed', { deployment, error: z.string() }),
-  /** Numbers of findings in the report of its export. It follows `DeploymentLive`, so that readers need not wait for it. */
+  /** It follows `DeploymentLive`, so that readers need not wait for it. */
   event('DeploymentReported', { deployment, ...findingCounts }),
   event('PreviewEnded', { label: contentLabel }),
   event('SiteClosed', {}),
@@ -85,20 +89,16 @@ export type SiteEvent = z.infer<typeof siteEventSchema>;
  * - `superseded`: a later deployment of the same target made it unnecessary before it was live.
  * - `ended`: readers saw it, until its preview ended or the site was closed.
  */
-export const deploymentStatuses = ['waiting', 'running', 'live', 'replaced', 'superseded', 'failed', 'ended'] as const;
+const deploymentStatuses = ['waiting', 'running', 'live', 'replaced', 'superseded', 'failed', 'ended'] as const;
 
-const deploymentSchema = z.object({
+export const deploymentSchema = z.object({
   number: deployment,
-  label: contentLabel.optional(),
-  contentVersion,
-  jobId,
-  cause: z.enum(deploymentCauses),
+  ...requestedDeployment,
   status: z.enum(deploymentStatuses),
   requestedAt: timestamp,
   /** Time at which it was live for the first time, or failed. */
   endedAt: timestamp.optional(),
-  sha256: sha256Hex.optional(),
-  sizeBytes: z.int().min(0).optional(),
+  ...z.object(liveBundle).partial().shape,
   error: z.string().optional(),
   /** Numbers of findings in the report of its export; absent until the report was read. */
   findings: z.object(findingCounts).optional(),
@@ -110,14 +110,7 @@ export const siteStateSchema = z.object({
   organization: organizationId,
   domain: domainSlug,
   isOpen: z.boolean(),
-  name: siteName,
-  hosts: z.array(hostName),
-  previews: z.boolean(),
-  organizationPlan: z.enum(organizationPlans),
-  assistantKey: z.string().optional(),
-  /** Absent: everybody may read. */
-  login: siteLoginSchema.optional(),
-  ...switches,
+  ...siteSettings,
   /** Number of the last deployment; 0 if there is none. */
   deploymentCount: z.int().min(0),
   /** Oldest first: all that are live, wait or run, the five before each live site, and others up to `mostEnded`. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { deploymentCauses, deploymentStatuses, siteName } from '#shared/aggregates/site/site.ts';
+import { deploymentSchema, siteName } from '#shared/aggregates/site/site.ts';
 import {
   emailDomain,
   mostReaders,
@@ -101,25 +101,12 @@ export type OpenSiteBody = z.infer<typeof openSiteBodySchema>;
 
 const address = z.url();
 
-/** A deployment, as clients see it. */
+/** A deployment, as clients see it: all fields of the state, and what follows from it. */
 export const deploymentViewSchema = z
   .object({
     id: z.int().min(1),
-    /** Label of the preview; absent for the live site. */
-    label: contentLabel.optional(),
-    contentVersion,
-    jobId,
-    cause: z.enum(deploymentCauses),
-    status: z.enum(deploymentStatuses),
-    requestedAt: timestamp,
-    /** Time at which it was live for the first time, or failed. */
-    endedAt: timestamp.optional(),
+    ...deploymentSchema.omit({ number: true }).shape,
     durationMs: z.int().min(0).optional(),
-    sizeBytes: z.int().optional(),
-    sha256: sha256Hex.optional(),
-    error: z.string().optional(),
-    /** Numbers of findings in the report of its export; absent until the report was read. */
-    findings: z.object({ errors: z.int().min(0), warnings: z.int().min(0) }).optional(),
     /** Address at which readers see it; absent if it is not live. */
     address: address.optional(),
     /** True if the site can be rolled back to it. */
