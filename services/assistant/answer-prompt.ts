@@ -68,7 +68,7 @@ function writeContext({ items, currentPath }: ReaderContext): string {
   return elements.length === 0 ? '' : `<reader-context>\n${elements.join('\n')}\n</reader-context>`;
 }
 
-/** A message, in the form of any version of the AI SDK. */
+/** A message of a client, in the form of any version of the AI SDK. */
 type ClientMessage = {
   role: string;
   content?: string | null | undefined;

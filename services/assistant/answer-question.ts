@@ -110,7 +110,7 @@ export async function answerQuestion(
 
 const tracing = tracingOf('assistant');
 
-/** Streams an answer in its own trace span. */
+/** Runs the stream of an answer in a trace span of its own. */
 function traced(caller: Caller, outcome: AnswerOutcome, stream: (span: Span) => Promise<void>): Promise<void> {
   const { organization, domain, traceparent: parent } = caller;
   return tracing.inSpan('answer', { parent, attributes: ownAttributes({ organization, domain }) }, async (span) => {
@@ -256,7 +256,7 @@ async function* modelAnswer(
     logger.warn(failureFacts(error), 'the links of an answer could not be checked');
     yield { type: 'error', errorText: failureSentence(error) };
   } finally {
-    // A call that failed before the provider answered costs nothing.
+    // A call costs nothing if it failed before the provider answered.
     if (isAsking && (signal.aborted || outcome.text.length > textBefore)) outcome.spentTokens += guess();
   }
 }

@@ -80,7 +80,7 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
   let rest = '';
   /** Input that follows `rest`. */
   let later = '';
-  /** The last characters of the output, in which an address may have begun. */
+  /** The last characters of the output, which may be the beginning of an address. */
   let said = '';
   /** The output of the current line, up to its first text. */
   let line = '';
@@ -346,7 +346,7 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
 /** True if an address at the beginning of a text may continue after it. A backslash may escape a mark of the address. */
 const goesToEnd = (address: string, text: string): boolean => /^\\?$/.test(text.slice(address.length));
 
-/** The offset of an address that may continue after the text; -1 without one. */
+/** The offset of an address at the end of the text, which may continue in later text; -1 without one. */
 function addressAtEnd(text: string): number {
   const from = Math.max(0, text.length - longestBeginning);
   const at = text.slice(from).search(addressBegins);

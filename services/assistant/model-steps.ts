@@ -54,7 +54,7 @@ export async function* modelSteps({ model, prompt, tools, signal }: Conversation
         toolChoice: { type: isLast ? 'none' : 'auto' },
         abortSignal: signal,
       };
-      // The race is needed because a model may ignore the signal.
+      // The race with the signal is needed because a model may ignore it.
       const stream = await Promise.race([openModelStream(model, options), stopped]);
       const asked = yield* stepChunks(stream, isLast ? [] : tools, uniqueId, signal);
       const { said, calls, end, finishReason } = asked;

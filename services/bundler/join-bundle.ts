@@ -55,7 +55,7 @@ export type JoinOptions = {
   clock: Clock;
   signal: AbortSignal;
   known?: KnownDigests | undefined;
-  /** Hash of a plan whose bundle may have parts of the new one. */
+  /** Hash of an earlier plan, whose bundle may have parts of the new bundle. */
   after?: string | undefined;
 };
 

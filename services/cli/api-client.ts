@@ -121,7 +121,7 @@ export function addressOf(baseUrl: string, path: string): URL {
   return url;
 }
 
-/** Aborts after the idle timeout without progress. */
+/** Watches an upload or a response, and aborts after the idle timeout without progress. */
 type StallWatch = {
   signal: AbortSignal;
   moved(): void;
@@ -176,7 +176,7 @@ function jsonOf({ url, status }: Response, text: string): unknown {
   throw new ApiFailure(`${new URL(url).origin} answers, but not as Bindery does. Is --url right?`, 'internal', status);
 }
 
-/** Undefined unless the text is a JSON object or list. */
+/** The JSON object or list in a text; undefined for any other text. */
 function parsedObject(text: string): object | undefined {
   const value = jsonIn(text);
   return typeof value === 'object' && value !== null ? value : undefined;

@@ -12,7 +12,7 @@ import { projectFilesIn } from './folder-project.ts';
 
 /** A docs project in a folder whose files are read on demand. The hash of a file that has not changed since an earlier command comes from a cache. */
 export type UnreadFolder = NamedFiles & {
-  /** The whole file, as it is now. */
+  /** The current bytes of the whole file. */
   bytesOf(path: string): Uint8Array;
   /** The hash and size of the file. */
   entryOf(path: string): ProjectFile;

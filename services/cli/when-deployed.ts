@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DeploymentList, DeploymentView, SiteView } from '#shared/interfaces/http/sites.ts';
 import { type ApiClient, foundOrNone } from './api-client.ts';
 
-/** A deployment failed or took too long. The message tells which. */
+/** A deployment failed or took too long; the message says which. */
 export class DeploymentDidNotSucceed extends Error {
   override name = 'DeploymentDidNotSucceed';
 }
@@ -10,7 +10,7 @@ export class DeploymentDidNotSucceed extends Error {
 const firstPauseMs = 100;
 const longestPauseMs = 2_000;
 const withinMs = 15 * 60_000;
-/** Time in which the platform begins the deployment of a publication. */
+/** Time limit for the platform to begin the deployment of a publication. */
 const beginsWithinMs = 15_000;
 
 /**

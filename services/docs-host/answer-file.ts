@@ -12,13 +12,13 @@ import type { ServedVersion } from './served-versions.ts';
 import type { HostedFile } from './version-list.ts';
 import { DamagedVersion } from './version-lists.ts';
 
-/** Size above which files are streamed. */
+/** Size limit of files that are answered from memory. Larger files are streamed. */
 const mostInMemory = 1024 * 1024;
 
-/** Caching of an answer outside the host. */
+/** Caching of an answer by browsers and proxies. */
 type Caching = 'immutable' | 'revalidate';
 
-/** Tells if shared caches between the host and a reader may also store an answer. */
+/** Caches that may store an answer: `public` includes shared caches between the host and a reader. */
 export type KeptBy = 'public' | 'private';
 
 export type FileAnswer = {
@@ -224,7 +224,7 @@ export function encodingFor(
 
 /** Encodings by the usual size of copies, the smallest first. */
 const encodings = ['br', 'gzip'] as const satisfies Encoding[];
-/** Browsers send only a few different headers. */
+/** Cache of parsed headers. Browsers send only a few different ones. */
 const knownAccepted = new LRUCache<string, readonly Encoding[]>({ max: 100 });
 
 /** Quality of a name in a list such as `br;q=1, *;q=0.1`; 0 if it is not accepted. `also` has names that match it, too. Pure. */

@@ -11,11 +11,11 @@ import { answerSentence } from './sentence-page.ts';
  */
 export type Proof = { kind: 'right' } | { kind: 'wrong' } | { kind: 'busy' } | { kind: 'limited'; seconds: number };
 
-/** The names that may read a site. */
+/** The readers of a site, by name. */
 export type BasicReaders = {
   /** The sealer of a reader's sessions, which follows from the password, so that a new password ends them; undefined for an unknown name. */
   sealerOf: (name: string) => Sealer<ReaderSession> | undefined;
-  /** Takes the same time for unknown names. */
+  /** Checks a password. It takes the same time for unknown names. */
   prove: (name: string, password: string, request: IncomingMessage) => Proof | Promise<Proof>;
 };
 
@@ -109,7 +109,7 @@ export function basicGate(
   };
 }
 
-/** The name and the password that a request has. */
+/** The name and the password in a request. */
 function shownReader({ headers }: IncomingMessage): { name: string; password: string } | undefined {
   const shown = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(headers.authorization ?? '')?.[1];
   const text = Buffer.from(shown ?? '', 'base64').toString('utf8');

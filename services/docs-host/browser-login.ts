@@ -45,7 +45,7 @@ export function redirectReader(response: ServerResponse, to: string, cookies: re
   response
     .writeHead(302, {
       ...securityHeaders,
-      // Addresses of logins hold secrets for a moment.
+      // The address of a login holds secrets for a short time.
       'referrer-policy': 'no-referrer',
       location: to,
       'cache-control': 'no-store',

@@ -15,7 +15,7 @@ export type PlatformCall<S extends z.ZodType> = {
   body?: object;
   /** Schema of the answer. */
   schema: S;
-  /** The settings that cause each status of a refusal. */
+  /** The settings to check, by the status of a refusal. */
   settingsOf: Readonly<Record<number, string>>;
   signal: AbortSignal;
 };

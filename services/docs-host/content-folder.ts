@@ -17,13 +17,13 @@ import { readWhole } from './read-whole.ts';
 /** Size and SHA-256 of stored bytes. */
 export type StoredBytes = { size: number; sha256: string };
 
-/** Bytes that may be stored in parts, one after the other. */
+/** Bytes that may be stored in several files, one part in each. */
 export type PartedBytes = StoredBytes & { parts?: readonly StoredBytes[] | undefined };
 
 /** Path of the bytes with this SHA-256. */
 export const contentFile = (content: string, sha256: string): string => join(content, sha256.slice(0, 2), sha256);
 
-/** The files of some bytes, in their order. */
+/** The stored files of these bytes, in order. */
 const filesOf = ({ parts, size, sha256 }: PartedBytes): readonly StoredBytes[] => parts ?? [{ size, sha256 }];
 
 /** The bytes from `start` to `end`, which is included; all of them by default. The stream fails with the error of the file system. */
@@ -69,7 +69,7 @@ export function newContent(content: string, folder: string) {
     hasFresh = true;
   }
 
-  /** Path of bytes that are stored, or about to be. */
+  /** Path of bytes that are stored, or will be after `commit`. */
   const pathOf = (sha256: string): string => (written.has(sha256) ? join(fresh, sha256) : contentFile(content, sha256));
 
   return {
@@ -81,12 +81,12 @@ export function newContent(content: string, folder: string) {
       await mkdir(folder, { recursive: true });
     },
     pathOf,
-    /** The bytes of a file that is stored, or about to be. */
+    /** The bytes of a file that is stored, or will be after `commit`. */
     read: async (bytes: PartedBytes): Promise<Buffer> =>
       Buffer.concat(
         await inParallel(filesOf(bytes), readAtOnce, ({ size, sha256 }) => readWhole(pathOf(sha256), size)),
       ),
-    /** True if all of these files are there with their sizes. */
+    /** True if all of these files exist with their sizes. */
     async has(files: readonly StoredBytes[]): Promise<boolean> {
       const found = await Promise.all(files.map(({ size, sha256 }) => hasSize(pathOf(sha256), size)));
       return found.every(Boolean);

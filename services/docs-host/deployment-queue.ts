@@ -4,7 +4,7 @@ export type QueuedSite = {
   organization: string;
   /** True for a large bundle, which takes long. */
   isLarge: boolean;
-  /** Must not reject. */
+  /** Runs the deployment. Must not reject. */
   run(): Promise<void>;
 };
 

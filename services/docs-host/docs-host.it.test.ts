@@ -288,7 +288,7 @@ describe('common mistakes of newcomers are named', () => {
 
   test('https for a platform without it', async () => {
     const { url } = await server((_request, response) => void response.end());
-    expect(await following(url.replace('http:', 'https:'))).toContain('it speaks no TLS: is its address http://?');
+    expect(await following(url.replace('http:', 'https:'))).toContain('it does not speak TLS: is its address http://?');
   });
 
   test.each([

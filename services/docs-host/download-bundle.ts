@@ -194,7 +194,7 @@ export async function safeRequest(url: URL, options: Parameters<typeof request>[
     if (error instanceof BundleRefused) throw error;
     const why =
       errorCode(error) === 'ERR_SSL_WRONG_VERSION_NUMBER'
-        ? 'it speaks no TLS: is its address http://?'
+        ? 'it does not speak TLS: is its address http://?'
         : messageOf(error);
     throw new Unavailable(`${url.host} does not answer (${why})`, { cause: error });
   }

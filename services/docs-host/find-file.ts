@@ -2,7 +2,7 @@ import { decoded } from '#shared/docs/project/url-policy.ts';
 import { pageAddress } from '#shared/docs/render/bundle-paths.ts';
 import type { Redirection } from '#shared/docs/render/redirects.ts';
 
-/** The meaning of a requested address. */
+/** The result of looking up a requested address. */
 export type Asked =
   | { kind: 'refused'; reason: string }
   /** A file of one version: its bytes never change under this address. */
@@ -11,7 +11,7 @@ export type Asked =
   | { kind: 'redirect'; to: string; permanent: boolean }
   | { kind: 'missing' };
 
-/** The parts of a version that decide where an address leads. */
+/** The parts of a version that are needed to look up addresses. */
 export type SiteMap = {
   base: string;
   has: (path: string) => boolean;
@@ -24,8 +24,8 @@ export type SiteMap = {
 const longestTarget = 4_096;
 
 /**
- * The meaning of a request target (`/docs/guides/x?from=mail`). An address is looked up in the list of the version and never used as a path of the
- * file system; ambiguous addresses are refused. `site`: the active version. Pure.
+ * Looks up a request target (`/docs/guides/x?from=mail`). The address is looked up in the list of the version and never used as a path of the file
+ * system; ambiguous addresses are refused. `site`: the active version. Pure.
  */
 export function findFile(target: string, site: SiteMap): Asked {
   if (target.length > longestTarget) return refused('The address is too long.');
@@ -88,7 +88,7 @@ export function findFile(target: string, site: SiteMap): Asked {
   }
 
   function pageAt(page: string): Asked {
-    // Readers cannot ask for the page that is shown instead of missing ones.
+    // The page that is shown instead of missing pages has no address of its own.
     if (page === '404') return { kind: 'missing' };
     for (const path of page === '' ? ['index'] : [page, `${page}/index`]) {
       if (site.has(`${path}.html`)) return { kind: 'file', path: `${path}.html` };

@@ -28,7 +28,7 @@ type Wanted = {
 /** A version that is served now. */
 type Taken = { id: string } & VersionList['manifest'];
 
-/** Outcomes of a check that found a newer bundle, or failed. */
+/** Outcomes of a check. A check that found no newer bundle is not counted. */
 export const bundleOutcomes = ['taken', 'refused', 'unavailable'] as const;
 
 const downloadRetries: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 60_000 };
@@ -120,7 +120,7 @@ export function followBundle(
     }
     if (link === undefined) throw new Error('the bundle has neither a link nor a path');
     const signed = await link();
-    // A digest in the settings takes precedence over the platform's.
+    // A digest in the settings takes precedence over the digest from the platform.
     const both = { ...signed.expected, ...(expected.sha256 !== undefined && { sha256: expected.sha256 }) };
     const { file, sha256 } = await downloadBundle(signed.url, folder.incoming, both, { maxBytes, signal });
     try {

@@ -50,7 +50,7 @@ const stalledAfterMs = 90_000;
 const keptAliveMs = 75_000;
 const mostHeaderBytes = 16 * 1024;
 
-/** A site as readers reach it. */
+/** A site of the host, with all that answering its requests needs. */
 export type HostedSite = ClosedSite & {
   versions: Pick<ServedVersions, 'active' | 'older'>;
   /** Address of the site, for its pages; undefined: that of the bundle. */
@@ -66,7 +66,7 @@ export type HostedSite = ClosedSite & {
   onDamaged(version: string): void;
 };
 
-/** The answer to a request that leads to no site. */
+/** The answer to a request for a host name without a site. */
 export type NoSite = { status: 400 | 404 | 421; sentence: string };
 
 /** The sites of a host. */
@@ -77,7 +77,7 @@ export type HostedSites = NamedSites & {
    * target of the request is replaced by its path.
    */
   at(request: IncomingMessage): HostedSite | NoSite | 'login';
-  /** True if requests for health are answered only where there is no site. */
+  /** True if health checks are answered only for host names without a site. */
   areNamed: boolean;
   /** The platform that pages of sites ask through this host; undefined: each site has settings of its own. */
   platform?: SitesPlatform;
@@ -85,7 +85,7 @@ export type HostedSites = NamedSites & {
   counts?: SiteCounts;
 };
 
-/** The only site of a host, for every request. */
+/** A host that serves one site for every request. */
 export function oneSite(
   versions: ServedVersions,
   lists: VersionLists,

@@ -7,7 +7,7 @@ import { ConfigError, type ConfigOf, secretSetting, setting, wholeNumber } from 
 const shortestPassword = 16;
 const shortestSessionSecret = 32;
 
-/** Text with one `name:password` per line. */
+/** Parses a text with one `name:password` per line. */
 const userList = z.string().transform((text, context) => {
   const users = new Map<string, string>();
   for (const line of text.split('\n').map((each) => each.trim())) {

@@ -50,7 +50,7 @@ export async function newestExport(
   throw new BundleRefused(`the platform has no completed export of "${domain}"${which}. Start one`);
 }
 
-/** The settings that cause each status of a refusal. */
+/** The settings to check, by the status of a refusal. */
 const settingsOf: Readonly<Record<number, string>> = {
   401: 'BINDERY_EXPORT_KEY',
   403: 'BINDERY_EXPORT_KEY',

@@ -27,7 +27,7 @@ const routes = [
   ['/discovery/v2/assistant/:domain/message', 'message'],
 ] as const;
 
-/** The site whose pages ask, as a request and the domain in its path name it. */
+/** The site whose pages ask, found from the request and the domain in its path. */
 type Asked = {
   /** Identity of the site; sites share the limits of this host. */
   site: string;
@@ -154,7 +154,7 @@ export function addPlatformRoutes(app: FastifyInstance, { base, domain, of }: As
         const spent = answers.take(reader, 1);
         if (spent !== undefined) throw new Spent(reply, spent);
         try {
-          // The answers of one site leave room for those of others.
+          // The limit of answers for one site leaves room for other sites.
           if (answersOfSites.take(found.site, 1) !== undefined) throw new Spent(reply, 'all');
           try {
             await passOn(request, reply, found);

@@ -51,7 +51,7 @@ export type DeploymentRetries = {
   refused: RetryPolicy;
 };
 
-/** The pieces of a bundle, and the file with their list. */
+/** The pieces of a bundle, and the location of their list. */
 type ListedPieces = PiecesPlace & { pieces: readonly Piece[] };
 
 type Taking = {
@@ -241,7 +241,7 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
     tools.copies.add(record.served.site, addCopies);
   }
 
-  /** Makes one step of the copies that the served version lacks. True if it lacks more. */
+  /** Makes one step of the copies that the served version lacks. Returns true if more may be lacking. */
   async function addCopies(): Promise<boolean> {
     const version = parts?.versions.active();
     if (parts === undefined || version === undefined || queue.isRunning(record.served.site)) return false;
@@ -253,7 +253,7 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
       await parts.versions.replace(version, next);
       return true;
     } catch (error) {
-      // The next deployment has its copies made when it is served.
+      // If a deployment aborted this, its version gets its copies after it.
       if (signal.aborted) return false;
       throw error;
     }
@@ -412,7 +412,7 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
     try {
       await fallBack();
     } catch (failure) {
-      // A full disk also has no space for a record of another active version.
+      // A full disk also has no space to record another active version.
       logger.warn({ site }, `an earlier version cannot be served either: ${messageOf(failure)}`);
     }
     const stays = hosted.versions.active() === undefined ? 'Nothing is served' : 'The version that was served stays';
@@ -553,5 +553,5 @@ export type PlatformSite = ReturnType<typeof platformSite>;
 
 const onlyAfter = (pauseMs: number): RetryPolicy => ({ firstPauseMs: pauseMs, longestPauseMs: pauseMs });
 
-/** The settings that cause each status of a refusal. */
+/** The settings to check, by the status of a refusal. */
 const settingsOf: Readonly<Record<number, string>> = { 401: 'BINDERY_SITES_KEY', 403: 'BINDERY_SITES_KEY' };

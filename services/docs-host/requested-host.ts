@@ -19,7 +19,7 @@ export function requestedHost(
 ): RequestedHost | NoSite {
   const written = hostIn(rawHeaders);
   if (written === undefined) return missingHost;
-  // Each proxy appends the host that it was asked for.
+  // Each proxy appends the host name that it received, so the last one is from the nearest proxy.
   const name = hostName(forwarded?.split(',').at(-1)?.trim() ?? written);
   if (name === undefined) return written === '' ? missingHost : oddHost;
   if (url.startsWith('/')) return { name, target: url };
@@ -31,7 +31,7 @@ export function requestedHost(
   return { name, target: rest.startsWith('/') ? rest : `/${rest}` };
 }
 
-/** The only Host header; undefined if there is none, or more than one. */
+/** The value of the only Host header; undefined if there is none, or more than one. */
 function hostIn(rawHeaders: readonly string[]): string | undefined {
   let found: string | undefined;
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -10,7 +10,7 @@ import type { Redirection } from '#shared/docs/render/redirects.ts';
 export type SiteAddresses = {
   /** Path that the site is served under: `/docs`, or empty. */
   base: string;
-  /** Names this version in addresses. */
+  /** Identifies the version in addresses. */
   token: string;
   /** First digits of the SHA-256 of a file's bytes, by its path in the bundle; undefined if the file does not exist. */
   digestOf: (path: string) => string | undefined;
@@ -76,7 +76,7 @@ export function rewritePage(html: string, file: string, site: SiteAddresses, not
   return parts.join('') + html.slice(copied) + (isNoted ? '' : note);
 }
 
-/** The form of the addresses in a tag. */
+/** The form that the addresses in a tag get. */
 function formIn({ name: tag, attributes }: StartTag): Form {
   if (tag === 'a' || tag === 'area') return 'link';
   const rel = tag === 'link' ? attributes.find(({ name }) => name === 'rel')?.value : undefined;
@@ -166,7 +166,7 @@ function inBundle(folder: string, written: string): string | undefined {
   return clean.replace(/^(?:\.\/?$|\/+)/, '');
 }
 
-/** Elements that a head may have. The first other one begins the body. */
+/** Elements that a head may contain. Any other element begins the body. */
 const ofHead: ReadonlySet<string> = new Set('html head base link meta noscript script style template title'.split(' '));
 
 /** The `meta` elements in the head of a page, by their `http-equiv` or `name`. The first of a name counts. */

@@ -12,7 +12,7 @@ import type { SitesPlatform } from './sites-settings.ts';
 export type CountTimes = {
   /** Interval of batches. */
   everyMs: number;
-  /** Interval at which counts are stored while the platform is away. */
+  /** Interval at which counts are stored while the platform is unavailable. */
   awayMs: number;
 };
 
@@ -28,7 +28,7 @@ const mostBytes = 64 * 1024 * 1024;
 const mostUnstored = 20;
 
 const fileName = /^\d{15}-\d{6}\.json$/;
-/** Ending of a file that is being written. */
+/** Suffix of a file that is being written. */
 const unfinished = '.next';
 
 /**
@@ -151,7 +151,7 @@ export function sendCounts(
       }
       await step(true);
     },
-    /** The reason why counts wait here; undefined if they do not. */
+    /** The reason why counts are not sent; undefined if there is none. */
     problem: () => problem,
   };
 }

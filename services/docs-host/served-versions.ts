@@ -1,6 +1,6 @@
 import type { SiteFolder, StoredVersion } from './site-folder.ts';
 
-/** A version while answers may be read from it. */
+/** A version that answers may be read from. */
 export type ServedVersion = StoredVersion & {
   /** Number of answers in flight from its files. */
   readers: number;
@@ -24,7 +24,7 @@ export function servedVersions(folder: SiteFolder, now: () => number = Date.now)
   const retired = new Set<ServedVersion>();
   let changes: Promise<unknown> = Promise.resolve();
 
-  /** One change at a time. */
+  /** Runs one change at a time. */
   function afterOthers<T>(run: () => Promise<T>): Promise<T> {
     const ran = changes.then(run);
     changes = ran.catch(() => {});

@@ -28,7 +28,7 @@ export type StoredVersion = {
   isChecked: boolean;
 };
 
-/** The source of a version, so that nothing is fetched twice. */
+/** The origin of a version, by which a later download of the same bundle is recognized. */
 export type BundleSource = {
   /** Identity of the bundle, equal for the same bundle: a link, a file with its size and time, a job. */
   key: string;
@@ -53,14 +53,14 @@ const stateSchema = z.object({
   earlier: z.array(z.string()).default([]),
 });
 
-/** The bytes of a new version. */
+/** The bytes of a new version, and rules for them. */
 export type NewVersion = {
   place: BundlePlace;
   /** Size limit of the archive. */
   maxBytes: number;
-  /** Version that this one follows: its files are used again where they are the same. */
+  /** Version before this one. Its files are reused if they are unchanged. */
   earlier?: StoredVersion | undefined;
-  /** Throws if the version is not wanted. */
+  /** Throws if a version with this manifest must not be used. */
   check?: (manifest: VersionList['manifest']) => void;
   /** Time at which its compressed copies are made; by default with it. */
   copies?: CopiesMade;
@@ -68,7 +68,7 @@ export type NewVersion = {
 };
 
 export type SiteFolderOptions = {
-  /** How pages are made. It may change while the folder is open. */
+  /** Describes how pages are made. The result may change while the folder is open. */
   making: () => SiteMaking;
   lists: VersionLists;
   logger: Logger;
@@ -106,13 +106,13 @@ export async function openSiteFolder(
     logger.warn('the host ended while it unpacked a bundle: its files are removed, and the stored version is served');
   let turns: Promise<unknown> = Promise.resolve();
 
-  /** One preparation or removal at a time. */
+  /** Runs one preparation or removal at a time. */
   function inTurn<T>(run: () => Promise<T>): Promise<T> {
     const ran = turns.then(run);
     turns = ran.catch(() => {});
     return ran;
   }
-  /** Versions that stay in the folder. */
+  /** Ids of versions that stay in the folder. */
   const kept = new Set<string>();
   const stored = await readState();
 
@@ -314,7 +314,7 @@ export async function openSiteFolder(
   for (const name of await readdir(versions)) if (!kept.has(name)) await moveAway(name);
   const leftOver = await readdir(removed).catch(() => []);
   if (leftOver.length > 0 && (await sweep())) {
-    // A process that wrote into them ends soon after its host, and may still add a file.
+    // A process that wrote into these folders ends soon after its host, and may still add a file.
     for (const name of leftOver)
       await rm(join(removed, name), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   }

@@ -26,14 +26,14 @@ import { answerSentence } from './sentence-page.ts';
 
 /** A site or preview with a login. */
 export type ClosedSite = {
-  /** Identity in the feed. */
+  /** Identity of the site in the feed. */
   readonly id: string;
   /** Address of the site. All its host names have the same protocol and port. */
   readonly siteUrl: string | undefined;
   readonly login: ServedLogin | undefined;
 };
 
-/** The sites of a host by name, and the names of requests. */
+/** Finds the sites of a host by name, and the host names of requests. */
 export type NamedSites = {
   nameOf(request: IncomingMessage): string | undefined;
   named(host: string): ClosedSite | undefined;
@@ -89,7 +89,7 @@ export function siteGates(
           if (hash === undefined) return undefined;
           const known = sealers.get(name);
           if (known !== undefined) return known;
-          // A new password ends sessions, and the hash alone makes none.
+          // The purpose has the hash of the password, so a new password ends sessions. Knowing the hash is not enough to make a session.
           const purpose = `docs-host reader ${JSON.stringify([site.id, name, hash])}`;
           const made = sealer<ReaderSession>(sessionSecret, purpose, opened);
           sealers.set(name, made);

@@ -41,7 +41,7 @@ const usualTimes: FeedTimes = { silentMs: 45_000, retries: { firstPauseMs: 500, 
 /** Limit of one event. A site with the most hosts takes a tenth of it. */
 const mostEventCharacters = 128 * 1024;
 const mostReasonBytes = 64 * 1024;
-/** Lines in the log about refused events of one connection. */
+/** Limit of log lines about refused events of one connection. */
 const mostRefusalsLogged = 10;
 /** Limit of the sites that one connection names. */
 const mostSites = 200_000;
@@ -224,7 +224,7 @@ export function followSitesFeed(
   };
 }
 
-/** The settings that cause each status of a refusal. */
+/** The settings to check, by the status of a refusal. */
 const settingsOf: Readonly<Record<number, string>> = {
   401: 'BINDERY_SITES_KEY',
   403: 'BINDERY_SITES_KEY',

@@ -46,7 +46,7 @@ export function sitesPlatform(config: DocsHostConfig): SitesPlatform | undefined
     throw new ConfigError(
       'BINDERY_SITES=platform needs BINDERY_PLATFORM_URL and BINDERY_SITES_KEY, which say whose sites to serve.',
     );
-  // The settings of the logins are checked at the start, too.
+  // The settings of the logins are checked at the start, so that errors do not appear later.
   sitesLoginsOf(config);
   return { url: platformUrl, key: sitesKey };
 }

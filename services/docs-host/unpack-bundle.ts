@@ -64,7 +64,7 @@ export async function unpackBundle(
     },
   });
   const { body } = await readRegularFile(file, maxBytes);
-  // The error is not lost, because `packed` emits it, too.
+  // The rejection needs no handling here, because `packed` emits the error, too.
   pipeline(body, packed).catch(() => {});
   const archive = readArchive(packed, budgetsOf(maxBytes), { portableNames: true, oneMember: true });
   const unpacked = await checked(withoutTopFolder(archive), content, storing(content, earlier));
@@ -98,7 +98,7 @@ export type OwnFiles = {
   parted: ReadonlyMap<string, PartedBytes>;
 };
 
-/** Checks a stored bundle in the same way. */
+/** Checks a stored bundle against its manifest. Throws `BundleRefused`. */
 export async function checkBundle(folder: string, own: OwnFiles, content: NewContent): Promise<UnpackedBundle> {
   try {
     return await checked(storedFiles(folder, own), content, async ({ path, body }) => ({

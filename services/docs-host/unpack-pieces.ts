@@ -17,7 +17,7 @@ export type PackedPieces = { file: string; ranges: readonly BundleRange[] };
 
 export type UnpackedPieces = {
   found: Map<string, PartedBytes>;
-  /** The contents of the pieces, for the next version. */
+  /** The contents of the pieces, which the next version needs. */
   held: HeldPieces;
 };
 
@@ -27,7 +27,7 @@ export type PieceBudgets = { unpackedBytes: number; entries: number };
 const mostWholeBytes = 1024 * 1024;
 /** Limit of a part. */
 const mostPartBytes = 4 * 1024 * 1024;
-/** Packed bytes that are inflated at once. */
+/** Number of packed bytes that are inflated in one step. */
 const stepBytes = 128 * 1024;
 const inflatedBytes = 256 * 1024;
 /** Window of deflate: a piece may refer to the end of the previous one. */
@@ -133,7 +133,7 @@ export async function unpackPieces(
   }
 }
 
-/** The offset of some bytes of the bundle in the file with the ranges. */
+/** The offset in the file of ranges of some bytes of the bundle. */
 function placeIn(ranges: readonly BundleRange[], start: number, size: number): number | undefined {
   let at = 0;
   for (const range of ranges) {
@@ -167,12 +167,12 @@ function rawInflater(mostBytes: number) {
         failed = error;
       });
     },
-    /** The raw bytes of some packed ones. */
+    /** Inflates packed bytes, and returns their raw bytes. */
     async write(packed: Buffer): Promise<readonly Buffer[]> {
       const current = stream;
       if (current === undefined) throw new Error('nothing is being inflated');
       const written = new Promise<void>((resolve) => current.write(packed, () => resolve()));
-      // After an error the write is not called back.
+      // After an error, the callback of the write is not called.
       await Promise.race([written, closed]);
       if (failed !== undefined) throw new BundleRefused(`the bundle cannot be inflated: ${failed.message}`);
       if (bytes > mostBytes) throw new BundleRefused(`the bundle unpacks to more than ${mostBytes} bytes`);

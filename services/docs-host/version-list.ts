@@ -60,7 +60,7 @@ const headSchema = z.object({
   base: z.string(),
   isAirGapped: z.boolean(),
   preview: previewNoteSchema.optional(),
-  /** Names the files that display the pages of this version, in addresses. */
+  /** Identifies, in addresses, the files that display the pages of this version. */
   token: z.string(),
   manifest: z.object({
     sha256: sha256Hex,
@@ -217,7 +217,7 @@ async function readHead(folder: string): Promise<VersionHead | undefined> {
   }
 }
 
-/** Bytes that are read and digested at once, in less than a millisecond. */
+/** Number of bytes that are read and digested in one step, in less than a millisecond. */
 const stepBytes = 256 * 1024;
 
 async function readLines(file: string, expected: { size: number; sha256: string }): Promise<Buffer | undefined> {
@@ -250,7 +250,7 @@ function listOf(
 ): VersionList {
   const starts = startsOf(lines);
 
-  /** The JSON of a name's line; undefined if there is none. Binary search. */
+  /** The range of a name's JSON among the lines, found by binary search; undefined if there is none. */
   function find(name: string): { from: number; to: number } | undefined {
     const wanted = Buffer.from(name + separator);
     let low = 0;

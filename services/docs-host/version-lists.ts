@@ -70,7 +70,7 @@ export function versionLists(mostBytes: number = Number.POSITIVE_INFINITY) {
       }
       return found;
     },
-    /** Numbers of lists and bytes in memory, and of lists that were read from disk. */
+    /** Numbers of lists and bytes in memory, and number of lists that were read from disk. */
     counts: () => ({ lists: kept.size, bytes, reads }),
   };
 }

@@ -36,7 +36,7 @@ export const askedLog = <C extends Commit>(
   append: (commit, after) => askBus(log.append(commit, after), writeWithinMs),
 });
 
-/** Errors of this program, not of the bus. */
+/** True for errors of this program, not of the bus. */
 function isMistake(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
 }

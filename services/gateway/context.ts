@@ -40,7 +40,7 @@ export type GatewayContext = {
   organizations: Organizations;
   people: People;
   jobStatusFeed: JobStatusFeed;
-  /** Pages of contents, by content version. */
+  /** Page paths and groups of content versions. */
   sitePages: SitePages;
   sitesBase: SitesBase;
   sitesFeed: SitesFeed;

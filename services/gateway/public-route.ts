@@ -50,7 +50,7 @@ type SharedDeclaration = {
   id: string;
   /** `:name` stands for a parameter; `:domain` is the slug or a host name of a domain of the caller's organization. */
   path: `/${string}`;
-  /** A sentence about the route for the reference. */
+  /** A sentence about the route, for the reference. */
   summary: string;
   /** The kind of credential that opens it. `assistant`: an assistant key or an admin key. */
   key: 'admin' | 'assistant' | 'operator' | 'site' | 'none';

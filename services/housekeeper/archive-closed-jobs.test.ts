@@ -24,7 +24,7 @@ const young = {
   completedAt: '2026-05-30T10:01:00.000Z',
 } as const;
 
-/** A context for archiving jobs of two commits, which `store` makes. */
+/** The context of a housekeeper, and `store`, which stores a job with two commits. */
 async function house() {
   const bus = memoryBus();
   const context = housekeeperContext({ bus, objectStore: testObjectStore(), clock });

@@ -58,7 +58,7 @@ async function* jobsOf(subjects: AsyncIterable<string>): AsyncGenerator<string> 
   }
 }
 
-/** A fault of this history alone; the others are archived. */
+/** A history that cannot be archived. Other histories are not affected. */
 class NotArchived extends Error {
   override name = 'NotArchived';
 }

@@ -32,7 +32,7 @@ const cutPage = z.strictObject({
 });
 const failure = z.strictObject({ failed: text(mostReason) });
 
-/** One answer for each page of the request. */
+/** Checks that a child answers each page of its request, within the limits above. */
 export function expectedCuts(pages: number): Expected<CutResponse> {
   return {
     schema: z.array(z.union([cutPage, failure])),

@@ -119,7 +119,7 @@ export function vectorKeeper(context: VectorContext) {
       domain.failures += 1;
       const pauseMs = pauseAfter(domain.failures, domainRetry);
       domain.notBefore = now() + pauseMs;
-      logger.warn({ err: error, ...domain.scope, pauseMs }, 'a version gets its vectors later');
+      logger.warn({ err: error, ...domain.scope, pauseMs }, 'the vectors of a version are delayed');
     }
   }
 

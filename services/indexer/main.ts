@@ -16,7 +16,7 @@ import { keepIndexesWhole } from './repair-indexes.ts';
 
 export { indexerSettings as settings } from './config.ts';
 
-/** Grace period for indexing in flight at shutdown. After it, another indexer starts the content again. */
+/** Grace period for indexing in flight at shutdown. After it, another indexer indexes the content from the start. */
 const drainMs = 3_000;
 
 /** Makes published content searchable. */

@@ -39,7 +39,7 @@ function linkOf({ properties, children }: Element, file: string): WrittenLink | 
   if (url.kind !== 'path' || url.path === '') return undefined;
   const text = toText(children).replace(/\s+/g, ' ').trim();
   if (text === '' || text.length > mostLinkCharacters) return undefined;
-  // A relative link to a source file leads to its page, as in an export.
+  // A relative link to a source file means the page of that file, as in an export.
   const target = rootedPath(url.path.startsWith('/') ? url.path : url.path.replace(/\.md$/i, ''), file);
   return target.length > mostTargetCharacters ? undefined : { target, text };
 }

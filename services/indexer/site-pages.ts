@@ -41,7 +41,7 @@ const readingVersion = 5;
 /** Number of pages in a batch, whose passages are in memory together. */
 const pagesAtOnce = 64;
 const objectsAtOnce = 16;
-/** Pages whose keys are made without a pause: some milliseconds. */
+/** Number of pages whose keys are made without a pause, in some milliseconds. */
 const pagesInTurn = 100;
 
 /**

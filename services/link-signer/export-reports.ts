@@ -27,7 +27,7 @@ export function reportsOf({ bus, objectStore }: ReportParts) {
     const key = `${job.organization} ${job.jobId}`;
     const known = kept.get(key);
     if (known !== undefined) {
-      // A report is shown no longer than its bundle.
+      // A report must not be shown longer than its bundle exists.
       const head = await objectStore.head(job.bundle.key, { signal: storeWithin(headWithinMs) });
       if (head === undefined) throw bundleRemoved(job.jobId);
       return known;
@@ -71,7 +71,7 @@ export function reportsOf({ bus, objectStore }: ReportParts) {
 
 type PageFinding = { path: string | undefined; finding: Finding };
 
-/** A part of a report, as a client asked for it. Pure. */
+/** The part of a report that a client asked for. Pure. */
 export function answerFrom(
   jobId: string,
   report: StoredReport,
@@ -107,7 +107,7 @@ function* findingsOf({ site, pages, brokenLinks, failedPages }: StoredReport): G
     if (failure !== undefined) yield { path, finding: { severity: 'error', code: 'page-failed', message: failure } };
     for (const finding of Object.hasOwn(pages, path) ? (pages[path] ?? []) : []) yield { path, finding };
     for (const link of links.get(path) ?? []) {
-      // The report names the page of a link, not its source.
+      // The report has the page of a link, but not the source file of the page.
       const { file: _, ...finding } = brokenLinkDiagnostic(link, '');
       yield { path, finding };
     }

@@ -17,7 +17,7 @@ import { type RefusedJobs, refusedJobs } from './refused-jobs.ts';
 import { creditsFor } from './worker-pool.ts';
 
 export type TaskDispatcher = {
-  /** Checks again which work of the job can be handed out. */
+  /** Checks again which work of a changed job can be handed out. */
   changed(job: ActiveJob): void;
   ended(job: ActiveJob): void;
   /** Frees the credit of a unit that a worker reported. Without `attempt` the report is a success. */
@@ -106,7 +106,7 @@ export function taskDispatcher(context: DispatchContext): TaskDispatcher {
     next.queue.put(job, state.organizationPlan, { lastStep });
   }
 
-  /** The next task that has a credit. */
+  /** Takes the next task for which there is a credit. */
   function take(): { job: ActiveJob; unit: WorkUnit; group: WorkerGroup } | undefined {
     for (const { group, queue } of places.values()) {
       const job = credits(group) > 0 ? queue.next() : undefined;

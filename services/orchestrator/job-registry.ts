@@ -83,10 +83,10 @@ export type JobRegistry = {
 
 export type RegistryListener = {
   added: (job: ActiveJob) => void;
-  /** The job has a new commit, or was just added. */
+  /** Called when the job has a new commit, or was just added. */
   changed: (job: ActiveJob) => void;
   ended: (job: ActiveJob) => void;
-  /** The job failed and left the registry, although it continues. It may have no task in flight, so nothing else may bring it back. */
+  /** Called when the job failed and left the registry, although it continues. It may have no task in flight, so nothing else may bring it back. */
   setAside: (job: ActiveJob) => void;
 };
 
@@ -202,7 +202,7 @@ function cancelRequestIn(command: ExportCommand): RequestBehind | undefined {
   return command.facts.find((fact) => fact.type === 'CancelRequested')?.data.request;
 }
 
-/** The log of exports with retries while the bus is away. */
+/** The log of exports, whose appends are retried while the bus is unavailable. */
 function patient({ bus, logger }: OrchestratorContext, { jobId }: ActiveJob, signal: AbortSignal) {
   const wait = <T>(call: () => Promise<T>): Promise<T> =>
     retryUnavailable(everySecond, signal, call, (error) =>

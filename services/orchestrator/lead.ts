@@ -121,7 +121,7 @@ async function watchTime(
         change(job, late);
       }
       for (const { job, reason } of dispatcher.refusedFor(context.refusedForMs)) {
-        // The job ends or leaves the registry, unless that cannot be decided now.
+        // The change ends the job or removes it from the registry. If it cannot be decided now, the job counts as refused again.
         dispatcher.forgetRefusal(job);
         change(job, refusedTooLong(reason, context.refusedForMs));
       }

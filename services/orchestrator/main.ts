@@ -14,7 +14,7 @@ export { orchestratorSettings as settings } from './config.ts';
 /** Time without a renderer of a version after which its jobs are planned again. Renderers restart in less, and the deadline of an export is much longer. */
 const rendererGoneAfterMs = 30_000;
 
-/** Longer than a store takes to restart. */
+/** Time limit of a refusal, longer than a store takes to restart. */
 const refusedForMs = 6 * 60_000;
 
 /** Decides on exports while it has the lease; until then it waits as a spare. */

@@ -80,7 +80,7 @@ export function handedOutTasks(): HandedOutTasks {
   const entries = new Map<string, Entry>();
   const byJob = new Map<string, Set<Entry>>();
   const used = new Map<string, number>();
-  /** Tasks without a report that are no longer current. A worker may have them. */
+  /** Tasks that were withdrawn without a report. A worker may still have them. */
   const left = new Map<string, Entry>();
   const ofJob = (jobId: string): Iterable<Entry> => byJob.get(jobId) ?? [];
   const use = ({ group }: Entry, credits: number): void => {
@@ -163,7 +163,7 @@ export function handedOutTasks(): HandedOutTasks {
   };
 }
 
-/** The remaining units in the job's phase: repeated chunks first, so that few have lost attempts at a time. Pure. */
+/** The units of work that remain in the job's phase. Chunks of later attempts come first, so that few chunks are between attempts at a time. Pure. */
 export function openUnits(state: ExportJobState): WorkUnit[] {
   if (state.phase === 'closing') return [closingUnit];
   if (state.phase === 'joining') return [bundleUnit];

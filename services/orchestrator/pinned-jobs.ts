@@ -4,7 +4,7 @@ import type { WorkerPool } from './worker-pool.ts';
 
 /** The jobs that wait for renderers, by the version that their plan is pinned to. */
 export type PinnedJobs = {
-  /** The job has a new commit, or was just added. */
+  /** Called when the job has a new commit, or was just added. */
   changed(job: ActiveJob): void;
   ended(job: ActiveJob): void;
   /**

@@ -12,7 +12,7 @@ type Refusal = { reason: string; forMs: number; pauseLeftMs: number; tries: numb
  */
 export type RefusedJobs = {
   postponed(job: ActiveJob, reason: string): void;
-  /** A worker succeeded with a task, or the job ended. */
+  /** Called when a worker succeeded with a task, or the job ended. */
   forget(job: ActiveJob): void;
   /** Undefined for a job without a refusal; else whether its pause is over, and the number of its tries. */
   of(job: ActiveJob): { mayTry: boolean; tries: number } | undefined;
@@ -27,7 +27,7 @@ export function refusedJobs(): RefusedJobs {
   return {
     postponed(job, reason) {
       const known = refusals.get(job) ?? { forMs: 0, pauseLeftMs: 0, tries: 0, reason };
-      // Tasks that were in flight together are one try.
+      // Tasks that were in flight at the same time count as one try.
       const isTry = known.pauseLeftMs <= 0;
       const tries = known.tries + (isTry ? 1 : 0);
       const pauseLeftMs = isTry ? pauseAfter(tries, pauses) : known.pauseLeftMs;

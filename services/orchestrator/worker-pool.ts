@@ -21,7 +21,7 @@ export type WorkerPool = {
 export function workerPool(clock: Clock): WorkerPool {
   /** Ordered by the time of the last report, the oldest first. */
   const heard = new Map<string, { report: PresenceReport; heardAt: number }>();
-  /** Sums over live workers that take tasks; `any` is the sum over all versions. */
+  /** Slots of live workers that take tasks, by renderer version; `any` has the sum over all versions. */
   const slots = new Map<string, { all: number; free: number }>();
   /** Number of workers that hold a task: two while it moves from one to another. */
   const held = new Map<string, number>();
@@ -43,7 +43,7 @@ export function workerPool(clock: Clock): WorkerPool {
     heard.delete(instance);
     count(known.report, -1);
   }
-  /** Removes the workers that are gone. */
+  /** Removes the workers that missed their reports. */
   function live(): void {
     const now = clock.now().getTime();
     for (const [instance, { heardAt }] of heard) {

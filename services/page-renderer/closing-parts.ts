@@ -73,9 +73,9 @@ export function closingParts(
   const lost = new Set<number>();
   const givers = new Map<number, AsyncGenerator<AnsweredPart>>();
   const given = new Map<number, PartFacts>();
-  /** Runs with a part in the store. */
+  /** Runs whose parts are in the store. */
   const stored = new Set<number>();
-  /** The texts of both kinds, as they are stored after a sidecar. */
+  /** The texts of both kinds of a segment, as they follow its sidecar in the store. */
   const inMemory = new Map<number, Uint8Array>();
   let room = keptBytes;
   const keyOf = (segment: number): string => chunks[segment]?.key ?? '';
@@ -155,7 +155,7 @@ export function closingParts(
     return { json, segmentCount: of.length, isLast };
   }
 
-  /** Facts of the texts of one kind. */
+  /** Place, size and digest of a segment's texts of one kind. */
   function textsOf(segment: number, of: TextKind) {
     const { texts, textSha256, textsAt = 0 } = segments[segment] ?? {};
     if (texts === undefined || textSha256 === undefined) throw new Misfit('it asked for a text that does not exist');
@@ -251,7 +251,7 @@ export function closingParts(
       const next = await giver.next();
       return next.done === true ? undefined : next.value;
     },
-    /** The facts of the part that was just read, once. */
+    /** The facts of the run's part that was read last. A second call returns undefined. */
     factsOf(run: number): PartFacts | undefined {
       const found = given.get(run);
       given.delete(run);

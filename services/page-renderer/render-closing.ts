@@ -210,7 +210,7 @@ function incomingFiles(
           const own = runningDigest(states);
           digest = own;
           added = writer.addStream(archivePath(domain, question.path), question.size, body, () => own.hex());
-          // The error is thrown to the reader of the next piece.
+          // The error is thrown again to the reader of the next piece.
           added.catch(() => undefined);
           return undefined;
         }

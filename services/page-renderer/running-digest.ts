@@ -10,7 +10,7 @@ const mostStates = 4_096;
 
 export const digestStates = (): DigestStates => new LRUCache<string, Hash>({ max: mostStates });
 
-/** Size up to which bytes have a name, their own digest. */
+/** Size limit of bytes that are named by their own digest. */
 const mostNamedBytes = 4_096;
 /** Number of named texts between two stored states. */
 const textsBetweenStates = 16;

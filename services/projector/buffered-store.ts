@@ -19,7 +19,7 @@ export type BufferedStore<T> = Pick<DocumentStore<T>, 'get' | 'put'> & {
 const writesAtOnce = 32;
 
 type BufferOptions = {
-  /** The order of writing: the keys of one round together, after those of the round before. */
+  /** The rounds of writing: all keys of one round are written together, then those of the next. */
   rounds?: (keys: readonly string[]) => string[][];
   /** If true, an unreadable document counts as absent and is overwritten: its content is in the log of one aggregate. */
   madeAnew?: boolean;

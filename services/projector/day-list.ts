@@ -37,7 +37,7 @@ export type DayList<E> = {
 /** Called before the entries of a day are read. The returned function is called when they are written. */
 type OnDay<E> = (organization: string, day: string) => Promise<(written: WrittenDay<E>) => Promise<void>>;
 
-/** The parts of a day from `first` on. `earlier` reads an earlier one. */
+/** The parts of a written day, beginning with part `first`. `earlier` reads a part before it. */
 export type WrittenDay<E> = {
   first: number;
   parts: readonly E[][];

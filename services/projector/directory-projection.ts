@@ -22,7 +22,7 @@ export const directoryProjection: ProjectionSource<DirectoryCommit> = {
             await updateDocument(directoryKeys, apiKeyKey(key.sha256), (known) => {
               const isKnown = known !== undefined && known.revision >= commit.revision;
               if (lost === undefined) return isKnown ? undefined : keyDocument(commit, key);
-              // A key that was forgotten in a lost commit is in no state.
+              // The state has no keys that were forgotten in a lost commit, so their end is taken from the document.
               const revokedAt = key.revokedAt ?? known?.key.revokedAt;
               return keyDocument(commit, revokedAt === undefined ? key : { ...key, revokedAt });
             });
@@ -114,7 +114,7 @@ export function directoryAuditEntries(commit: DirectoryCommit): AuditEntry[] {
       }
       case 'ApiKeyRevoked':
         return [{ action: 'key.revoked', keyId: event.data.keyId }];
-      // The audit trail has the end of each of them.
+      // The audit trail has the end of each of these keys already.
       case 'ApiKeysForgotten':
         return [];
     }

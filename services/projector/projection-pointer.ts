@@ -19,7 +19,7 @@ export const firstPointer: ProjectionPointer = { live: 'blue' };
 export const isNew = (pointer: ProjectionPointer, request: RebuildRequest): boolean =>
   ![pointer.rebuild?.id, pointer.lastRebuild?.id, pointer.met, pointer.calledOff?.id].includes(request.id);
 
-/** A rebuild begins and replaces a generation that was kept until now. */
+/** Begins a rebuild. It replaces a generation that was kept until now. */
 export function beginRebuild(
   { keptUntil: _, ...pointer }: ProjectionPointer,
   id: string,
@@ -29,8 +29,8 @@ export function beginRebuild(
 }
 
 /**
- * The other generation is empty, and its reader is at the start. `lostAt`: set if a bucket counts as younger than that new reader, as after the clock of
- * the bus was set back.
+ * Begins to fill the other generation, which is empty, and whose reader is at the start. `lostAt`: set if a bucket counts as younger than that new
+ * reader, as after the clock of the bus was set back.
  */
 export function beginFilling({ repaired, ...pointer }: ProjectionPointer, lostAt?: string): ProjectionPointer {
   if (pointer.rebuild === undefined) throw new Error('No rebuild has begun.');
@@ -50,7 +50,7 @@ export const lacksDocuments = (
 /** Result of a rebuild: the comparison of its documents, the objects that were left out, and the shape of the documents. */
 type Filled = { comparison: Comparison; setAside?: readonly SetAside[]; shape: number };
 
-/** The other generation becomes the live one, and the former live one is kept for a day. Throws if no rebuild has begun. */
+/** Makes the other generation the live one, and keeps the former live one for a day. Throws if no rebuild has begun. */
 export function flip(
   { rebuild, ...pointer }: ProjectionPointer,
   { comparison, setAside = [], shape }: Filled,
@@ -108,7 +108,7 @@ export function beginLeading(
   return { ...pointer, shape: Math.min(shape, wrote), leader, leaderShape };
 }
 
-/** The filled generation is discarded, and nothing is rebuilt. */
+/** Discards the filled generation, and ends the rebuild. */
 export function callOff({ rebuild, ...pointer }: ProjectionPointer, id: string, now: Date): ProjectionPointer {
   return {
     ...pointer,
@@ -116,7 +116,7 @@ export function callOff({ rebuild, ...pointer }: ProjectionPointer, id: string, 
   };
 }
 
-/** The generation that was kept is no longer followed. */
+/** Ends following the generation that was kept. */
 export function dropKept({ keptUntil: _, ...pointer }: ProjectionPointer): ProjectionPointer {
   return pointer;
 }

@@ -11,7 +11,7 @@ export type ArrivingProject = { files: readonly ListedFile[]; received: Received
 
 type ProjectBytes = {
   read: (file: ListedFile, maxBytes: number) => Promise<Uint8Array>;
-  /** Throws `contents_missing` if the bytes of a file were needed and not there. */
+  /** Throws `contents_missing` if bytes were needed that were neither sent nor stored. */
   check: () => void;
   /** The files among these that were sent, each with its place in the sent bytes. */
   toStore: (files: readonly ListedFile[]) => ReceivedFile[];

@@ -45,7 +45,7 @@ class ContentEnded extends Error {
   override name = 'ContentEnded';
 }
 
-/** `sends`: all files of the project, or a list of them and those that are missing. */
+/** `sends`: the caller sends all files of the project, or a list of them and the missing ones. */
 export type PublishOptions = { label?: string | undefined; labelOnly?: boolean; sends: 'all files' | 'changed files' };
 
 /** Takes a packed docs project and makes it the latest content of the caller's domain, or with `labelOnly` the content of the label alone. Throws the `ApiError` that the caller sees. */
@@ -162,7 +162,7 @@ async function receive(
     const within = storeWithin(keepWithinMs);
     const stored: ReceivedFile[] = [];
     const storing = storeFiles(objectStore, clock, organization, arrived, within, (file) => void stored.push(file));
-    // A stored file is recorded even if there was no time for the others.
+    // A stored file is recorded even if the time was too short for the others.
     await storing.catch(() => undefined);
     if (stored.length === 0) return;
     await recordArrived(objectStore, { organization, domain }, stored, { signal: storeWithin(recordWithinMs) });

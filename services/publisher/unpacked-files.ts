@@ -79,7 +79,7 @@ export function unpackedFiles(most: { unpackedBytes: number; entries: number }) 
     },
     /** Files whose bytes have all been received and written so far. */
     complete: () => files.filter((file) => file.offset + file.sizeBytes <= written),
-    /** All files, once the child has ended well. Throws if bytes belong to no file. */
+    /** All files, after the child has ended successfully. Throws if bytes belong to no file. */
     all(): ReceivedFile[] {
       if (offset !== taken) throw new Misfit('it gave bytes that belong to no file');
       return files;

@@ -79,7 +79,7 @@ export type Answer = { text: string; sources: { title: string; url: string }[]; 
 
 type Chunk = { type: string; delta?: string; url?: string; title?: string; threadId?: string; errorText?: string };
 
-/** The model or the server gave up in the middle of an answer. */
+/** The model or the server failed in the middle of an answer. */
 export class AnswerFailed extends Error {
   override name = 'AnswerFailed';
 }

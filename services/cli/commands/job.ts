@@ -49,7 +49,7 @@ async function readReport(
   }
 }
 
-/** The pages of two answers in a row. A page may continue in the second one. Pure. */
+/** Joins the pages of two consecutive answers. The second may continue the last page of the first. Pure. */
 export function joined(before: ExportReport['pages'], next: ExportReport['pages']): ExportReport['pages'] {
   const [last, first] = [before.at(-1), next[0]];
   if (last === undefined || first === undefined || last.path !== first.path) return [...before, ...next];

@@ -181,7 +181,7 @@ export function revokedText(keyId: string, descendants: readonly ShownApiKey[]):
   return `Revoked ${keyId}. Directly or through other keys, it made ${counted(descendants.length, 'key')}:\n${table}`;
 }
 
-/** True if no key is left that can make keys, and there was one before. Pure. */
+/** True if the organization had keys that can make keys, and these were the last of them. Pure. */
 export function endsAllMakers(ended: readonly string[], keys: readonly ShownApiKey[], now: Date): boolean {
   const makers = keys.filter(
     (key) => key.kind === 'admin' && key.scopes.includes('write') && keyState(key, now) === 'good',

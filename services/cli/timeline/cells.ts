@@ -61,7 +61,7 @@ export function laneStrips(lane: Lane, troubles: readonly Trouble[], scale: Scal
   return strips;
 }
 
-/** All troubles on one row. In one cell the last one wins. Pure. */
+/** All troubles on one row. If several fall into one cell, the last one is shown. Pure. */
 export function troubleStrip(troubles: readonly Trouble[], scale: Scale): Cell[] {
   const cells = blank(scale);
   for (const { kind, atMs } of troubles) cells[columnAt(scale, atMs)] = troubleCells[kind];
@@ -99,7 +99,7 @@ function barStrip(row: readonly Bar[], scale: Scale): Cell[] {
   for (const bar of row) {
     const cell = barCell(bar);
     fill(cells, scale, bar.startMs, bar.endMs, cell);
-    // A thin gap at the end keeps neighbours apart.
+    // A thin gap at the end separates adjacent bars.
     if (cell.glyph === '█') cells[lastColumn(scale, bar.startMs, bar.endMs)] = { ...cell, glyph: '▊' };
   }
   return cells;

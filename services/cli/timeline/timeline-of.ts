@@ -22,7 +22,7 @@ export function timelineOf(history: readonly HistoryEntry[], now: Date): Timelin
     throw new UnreadableHistory('The history does not begin with a request that this command can read. Try --list.');
   const end = endOf(events.map(({ event }) => event));
   const lastMs = events.at(-1)?.atMs ?? 0;
-  // Clocks differ: now may seem to be before the last event.
+  // Clocks differ, so the current time may be before the last event.
   const durationMs = end.outcome === 'running' ? Math.max(lastMs, now.getTime() - Date.parse(requestedAt)) : lastMs;
   const phases = phasesOf(events, durationMs);
   const lanes = lanesOf(events, phases);
@@ -132,7 +132,7 @@ function resultOf(event: ShownEvent): string | (Omit<Trouble, 'atMs' | 'pages'> 
       return bundle;
     case 'ChunkFailed': {
       const { chunk, attempt, renderer, cause, reason, failedPages } = event.data;
-      // The orchestrator reports for a renderer that is gone.
+      // The orchestrator reports on behalf of a renderer that no longer runs.
       const worker = renderer === 'orchestrator' ? {} : { worker: renderer };
       return {
         kind: cause === 'pages' ? 'pages-failed' : 'attempt-failed',
@@ -219,13 +219,13 @@ function totalsOf(events: readonly TimedEvent[], lanes: readonly Lane[]): Totals
         tried('bundle', event.data.attempt);
         break;
       case 'ExportCompleted':
-        // The event does not name its attempt: it is the one after the last that failed.
+        // The event does not name its attempt, which follows the last failed one.
         tried('bundle', 0);
         break;
       case 'SegmentLost': {
         const work = event.data.chunk < 0 ? 'closing' : `chunk ${event.data.chunk}`;
         timesLost.set(work, (timesLost.get(work) ?? 0) + 1);
-        // All work that depends on it is done again.
+        // The closing segment and the bundle depend on the chunk, so they are also repeated.
         if (work !== 'closing') timesLost.set('closing', (timesLost.get('closing') ?? 0) + 1);
         timesLost.set('bundle', (timesLost.get('bundle') ?? 0) + 1);
         if (together.delete(event.data.chunk)) pagesTogether -= event.data.pageCount ?? 0;

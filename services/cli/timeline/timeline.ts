@@ -3,7 +3,7 @@ import type { HistoryEntry } from '#shared/interfaces/http/exports.ts';
 /** A stretch of the job's time; milliseconds since its request. */
 export type Span = { startMs: number; endMs: number };
 
-/** Phase of the job: `queued` until its plan, `joining` while the bundle is joined. A lost segment brings an earlier phase back. */
+/** Phase of the job: `queued` until its plan, `joining` while the bundle is joined. After a lost segment the job returns to an earlier phase. */
 export type Phase = Span & { name: 'queued' | 'rendering' | 'closing' | 'joining' };
 
 /** One piece of finished work. Its end is its commit, at most one commit interval late; its start is the end minus the reported duration. */

@@ -152,7 +152,7 @@ type Times = { since: string; until: string };
 
 const timeLength = '2026-03-01T10:00:00.000Z'.length;
 
-/** Times in the form of entries, so that they compare as text. */
+/** The times of a filter in the form of entries, so that they compare as text. */
 function timesOf({ since, until, before }: AuditFilter): Times {
   const last = until === undefined ? '9' : new Date(endOf(until)).toISOString();
   return {
@@ -175,7 +175,7 @@ function matches(entry: AuditEntry, filter: AuditFilter, { since, until }: Times
   );
 }
 
-/** Newest first, as callers see them: without anchors. */
+/** Entries newest first, without the anchors, which callers do not see. */
 function sorted(entries: readonly AuditEntry[]): AuditEntry[] {
   return entries
     .map((entry) => ({ entry, order: auditOrder(entry) }))

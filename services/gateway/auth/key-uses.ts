@@ -9,7 +9,7 @@ import { askBus } from '../ask-bus.ts';
 
 /** Last uses of API keys, shared by all gateways of the installation. */
 export type KeyUses = {
-  /** Notes in memory that a key is used now. Does not wait and cannot fail. */
+  /** Records in memory that a key is used now. Does not wait and cannot fail. */
   note(organization: string, keyId: string): void;
   /**
    * Last uses of keys (ISO times) by their ids; keys without a use are missing. Uses in the last two minutes at other gateways may be missing. Throws
@@ -18,7 +18,7 @@ export type KeyUses = {
   lastUses(organization: string, keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Stores the uses that only this gateway knows. Never rejects; uses that could not be stored are kept for the next flush. */
   flush(): Promise<void>;
-  /** Stores the rest, for two seconds at most, and ends. */
+  /** Stores the remaining uses within two seconds, and closes. */
   close(): Promise<void>;
 };
 
@@ -34,9 +34,9 @@ const mostAttempts = 5;
  * key.
  */
 export function keyUses(store: DocumentStore<KeyUse>, clock: Clock, logger: Logger): KeyUses {
-  /** Milliseconds since 1970, by the key of the document. */
+  /** Uses that are not stored yet: milliseconds since 1970, by the key of the document. */
   const waiting = new Map<string, number>();
-  /** Keys of unreadable documents, each logged once. */
+  /** Keys of unreadable documents, so that each is logged once. */
   const unreadable = new Set<string>();
   let flushing: Promise<void> | undefined;
   let isAway = false;

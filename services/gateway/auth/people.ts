@@ -21,7 +21,7 @@ export type People = {
   principalOf(person: Person): Promise<Principal>;
 };
 
-/** `tokenKey`: the secret that the console shares; without one there are no people. */
+/** Verifies the requests of people. `tokenKey`: the secret that the console shares; without it no person can act. */
 export function signedInPeople(tokenKey: string | undefined, organizations: Organizations, clock: Clock): People {
   return {
     async find(request) {
@@ -52,7 +52,7 @@ export function signedInPeople(tokenKey: string | undefined, organizations: Orga
   };
 }
 
-/** Throws `missing_scope` unless a person has a role. */
+/** Throws `missing_scope` if the person lacks the role. */
 export function checkRole({ name, role }: Person, needed: PersonRole): void {
   if (hasRole(role, needed)) return;
   throw new ApiError('missing_scope', `This request needs the role "${needed}"; ${name} is ${role} here.`);

@@ -2,7 +2,7 @@ import { whoamiSchema } from '#shared/interfaces/http/directory.ts';
 import { publicRoute } from '../public-route.ts';
 import { toOrganization } from './organization-routes.ts';
 
-/** Names the owner and the rights of an API key. */
+/** Returns the caller of a request with its rights. */
 export const whoamiRoute = publicRoute(
   {
     id: 'whoami',

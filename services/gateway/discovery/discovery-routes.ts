@@ -40,7 +40,7 @@ type RouteAnswer = {
   answerHeaders?: Readonly<Record<string, string>>;
 };
 
-/** The parts of the declaration that both routes to a call have. */
+/** The parts of the declaration that the two routes of an assistant call share. */
 const askingOf = (call: AssistantCall, { stream, answerHeaders }: RouteAnswer) =>
   ({
     method: 'POST',
@@ -68,7 +68,7 @@ const siteRoute = (
       ...{ id, path, summary, params },
       ...askingOf(call, answer),
       key: 'assistant',
-      // An answer changes nothing but a count, so reading rights are enough.
+      // An answer only adds to counts, so reading rights are enough.
       scope: 'read',
       errors: call === assistant.search ? [...call.errors, 'wrong_key_kind'] : call.errors,
       crossOrigin: true,

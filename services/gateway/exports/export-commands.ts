@@ -110,7 +110,7 @@ export async function replayExport(
   return await inPlace(context, request, jobId, async () => {
     const { domain, contentVersion, label, options } = source;
     const state = await contentState(context, organization, domain);
-    // Replaced versions are stored while a job that exported them is kept.
+    // The files of an ended version stay in the store while a job that exported it is kept.
     const isEnded = hasEnded(state, contentVersion);
     const content = { organization, domain, contentVersion };
     const isThere = isEnded ? (await context.sitePages(content)) !== undefined : isKnown(state, contentVersion);
@@ -180,7 +180,7 @@ async function inPlace(
     // After other errors the job may be in the log.
     const isRefused =
       error instanceof ApiError && error.code !== 'unavailable' && error.code !== 'idempotency_conflict';
-    // If this fails, the place is free in a minute.
+    // If this fails, the place expires within a minute.
     if (isOurs && isRefused) await leavePlace(context, principal.organization, jobId).catch(() => {});
     throw error;
   }

@@ -4,7 +4,7 @@ import type { Principal } from '../auth/authenticate.ts';
 import type { Organizations } from '../directory/organizations.ts';
 import type { SitesFeed } from './sites-feed.ts';
 
-/** Readers of sites, for whom the host of sites asks. */
+/** The callers for readers of sites, on whose behalf hosts of sites ask. */
 export type SiteReaders = {
   /**
    * The caller for a host that asks for readers of one site: it has rights to that domain alone, and its requests count as those of the site's

@@ -26,7 +26,7 @@ const mostBehind = 10_000;
 
 type Sites = ReadonlyMap<string, ServedSite>;
 
-/** The watch begins with the first question and ends when `stopping` aborts. */
+/** The watch begins with the first call and ends when `stopping` aborts. */
 export function sitesFeed(
   store: Pick<DocumentStore<SiteDocument>, 'watch'>,
   base: SitesBase,
