@@ -30,7 +30,7 @@ export class ExportFailed extends Error {
 const firstPollMs = 100;
 const slowestPollMs = 2_000;
 
-/** Starts a job. Retries while the server is away: the idempotency key makes the same request the same job. */
+/** Starts a job. Retries while the server is unavailable: the idempotency key makes the same request the same job. */
 export function startExport(
   client: ApiClient,
   request: ExportRequest,

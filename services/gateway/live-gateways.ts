@@ -13,7 +13,7 @@ export type LiveGateways = {
 
 /**
  * Counts the gateways of the installation by the reports that each sends every second. Time is measured by our own reports, which come back to us:
- * while the bus is away no reports arrive, and the number stays.
+ * while the bus is unavailable no reports arrive, and the number stays.
  */
 export function liveGateways(presence: Presence, instance: string, clock: Clock): LiveGateways {
   /** Number of our own reports since the last one of each gateway. */

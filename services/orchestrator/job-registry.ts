@@ -74,7 +74,7 @@ export type JobRegistry = {
   /** Begins to work on a job, unless it is known already. It must be in the index of active jobs. */
   add(stored: StoredCommit<ExportCommit>): ActiveJob;
   /**
-   * Decides, appends, and acts on the resulting state. Waits while the bus is away. Rejects with `Unavailable` if something that the decision needs
+   * Decides, appends, and acts on the resulting state. Waits while the bus is unavailable. Rejects with `Unavailable` if something that the decision needs
    * cannot be read now, also for this job alone: the job stays unchanged, and other decisions on it continue, including its end at the deadline. A
    * job whose log is gone leaves the registry and the index of active jobs. A job that fails in any other way leaves the registry: see `setAside`.
    */

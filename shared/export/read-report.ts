@@ -60,7 +60,7 @@ export class ReportTooLarge extends Error {
   override name = 'ReportTooLarge';
 }
 
-/** Bundles are our own, so only sizes that no bundle reaches are refused. */
+/** Bindery made the bundle, so only sizes that no bundle reaches are refused. */
 const budgets: ArchiveBudgets = { packedBytes: 1e11, unpackedBytes: 1e12, entries: 5_000_000, ratio: Infinity };
 /** Limit of the report's bytes. Lists of 20,000 diagnostics and 20,000 broken links have some 16 MB. */
 const mostReportBytes = 48 * 1024 * 1024;

@@ -171,8 +171,8 @@ export function redisClient({ url, username, password, authorities }: RedisAddre
 /**
  * Circuit breaker for Redis. Once open, it is closed by the first successful probe. A probe is a count like any other (`count`), with the same
  * timeout: a primary that became a replica, one that is full, and one that refuses scripts still respond to PING, and a slow one would be down again
- * with the next request. A probe without any response ends the connection: the server may be gone for good, which TCP notices only after a quarter of
- * an hour, and the address may lead to a new primary.
+ * with the next request. A probe without any response ends the connection: the server may be gone permanently, which TCP notices only after a quarter
+ * of an hour, and the address may lead to a new primary.
  */
 function circuitTo(redis: Redis, count: () => Promise<unknown>, logger: Logger) {
   const closed = new AbortController();

@@ -47,7 +47,7 @@ describe.each([
   beforeAll(() => {
     shared = childPool({ ...poolDefaults, ...program });
   });
-  // Closed before the tests that count this process's children: a calm pool starts a spare.
+  // The pool is closed before the tests that count this process's children, because a calm pool starts a spare child.
   afterAll(() => shared.close());
 
   it('returns the response, with bytes unchanged', async () => {

@@ -319,7 +319,10 @@ test('after a segment was lost no kept part is read: it may be made from other b
   const segments = part.segments.map((segment) => ({ ...segment, sha256: sha256Of(segment.sha256) }));
   const behind = sidecars.map((sidecar) => sidecar?.behind ?? new Uint8Array(0));
 
-  /** The closing segment that a task makes from a part of other bytes, and the fact about it. */
+  /**
+   * Runs a task whose closing segment is made from a kept part with other bytes.
+   * Returns whether the segment equals one made from sidecars, and the facts that the task reports.
+   */
   async function madeBy(segmentsLost?: true): Promise<{ isCold: boolean; facts: unknown[] }> {
     await storePart(objectStore, { organization, key }, { ...kept, segments }, behind, { signal });
     await objectStore.remove(sidecarKey(organization, plan.closingKey));

@@ -167,7 +167,7 @@ function browser() {
       at = new URL(String(answer.headers.location), at).href;
       body = undefined;
     }
-    throw new Error(`${url} redirects for ever`);
+    throw new Error(`${url} redirects without an end`);
   }
   const submit = ({ at, text }: Answer, fields: Record<string, string>) => {
     const action = /action="([^"]+)"/.exec(text)?.[1] ?? '';

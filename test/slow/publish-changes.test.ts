@@ -295,7 +295,7 @@ test.each<[string, string, Files, string]>([
     '"logo.svg" 5 bytes',
   ],
   ['an invalid line', `${listOf(project)}x y z\n`, {}, 'Line 7 of the list of files is "x y z"'],
-  ['a name that climbs', `${sha256Of('x')} 1 ../x.mdx\n`, {}, '"../x.mdx" climbs out of its folder'],
+  ['a name that points outside', `${sha256Of('x')} 1 ../x.mdx\n`, {}, '"../x.mdx" points outside its folder'],
   ['a name twice', listOf(project) + listOf({ 'logo.svg': 'y' }), {}, '"logo.svg" is in the archive more than once'],
   ['too many bytes', `${sha256Of('x')} 3000000000 x.mdx\n`, {}, 'more than 2147483648 bytes'],
 ])('a list with %s is refused', async (_what, list, sent, reason) => {

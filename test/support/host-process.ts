@@ -12,7 +12,7 @@ export type HostProcess = {
   readonly pid: number;
   /** Kills it (SIGKILL), and starts it again on the same folder and port. */
   restart(): Promise<void>;
-  /** Kills it, and removes its folder. */
+  /** Kills the process and removes its folder. */
   end(): Promise<void>;
 };
 

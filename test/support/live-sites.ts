@@ -37,7 +37,7 @@ const markedProject = (mark: string, more: Record<string, string> = {}): Promise
 
 type Owner = Pick<TestInstallation, 'admin' | 'domain' | 'organization' | 'installation'>;
 
-/** The site of a domain, by the public interface. Calls are repeated while the gateway is away. */
+/** The site of a domain, by the public interface. Calls are repeated while the gateway is unavailable. */
 export function liveSite({ admin, domain, organization, installation }: Owner) {
   const path = `/v1/domains/${domain}`;
   const call = <T>(method: 'GET' | 'POST' | 'PUT', at: string, json?: object) =>

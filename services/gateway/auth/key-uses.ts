@@ -13,7 +13,7 @@ export type KeyUses = {
   note(organization: string, keyId: string): void;
   /**
    * Last uses of keys (ISO times) by their ids; keys without a use are missing. Uses in the last two minutes at other gateways may be missing. Throws
-   * `unavailable` when the bus is away, because a key must not look unused then.
+   * `unavailable` when the bus is unavailable, because a key must not look unused then.
    */
   lastUses(organization: string, keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Stores the uses that only this gateway knows. Never rejects; uses that could not be stored are kept for the next flush. */
@@ -30,7 +30,7 @@ const mostAttempts = 5;
 
 /**
  * Keeps the last use of each key in memory and stores it once a minute. The first gateway to store a key makes the others skip it for a minute, so a
- * key is written at most once a minute in total. A stored time never decreases. While the bus is away the uses wait in memory, one number for each
+ * key is written at most once a minute in total. A stored time never decreases. While the bus is unavailable the uses wait in memory, one number for each
  * key.
  */
 export function keyUses(store: DocumentStore<KeyUse>, clock: Clock, logger: Logger): KeyUses {

@@ -51,10 +51,10 @@ describe('a new key', () => {
     expect(from()).toBe('"allowedAddresses" is empty, and key_office may not be used from everywhere.');
     expect(from('203.0.113.128/25', '2001:db8:0:1::/64')).toBe('allowed');
     expect(from('203.0.113.1', '198.51.100.1')).toBe(
-      '"allowedAddresses" has "198.51.100.1", from where key_office may not be used.',
+      '"allowedAddresses" allows "198.51.100.1", but key_office may not be used from there.',
     );
-    expect(from('203.0.112.0/23')).toContain('has "203.0.112.0/23"');
-    expect(from('no address')).toContain('has "no address"');
+    expect(from('203.0.112.0/23')).toContain('allows "203.0.112.0/23"');
+    expect(from('no address')).toContain('allows "no address"');
     expect(newKey(key('free'), key('new', { allowedAddresses: ['198.51.100.1'] }))).toBe('allowed');
   });
 
@@ -64,7 +64,7 @@ describe('a new key', () => {
     expect(at()).toBe('"allowedOrigins" is empty, and key_site may not be used from every origin.');
     expect(at('https://acme.test')).toBe('allowed');
     expect(at('https://acme.test', 'https://evil.test')).toBe(
-      '"allowedOrigins" has "https://evil.test", from where key_site may not be used.',
+      '"allowedOrigins" allows "https://evil.test", but key_site may not be used from there.',
     );
     expect(newKey(key('free'), key('new', { allowedOrigins: ['https://acme.test'] }))).toBe('allowed');
   });
@@ -74,7 +74,7 @@ describe('a new key', () => {
     const until = (expiresAt?: string, more: Partial<ApiKey> = {}) =>
       newKey(maker, key('new', { ...more, ...(expiresAt === undefined ? {} : { expiresAt }) }));
     expect(until(inDays(90))).toBe('allowed');
-    const tooLong = `"expiresInDays" reaches beyond the end of key_maker (${inDays(90)}). Give fewer days or leave it out.`;
+    const tooLong = `"expiresInDays" sets an expiry after that of key_maker (${inDays(90)}). Give fewer days or leave it out.`;
     expect([until(inDays(90, 1)), until()]).toEqual([tooLong, tooLong]);
     expect(newKey(key('endless'), key('new'))).toBe('allowed');
   });
@@ -85,7 +85,7 @@ describe('a new key', () => {
     const visitor = key('visitor', { expiresAt: inDays(30, -1) });
     expect([isShortLived(month), isShortLived(visitor), isShortLived(key('endless'))]).toEqual([false, true, false]);
     expect([newKey(month, assistant), latestEnd(month, 'assistant')]).toEqual(['allowed', undefined]);
-    expect(newKey(visitor, assistant)).toContain('reaches beyond the end of key_visitor');
+    expect(newKey(visitor, assistant)).toContain('sets an expiry after that of key_visitor');
     expect([latestEnd(visitor, 'assistant'), latestEnd(month, 'admin')]).toEqual([inDays(30, -1), inDays(30)]);
     expect(latestEnd(key('endless'), 'admin')).toBeUndefined();
   });
@@ -127,17 +127,17 @@ describe('a rotated key', () => {
     const old = key('old', { expiresAt: inDays(60) });
     expect(rotation(old, key('new', { expiresAt: inDays(90) }))).toBe('allowed');
     expect(rotation(old, key('new', { expiresAt: inDays(91) }))).toBe(
-      `"expiresInDays" reaches beyond the end of key_maker (${inDays(90)}): give fewer days.`,
+      `"expiresInDays" sets an expiry after that of key_maker (${inDays(90)}): give fewer days.`,
     );
     const later = key('old', { expiresAt: inDays(100) });
     expect(rotation(later, key('new', { expiresAt: inDays(100) }))).toBe(
-      `"expiresAt" of key_old, which the new key keeps, is after the end of key_maker (${inDays(90)}).`,
+      `"expiresAt" of key_old, which the new key keeps, is later than the expiry of key_maker (${inDays(90)}).`,
     );
   });
 
   test('does not prolong itself', () => {
     expect(rotation(maker, key('new', { expiresAt: inDays(91) }))).toBe(
-      `"expiresInDays" reaches beyond the end of key_maker (${inDays(90)}): a key cannot give itself a later end; another admin key can.`,
+      `"expiresInDays" sets an expiry after that of key_maker (${inDays(90)}): a key cannot extend its own expiry; another admin key can.`,
     );
     expect(rotation(maker, key('new', { expiresAt: inDays(90) }))).toBe('allowed');
   });

@@ -57,7 +57,7 @@ export function checkNewKey(maker: ApiKey, key: ApiKey): void {
   if (!mayOutlive(maker, key.kind) && endOf(key) > endOf(maker)) {
     throw exceeds(
       'expiresInDays',
-      `reaches beyond the end of ${maker.id} (${maker.expiresAt}). Give fewer days or leave it out`,
+      `sets an expiry after that of ${maker.id} (${maker.expiresAt}). Give fewer days or leave it out`,
     );
   }
 }
@@ -69,10 +69,10 @@ export function checkRotation(maker: ApiKey, old: ApiKey, key: ApiKey): void {
   if (key.expiresAt === old.expiresAt)
     throw exceeds(
       'expiresAt',
-      `of ${old.id}, which the new key keeps, is after the end of ${maker.id} (${maker.expiresAt})`,
+      `of ${old.id}, which the new key keeps, is later than the expiry of ${maker.id} (${maker.expiresAt})`,
     );
-  const who = maker.id === old.id ? 'a key cannot give itself a later end; another admin key can' : 'give fewer days';
-  throw exceeds('expiresInDays', `reaches beyond the end of ${maker.id} (${maker.expiresAt}): ${who}`);
+  const who = maker.id === old.id ? 'a key cannot extend its own expiry; another admin key can' : 'give fewer days';
+  throw exceeds('expiresInDays', `sets an expiry after that of ${maker.id} (${maker.expiresAt}): ${who}`);
 }
 
 function checkRights(maker: ApiKey, key: ApiKey): void {
@@ -84,14 +84,14 @@ function checkRights(maker: ApiKey, key: ApiKey): void {
     const allowed = addressRanges(maker.allowedAddresses);
     const outside = key.allowedAddresses.find((each) => !addressRanges([each]).some((range) => covers(allowed, range)));
     if (outside !== undefined)
-      throw exceeds('allowedAddresses', `has "${outside}", from where ${maker.id} may not be used`);
+      throw exceeds('allowedAddresses', `allows "${outside}", but ${maker.id} may not be used from there`);
   }
   if (maker.allowedOrigins.length > 0) {
     if (key.allowedOrigins.length === 0)
       throw exceeds('allowedOrigins', `is empty, and ${maker.id} may not be used from every origin`);
     const outside = key.allowedOrigins.find((each) => !maker.allowedOrigins.includes(each));
     if (outside !== undefined)
-      throw exceeds('allowedOrigins', `has "${outside}", from where ${maker.id} may not be used`);
+      throw exceeds('allowedOrigins', `allows "${outside}", but ${maker.id} may not be used from there`);
   }
 }
 

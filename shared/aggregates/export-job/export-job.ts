@@ -34,7 +34,7 @@ const request = {
   organizationPlan: z.enum(organizationPlans),
   domain: domainSlug,
   contentVersion,
-  /** The label in the request's `version`, a tag, by which the content was chosen. */
+  /** The label by which the request chose its content: its field `version`. */
   label: contentLabel.optional(),
   options: exportOptionsSchema,
   /** SHA-256 of the canonical request. It distinguishes a repeated request from another one under the same idempotency key. */

@@ -109,10 +109,10 @@ function evolve(state: ThreadState | undefined, { type, data }: ThreadEvent, { t
   }
 }
 
-/** Limits of a thread's text that its next answer may need. */
-const remembered = { bytes: 64 * 1024, /** Only the start of a longer turn counts. */ turnCharacters: 8_000 };
+/** Limits of the conversation that the next answer gets. */
+const remembered = { bytes: 64 * 1024, /** A longer turn is cut to its start. */ turnCharacters: 8_000 };
 
-/** The newest turns that the next answer may need. Pure. */
+/** The newest turns within these limits: the conversation that the next answer gets. Pure. */
 export function rememberedTurns(turns: readonly Turn[]): Turn[] {
   const bounded = turns.map(({ role, text }) => ({ role, text: text.slice(0, remembered.turnCharacters) }));
   return newestTurns(bounded, remembered.bytes);

@@ -3,7 +3,7 @@ import type { PageEntry } from './site-model.ts';
 
 type PageImports = Pick<PageEntry, 'dependencies' | 'linkTargets'>;
 
-/** Limit of names that all entries of pages together repeat from the files that pages import. */
+/** Limit of the names that the entries of all pages together repeat from files that the pages import. */
 const mostRepeated = 200_000;
 
 /**

@@ -95,7 +95,7 @@ export function filesByPagePath(
   return byPath;
 }
 
-/** The project path of a reference in `from`; a leading slash means the project's root. Undefined if it leads out of the project. */
+/** The project path of a reference in `from`; a leading slash means the project's root. Undefined if it points outside the project. */
 export function resolvePath(reference: string, from: string): string | undefined {
   const path = posix.join(reference.startsWith('/') ? '.' : posix.dirname(from), `./${reference}`);
   return path === '..' || path.startsWith('../') ? undefined : path;

@@ -101,7 +101,7 @@ export async function resolveReferences(project: NamedFiles, file: string): Prom
     if (/^[a-z][a-z0-9+.-]*:|^\/\/|[#\\]/i.test(reference))
       throw refuse(`is ${quoted(reference)}, which is not a file of this project`);
     const path = resolvePath(reference, from);
-    if (path === undefined) throw refuse(`climbs out of the project with ${quoted(reference)}`);
+    if (path === undefined) throw refuse(`is ${quoted(reference)}, which is outside the project`);
     if (!known.has(path)) throw refuse(`names ${quoted(reference)}, which does not exist`);
     return path;
   }

@@ -44,11 +44,7 @@ export function readRedirects(
   }
   const circular = circles(bySource);
   for (const source of circular)
-    refuse(
-      'redirect-loop',
-      source,
-      `it leads back to itself through ${quoted(bySource.get(source)?.destination ?? '')}`,
-    );
+    refuse('redirect-loop', source, `it forms a loop through ${quoted(bySource.get(source)?.destination ?? '')}`);
   return [...bySource.values()].filter((redirect) => !circular.has(redirect.source));
 }
 
@@ -69,7 +65,7 @@ function isTarget(destination: string): boolean {
   return isSafeHref(destination) && (!isExternalHref(destination) || /^https?:\/\//i.test(destination));
 }
 
-/** Sources that lead back to themselves. */
+/** Sources of redirects that form a loop. */
 function circles(bySource: ReadonlyMap<string, Redirect>): Set<string> {
   const patterns = [...bySource.values()].filter(({ source }) => isPattern(source)).slice(0, maxPatterns);
   const circular = new Set<string>();

@@ -205,7 +205,7 @@ function rooted(target: string, file: string): string | undefined {
 const extensions = ['', '.mdx', '.md', '.jsx', '.tsx', '.js', '.ts'];
 
 /**
- * The project file that an import in `from` names. Undefined for a package, an address, a path that leads out of the project, or a missing file.
+ * The project file that an import in `from` names. Undefined for a package, an address, a path that points outside the project, or a missing file.
  * Paths are absolute from the project's root or relative; older projects write absolute ones without the first slash.
  */
 export function resolveImport(specifier: string, from: string, has: (path: string) => boolean): string | undefined {

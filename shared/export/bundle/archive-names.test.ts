@@ -17,9 +17,9 @@ test.each([
 test.each([
   ['', 'is empty'],
   ['/etc/passwd', 'is absolute'],
-  ['../x', 'climbs'],
-  ['a/../../x', 'climbs'],
-  ['a/..', 'climbs'],
+  ['../x', 'points outside'],
+  ['a/../../x', 'points outside'],
+  ['a/..', 'points outside'],
   ['a//b', 'empty'],
   ['./a', 'empty or "."'],
   ['a/', 'empty'],
@@ -125,7 +125,7 @@ describe('the entries of an archive', () => {
 
   test('have names that a message quotes up to 300 characters', () => {
     const name = `../${'x'.repeat(297)}`;
-    expect(reasonFor(file(name))).toBe(`the name "${name}" climbs out of its folder: an archive may not have it`);
-    expect(reasonFor(file(`${name}yz`))).toContain(`the name "${name}"… (302 characters) climbs`);
+    expect(reasonFor(file(name))).toBe(`the name "${name}" points outside its folder: an archive may not have it`);
+    expect(reasonFor(file(`${name}yz`))).toContain(`the name "${name}"… (302 characters) points outside`);
   });
 });

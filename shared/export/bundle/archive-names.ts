@@ -15,7 +15,7 @@ export function archivePathProblem(path: string): string | undefined {
   if (path.includes('\ufffd') || !path.isWellFormed()) return 'is not valid UTF-8';
   if (Buffer.byteLength(path) > maxPathBytes) return `is longer than ${maxPathBytes} bytes`;
   for (const name of path.split('/')) {
-    if (name === '..') return 'climbs out of its folder';
+    if (name === '..') return 'points outside its folder';
     if (name === '' || name === '.') return 'has an empty or "." part';
     if (Buffer.byteLength(name) > maxNameBytes) return `has a name longer than ${maxNameBytes} bytes`;
   }

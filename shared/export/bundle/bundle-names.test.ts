@@ -15,7 +15,7 @@ test.each([
 ])('%s is fine on every system', (path) => expect(bundlePathProblem(path)).toBeUndefined());
 
 test.each([
-  ['../x', 'climbs out of its folder'],
+  ['../x', 'points outside its folder'],
   [`${'x/'.repeat(256)}y`, 'is longer than 512 bytes'],
   ['a/CON', 'has the name "CON", which Windows reserves'],
   ['nul.html', 'has the name "nul.html", which Windows reserves'],

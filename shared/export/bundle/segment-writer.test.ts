@@ -90,7 +90,7 @@ test('a writer lists the pieces of its segment, and a changed text is a changed 
 });
 
 test('paths that are not allowed in an archive are refused, and so are duplicate paths', async () => {
-  await expect(packSegment([{ path: '../x', body: '' }])).rejects.toThrow('"../x" climbs out of its folder');
+  await expect(packSegment([{ path: '../x', body: '' }])).rejects.toThrow('"../x" points outside its folder');
   const twice = { path: 'acme/x', body: Buffer.from('') };
   await expect(packSegment([twice, twice])).rejects.toThrow('acme/x is already in this segment');
 });

@@ -37,7 +37,7 @@ test('the checksum of a header is the sum of its bytes, with blanks in its own f
 });
 
 test('a path that an archive must not have is refused', () => {
-  expect(() => tarHeader('../x', 1)).toThrow('the path "../x" climbs out of its folder: it cannot be in a bundle');
+  expect(() => tarHeader('../x', 1)).toThrow('the path "../x" points outside its folder: it cannot be in a bundle');
 });
 
 test('long paths are split at a slash into the two fields of ustar', () => {

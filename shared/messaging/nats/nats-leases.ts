@@ -25,7 +25,7 @@ export function natsLeases(kv: KV, ttlMs: number): Leases {
   };
 }
 
-/** `renewedAt` is taken before the request, so the holder gives up the role before the key expires, never after. */
+/** `renewedAt` is the time before the request was sent, so the holder gives up the role before the key expires, never after. */
 type Taken = { role: string; holder: string; revision: number; renewedAt: number };
 
 function hold(kv: KV, ttlMs: number, { role, holder, ...taken }: Taken): HeldLease {

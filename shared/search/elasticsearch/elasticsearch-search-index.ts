@@ -205,7 +205,7 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
     return similarTo(term, [...(await passagesWith(index, version, near))]);
   }
 
-  /** Language and version of the reader's current page, whatever its groups. */
+  /** Path, language and version of the reader's current page, also if its groups exclude the reader. Undefined if the build does not have the page. */
   async function nearPage(index: ElasticsearchIndex, version: VersionDocument, path: string) {
     const id = pageId(buildWith(version, exact(path)), path);
     const found = (await documents(index, version, [id])).sources.get(id);

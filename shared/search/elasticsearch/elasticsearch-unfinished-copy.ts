@@ -32,7 +32,7 @@ export async function endUnfinishedCopy(
     client.tasks.list({ actions: '*reindex', group_by: 'none' }, deadline),
   );
   if (Object.keys(tasks.tasks ?? {}).length > 0) return;
-  const lift = `take back the copy of ${current}`;
+  const lift = `undo the copy of ${current}`;
   // The copy is deleted first: it lacks the documents that will be written next, and a later copy would keep its outdated documents.
   await call(lift, withinMs, (client, deadline) =>
     client.indices.delete({ index: copies }, { ...deadline, ignore: [404] }),

@@ -154,7 +154,8 @@ async function whenIdle(usage: BenchServer['usage']): Promise<void> {
 
 const measurements = { status, keys };
 const unknown = positionals.find((name) => !(name in measurements));
-if (unknown !== undefined) throw new Error(`There is no measurement "${unknown}": status, keys.`);
+if (unknown !== undefined)
+  throw new Error(`There is no measurement "${unknown}". The measurements are status and keys.`);
 const folder = await mkdtemp(join(tmpdir(), 'bindery-bench-'));
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void installations.stopAll().then(() => process.exit(130)));

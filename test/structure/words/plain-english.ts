@@ -26,6 +26,9 @@ const phrases: readonly [RegExp, string][] = [
   [/\bany ?more\b/i, 'say "no longer"'],
   [/\bbuilt again\b/i, 'say "rebuilt"'],
   [/\bled back\b|\breaders back\b/i, 'say "rolled back"'],
+  [/\bfor (?:good|ever)\b/i, 'say "permanently"'],
+  [/\bin vain\b/i, 'say "without a result"'],
+  [/\banew\b/i, 'say "again"'],
 ];
 
 /** The problems of a passage, by sentence. Questions may ask "what is". */

@@ -49,6 +49,8 @@ describe('plain words', () => {
     ['string', 'Ask whoever runs it.'],
     ['comment', 'The commit is stored all the same.'],
     ['paragraph', 'Nobody needs the file any more.'],
+    ['paragraph', 'It is kept for good.'],
+    ['comment', 'It is made anew.'],
   ])('finds a %s such as "%s"', (kind, text) => {
     expect(problemsIn({ kind, line: 3, text })).toMatchObject([{ line: 3 }]);
   });

@@ -95,7 +95,7 @@ export class Repairs {
     this.spend(problem.startsWith('Unterminated') ? Math.ceil(characters / 20) : 1);
   }
 
-  /** True for a component of ours, or a name that the page imports or defines. */
+  /** True for a built-in component, or a name that the page imports or defines. */
   isComponent(name: string): boolean {
     const [first = ''] = name.split('.');
     if (this.#isComponent(first)) return true;

@@ -107,7 +107,7 @@ export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report
       return url.href.startsWith('https:') ? url.href : refuse('media of other sites must have an https address');
     if (url.kind !== 'path' || url.path === '')
       return refuse('it is neither a file of the project nor an https address');
-    if (climbsOut(url.path, slice.file)) return refuse('it leads out of the project');
+    if (climbsOut(url.path, slice.file)) return refuse('it points outside the project');
     const target = rootedPath(url.path, slice.file);
     const found = resolve(target);
     if (found !== null && !found.startsWith('https:')) return relativeHref(slice.path, found);

@@ -307,7 +307,7 @@ function refusal(specifier: string, written: string, importer: string): [code: s
   const shown = JSON.stringify(specifier.slice(0, 200));
   const path = /^file:|^\/\/|[\\\0]/i.test(written) ? undefined : resolvePath(written, importer);
   if (path === undefined) {
-    return ['import-outside-project', `The import ${shown} leads out of the project; nothing is imported.`];
+    return ['import-outside-project', `The import ${shown} points outside the project; nothing is imported.`];
   }
   if (!/^\.{0,2}\//.test(written)) {
     const rule = 'only paths that start with "/", "./" or "../" can be imported';

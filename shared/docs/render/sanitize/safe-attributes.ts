@@ -102,7 +102,7 @@ const startsOfData = new Map<string, string>();
 
 /**
  * Fast path for most links: the same text as `attributesText(safeProperties(…))` for a link inside the site with only ordinary attributes. Undefined
- * if it has others, or leads out of the site.
+ * if it has others, or points outside the site.
  */
 export function linkAttributes(
   { tagName, properties }: Element,

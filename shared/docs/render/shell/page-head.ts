@@ -93,7 +93,7 @@ function cardTags(title: string, card: string | undefined): [string, string][] {
   ];
 }
 
-/** Absolute address of a picture, because networks accept no others. A file of the project has one if the site states its address. */
+/** Absolute address of a picture, because social networks accept no others. A file of the project has one if the project states the site's address. */
 function absolute(written: string, siteUrl: string | undefined): string | undefined {
   const url = classifyUrl(written);
   if (url.kind === 'external') return /^https?:/.test(url.href) ? url.href : undefined;
