@@ -60,10 +60,12 @@ const constraintKeys = [
 /** Key that adds the media type of a part to the schema of a form field. */
 export const partType = 'x-bindery-part-type';
 
-/** Key with which a slice stores, for a schema whose content it leaves out, the least value in each direction. */
+/**
+ * Key with which a slice stores, for a schema whose content it leaves out, the least value in each direction: an example that has only required fields.
+ */
 export const leastValue = 'x-bindery-least';
 
-/** Keys of a least value, by direction, that fits several options of a `oneOf` because no value was found that fits only one. */
+/** Keys, by direction, for a least value that fits several options of a `oneOf`, because none was found that fits only one. */
 export const ambiguousLeast = { request: 'ambiguousRequest', response: 'ambiguousResponse' } as const;
 
 const kindsOfChoice = ['oneOf', 'anyOf'] as const;
