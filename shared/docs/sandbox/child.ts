@@ -382,7 +382,7 @@ export function processorTimeMs(pid: number | undefined): number | undefined {
 }
 
 /**
- * True if all threads of a process sleep, so that it has no use for a processor; undefined like `processorTimeMs`. A thread that waits for a processor,
+ * True if all threads of a process sleep, so that it uses no processor time; undefined like `processorTimeMs`. A thread that waits for a processor,
  * or for a disk, does not sleep.
  */
 export function isAsleep(pid: number | undefined): boolean | undefined {

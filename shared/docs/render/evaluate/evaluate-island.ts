@@ -169,7 +169,7 @@ function slotsIn(nodes: readonly Nodes[]): Set<StaticSlot> {
   return found;
 }
 
-/** The content in a value. */
+/** The nodes of a static value: of content, or of all content in an array and its nested arrays. Empty for other values. */
 export function nodesIn(value: StaticValue): Nodes[] {
   if (value instanceof StaticNodes) return value.nodes;
   if (Array.isArray(value)) return value.flatMap(nodesIn);
