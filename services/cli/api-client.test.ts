@@ -28,7 +28,7 @@ test('a server that ends connections may speak TLS', async () => {
 test('a server of something else is not taken for one of ours', async () => {
   const host = await serve((_, response) => response.end('<!doctype html>'));
   const asked = apiClient(`http://${host}`, 'k').json('/v1/jobs');
-  await expect(asked).rejects.toThrow(`http://${host} answers, but not as Bindery does. Is --url right?`);
+  await expect(asked).rejects.toThrow(`http://${host} answers, but is not a Bindery server. Is --url right?`);
 });
 
 test('a server may be below a path of a proxy', async () => {
@@ -140,7 +140,7 @@ test.each([
     .json('/v1/jobs')
     .catch((error: unknown) => error);
   expect(failure).toMatchObject({ code, status });
-  expect(String(failure)).toContain(`http://${host} answered ${status}, but not as Bindery does. ${words}`);
+  expect(String(failure)).toContain(`http://${host} answered ${status}, and the answer is not from Bindery. ${words}`);
 });
 
 test('Ctrl-C while an export is waited for says that it goes on, and how to follow it', async () => {

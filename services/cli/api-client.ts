@@ -173,7 +173,11 @@ async function textOf(response: Response, { origin }: URL, watch: StallWatch): P
 function jsonOf({ url, status }: Response, text: string): unknown {
   const answer = parsedObject(text);
   if (answer !== undefined) return answer;
-  throw new ApiFailure(`${new URL(url).origin} answers, but not as Bindery does. Is --url right?`, 'internal', status);
+  throw new ApiFailure(
+    `${new URL(url).origin} answers, but is not a Bindery server. Is --url right?`,
+    'internal',
+    status,
+  );
 }
 
 /** The JSON object or list in a text; undefined for any other text. */
@@ -213,9 +217,17 @@ function failureOf({ status, url, headers }: Response, text: string): ApiFailure
   // Proxies send these statuses while they cannot reach the server, as during an update.
   if (status >= 502 && status <= 504) {
     const why = `A proxy in between may not reach it. Is the server running?`;
-    return new ApiFailure(`${origin} answered ${status}, but not as Bindery does. ${why}`, 'unavailable', status);
+    return new ApiFailure(
+      `${origin} answered ${status}, and the answer is not from Bindery. ${why}`,
+      'unavailable',
+      status,
+    );
   }
-  return new ApiFailure(`${origin} answered ${status}, but not as Bindery does. Is --url right?`, 'internal', status);
+  return new ApiFailure(
+    `${origin} answered ${status}, and the answer is not from Bindery. Is --url right?`,
+    'internal',
+    status,
+  );
 }
 
 function causeOf(error: unknown): string {

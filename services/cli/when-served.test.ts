@@ -52,7 +52,7 @@ test('says that the host refuses, such as for a login without a provider', async
   );
   onTestFinished(() => server.close());
   expect(await servedSentence(server.url, contentVersion)).toContain(
-    `${server.url} (its host answers 503 there, with the reason)`,
+    `${server.url} (its host answers with status 503 and the reason)`,
   );
 });
 

@@ -61,7 +61,7 @@ export async function servedSentence(address: string, contentVersion: string): P
   if (seen === 'login') return `Readers who log in see it at ${address}`;
   const why =
     typeof seen === 'number' && seen >= 400
-      ? `its host answers ${seen} there, with the reason`
+      ? `its host answers with status ${seen} and the reason`
       : 'this machine cannot reach it';
   return `It is live on the platform, and hosts of sites are fetching it: ${address} (${why})`;
 }

@@ -61,7 +61,7 @@ async function expectWhole(running: TestedHost, changed: string): Promise<void> 
 }
 
 const taken = (running: TestedHost): number =>
-  running.log.filter(({ msg }) => msg === 'the changed ranges of a bundle were taken').length;
+  running.log.filter(({ msg }) => msg === 'the changed ranges of a bundle were fetched').length;
 const said = (running: TestedHost): string => running.log.map(({ msg }) => msg).join('\n');
 
 test('of a new version only the ranges that changed are fetched, again and again, and after a restart', async () => {

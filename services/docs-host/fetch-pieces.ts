@@ -73,7 +73,7 @@ export async function fetchRanges(
       await file.write(chunk, 0, chunk.length, at);
       at += chunk.length;
     }
-    if (at < until) throw new Unavailable('a range of the bundle broke off');
+    if (at < until) throw new Unavailable('the download of a range broke off');
   };
 
   try {

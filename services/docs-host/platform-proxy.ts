@@ -133,7 +133,8 @@ export function addPlatformRoutes(app: FastifyInstance, { base, domain, of }: As
       // The origin is checked before the body is read, because a refused request needs no body.
       onRequest: async (request, reply) => {
         const found = find(request);
-        if (found === undefined) return refuse(reply, 404, 'not_found', 'This site has no such search or assistant.');
+        if (found === undefined)
+          return refuse(reply, 404, 'not_found', 'This site has no search or assistant at this address.');
         const problem = originProblem(request, found);
         if (problem !== undefined) return refuse(reply, 403, 'origin_not_allowed', problem);
         asked.set(request, found);

@@ -388,7 +388,7 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
       const fetchedBytes = ranges.reduce((sum, { start, end }) => sum + end - start, 0);
       logger.info(
         { site, sizeBytes, fetchedBytes, ranges: ranges.length },
-        'the changed ranges of a bundle were taken',
+        'the changed ranges of a bundle were fetched',
       );
       return next;
     } catch (error) {

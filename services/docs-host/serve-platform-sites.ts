@@ -104,7 +104,7 @@ export async function servePlatformSites(
     wholeAt ??= performance.now();
     isReady = sites.areTried() || performance.now() - wholeAt >= (times.firstMs ?? firstMs);
     const { sites: all, served: now } = sites.counts();
-    return isReady ? undefined : `${now} of ${all} sites are here yet`;
+    return isReady ? undefined : `${now} of ${all} sites are ready so far`;
   }
 
   async function sweepRegularly(): Promise<void> {

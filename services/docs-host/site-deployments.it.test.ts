@@ -119,7 +119,7 @@ describe('a bundle that cannot be taken', () => {
     const first = await started();
     await expectShown(first, 'one.localhost', 'one');
     const { ready, ...why } = await hostReadiness(first, (found) => !found.ready);
-    expect([ready, JSON.stringify(why)]).toEqual([false, expect.stringContaining('1 of 2 sites are here yet')]);
+    expect([ready, JSON.stringify(why)]).toEqual([false, expect.stringContaining('1 of 2 sites are ready so far')]);
     arrives.resolve();
     await hostReadiness(first, isReady);
     await first.stop();

@@ -181,7 +181,7 @@ export function siteGates(
     if (accounts === undefined) return answerSentence(response, 404, 'There is no site at this address.', request);
     const { provider, attempts, redirectUri } = accounts;
     if (request.method !== 'GET' || !isAt(request, loginPath))
-      return answerSentence(response, 404, 'There is only the login of sites here.', request);
+      return answerSentence(response, 404, 'This address is only for the login of sites.', request);
     const back = new URL(redirectUri);
     back.search = new URL(request.url ?? '/', redirectUri).search;
     const state = back.searchParams.get('state') ?? '';
@@ -210,7 +210,7 @@ export function siteGates(
   function gateFor(site: ClosedSite, login: ServedLogin): Gate {
     if (login.kind === 'password') return passwordGate(site, login);
     if (login.kind === 'oidc') return accountGate(site, login);
-    return closedGate('This site is closed, because the rules of who may read it cannot be read.');
+    return closedGate('This site is closed, because its access rules cannot be read.');
   }
 
   return {

@@ -330,7 +330,7 @@ describe('an account at the provider', () => {
   });
 });
 
-describe('rules of who may read', () => {
+describe('access rules', () => {
   test('are in the record of a site, so that a host that starts without the platform keeps it closed', async () => {
     platform().deploy({ domain: 'closed', bundle: await exampleBundle('closed'), login: byPassword });
     platform().deploy({ domain: 'later', bundle: await exampleBundle('later') });
@@ -360,7 +360,7 @@ describe('rules of who may read', () => {
       say(change);
       await expectStatus(running, 'docs.localhost', 503);
       const answer = await askHost(running.url, 'docs.localhost', '/', { headers: looking });
-      expect(answer.text).toContain('the rules of who may read it cannot be read');
+      expect(answer.text).toContain('its access rules cannot be read');
     }
     // An event that is refused and names no login leaves the login unchanged.
     say({ hosts: [] });

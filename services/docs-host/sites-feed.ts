@@ -71,7 +71,7 @@ const siteSchema = hostedSiteSchema
   .refine(
     ({ site, organization, domain, label }) =>
       site === [organization, domain, ...(label === undefined ? [] : [label])].join('/'),
-    'the site is not that of its organization, domain and label',
+    'the name of the site does not match its organization, domain and label',
   );
 
 /** An event of the feed. A string is the reason of a refusal; `site` names the site that the refused event may be about. */

@@ -73,7 +73,7 @@ export function tarEntries(receiver: FileReceiver, mostEntries: number) {
   return {
     async write(bytes: Uint8Array): Promise<void> {
       for (let at = 0; at < bytes.length; ) {
-        if (isOver) throw new ArchiveRefused('the archive has bytes behind its end');
+        if (isOver) throw new ArchiveRefused('the archive has bytes after its end');
         if (rest > 0) {
           const part = bytes.subarray(at, at + rest);
           at += part.length;

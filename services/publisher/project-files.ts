@@ -223,7 +223,7 @@ async function readAt(file: FileHandle, position: number, length: number): Promi
       length <= waitedBytes
         ? readSync(file.fd, bytes, done, length - done, position + done)
         : (await file.read(bytes, done, length - done, position + done)).bytesRead;
-    assert(bytesRead > 0, 'the bytes of a project do not end before its last file');
+    assert(bytesRead > 0, 'the file with the bytes of a project is cut short');
     done += bytesRead;
   }
   return bytes;

@@ -254,7 +254,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
       ...{ missing: { publisher: 'did not answer.' }, degraded: { limits: 'Redis is unavailable.' } },
     };
     const text = await saidWith({});
-    expect(text).toContain('lacks publisher: did not answer.');
+    expect(text).toContain('reports a problem with publisher: did not answer.');
     expect(text).toContain('Redis is unavailable.');
     expect(text).toContain('3 messages are set aside.');
     readiness = { service: 'gateway', ready: true, missing: {} };

@@ -76,7 +76,7 @@ export async function inspectMachine(folders: readonly string[]): Promise<Findin
   const has = `Node ${process.versions.node}, ${cores} ${cores === 1 ? 'core' : 'cores'}, ${inGigabytes(memory)} of memory`;
   const findings: Finding[] = [
     memory < leastMemory
-      ? warning(`${has}.`, 'A page-renderer takes up to 3 GB, a publisher 1.5: give them that much where they run.')
+      ? warning(`${has}.`, 'A page-renderer needs up to 3 GB of memory, a publisher 1.5 GB.')
       : good(`${has}.`),
   ];
   const openFiles = openFilesLimit();

@@ -42,7 +42,7 @@ export async function inspectGateway(address: string): Promise<Finding[]> {
   if (!readiness.success) {
     return [
       fault(
-        `${address} answers /readyz with ${answer.status}, but not as Bindery does.`,
+        `${address} answers /readyz with ${answer.status}, and the answer is not from Bindery.`,
         'Name the address of a gateway with --url.',
       ),
     ];
@@ -50,7 +50,9 @@ export async function inspectGateway(address: string): Promise<Finding[]> {
   const { ready, missing, degraded, setAside } = readiness.data;
   const findings: Finding[] = ready ? [good(`The gateway at ${address} is ready.`)] : [];
   for (const [name, why] of Object.entries(missing))
-    findings.push(fault(`The gateway at ${address} lacks ${name}: ${why}`, `See the findings about ${name} here.`));
+    findings.push(
+      fault(`The gateway at ${address} reports a problem with ${name}: ${why}`, `See the findings about ${name} here.`),
+    );
   for (const [name, why] of Object.entries(degraded))
     findings.push(warning(`The gateway at ${address}: ${why}`, `See the findings about ${name} here.`));
   if (setAside > 0)
@@ -112,7 +114,7 @@ async function inspectModel({ base, key, name, variable, usedBy }: ModelToInspec
   if (!answer.ok || !models.success) {
     return [
       warning(
-        `${base} does not list its models (${answer.status}), so "${name}" was not looked for.`,
+        `${base} does not list its models (${answer.status}), so it is not known if "${name}" exists.`,
         'Ask a question to try it.',
       ),
     ];
@@ -129,7 +131,7 @@ export async function inspectCollector(environment: Readonly<Record<string, stri
   const address = own || (base && `${base.replace(/\/+$/, '')}/v1/traces`);
   if (!address) return [good('No collector of traces is set (OTEL_EXPORTER_OTLP_ENDPOINT).')];
   const protocol = environment.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || environment.OTEL_EXPORTER_OTLP_PROTOCOL;
-  if (protocol === 'grpc') return [good(`Traces go to ${base ?? address} over gRPC, which is not tried here.`)];
+  if (protocol === 'grpc') return [good(`Traces go to ${base ?? address} over gRPC, which is not tested here.`)];
   const advice = 'Start it, or set OTEL_EXPORTER_OTLP_ENDPOINT to its address for OTLP over HTTP, mostly port 4318.';
   try {
     const answer = await fetch(address, {

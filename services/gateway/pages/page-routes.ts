@@ -34,7 +34,7 @@ export function pageRoutes(routes: () => readonly PublicRoute[]): readonly Publi
         key: 'none',
         answersHead: true,
         answer: welcomeSchema,
-        alsoAs: { [page]: { description: 'The same as a page.' } },
+        alsoAs: { [page]: { description: 'The same information as a page.' } },
       },
       async ({ config: { publicSites } }, { request, reply }) => {
         reply.header('vary', 'Accept');

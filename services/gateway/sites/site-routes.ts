@@ -57,7 +57,7 @@ export const siteRoutes = [
       method: 'PUT',
       path: site,
       summary:
-        'Opens the site of a domain, or changes its settings. Its latest content is deployed at once, and every later publication.',
+        'Opens the site of a domain, or changes its settings. Its latest content is deployed at once, and so is every later publication.',
       key: 'admin',
       params,
       body: openSiteBodySchema,
@@ -217,7 +217,7 @@ export const siteRoutes = [
       id: 'askSiteHost',
       method: 'GET',
       path: '/v1/sites/hosts',
-      summary: 'The same by the query "domain", as Caddy asks.',
+      summary: 'The same for the host name in the query parameter "domain", as Caddy sends it.',
       key: 'none',
       query: z.object({ domain: z.string().max(253) }),
       answer: siteHostSchema,

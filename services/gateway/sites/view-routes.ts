@@ -31,7 +31,7 @@ export const viewRoutes = [
       id: 'countSiteViews',
       method: 'POST',
       path: '/v1/sites/views',
-      summary: 'Takes a batch of page views and searches that a host of sites counted. It may be sent again.',
+      summary: 'Records a batch of page views and searches that a host of sites counted. It may be sent again.',
       key: 'site',
       body: siteViewsBodySchema,
       limits: [perHour('site-views', 100_000)],
