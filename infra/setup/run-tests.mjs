@@ -1,6 +1,6 @@
 /*
- * `npm test` runs two steps: first types, lint, format, unused code and the unit tests at the same time, then the tests over real servers. It stops
- * after the first step if a part of it fails, with advice.
+ * `npm test` runs two steps: first types, lint, format, unused code, the preparation of the services and the unit tests at the same time, then the
+ * tests over real servers. It stops after the first step if a part of it fails, with advice.
  *
  *   npm run check              for the loop of change: the first step, the tests of the structure, and the unit tests whose code differs from the
  *                              upstream branch, at the same time. A branch without one is compared with the main branch of `origin`; where there is
@@ -65,8 +65,14 @@ if (args[0] === 'check') {
   await runSteps([[...checks(incremental), structure, vitest(name, changed, false)]]);
 } else if (args.length > 0) await runSteps([[vitest('tests', args)]]);
 else {
+  // Services that start at the same time for the first time would each compile the code and make the snapshots.
+  const prepared = {
+    name: 'compiled code and snapshots',
+    command: ['../../services/cli/bindery.mjs', 'prepare'],
+    advice: 'run `npm run bindery prepare`',
+  };
   const overServers = vitest('tests over real servers', ['--project', 'it', '--project', 'alone']);
-  await runSteps([[...checks(), vitest('unit tests', unitTests)], [overServers]]);
+  await runSteps([[...checks(), prepared, vitest('unit tests', unitTests)], [overServers]]);
 }
 
 /**
