@@ -22,7 +22,7 @@ export type TaskDispatcher = {
   ended(job: ActiveJob): void;
   /** Frees the credit of a unit that a worker reported. Without `attempt` the report is a success. */
   reported(jobId: string, unit: WorkUnit, attempt?: number): void;
-  /** Frees the credit of a task whose worker could not reach the object store. Its work is handed out again after a pause. */
+  /** Frees the credit of a task whose worker could not reach the object store. Its work is redispatched after a pause. */
   postponed(jobId: string, taskId: string, reason: string): void;
   refusedFor: RefusedJobs['refusedFor'];
   /** Restarts the timer of a refused job. */

@@ -90,7 +90,7 @@ async function watchTime(
     registry.change(job, command, job.stored.commit.id).catch((error: unknown) => {
       if (!(error instanceof Unavailable)) return;
       context.logger.warn({ err: error, jobId: job.jobId, command: command.type }, 'a decision cannot be made yet');
-      // The lost work is handed out again, and is lost again if no worker takes it. The job may have ended meanwhile.
+      // The lost work is redispatched, and is lost again if no worker takes it. The job may have ended meanwhile.
       if (registry.jobs.get(job.jobId) === job) dispatcher.changed(job);
     });
   };

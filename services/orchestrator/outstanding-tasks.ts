@@ -33,7 +33,7 @@ const isOf = (service: WorkerGroup['service'], name: string): boolean =>
 
 /**
  * Tasks that were handed out and whose outcome is not in the log yet. A task holds a credit of its group until a worker reports it; it stays known
- * until the report is committed, so that it is not handed out again in between. Queries about a job or a group do not iterate over the tasks of
+ * until the report is committed, so that it is not redispatched in between. Queries about a job or a group do not iterate over the tasks of
  * others.
  */
 export type HandedOutTasks = {

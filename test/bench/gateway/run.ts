@@ -42,7 +42,8 @@ async function measured({ port, usage }: BenchServer, paths: string[], key: stri
   const before = await usage();
   const load = await measureLoad({ port, paths, headers: { authorization: `Bearer ${key}` }, connections, seconds });
   const used = (await usage()).cpuSeconds - before.cpuSeconds;
-  if (Object.keys(load.statuses).join() !== '200') throw new Error(`Not all answers have the status 200: ${JSON.stringify(load)}`);
+  if (Object.keys(load.statuses).join() !== '200')
+    throw new Error(`Not all answers have the status 200: ${JSON.stringify(load)}`);
   return { ...load, cpuMicros: (used * 1e6) / (load.requestsPerSecond * seconds) };
 }
 
