@@ -1,4 +1,4 @@
-import { createHash, type Hash, subtle } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { SegmentPiece } from './segment-writer.ts';
 
@@ -43,8 +43,8 @@ export function placesOf(pieces: readonly SegmentPiece[], first: number): number
 export type OpenRange = (start: number, end: number) => Promise<Readable | undefined>;
 
 /**
- * The bytes of pieces that follow one another in an object from `start` on. Each is checked while the next one is read. The stream fails with the
- * error that `damaged` makes, at the latest after the last piece.
+ * The bytes of pieces that follow one another in an object from `start` on. The stream fails with the error that `damaged` makes before it gives the
+ * last bytes of a piece that is not right.
  */
 export async function* readPieces(
   openRange: OpenRange,
@@ -58,11 +58,7 @@ export async function* readPieces(
   if (body === undefined) throw damaged('is missing');
   const rest = pieces.values();
   let piece = rest.next().value;
-  let sum = new ConcurrentSum();
-  let isRight = Promise.resolve(true);
-  const requireRight = async (): Promise<void> => {
-    if (!(await isRight)) throw damaged('has other bytes than those that were stored');
-  };
+  let sum = new RunningSum();
   let read = 0;
   for await (const chunk of body as AsyncIterable<Uint8Array>) {
     read += chunk.length;
@@ -72,37 +68,27 @@ export async function* readPieces(
       at += part.length;
       sum.add(part);
       if (sum.sizeBytes < sizeBytes) continue;
-      await requireRight();
-      isRight = sum.is(sha256);
+      if (!sum.is(sha256)) throw damaged('has other bytes than those that were stored');
       piece = rest.next().value;
-      sum = new ConcurrentSum();
+      sum = new RunningSum();
     }
     yield chunk;
   }
-  await requireRight();
   if (read !== end - start) throw damaged(`has ${read} bytes where it should have ${end - start}`);
 }
 
-/** Limit of the bytes that are kept until their SHA-256 is computed in another thread. */
-const mostKeptBytes = 4 * 1024 * 1024;
-
-/** Compares bytes with a SHA-256. Another thread computes it at the end; beyond `mostKeptBytes` the event loop computes it while the bytes arrive. */
-export class ConcurrentSum {
+/** Compares bytes with a SHA-256 while they arrive. Another thread would need two copies of them, which take longer than the sum. */
+export class RunningSum {
   sizeBytes = 0;
-  readonly #kept: Uint8Array[] = [];
-  #long: Hash | undefined;
+  readonly #hash = createHash('sha256');
 
   add(bytes: Uint8Array): void {
     this.sizeBytes += bytes.length;
-    this.#kept.push(bytes);
-    if (this.#long === undefined && this.sizeBytes <= mostKeptBytes) return;
-    this.#long ??= createHash('sha256');
-    for (const piece of this.#kept.splice(0)) this.#long.update(piece);
+    this.#hash.update(bytes);
   }
 
   /** True if the bytes have this sum. Call it once, after the last byte. */
-  async is(sha256: string): Promise<boolean> {
-    if (this.#long !== undefined) return this.#long.digest('hex') === sha256;
-    return Buffer.from(await subtle.digest('SHA-256', Buffer.concat(this.#kept))).toString('hex') === sha256;
+  is(sha256: string): boolean {
+    return this.#hash.digest('hex') === sha256;
   }
 }

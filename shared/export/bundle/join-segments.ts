@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { bytesOfParts, NotCopied, type ObjectPart } from '#shared/storage/object-store.ts';
 import { crc32Combine } from './crc32-combine.ts';
-import { commonRuns, ConcurrentSum, type OpenRange, placesOf, readPieces } from './common-pieces.ts';
+import { commonRuns, type OpenRange, placesOf, readPieces, RunningSum } from './common-pieces.ts';
 import { lastBlock } from './deflated-bytes.ts';
 import type { SegmentPiece, SegmentSummary } from './segment-writer.ts';
 import { tarTrailer } from './tar-header.ts';
@@ -192,21 +192,18 @@ async function* checked(
   body: Readable | Uint8Array | undefined,
 ): AsyncGenerator<Uint8Array> {
   if (body === undefined) throw new SegmentDamaged(segment.key, index, 'is missing');
-  const sum = new ConcurrentSum();
-  let isRight: Promise<boolean> | undefined;
+  const sum = new RunningSum();
   for await (const chunk of body instanceof Readable ? (body as AsyncIterable<Uint8Array>) : [body]) {
     if (sum.sizeBytes + chunk.length > segment.sizeBytes) {
       throw new SegmentDamaged(segment.key, index, `has more than ${segment.sizeBytes} bytes`);
     }
     sum.add(chunk);
-    // The sum is computed while the last bytes are used.
-    if (sum.sizeBytes === segment.sizeBytes) isRight ??= sum.is(segment.sha256);
     yield chunk;
   }
   if (sum.sizeBytes !== segment.sizeBytes) {
     throw new SegmentDamaged(segment.key, index, `has only ${sum.sizeBytes} of ${segment.sizeBytes} bytes`);
   }
-  if (!(await (isRight ?? sum.is(segment.sha256)))) {
+  if (!sum.is(segment.sha256)) {
     throw new SegmentDamaged(segment.key, index, `does not have the SHA-256 ${segment.sha256}`);
   }
 }
