@@ -7,6 +7,7 @@ import { fileListName, fileListText, type ListedFile } from '#shared/interfaces/
 import { isReplaced } from '#shared/docs/reference/remote-files.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { type ApiClient, ApiFailure, retryWhenAsked, retryWhileAway } from './api-client.ts';
+import type { LastPublication } from './last-publication.ts';
 import { type UnreadFolder, unreadFolder } from './unread-folder.ts';
 
 export type Publication = {
@@ -19,7 +20,12 @@ export type Publication = {
   opened?: UnreadFolder;
   /** Files that are not in the folder. */
   added?: ReadonlyMap<string, Uint8Array>;
+  /** The publication before, whose files need not be asked for. */
+  last?: LastPublication;
 };
+
+/** Limit of the files that are sent without a question, which may be the wrong ones. */
+const mostGuessedBytes = 4 * 1024 * 1024;
 
 /** Limit of attempts with a list. A broken connection, a file that changes, or a file that the server lacks after all costs one attempt. */
 const mostAttempts = 3;
@@ -27,21 +33,30 @@ const pauseMs = 1_000;
 
 /**
  * Publishes a docs project's folder, and resolves once its content version is in the log. Sends the list of its files first, and then the files that
- * the server lacks. After a broken connection it sends the list again, and then only files that have not arrived. An older server gets the whole
- * project. Throws `NotAProject` when there is no `docs.json` or `mint.json`.
+ * the server lacks. The list and the files that have changed since the publication in `last` are sent together, because the server most probably lacks
+ * just these; it is asked if it lacks more. After a broken connection this sends the list again, and then only files that have not arrived. An older
+ * server gets the whole project. Throws `NotAProject` when there is no `docs.json` or `mint.json`.
  */
 export async function publishProject(client: ApiClient, publication: Publication): Promise<PublishedContent> {
   let { opened } = publication;
   /** Hashes of the files that were sent when the server answered that files were still missing. */
   let tooFew: ReadonlySet<string> | undefined;
+  let before = await publication.last?.hashes();
   for (let attempt = 1; ; attempt += 1) {
     const folder = opened ?? (await unreadFolder(publication.folder));
     opened = undefined;
     const project = withAdded(folder, publication.added ?? new Map());
     await folder.remember();
     const { listed } = project;
-    const missing = await retryWhenAsked(() => missingIn(client, publication.domain, listed));
-    const sendAll = () => retryWhenAsked(() => send(client, publication, 'PUT', packed(project, listed)));
+    const accepted = async (sending: () => Promise<PublishedContent>): Promise<PublishedContent> => {
+      const answer = await retryWhenAsked(sending);
+      if (publication.preview !== true) await publication.last?.remember(listed);
+      return answer;
+    };
+    const guessed = before && changedSince(before, listed);
+    before = undefined;
+    const missing = guessed ?? (await retryWhenAsked(() => missingIn(client, publication.domain, listed)));
+    const sendAll = () => accepted(() => send(client, publication, 'PUT', packed(project, listed)));
     if (missing === undefined) return await sendAll();
     // The server asks for no other files than before, so it has lost one that it counts as present.
     if (tooFew !== undefined && missing.every((sha256) => tooFew?.has(sha256))) return await sendAll();
@@ -51,7 +66,7 @@ export async function publishProject(client: ApiClient, publication: Publication
     const lacking = listed.filter(({ sha256 }) => wanted.delete(sha256));
     let some: Packed | undefined;
     try {
-      return await retryWhenAsked(() => {
+      return await accepted(() => {
         some = packed(project, lacking, listed);
         return send(client, publication, 'PATCH', some);
       });
@@ -60,12 +75,23 @@ export async function publishProject(client: ApiClient, publication: Publication
       if (isUnknownThere(error)) return await sendAll();
       const isCut = error instanceof ApiFailure && ['unreachable', 'request_timeout'].includes(error.code);
       const isMissing = error instanceof ApiFailure && error.code === 'contents_missing';
+      if (guessed !== undefined && isMissing) {
+        [opened, attempt] = [folder, attempt - 1];
+        continue;
+      }
       if (attempt === mostAttempts && isMissing) return await sendAll();
       if (attempt === mostAttempts || !(isCut || isMissing || changed instanceof FileChanged)) throw changed ?? error;
       if (isMissing) tooFew = new Set(missing);
       if (isCut) await delay(pauseMs);
     }
   }
+}
+
+/** Hashes of the files that were not there before; undefined if they are too large to be sent without a question. */
+function changedSince(before: ReadonlySet<string>, listed: readonly ListedFile[]): string[] | undefined {
+  const changed = listed.filter(({ sha256 }) => !before.has(sha256));
+  const bytes = changed.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  return bytes > mostGuessedBytes ? undefined : changed.map(({ sha256 }) => sha256);
 }
 
 type Project = { listed: readonly ListedFile[]; bytesOf: (path: string) => Uint8Array };

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { mkdir, readdir, readFile, realpath, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { readFile, realpath, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { cacheFolder } from '#infra/setup/server-locations.mjs';
@@ -7,8 +7,8 @@ import { sha256Hex } from '#shared/contracts/identifiers.ts';
 import type { NamedFiles, ProjectFile } from '#shared/docs/project/project-files.ts';
 import { mayNameDescription } from '#shared/docs/reference/named-addresses.ts';
 import { jsonIn, sha256Of } from '#shared/runtime/canonical-json.ts';
-import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import { projectFilesIn } from './folder-project.ts';
+import { removeUnused, writeWhole } from './kept-records.ts';
 
 /** A docs project in a folder whose files are read on demand. The hash of a file that has not changed since an earlier command comes from a cache. */
 export type UnreadFolder = NamedFiles & {
@@ -43,11 +43,6 @@ export type UnreadFolderOptions = {
   cache?: string;
   now?: () => number;
 };
-
-/** Time without a command after which the record of a folder is removed. */
-const keptMs = 60 * dayMs;
-/** Limit of records. A pipeline may publish from a new folder each time. */
-const mostRecords = 100;
 
 /** Opens a folder. Throws `NotAProject` when it has no `docs.json` or `mint.json`. */
 export async function unreadFolder(
@@ -116,27 +111,4 @@ async function seenBefore(record: string): Promise<ReadonlyMap<string, SeenFile>
   const text = await readFile(record, 'utf8').catch(() => '');
   const { success, data } = seenFilesSchema.safeParse(jsonIn(text));
   return new Map(success ? Object.entries(data.files) : []);
-}
-
-/**
- * Removes records that were not used for two months, and the least recently used ones beyond the limit. A newer command may use another record
- * meanwhile.
- */
-async function removeUnused(cache: string, now: number): Promise<void> {
-  const records = await Promise.all(
-    (await readdir(cache)).map(async (name) => {
-      const path = join(cache, name);
-      return { path, usedAt: (await stat(path)).mtimeMs };
-    }),
-  );
-  const byUse = records.toSorted((a, b) => b.usedAt - a.usedAt);
-  const unused = byUse.filter(({ usedAt }, at) => at >= mostRecords || usedAt < now - keptMs);
-  await Promise.all(unused.map(({ path }) => rm(path, { force: true })));
-}
-
-async function writeWhole(file: string, text: string): Promise<void> {
-  await mkdir(join(file, '..'), { recursive: true });
-  const part = `${file}.${process.pid}`;
-  await writeFile(part, text);
-  await rename(part, file);
 }

@@ -5,6 +5,7 @@ import { type ApiClient, foundOrNone } from '../api-client.ts';
 import { privateAddresses, type ServerCommandOptions, withConnection } from '../command-options.ts';
 import { connect, domainOrLocal } from '../connection.ts';
 import { counted, diagnosticLine, formatNumber, printable } from '../format.ts';
+import { lastPublication } from '../last-publication.ts';
 import { publishProject } from '../publish-project.ts';
 import { createOutput, textTable } from '../terminal.ts';
 import { unreadFolder } from '../unread-folder.ts';
@@ -50,6 +51,7 @@ export function publishCommand(program: Command): void {
         preview: options.preview,
         opened,
         added: remote.files,
+        last: lastPublication({ folder, baseUrl: client.baseUrl, domain }),
       });
       const { label, preview } = options;
       const { contentVersion } = published;
