@@ -9,7 +9,7 @@ test('bindery alone shows what it can do, and that is no failure', async () => {
 test('run says which services there are', async () => {
   const { code, stdout } = await runCommand(['run', '--help']);
   expect(code).toBe(0);
-  for (const name of [...serviceNames, 'docs-host']) expect(stdout).toContain(name);
+  for (const name of [...serviceNames, 'docs-host', 'console']) expect(stdout).toContain(name);
   expect((await runCommand(['export', '--help'])).stdout).not.toContain('default: false');
 });
 

@@ -1,6 +1,7 @@
 import type { ServiceName } from '#infra/supervisor/services.ts';
 import { assistantSettings } from '#services/assistant/config.ts';
 import { bundlerSettings } from '#services/bundler/config.ts';
+import { consoleSettings } from '#services/console/config.ts';
 import { deployerSettings } from '#services/deployer/config.ts';
 import { docsHostSettings } from '#services/docs-host/config.ts';
 import { gatewaySettings } from '#services/gateway/config.ts';
@@ -29,8 +30,9 @@ export const serviceSettings: Record<ServiceName, Settings> = {
 };
 
 /** The settings that each program of `bindery run` reads. */
-export const programSettings: Record<ServiceName | 'docs-host', Settings> = {
+export const programSettings: Record<ServiceName | 'docs-host' | 'console', Settings> = {
   ...serviceSettings,
+  console: consoleSettings,
   'docs-host': docsHostSettings,
 };
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createPrivately } from '#infra/supervisor/private-files.ts';
-import { isServiceName, type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
+import { type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import { replaceFetch } from '#shared/http/replace-fetch.ts';
 import { ConfigError, type ConfigOf, loadConfig, type Settings } from '#shared/runtime/config.ts';
 import { createLogger } from '#shared/runtime/telemetry.ts';
@@ -12,18 +12,19 @@ class UnknownService extends Error {
   override name = 'UnknownService';
 }
 
-/** The host of a site runs near its readers, and is not a service of the installation. */
-const hostName = 'docs-host';
+/** Programs that have no access to the bus: they call the public interface. */
+const outerNames = ['docs-host', 'console'] as const;
 
-type RunnableName = ServiceName | typeof hostName;
+type RunnableName = ServiceName | (typeof outerNames)[number];
 
 /** Names that `bindery run` accepts. */
-export const runnableNames: readonly RunnableName[] = [...serviceNames, hostName];
+export const runnableNames: readonly RunnableName[] = [...serviceNames, ...outerNames];
 
 /** The names in a list such as `gateway,assistant`. Throws `UnknownService`. */
 export function parseServiceNames(list: string): RunnableName[] {
   return list.split(',').map((name) => {
-    if (name === hostName || isServiceName(name)) return name;
+    const known = runnableNames.find((each) => each === name);
+    if (known !== undefined) return known;
     throw new UnknownService(`There is no service "${name}". There are: ${runnableNames.join(', ')}.`);
   });
 }
@@ -130,4 +131,5 @@ const serviceTable: Record<RunnableName, Service> = {
   deployer: service(() => import('#services/deployer/main.ts')),
   gateway: service(() => import('#services/gateway/main.ts')),
   'docs-host': service(() => import('#services/docs-host/main.ts')),
+  console: service(() => import('#services/console/main.ts')),
 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readerOf } from '#shared/login/account.ts';
+import { accountOf } from '#shared/login/account.ts';
 import { mayRead } from './may-read.ts';
 
 const groups = { groups: ['writers'], emailDomains: [] };
@@ -27,7 +27,7 @@ test.each([
   ['two addresses stand in one', { ...own, email: 'a@elsewhere.test, b@acme.test' }, undefined, false],
   ['a name stands before it', { ...own, email: '"x@acme.test" <a@elsewhere.test>' }, undefined, false],
 ])('of owners of addresses: %s', (_what, token, userInfo, isLetIn) => {
-  expect(mayRead(readerOf(token, userInfo, 'groups'), domain)).toBe(isLetIn);
+  expect(mayRead(accountOf(token, userInfo, 'groups'), domain)).toBe(isLetIn);
 });
 
 test.each([
@@ -38,10 +38,10 @@ test.each([
   ['the token has something else', { sub: 'a', groups: { writers: true } }, { sub: 'a', groups: ['writers'] }, false],
   ['nobody has them', { sub: 'a' }, { sub: 'a' }, false],
 ])('of members of groups: %s', (_what, token, userInfo, isLetIn) => {
-  expect(mayRead(readerOf(token, userInfo, 'groups'), groups)).toBe(isLetIn);
+  expect(mayRead(accountOf(token, userInfo, 'groups'), groups)).toBe(isLetIn);
 });
 
 test('a token and userinfo of different readers are of nobody', () => {
-  expect(() => readerOf(own, { ...own, sub: 'b' }, 'groups')).toThrow('different readers');
-  expect(() => readerOf(own, { email: 'a@acme.test' }, 'groups')).toThrow('sub');
+  expect(() => accountOf(own, { ...own, sub: 'b' }, 'groups')).toThrow('different readers');
+  expect(() => accountOf(own, { email: 'a@acme.test' }, 'groups')).toThrow('sub');
 });

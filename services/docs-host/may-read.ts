@@ -1,4 +1,4 @@
-import type { Reader } from '#shared/login/account.ts';
+import type { Account } from '#shared/login/account.ts';
 import type { OidcLogin } from './login-settings.ts';
 
 /**
@@ -6,7 +6,7 @@ import type { OidcLogin } from './login-settings.ts';
  * of an address in one of the domains. Pure.
  */
 export function mayRead(
-  { verifiedEmail, groups }: Reader,
+  { verifiedEmail, groups }: Account,
   allowed: Pick<OidcLogin, 'groups' | 'emailDomains'>,
 ): boolean {
   if (allowed.groups.length === 0 && allowed.emailDomains.length === 0) return true;

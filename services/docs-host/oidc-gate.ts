@@ -50,7 +50,7 @@ export function oidcGate(login: OidcLogin, ended: EndedSessions, logger: Logger)
     const attempt = await attempts.open(state);
     if (attempt === undefined || !browsers.isBrowser(request, attempt.browser))
       return answerLate(request, response, `${base}/`);
-    const reader = await provider.readerAt(back, attempt, state);
+    const reader = await provider.accountAt(back, attempt, state);
     if ('status' in reader) return answerSentence(response, reader.status, reader.sentence, request, attempt.returnTo);
     if (!mayRead(reader, login)) {
       logger.info({ reader: reader.sub }, 'a reader is in no group and no domain that may read');

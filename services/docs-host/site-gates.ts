@@ -194,7 +194,7 @@ export function siteGates(
     if (site === undefined || site.id !== attempt.site || rules?.kind !== 'oidc')
       return answerSentence(response, 400, 'The site of this login has changed. Open it again.', request);
     const origin = placeOf(site).originAt(attempt.host);
-    const reader = await provider.readerAt(back, attempt, state);
+    const reader = await provider.accountAt(back, attempt, state);
     if ('status' in reader)
       return answerSentence(response, reader.status, reader.sentence, request, origin + attempt.returnTo);
     if (!mayRead(reader, rules)) {

@@ -106,6 +106,7 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   'organizations.apiKeys': 'Number of its API keys, with those that have ended and are still listed.',
   'Whoami.caller': 'The API key of the request, or the person who signed in.',
   'Whoami.domains': 'Domains of the organization, sorted by slug.',
+  'Whoami.address': 'IP address that the request came from, as the platform sees it.',
   'caller.kind': '`key` for an API key, `person` for a person who signed in at the console.',
   'caller.id': 'Id of the key, or name of the person.',
   'caller.scopes': 'Rights of the caller: `read`, `write`.',

@@ -225,8 +225,8 @@ const bodyRefusals: ReadonlySet<ErrorCode> = new Set([
 /** The credential of a host of sites or of the operator is a setting, and that of a person lasts for a request. */
 const neverEnded = (): AbortSignal => new AbortController().signal;
 
-/** An authenticated caller. `keyEnded`: aborts when the API key of the request ends. */
-type Known = { principal?: Principal; actor: Actor; keyEnded: () => AbortSignal };
+/** An authenticated caller. `address`: that of a person's browser. `keyEnded`: aborts when the API key of the request ends. */
+type Known = { principal?: Principal; actor: Actor; address?: string | undefined; keyEnded: () => AbortSignal };
 
 /**
  * A request is valid while its key is. When the key ends, an answer in flight is cut off, and one that has not begun fails with `invalid_key` when it
@@ -268,8 +268,8 @@ async function authenticate(
     const actor = { kind: 'person', id: person.name } as const;
     const role = key === 'operator' ? 'operator' : (declaration.role ?? (scope === 'read' ? 'viewer' : 'editor'));
     checkRole(person, role);
-    if (key === 'operator') return { actor, keyEnded: neverEnded };
-    return { principal: await context.people.principalOf(person), actor, keyEnded: neverEnded };
+    const caller = { actor, address: person.address, keyEnded: neverEnded };
+    return key === 'operator' ? caller : { ...caller, principal: await context.people.principalOf(person) };
   }
   if (key === 'operator') {
     authenticateOperator(request, context.config.operatorToken);
@@ -308,7 +308,7 @@ function readRequest(
     get traceparent() {
       return traceparentOf(request);
     },
-    address: request.ip,
+    address: known?.address ?? request.ip,
   };
   return {
     principal,
@@ -334,7 +334,7 @@ function readRequest(
         groupTrust: domain.groups,
         trustedGroups,
         address: readerAddress(request, principal.key),
-        addressHash: addressHashOf(context.config.hashKey, principal.organization, request.ip),
+        addressHash: addressHashOf(context.config.hashKey, principal.organization, origin.address),
       };
       const ended = [disconnectSignal(reply.raw), known.keyEnded()];
       const asked = (cut: readonly AbortSignal[]) =>

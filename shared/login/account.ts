@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-/** A reader as the provider describes them. */
-export type Reader = {
+/** The account of a person as the provider describes it. */
+export type Account = {
   sub: string;
   /** Undefined if the provider knows no address or did not verify it; an unverified one may belong to anybody. */
   verifiedEmail: string | undefined;
@@ -15,11 +15,11 @@ const groupsSchema = z.union([z.array(z.string()), z.string().transform((group) 
 const emailSchema = z.object({ email: z.string(), email_verified: z.literal(true) });
 
 /**
- * The reader described by an ID token and, if the provider has the endpoint, by its userinfo. Many providers put only the subject into the token.
+ * The account described by an ID token and, if the provider has the endpoint, by its userinfo. Many providers put only the subject into the token.
  * Claims that belong together are read from one source, the token first: an address and its verification from the source that has both, groups from
  * the source that has the claim. Throws if the two describe different readers. Pure.
  */
-export function readerOf(idToken: unknown, userInfo: unknown, groupsClaim: string): Reader {
+export function accountOf(idToken: unknown, userInfo: unknown, groupsClaim: string): Account {
   const sources = [idToken, userInfo].filter((each) => each !== undefined).map((each) => claimsSchema.parse(each));
   const [{ sub } = { sub: '' }] = sources;
   if (sources.length === 0 || sources.some((each) => each.sub !== sub))

@@ -2,7 +2,7 @@ import * as client from 'openid-client';
 import { boundedFetch } from '#shared/http/bounded-fetch.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
-import { type Reader, readerOf } from './account.ts';
+import { type Account, accountOf } from './account.ts';
 import type { ProviderSettings } from './provider-settings.ts';
 
 const providerTimeoutSeconds = 10;
@@ -35,8 +35,8 @@ export function oidcProvider(settings: ProviderSettings, logger: Logger) {
       return to.href;
     },
 
-    /** Completes a login: the reader whom the provider redirected to `back`. Rejects if the provider cannot be reached. */
-    async readerAt(back: URL, { verifier, nonce }: Attempt, state: string): Promise<Reader | FailedLogin> {
+    /** Completes a login: the account with which the provider redirected to `back`. Rejects if the provider cannot be reached. */
+    async accountAt(back: URL, { verifier, nonce }: Attempt, state: string): Promise<Account | FailedLogin> {
       const configuration = await configured();
       try {
         const tokens = await client.authorizationCodeGrant(configuration, back, {
@@ -51,7 +51,7 @@ export function oidcProvider(settings: ProviderSettings, logger: Logger) {
         const userInfo = hasEndpoint
           ? await client.fetchUserInfo(configuration, tokens.access_token, idToken.sub)
           : undefined;
-        return readerOf(idToken, userInfo, settings.groupsClaim);
+        return accountOf(idToken, userInfo, settings.groupsClaim);
       } catch (error) {
         const isRefused = error instanceof client.AuthorizationResponseError;
         logger.warn(`a login did not succeed: ${isRefused ? error.error.slice(0, longestReason) : reasonOf(error)}`);

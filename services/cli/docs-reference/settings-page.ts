@@ -2,6 +2,7 @@ import type { ServiceName } from '#infra/supervisor/services.ts';
 import { provisionSettings } from '../commands/installation.ts';
 import { otherVariables, serviceSettings } from '../known-settings.ts';
 import { startSettings } from '../start.ts';
+import { consoleSettings } from '#services/console/config.ts';
 import { docsHostSettings } from '#services/docs-host/config.ts';
 import { variableName } from '#shared/service/common-settings.ts';
 import type { Setting } from '#shared/runtime/config.ts';
@@ -15,6 +16,7 @@ export function settingsPage(): string {
   const rows = new Map<string, Row>();
   for (const service of services) addRows(rows, service, Object.values(serviceSettings[service]));
   addRows(rows, 'docs-host', Object.values(docsHostSettings));
+  addRows(rows, 'console', Object.values(consoleSettings));
   addRows(rows, 'bindery start', Object.values(startSettings));
   addRows(rows, 'bindery provision', [provisionSettings.natsPassword, provisionSettings.replicas]);
   const all = [

@@ -1,5 +1,6 @@
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addressHashOf } from '../audit/request-behind.ts';
 import { type Person, signPersonToken } from '#shared/interfaces/http/person-token.ts';
 import {
   bearer,
@@ -19,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-const ada = (): Person => ({ name: 'ada@acme.test', role: 'admin', organization: acme.id });
+const ada = (): Person => ({ name: 'ada@acme.test', role: 'admin', organization: acme.id, address: '192.0.2.7' });
 const tokenOf = (person: Person) => signPersonToken(personTokenKey, person, gateway.clock.now());
 const ask = async (url: string, token: string, method: 'GET' | 'POST' | 'DELETE' = 'GET', payload?: object) =>
   gateway.app.inject({ method, url, headers: bearer(token), ...(payload && { payload }) });
@@ -41,7 +42,8 @@ test('what a person changes is in the audit under their name, and the keys that 
   expect(made.json()).toMatchObject({ scopes: ['read', 'write'], name: 'from the console' });
   await gateway.bus.projected();
   const { entries } = (await ask('/v1/audit?limit=1', acme.adminKey)).json();
-  expect(entries[0]).toMatchObject({ actor: { kind: 'person', id: 'ada@acme.test' } });
+  const addressHash = addressHashOf(gateway.context.config.hashKey, acme.id, '192.0.2.7');
+  expect(entries[0]).toMatchObject({ actor: { kind: 'person', id: 'ada@acme.test' }, addressHash });
   const used = await ask('/v1/whoami', made.json().key);
   expect(used.statusCode).toBe(200);
   expect((await ask(`/v1/api-keys/${made.json().id}`, await tokenOf(ada()), 'DELETE')).statusCode).toBe(200);

@@ -12,17 +12,19 @@ export const whoamiRoute = publicRoute(
     key: 'admin',
     answer: whoamiSchema,
   },
-  async ({ organizations }, { principal: { organization, domains, key, actor } }) => {
+  async ({ organizations }, { principal: { organization, domains, key, actor }, origin }) => {
     const state = await organizations.find(organization);
     if (state === undefined) throw new Error(`the organization ${organization} of a valid key is not stored`);
-    const { id, name, scopes, expiresAt } = key;
+    const { id, name, scopes, allowedAddresses, expiresAt } = key;
     return {
       caller: {
         ...(actor.kind === 'person' ? { kind: 'person' as const, id: actor.id } : { kind: 'key' as const, id }),
         name,
         scopes,
+        allowedAddresses,
         ...(expiresAt !== undefined && { expiresAt }),
       },
+      address: origin.address,
       organization: toOrganization(state),
       domains: domains
         .map(({ slug, hosts, groups }) => ({ domain: slug, hosts, groups }))

@@ -72,7 +72,7 @@ export const organizationSchema = z
 
 export type ShownOrganization = z.infer<typeof organizationSchema>;
 
-/** Answer of `GET /v1/whoami`. `caller.id`: the id of the key, or the name of the person. */
+/** Answer of `GET /v1/whoami`. `caller.id`: the id of the key, or the name of the person. `address`: IP address of the request, as the platform sees it. */
 export const whoamiSchema = z
   .object({
     caller: z.object({
@@ -80,8 +80,10 @@ export const whoamiSchema = z
       id: z.string(),
       name: z.string(),
       scopes: z.array(z.enum(keyScopes)),
+      allowedAddresses: z.array(z.string()),
       expiresAt: timestamp.optional(),
     }),
+    address: z.string(),
     organization: organizationSchema,
     domains: z.array(z.object({ domain: domainSlug, hosts: z.array(z.string()), groups: z.enum(groupTrusts) })),
   })

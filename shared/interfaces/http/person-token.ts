@@ -15,7 +15,7 @@ export const hasRole = (role: PersonRole, needed: PersonRole): boolean =>
   personRoles.indexOf(role) >= personRoles.indexOf(needed);
 
 /** Limit of the name of an actor in the logs. */
-const longestPersonName = 100;
+export const longestPersonName = 100;
 
 const claimsSchema = z.object({
   /** Name of the person for the audit, such as their address. */
@@ -23,10 +23,17 @@ const claimsSchema = z.object({
   role: z.enum(personRoles),
   /** Organization that the request is about. Only an operator's request may be about none. */
   organization: organizationId.optional(),
+  /** IP address of the person's browser, for the audit. */
+  address: z.union([z.ipv4(), z.ipv6()]).optional(),
 });
 
-/** A person who signed in, with their rights in one organization. */
-export type Person = { name: string; role: PersonRole; organization?: string | undefined };
+/** A person who signed in, with their rights in one organization, and the address of their browser. */
+export type Person = {
+  name: string;
+  role: PersonRole;
+  organization?: string | undefined;
+  address?: string | undefined;
+};
 
 /** Life of a token: the console makes one for each request. */
 const lifeSeconds = 60;
@@ -36,8 +43,12 @@ const type = 'bindery-person+jwt';
 const keyOf = (secret: string): Uint8Array => new TextEncoder().encode(secret);
 
 /** A bearer token (JWT, HS256) with which the console acts for a person for a minute. `secret` is shared with the gateway. */
-export const signPersonToken = (secret: string, { name, role, organization }: Person, now: Date): Promise<string> =>
-  new SignJWT({ role, ...(organization !== undefined && { organization }) })
+export const signPersonToken = (
+  secret: string,
+  { name, role, organization, address }: Person,
+  now: Date,
+): Promise<string> =>
+  new SignJWT({ role, ...(organization !== undefined && { organization }), ...(address !== undefined && { address }) })
     .setProtectedHeader({ alg: 'HS256', typ: type })
     .setSubject(name)
     .setAudience(audience)
@@ -65,8 +76,8 @@ export async function personOf(secret: string, token: string, now: Date): Promis
     });
     const claims = claimsSchema.safeParse(payload);
     if (!claims.success) return undefined;
-    const { sub: name, role, organization } = claims.data;
-    return role !== 'operator' && organization === undefined ? undefined : { name, role, organization };
+    const { sub: name, role, organization, address } = claims.data;
+    return role !== 'operator' && organization === undefined ? undefined : { name, role, organization, address };
   } catch (error) {
     if (error instanceof errors.JOSEError) return undefined;
     throw error;

@@ -1,0 +1,93 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { longestPersonName } from '#shared/interfaces/http/person-token.ts';
+import type { Account } from '#shared/login/account.ts';
+import { type Attempt, oidcProvider } from '#shared/login/oidc-provider.ts';
+import type { ProviderSettings } from '#shared/login/provider-settings.ts';
+import { cookieIn, sealer } from '#shared/login/sealed-values.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
+import type { ConsoleConfig, Grant } from './config.ts';
+import type { Identity, Membership } from './sessions.ts';
+
+/** Time limit for the visit to the provider. */
+const attemptSeconds = 900;
+const callbackPath = '/sign-in/account/return';
+
+type BoundAttempt = Attempt & { browser: string; to: string };
+
+type Parts = {
+  provider: ProviderSettings;
+  grants: readonly Grant[];
+  origin: string;
+  config: ConsoleConfig;
+  isSecure: boolean;
+  logger: Logger;
+  signedIn: (reply: FastifyReply, identity: Identity, to: string) => Promise<FastifyReply>;
+  sendSentence: (reply: FastifyReply, status: number, title: string, sentence: string) => FastifyReply;
+};
+
+/** Signs in with an account at an OpenID Connect provider: authorization code flow with PKCE, state and nonce, bound to the browser. */
+export function accountSignIn(app: FastifyInstance, parts: Parts): void {
+  const { grants, origin, config, isSecure, logger, signedIn, sendSentence } = parts;
+  const provider = oidcProvider(parts.provider, logger);
+  const attempts = sealer<BoundAttempt>(config.sessionSecret, 'console login');
+  const cookie = `${isSecure ? '__Host-' : ''}bindery-console-login`;
+  const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${attemptSeconds}${isSecure ? '; Secure' : ''}`;
+  const redirectUri = origin + callbackPath;
+  const unreachable = (reply: FastifyReply, error: unknown) => {
+    provider.onUnreachable(error);
+    return sendSentence(reply, 503, 'The login cannot be reached now', 'Try again later.');
+  };
+
+  app.get('/sign-in/account', async (request, reply) => {
+    const { to = '/' } = request.query as { to?: unknown };
+    const browser = randomBytes(32).toString('base64url');
+    const attempt = provider.newAttempt();
+    const state = await attempts.seal({ ...attempt, browser: digestOf(browser), to: String(to) }, attemptSeconds);
+    try {
+      const address = await provider.loginAddress(attempt, redirectUri, state);
+      return await reply.header('set-cookie', `${cookie}=${browser}; ${attributes}`).redirect(address, 303);
+    } catch (error) {
+      return unreachable(reply, error);
+    }
+  });
+
+  app.get(callbackPath, async (request, reply) => {
+    const back = new URL(request.url, origin);
+    const state = back.searchParams.get('state') ?? '';
+    const attempt = await attempts.open(state);
+    if (attempt === undefined || digestOf(cookieIn(request.raw, cookie) ?? '') !== attempt.browser)
+      return sendSentence(reply, 400, 'This login took too long', 'Or it began in another browser. Sign in again.');
+    let account: Account | { status: number; sentence: string };
+    try {
+      account = await provider.accountAt(back, attempt, state);
+    } catch (error) {
+      return unreachable(reply, error);
+    }
+    if ('status' in account) return sendSentence(reply, account.status, account.sentence, 'Sign in again.');
+    const identity = identityOfAccount(account, grants);
+    if (identity === undefined) {
+      logger.info({ account: account.sub }, 'an account is in no group that may use the console');
+      return sendSentence(
+        reply,
+        403,
+        'Your account may not use this console',
+        'Ask the people who run it for access: they give it to groups of accounts.',
+      );
+    }
+    return await signedIn(reply, identity, attempt.to);
+  });
+}
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
+
+/** The person of an account with the rights of its groups; undefined if there are none. The verified address is the name in the audit. Pure. */
+function identityOfAccount({ sub, verifiedEmail, groups }: Account, grants: readonly Grant[]): Identity | undefined {
+  const own = grants.filter(({ group }) => groups.includes(group));
+  const memberships = own.flatMap((grant): Membership[] =>
+    grant.role === 'operator' ? [] : [{ organization: grant.organization, role: grant.role }],
+  );
+  const isOperator = own.some(({ role }) => role === 'operator');
+  if (!isOperator && memberships.length === 0) return undefined;
+  return { kind: 'person', name: (verifiedEmail ?? sub).slice(0, longestPersonName), isOperator, memberships };
+}

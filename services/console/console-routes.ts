@@ -1,0 +1,8 @@
+import { findPage } from './pages/find.ts';
+import { keyRoutes } from './pages/keys.ts';
+import { organizationsPage } from './pages/organizations.ts';
+import { overviewPage } from './pages/overview.ts';
+import type { ConsoleRoute } from './page.ts';
+
+/** All pages, forms and streams of the console, except for signing in and out. */
+export const consoleRoutes: readonly ConsoleRoute[] = [overviewPage, findPage, ...keyRoutes, organizationsPage];

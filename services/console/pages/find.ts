@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { html } from '#shared/docs/render/html.ts';
+import { apiKeyListSchema } from '#shared/interfaces/http/directory.ts';
+import { page } from '../page.ts';
+import { sections } from '../shell.ts';
+import { empty, pageHead } from '../pieces/pieces.ts';
+
+const query = z.object({ q: z.string().trim().max(100).default('').catch('') });
+const mostFound = 20;
+
+type Found = { to: string; words: string; kind: string };
+
+/** Finds API keys and pages of the console by a part of their name. The command palette shows the same list. */
+export const findPage = page({ path: '/find', query }, async ({ ask, base, query: { q } }) => {
+  const { apiKeys } = await ask({ path: '/v1/api-keys' }, apiKeyListSchema);
+  const all: Found[] = [
+    ...sections.map(([path, words]) => ({ to: base + path, words, kind: 'page' })),
+    ...apiKeys.map(({ id, name }) => ({ to: `${base}/keys/${id}`, words: name === '' ? id : name, kind: 'API key' })),
+  ];
+  const wanted = q.toLowerCase();
+  const found = all.filter(({ words, to }) => `${words} ${to}`.toLowerCase().includes(wanted)).slice(0, mostFound);
+  const content = html`${pageHead('Find')}
+<form method="get" class="filters" role="search"><input type="search" name="q" value="${q}" aria-label="Part of a name or an id"><button class="button">Find</button></form>
+<div id="found">${
+    found.length === 0
+      ? empty('Nothing has this name', 'A part of a name or of an id is enough.')
+      : html`<ul>${found.map(({ to, words, kind }) => html`<li><a href="${to}"><span>${words}</span> <span class="quiet">${kind}</span></a></li>`)}</ul>`
+  }</div>`;
+  return { title: 'Find', content };
+});

@@ -1,0 +1,259 @@
+import { z } from 'zod';
+import { html, type SafeHtml } from '#shared/docs/render/html.ts';
+import { apiKeySchema, keyScopes } from '#shared/aggregates/directory/directory.ts';
+import {
+  apiKeyListSchema,
+  apiKeyRevokedSchema,
+  createdApiKeySchema,
+  type CreatedApiKey,
+  type ListedApiKey,
+} from '#shared/interfaces/http/directory.ts';
+import { hasRole } from '#shared/interfaces/http/person-token.ts';
+import { form, page, type Visit } from '../page.ts';
+import {
+  choiceField,
+  command,
+  copyButton,
+  empty,
+  id,
+  pageHead,
+  plural,
+  refusalOf,
+  state,
+  table,
+  textField,
+  time,
+} from '../pieces/pieces.ts';
+
+const params = z.object({ id: apiKeySchema.shape.id });
+const query = z.object({ show: z.enum(['valid', 'all']).default('valid').catch('valid') });
+
+const stateOf = (key: ListedApiKey, now: Date): 'valid' | 'expired' | 'revoked' => {
+  if (key.revokedAt !== undefined && Date.parse(key.revokedAt) <= now.getTime()) return 'revoked';
+  return key.expiresAt !== undefined && Date.parse(key.expiresAt) <= now.getTime() ? 'expired' : 'valid';
+};
+
+/** API keys of the organization, and the form for a new one. */
+const keysPage = page({ path: '/keys', query }, async (visit) => {
+  const {
+    ask,
+    base,
+    role,
+    now,
+    query: { show },
+  } = visit;
+  const { apiKeys } = await ask({ path: '/v1/api-keys' }, apiKeyListSchema);
+  const shown = apiKeys.filter((key) => show === 'all' || stateOf(key, now) === 'valid');
+  const ended = apiKeys.length - apiKeys.filter((key) => stateOf(key, now) === 'valid').length;
+  const content = html`${pageHead('API keys', 'Admin keys are secret and administer the organization. Assistant keys are public and can only ask.')}
+${
+  shown.length === 0
+    ? empty('No key is valid', 'The form below makes one.')
+    : table(
+        'API keys',
+        [
+          {
+            title: 'Name',
+            cell: (key) => html`<a href="${base}/keys/${key.id}">${key.name === '' ? key.id : key.name}</a>`,
+          },
+          { title: 'Kind', cell: ({ kind }) => kind },
+          { title: 'May', cell: ({ scopes }) => scopes.join(', ') },
+          { title: 'State', cell: (key) => keyState(key, now) },
+          { title: 'Ends', cell: ({ expiresAt }) => (expiresAt === undefined ? 'never' : time(expiresAt, now)) },
+          {
+            title: 'Last used',
+            cell: ({ lastUsedAt }) =>
+              lastUsedAt === undefined ? html`<span class="quiet">never</span>` : time(lastUsedAt, now),
+          },
+        ],
+        shown,
+      )
+}
+${ended === 0 ? '' : html`<p>${show === 'all' ? html`<a href="${base}/keys">Hide keys that ended</a>` : html`<a href="${base}/keys?show=all">Show ${plural(ended, 'key')} that ended</a>`}</p>`}
+${hasRole(role, 'admin') ? newKeyForm(visit) : ''}`;
+  return { title: 'API keys', content };
+});
+
+const keyState = (key: ListedApiKey, now: Date): SafeHtml => {
+  const is = stateOf(key, now);
+  return state(is === 'valid' ? 'good' : 'idle', is);
+};
+
+const newKeyForm = (
+  visit: Visit<unknown, unknown>,
+): SafeHtml => html`<section aria-labelledby="new-key"><h2 id="new-key">New key</h2>
+${refusalOf(visit)}
+<form method="post" action="${visit.base}/keys" class="form">${visit.token}
+${textField('name', { label: 'Name', about: 'What will use it, such as "CI".', required: true }, visit.refused)}
+${choiceField(
+  'kind',
+  {
+    label: 'Kind',
+    choices: [
+      ['admin', 'Admin: secret, for programs of yours'],
+      ['assistant', 'Assistant: public, for pages that search and ask'],
+    ],
+  },
+  visit.refused,
+)}
+${choiceField(
+  'scopes',
+  {
+    label: 'May',
+    about: 'Publishing, exporting and deploying are writing.',
+    choices: [
+      ['read,write', 'Read and write'],
+      ['read', 'Only read'],
+      ['read,proxy', 'Read for named readers (assistant keys of a server)'],
+    ],
+  },
+  visit.refused,
+)}
+${textField('expiresInDays', { label: 'Ends after days', about: 'Empty: 90 days for an admin key, and never for an assistant key.', type: 'number' }, visit.refused)}
+${textField('allowedAddresses', { label: 'Only from these addresses', about: 'IP addresses and networks, separated by spaces. Empty: from everywhere.', placeholder: '203.0.113.0/24' }, visit.refused)}
+${textField('allowedOrigins', { label: 'Only on pages of these origins', about: 'For assistant keys, separated by spaces. Empty: everywhere.', placeholder: 'https://docs.example.com' }, visit.refused)}
+<button class="button primary">Create key</button>
+</form></section>`;
+
+const words = z
+  .string()
+  .default('')
+  .transform((text) => text.split(/[\s,]+/).filter((word) => word !== ''));
+
+const newKeyFields = z.object({
+  name: z.string().trim().max(100),
+  kind: z.enum(['admin', 'assistant']),
+  scopes: z
+    .string()
+    .transform((text) => text.split(','))
+    .pipe(z.array(z.enum(keyScopes)).min(1)),
+  expiresInDays: z
+    .literal('')
+    .transform(() => undefined)
+    .or(z.coerce.number().int().min(1))
+    .optional(),
+  allowedAddresses: words,
+  allowedOrigins: words,
+});
+
+const createKey = form(
+  { path: '/keys', role: 'admin', fields: newKeyFields, page: keysPage },
+  async (visit, fields) => {
+    const { allowedAddresses, allowedOrigins, ...rest } = fields;
+    const body = {
+      ...rest,
+      ...(allowedAddresses.length > 0 && { allowedAddresses }),
+      ...(allowedOrigins.length > 0 && { allowedOrigins }),
+    };
+    return secretView(
+      visit,
+      await visit.ask({ method: 'POST', path: '/v1/api-keys', body }, createdApiKeySchema),
+      'Key created',
+    );
+  },
+);
+
+/** The page with the secret of a new key, which is shown only now. */
+const secretView = ({ base, organization }: Visit<unknown, unknown>, key: CreatedApiKey, title: string) => ({
+  title,
+  content: html`${pageHead(title, html`Copy the secret now. It is not stored, and no page shows it again.`)}
+<div class="secret"><p><strong>${key.name === '' ? key.id : key.name}</strong> of ${organization}</p><p class="id"><code id="secret">${key.key}</code>${copyButton(key.key, 'Copy the secret')}</p></div>
+<h2>Try it</h2>${command(`curl -H 'Authorization: Bearer ${key.key}' "$BINDERY_URL/v1/whoami"`)}
+<p><a href="${base}/keys">To all keys</a></p>`,
+});
+
+/** One key: its rights, and what can be done with it. */
+const keyPage = page({ path: '/keys/:id', params }, async (visit) => {
+  const {
+    ask,
+    base,
+    role,
+    now,
+    params: { id: keyId },
+  } = visit;
+  const { apiKeys } = await ask({ path: '/v1/api-keys' }, apiKeyListSchema);
+  const key = apiKeys.find((each) => each.id === keyId);
+  if (key === undefined)
+    return {
+      title: 'API key',
+      status: 404,
+      content: empty('This key is not listed any more', html`<a href="${base}/keys">To all keys</a>`),
+    };
+  const isValid = stateOf(key, now) === 'valid';
+  const content = html`${pageHead(key.name === '' ? key.id : key.name, keyState(key, now))}
+${refusalOf(visit)}
+<dl class="facts">
+<dt>Id</dt><dd>${id(key.id)}</dd>
+<dt>Kind</dt><dd>${key.kind}</dd>
+<dt>May</dt><dd>${key.scopes.join(', ')}</dd>
+<dt>Addresses</dt><dd>${key.allowedAddresses.length === 0 ? 'from everywhere' : key.allowedAddresses.join(', ')}</dd>
+<dt>Origins</dt><dd>${key.allowedOrigins.length === 0 ? 'all' : key.allowedOrigins.join(', ')}</dd>
+<dt>Created</dt><dd>${time(key.createdAt, now)}</dd>
+<dt>Ends</dt><dd>${key.expiresAt === undefined ? 'never' : time(key.expiresAt, now)}</dd>
+<dt>Last used</dt><dd>${key.lastUsedAt === undefined ? 'never' : time(key.lastUsedAt, now)}</dd>
+</dl>
+${
+  !isValid || !hasRole(role, 'admin')
+    ? ''
+    : html`<h2>Rotate</h2><p class="about">A new key with the same rights replaces this one, which stays valid for the overlap.</p>
+<form method="post" action="${base}/keys/${key.id}/rotate" class="form">${visit.token}
+${textField('overlapHours', { label: 'Overlap in hours', type: 'number', value: '24', required: true }, visit.refused)}
+<button class="button">Rotate</button></form>
+<h2>Revoke</h2><p class="about">Every gateway refuses the key within a second. There is no way back.</p>
+<form method="post" action="${base}/keys/${key.id}/revoke" class="form">${visit.token}
+${textField('confirm', { label: "Type the key's name to revoke it", about: key.name === '' ? key.id : key.name, required: true })}
+${choiceField('descendants', {
+  label: 'Keys that it created',
+  choices: [
+    ['keep', 'stay valid'],
+    ['revoke', 'are revoked too'],
+  ],
+})}
+<button class="button danger">Revoke</button></form>`
+}`;
+  return { title: key.name === '' ? 'API key' : key.name, content };
+});
+
+const rotateKey = form(
+  {
+    path: '/keys/:id/rotate',
+    role: 'admin',
+    params,
+    fields: z.object({ overlapHours: z.coerce.number().min(0).max(720) }),
+    page: keyPage,
+  },
+  async (visit, body) =>
+    secretView(
+      visit,
+      await visit.ask({ method: 'POST', path: `/v1/api-keys/${visit.params.id}/rotate`, body }, createdApiKeySchema),
+      'Key rotated',
+    ),
+);
+
+const revokeKey = form(
+  {
+    path: '/keys/:id/revoke',
+    role: 'admin',
+    params,
+    fields: z.object({ descendants: z.enum(['keep', 'revoke']).default('keep'), confirm: z.string() }),
+    page: keyPage,
+  },
+  async ({ ask, base, params: { id: keyId } }, { descendants, confirm }) => {
+    const { apiKeys } = await ask({ path: '/v1/api-keys' }, apiKeyListSchema);
+    const key = apiKeys.find((each) => each.id === keyId);
+    if (key !== undefined && confirm.trim() !== (key.name === '' ? key.id : key.name))
+      return {
+        to: `${base}/keys/${keyId}`,
+        said: 'Nothing was revoked: the name that was typed is not the name of the key.',
+      };
+    const revoked = await ask(
+      { method: 'DELETE', path: `/v1/api-keys/${keyId}`, query: { descendants } },
+      apiKeyRevokedSchema,
+    );
+    const others = revoked.descendants.filter((each) => each.revokedAt === undefined).length;
+    const rest = others === 0 ? '' : ` ${plural(others, 'key')} that it created stay valid.`;
+    return { to: `${base}/keys`, said: `The key is revoked.${rest}` };
+  },
+);
+
+export const keyRoutes = [keysPage, createKey, keyPage, rotateKey, revokeKey];
