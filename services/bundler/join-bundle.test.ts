@@ -204,7 +204,7 @@ describe('after another plan', () => {
     const bytes = Buffer.from((await objectStore.get(name)) ?? '');
     const described = sidecarKey(organization, key('later'));
     const sidecar = JSON.parse(Buffer.from((await objectStore.get(described)) ?? '').toString());
-    // Its first piece is the site segment, which the last bundle has.
+    // The first piece of the new bundle is the site segment, which the last bundle has.
     const begin = Buffer.from((await objectStore.get(segmentKey(organization, key('site')))) ?? '');
     const pieces = [begin, bytes].map((piece) => [piece.length, sha256Of(piece)]);
     const all = Buffer.concat([begin, bytes]);

@@ -77,7 +77,7 @@ test('a record that no command used for sixty days is removed, and so are those 
   };
   await daysAgo('old.json', 61);
   await daysAgo('recent.json', 59);
-  // It is used again, so it is the newest.
+  // This use makes its own record the newest.
   await daysAgo(own, 70);
   await hashes();
   expect((await readdir(cache)).toSorted()).toEqual([own, 'recent.json'].toSorted());

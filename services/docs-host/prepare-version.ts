@@ -41,7 +41,6 @@ export type SiteMaking = Pick<Making, 'base' | 'preview'> & { deployment?: Deplo
 
 export type VersionRequest = {
   place: BundlePlace;
-  /** Folder of the version. */
   folder: string;
   /** Folder with the bytes of all versions of the site. */
   content: string;

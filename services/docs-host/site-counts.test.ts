@@ -53,7 +53,7 @@ test('a reader who types searches once, and other readers and words count by the
   }
   searched('acme/docs', 'install', false, 'bert');
   searched('acme/docs', 'sso', true, 'anna');
-  // The search that may not be complete waits.
+  // The search that may not be complete is held back.
   expect(queries()).toEqual([['instal', 1, 0]]);
   wait(5_000);
   expect(queries()).toEqual([

@@ -196,7 +196,7 @@ describe.each(declarations.map((declaration) => [`${declaration.method} ${declar
               : key === 'site'
                 ? bySiteHost(name, byOperator)
                 : byKey;
-        // Its answer does not end. Another test opens it.
+        // The answer of this route does not end. Another test opens it.
         if (wanted === 'open' && declaration.id === 'followSites') continue;
         const { outcome } = await answer(declaration, credential);
         seen.push([name, wanted === 'open' && isOpen.test(outcome) ? 'open' : outcome]);

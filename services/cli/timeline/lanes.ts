@@ -152,7 +152,7 @@ function rowsOf(bars: readonly LooseBar[]): Bar[][] {
 /** Undefined if a bar fits into no row. */
 function placedIn(count: number, bars: readonly LooseBar[]): Bar[][] | undefined {
   const rows: Bar[][] = Array.from({ length: count }, () => []);
-  // From last to first, because a later bar limits the room before it.
+  // Bars are placed from last to first, because a later bar limits the room before it.
   for (const { earliestEndMs, ...bar } of bars.toReversed()) {
     const places = rows.map((row) => ({ row, endMs: Math.min(bar.endMs, row[0]?.startMs ?? bar.endMs) }));
     const best = places.toSorted((a, b) => b.endMs - a.endMs)[0];
