@@ -1,21 +1,27 @@
 import type { SiteCommit, SiteEvent } from '#shared/aggregates/site/site.ts';
 import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
-import { siteKey } from '#shared/interfaces/read-models.ts';
+import { type SiteDeploymentsDocument, siteKey } from '#shared/interfaces/read-models.ts';
 import { auditTrail, entriesOf, type Said, shortened } from './audit-trail.ts';
-import { commitHandler, type ProjectionSource } from './projection.ts';
+import { commitHandler, type ProjectionSource, updateDocument } from './projection.ts';
 
 /** The site of each domain with its deployments, and the audit entries of their changes. */
 export const siteProjection: ProjectionSource<SiteCommit> = {
   name: 'sites',
-  shape: 1,
+  shape: 2,
   openReader: (bus, generation) => bus.projectionReaders.sites(generation),
-  into: ({ sites, auditSites, auditSitesDays }, logs, by) => {
+  into: ({ sites, siteDeployments, auditSites, auditSitesDays }, logs, by) => {
     const trail = auditTrail({ days: auditSitesDays, parts: auditSites });
     return commitHandler(
       {
         primary: sites,
         keyOf: ({ data: { state } }) => siteKey(state.organization, state.domain),
-        writeSecondary: async (commit) => trail.add(commit.data.state.organization, siteAuditEntries(commit)),
+        async writeSecondary(commit, lost) {
+          const { organization, domain } = commit.data.state;
+          await updateDocument(siteDeployments, siteKey(organization, domain), (before) =>
+            withDeployments(before, commit, lost !== undefined),
+          );
+          trail.add(organization, siteAuditEntries(commit));
+        },
         finish: () => trail.write(),
       },
       logs.sites,
@@ -23,6 +29,24 @@ export const siteProjection: ProjectionSource<SiteCommit> = {
     );
   },
 };
+
+/** Limit of listed deployments that are not in the state of their site. */
+const mostListed = 50;
+
+/** The listed deployments after a commit; undefined if it is in them. `isAgain`: the log has lost later commits. Pure. */
+export function withDeployments(
+  before: SiteDeploymentsDocument | undefined,
+  { revision, data: { state } }: Pick<SiteCommit, 'revision' | 'data'>,
+  isAgain = false,
+): SiteDeploymentsDocument | undefined {
+  if (before !== undefined && before.revision >= revision && !isAgain) return undefined;
+  const current = new Set(state.deployments.map(({ number }) => number));
+  const dropped = (before?.deployments ?? []).filter(
+    ({ number }) => !current.has(number) && number <= state.deploymentCount,
+  );
+  const listed = [...dropped.slice(-mostListed), ...state.deployments];
+  return { revision, deployments: listed.sort((one, other) => one.number - other.number) };
+}
 
 /** Audit entries of a site. A rollback makes one entry, although it is a request and a deployment. Pure. */
 export function siteAuditEntries(commit: SiteCommit): AuditEntry[] {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { contentStateSchema } from '#shared/aggregates/content/content.ts';
 import { apiKeySchema, directoryStateSchema, domainEntrySchema } from '#shared/aggregates/directory/directory.ts';
-import { siteStateSchema } from '#shared/aggregates/site/site.ts';
+import { deploymentSchema, siteStateSchema } from '#shared/aggregates/site/site.ts';
 import { exportJobStateSchema } from '#shared/aggregates/export-job/export-job.ts';
 import { auditEntrySchema, someUsageFiguresSchema } from '#shared/contracts/audit-entry.ts';
 import { vouched } from '#shared/contracts/stored-objects.ts';
@@ -76,6 +76,13 @@ export const contentDocumentSchema = z.object({ ...anchored, state: contentState
 /** Bucket `sites`, key `<org>.<domain>`. */
 export const siteDocumentSchema = z.object({ ...anchored, state: siteStateSchema });
 export type SiteDocument = z.infer<typeof siteDocumentSchema>;
+
+/** Bucket `directory`, key `deployments.<org>.<domain>`: the deployments in the state of a site, and those that it dropped last. Oldest first. */
+export const siteDeploymentsDocumentSchema = z.object({
+  revision: z.int().min(1),
+  deployments: z.array(deploymentSchema),
+});
+export type SiteDeploymentsDocument = z.infer<typeof siteDeploymentsDocumentSchema>;
 
 /**
  * Bucket `site-hosts`, key `<host>`: the site that has claimed a host name. A released name stays with its last site for an hour, so that nobody else

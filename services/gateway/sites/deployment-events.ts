@@ -5,6 +5,7 @@ import { siteLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { askBus } from '../ask-bus.ts';
 import type { GatewayContext } from '../context.ts';
 import { deploymentList, deploymentView } from './site-addresses.ts';
+import { listedDeployments } from './site-commands.ts';
 
 /** A site's state at a revision. `lost`: commits that were shown before, and that the log has lost. */
 type SiteAt = Pick<SiteDocument, 'state' | 'revision' | 'commitId' | 'lost'>;
@@ -50,8 +51,10 @@ export async function* deploymentEvents(
         shown = newest;
         const { state, revision } = shown;
         const views = state.deployments.map((each) => deploymentView(sitesBase, state, each));
-        if (sent === undefined) yield asEvent(revision, 'deployments', deploymentList(sitesBase, state));
-        else
+        if (sent === undefined) {
+          const listed = await listedDeployments(context, organization, domain);
+          yield asEvent(revision, 'deployments', deploymentList(sitesBase, state, listed));
+        } else
           for (const view of views)
             if (sent.get(view.id) !== JSON.stringify(view)) yield asEvent(revision, 'deployment', view);
         sent = new Map(views.map((view) => [view.id, JSON.stringify(view)]));

@@ -78,11 +78,19 @@ export function deploymentView(base: SitesBase, state: SiteState, deployment: De
   };
 }
 
-/** The deployments of a site for clients, newest first. Pure. */
-export const deploymentList = (base: SitesBase, state: SiteState): DeploymentList => ({
-  domain: state.domain,
-  deployments: state.deployments.toReversed().map((each) => deploymentView(base, state, each)),
-});
+/**
+ * The deployments of a site for clients, newest first. `listed`: those of the read model, which also has ended ones that the state has dropped; the state
+ * tells the newest of the others. Pure.
+ */
+export function deploymentList(base: SitesBase, state: SiteState, listed: readonly Deployment[] = []): DeploymentList {
+  const current = new Set(state.deployments.map(({ number }) => number));
+  const dropped = listed.filter(({ number, status }) => !current.has(number) && hasEnded.has(status));
+  const all = [...dropped, ...state.deployments].sort((one, other) => other.number - one.number);
+  return { domain: state.domain, deployments: all.map((each) => deploymentView(base, state, each)) };
+}
+
+/** A read model that is behind the log may have a dropped deployment as it was before its end. */
+const hasEnded: ReadonlySet<Deployment['status']> = new Set(['replaced', 'superseded', 'failed', 'ended']);
 
 /** A site for clients. Pure. */
 export function siteView(base: SitesBase, state: SiteState): SiteView {

@@ -1,5 +1,11 @@
 import { closeSite, deployAgain, openSite, openState, rollBack } from '#shared/aggregates/site/decide.ts';
-import { siteAggregate, type SiteEvent, type SiteState, siteName } from '#shared/aggregates/site/site.ts';
+import {
+  type Deployment,
+  siteAggregate,
+  type SiteEvent,
+  type SiteState,
+  siteName,
+} from '#shared/aggregates/site/site.ts';
 import { storedHash, type WantedLogin } from '#shared/aggregates/site/site-login.ts';
 import { loginName, type OpenSiteBody } from '#shared/interfaces/http/sites.ts';
 import type { SitesBase } from '#shared/interfaces/http/sites-base.ts';
@@ -91,6 +97,16 @@ export async function deployOnce(context: GatewayContext, request: SiteRequest):
 export async function siteStateOf({ bus }: GatewayContext, organization: string, domain: string): Promise<SiteState> {
   const last = await askBus(bus.sites.last(siteLogSubject(organization, domain), { fromLeader: true }));
   return openState(last?.commit.data.state, { organization, domain });
+}
+
+/** The deployments of a site in the read model, which also has ended ones that its state has dropped. */
+export async function listedDeployments(
+  { bus }: Pick<GatewayContext, 'bus'>,
+  organization: string,
+  domain: string,
+): Promise<readonly Deployment[]> {
+  const stored = await askBus(bus.readModels.siteDeployments.get(siteKey(organization, domain)));
+  return stored?.document.deployments ?? [];
 }
 
 async function command(

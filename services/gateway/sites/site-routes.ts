@@ -30,7 +30,7 @@ import { publicRoute } from '../public-route.ts';
 import { changes, perHour } from '../rate-limits.ts';
 import { deploymentList, deploymentView, siteView } from './site-addresses.ts';
 import { deploymentEvents } from './deployment-events.ts';
-import { closeSiteOf, deployOnce, openSiteOf, rollBackTo, siteStateOf } from './site-commands.ts';
+import { closeSiteOf, deployOnce, listedDeployments, openSiteOf, rollBackTo, siteStateOf } from './site-commands.ts';
 
 const site = '/v1/domains/:domain/site';
 const deployments = '/v1/domains/:domain/deployments';
@@ -87,7 +87,8 @@ export const siteRoutes = [
     },
     async (context, { principal: { organization }, domain: { slug }, request, reply }) => {
       const state = await siteStateOf(context, organization, slug);
-      if (!accepts(request, 'text/event-stream')) return deploymentList(context.sitesBase, state);
+      if (!accepts(request, 'text/event-stream'))
+        return deploymentList(context.sitesBase, state, await listedDeployments(context, organization, slug));
       const signal = AbortSignal.any([disconnectSignal(reply.raw), context.stopping]);
       // The answer to HEAD has no body, so its client never disconnects from the stream.
       const events = request.method === 'HEAD' ? [] : deploymentEvents(context, state, signal);

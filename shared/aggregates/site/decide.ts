@@ -29,6 +29,8 @@ export type SiteSettings = Pick<
 const previewDays = 30;
 /** Limit of previews at a time. The ones with the oldest publications end. */
 export const mostPreviews = 50;
+/** Ended deployments in the state, beside those of rollbacks: enough to tell their fate to a stream that is a little behind. */
+const keptEnded = 5;
 
 /** Opens a site with these settings, or changes those of an open one. Throws `invalid_request` for a login that lacks a password. */
 export function openSite(state: SiteState | undefined, site: SiteId, settings: SiteSettings): SiteEvent[] {
@@ -132,7 +134,7 @@ export function rollBack(state: SiteState | undefined, site: SiteId, number: num
     {
       type: 'DeploymentRequested',
       version: 1,
-      data: { ...site, deployment, contentVersion, jobId, cause: 'rolled-back' },
+      data: { ...site, deployment, contentVersion, jobId, cause: 'rolled-back', keptEnded },
     },
     { type: 'DeploymentLive', version: 1, data: { ...site, deployment, sha256, sizeBytes } },
     ...(findings === undefined ? [] : [reported(site, deployment, findings)]),
@@ -188,7 +190,10 @@ function requested(
   return {
     type: 'DeploymentRequested',
     version: 1,
-    data: { ...site, deployment: number, ...(label === undefined ? {} : { label }), contentVersion, jobId, cause },
+    data: {
+      ...{ ...site, deployment: number, ...(label === undefined ? {} : { label }), contentVersion, jobId, cause },
+      keptEnded,
+    },
   };
 }
 

@@ -270,3 +270,34 @@ test('findings belong to deployments that were live, are recorded once, and stay
     [3, { errors: 1, warnings: 1 }],
   ]);
 });
+
+test('commits stay small: of ended deployments that no rollback needs the state keeps five', () => {
+  const { open, follow, complete, fail, current, statuses } = siteOf();
+  open();
+  for (let each = 1; each <= 40; each += 1) {
+    follow(content(each));
+    if (each % 2 === 0) complete(each);
+    else fail(each);
+  }
+  const kept = (status: string) => statuses().filter((each) => each.endsWith(status));
+  expect([kept('live').length, kept('replaced').length, kept('failed').length]).toEqual([1, 5, 5]);
+  expect(JSON.stringify(current()).length).toBeLessThan(5_000);
+});
+
+test('states of earlier versions remain the fold of their events, which do not name the limit', () => {
+  const { open, current } = siteOf();
+  open();
+  let state = current();
+  for (let deployment = 1; deployment <= 70; deployment += 1) {
+    const data = { ...site, deployment, contentVersion: version(deployment), jobId: `se_${'0'.repeat(22)}` };
+    const events: SiteEvent[] = [
+      { type: 'DeploymentRequested', version: 1, data: { ...data, cause: 'published' } },
+      { type: 'DeploymentFailed', version: 1, data: { ...site, deployment, error: 'One page failed.' } },
+    ];
+    for (const event of events) state = siteAggregate.evolve(state, event, { time: now.toISOString(), actor });
+  }
+  expect(state.deployments).toHaveLength(50);
+  const [next] = followContent(state, content(71), now);
+  if (next === undefined) throw new Error('nothing is deployed');
+  expect(siteAggregate.evolve(state, next, { time: now.toISOString(), actor }).deployments).toHaveLength(6);
+});

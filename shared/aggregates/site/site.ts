@@ -70,7 +70,12 @@ const deployment = z.int().min(1);
 export const siteEventSchema = z.discriminatedUnion('type', [
   /** Opens the site, or changes the settings of an open one. */
   event('SiteOpened', siteSettings),
-  event('DeploymentRequested', { deployment, ...requestedDeployment }),
+  event('DeploymentRequested', {
+    deployment,
+    ...requestedDeployment,
+    /** Limit of ended deployments in the state from then on. Events of earlier versions do not have it. */
+    keptEnded: z.int().min(0).optional(),
+  }),
   event('DeploymentLive', { deployment, ...liveBundle }),
   event('DeploymentFailed', { deployment, error: z.string() }),
   /** It follows `DeploymentLive`, so that readers need not wait for it. */
@@ -113,8 +118,13 @@ export const siteStateSchema = z.object({
   ...siteSettings,
   /** Number of the last deployment; 0 if there is none. */
   deploymentCount: z.int().min(0),
-  /** Oldest first: all that are live, wait or run, the five before each live site, and others up to `mostEnded`. */
+  /**
+   * Oldest first: all that are live, wait or run, the five before each live site, and other ended ones up to `keptEnded`. Each commit has this list, so
+   * more of them are only in a read model.
+   */
   deployments: z.array(deploymentSchema),
+  /** Absent until a deployment was requested by this version or a later one; the limit is 50 then. */
+  keptEnded: z.int().min(0).optional(),
   /** The content version of the last deployment that a publication caused, for each label; `live` for the live site. */
   followed: z.object({ live: contentVersion.optional(), labels: z.record(z.string(), contentVersion) }),
 });
@@ -127,8 +137,8 @@ export type SiteCommit = z.infer<typeof siteCommitSchema>;
 
 /** Number of replaced deployments of the live site that are kept for a rollback. */
 const keptForRollback = 5;
-/** Limit of inactive deployments in the state. The list of deployments shows these; the log has all. */
-const mostEnded = 50;
+/** Limit of ended deployments in states of earlier versions, which must remain the fold of their events. */
+const keptEndedBefore = 50;
 
 /** The site of one domain. The gateway appends commands of people, the deployer appends deployments. */
 export const siteAggregate: Aggregate<SiteEvent, SiteState> = {
@@ -139,14 +149,18 @@ export const siteAggregate: Aggregate<SiteEvent, SiteState> = {
 
 function evolve(before: SiteState | undefined, event: SiteEvent, { time }: EventMetadata): SiteState {
   if (event.type === 'SiteOpened') {
-    const { deploymentCount = 0, deployments = [], followed = { labels: {} } } = before ?? {};
-    return { ...event.data, isOpen: true, deploymentCount, deployments, followed };
+    const { deploymentCount = 0, deployments = [], followed = { labels: {} }, keptEnded } = before ?? {};
+    return {
+      ...event.data,
+      ...{ isOpen: true, deploymentCount, deployments, followed },
+      ...(keptEnded !== undefined && { keptEnded }),
+    };
   }
   if (before === undefined) throw new Error(`${event.type} of ${event.data.domain} comes before SiteOpened`);
   const { followed, deployments } = before;
   switch (event.type) {
     case 'DeploymentRequested': {
-      const { deployment: number, label, contentVersion, jobId, cause } = event.data;
+      const { deployment: number, label, contentVersion, jobId, cause, keptEnded = before.keptEnded } = event.data;
       const isWaiting = deployments.some((each) => each.label === label && each.status === 'running');
       const added: Deployment = {
         number,
@@ -160,7 +174,8 @@ function evolve(before: SiteState | undefined, event: SiteEvent, { time }: Event
       return {
         ...before,
         deploymentCount: number,
-        deployments: withinLimits([...others, added]),
+        deployments: withinLimits([...others, added], keptEnded),
+        ...(keptEnded !== undefined && { keptEnded }),
         followed: {
           labels,
           // A rollback does not count as followed content, so only a later publication or promotion is deployed.
@@ -178,7 +193,7 @@ function evolve(before: SiteState | undefined, event: SiteEvent, { time }: Event
         if (each.status === 'live') return { ...each, status: 'replaced' };
         return each.status === 'running' || each.status === 'waiting' ? { ...each, status: 'superseded' } : each;
       });
-      return { ...before, deployments: withinLimits(nextRuns(others, live.label)) };
+      return { ...before, deployments: withinLimits(nextRuns(others, live.label), before.keptEnded) };
     }
     case 'DeploymentFailed': {
       const { deployment: number, error } = event.data;
@@ -187,7 +202,7 @@ function evolve(before: SiteState | undefined, event: SiteEvent, { time }: Event
       const others = deployments.map(
         (each): Deployment => (each.number === number ? { ...each, status: 'failed', endedAt: time, error } : each),
       );
-      return { ...before, deployments: withinLimits(nextRuns(others, failed.label)) };
+      return { ...before, deployments: withinLimits(nextRuns(others, failed.label), before.keptEnded) };
     }
     case 'DeploymentReported': {
       const { deployment: number, errors, warnings } = event.data;
@@ -201,7 +216,10 @@ function evolve(before: SiteState | undefined, event: SiteEvent, { time }: Event
       const { [label]: _, ...labels } = followed.labels;
       return {
         ...before,
-        deployments: withinLimits(deployments.map((each) => (each.label === label ? ended(each) : each))),
+        deployments: withinLimits(
+          deployments.map((each) => (each.label === label ? ended(each) : each)),
+          before.keptEnded,
+        ),
         followed: { ...followed, labels },
       };
     }
@@ -209,7 +227,7 @@ function evolve(before: SiteState | undefined, event: SiteEvent, { time }: Event
       return {
         ...before,
         isOpen: false,
-        deployments: withinLimits(deployments.map(ended)),
+        deployments: withinLimits(deployments.map(ended), before.keptEnded),
         followed: { labels: {} },
       };
   }
@@ -231,11 +249,11 @@ function ended(deployment: Deployment): Deployment {
 }
 
 /** Evicts the oldest inactive deployments beyond the limit. */
-function withinLimits(deployments: Deployment[]): Deployment[] {
+function withinLimits(deployments: Deployment[], keptEnded: number = keptEndedBefore): Deployment[] {
   const isActive = ({ status }: Deployment) => status === 'live' || status === 'running' || status === 'waiting';
   const kept = new Set(rollbackTargets(deployments));
   const others = deployments.filter((each) => !isActive(each) && !kept.has(each));
-  const dropped = new Set(others.slice(0, Math.max(0, others.length - mostEnded)));
+  const dropped = new Set(others.slice(0, Math.max(0, others.length - keptEnded)));
   return deployments.filter((each) => !dropped.has(each));
 }
 
