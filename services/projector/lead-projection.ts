@@ -33,6 +33,7 @@ const positionEveryMs = 50;
 const nearMs = 1_000;
 /** Interval at which the projector checks that the live generation has lost no documents. */
 const lookAfterMs = 10_000;
+const recordAgainMs = 60_000;
 const untilNextDayMs = (now: Date): number => dayMs - (now.getTime() % dayMs);
 
 const foldRetry: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 30_000 };
@@ -110,6 +111,38 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
       );
     }
   };
+  let nextRecord = 0;
+  let hasRecorded = false;
+  /** The newest message at some time. When everything up to it is folded, the documents contain all messages from before that time. */
+  let awaited: { sequence: number; at: Date } | undefined;
+  const recordDays = async (live: Generation) => {
+    if (source.record === undefined || clock.now().getTime() < nextRecord) return;
+    try {
+      const { doneUpTo, leftCount } = await positionOf(live);
+      awaited ??= { sequence: doneUpTo + leftCount, at: clock.now() };
+      if (doneUpTo < awaited.sequence) return;
+      // A message that was set aside is in no document.
+      if ((await bus.deadLetters.keys(`projector.${projectionTable[source.name].stream}.>`)).length > 0) return;
+      await source.record(bus.generations[live], {
+        bus,
+        until: awaited.at,
+        isFirst: !hasRecorded,
+        confirm,
+        signal: ended,
+      });
+      hasRecorded = true;
+      awaited = undefined;
+      nextRecord = clock.now().getTime() + hourMs;
+    } catch (error) {
+      ended.throwIfAborted();
+      if (error instanceof NotLeading) throw error;
+      nextRecord = clock.now().getTime() + recordAgainMs;
+      logger.warn(
+        { err: error, projection: source.name },
+        'the sums of past days could not be recorded; the next attempt is in a minute',
+      );
+    }
+  };
   const step = async (): Promise<void> => {
     const { live } = pointer;
     const other = otherGeneration(live);
@@ -147,6 +180,7 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
       );
       return save(beginRebuild(pointer, repair, clock.now()));
     }
+    await recordDays(live);
     const remainingMs =
       pointer.keptUntil === undefined ? undefined : Date.parse(pointer.keptUntil) - clock.now().getTime();
     if (remainingMs !== undefined && remainingMs <= 0) {

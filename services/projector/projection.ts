@@ -40,6 +40,12 @@ export type ProjectionSource<M> = {
   openReader(bus: Pick<BusParts, 'projectionReaders'>, generation: Generation): Promise<DurableReader<M>>;
   into: (stores: Stores, logs: Logs, by: Witness) => BatchHandler<M>;
   archived?: ArchivedSource<M>;
+  /**
+   * Records the content of documents of past days in their log. The messages that made these documents may then expire. `models` is the generation that
+   * is read, and it contains everything that was stored before `until`. `confirm` rejects when this process may have lost the lead: a document that was
+   * read before it is whole.
+   */
+  record?(models: ReadModels, context: RecordContext): Promise<void>;
   /** Removes documents whose retention has ended, so that both generations have the same: they depend on the log, the archive and the day alone. */
   expire?(generations: readonly ReadModels[], context: ExpiryContext): Promise<void>;
 };
@@ -52,6 +58,15 @@ type ArchivedSource<M> = {
     signal: AbortSignal,
   ): AsyncIterable<{ key: string; commits: M[] } | { key: string; problem: string }>;
   into: (stores: Stores) => BatchHandler<M>;
+};
+
+export type RecordContext = {
+  bus: Pick<BusParts, 'views'>;
+  until: Date;
+  /** True for the first call of a leader, which does not know what others have recorded. */
+  isFirst: boolean;
+  confirm: () => Promise<void>;
+  signal: AbortSignal;
 };
 
 export type ExpiryContext = Pick<ProjectorContext, 'archive'> & {

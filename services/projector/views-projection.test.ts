@@ -1,12 +1,20 @@
 import { expect, test } from 'vitest';
-import { countedQueryOf, type CountedDay, type SiteViewsDocument, siteViewsKey } from '#shared/contracts/site-views.ts';
+import {
+  countedQueryOf,
+  type CountedDay,
+  type SiteDayRecord,
+  type SiteViewsDocument,
+  siteViewsKey,
+  type ViewsRecord,
+} from '#shared/contracts/site-views.ts';
+import type { ReadModels } from '#shared/messaging/read-models.ts';
 import { siteViewsRecord } from '../../test/support/make-commit.ts';
 import { type MemoryDocuments, memoryDocuments } from '../../test/support/memory-documents.ts';
 import { expireViews, viewsProjection, withCounted } from './views-projection.ts';
 
 type Stores = Parameters<typeof viewsProjection.into>[0];
 
-async function folded(...records: ReturnType<typeof siteViewsRecord>[]): Promise<MemoryDocuments<SiteViewsDocument>> {
+async function folded(...records: ViewsRecord[]): Promise<MemoryDocuments<SiteViewsDocument>> {
   const siteViews = memoryDocuments<SiteViewsDocument>(async () => {});
   const batch = viewsProjection.into({ siteViews } as unknown as Stores, undefined as never, undefined as never);
   for (const record of records) await batch.fold(record);
@@ -14,8 +22,7 @@ async function folded(...records: ReturnType<typeof siteViewsRecord>[]): Promise
   return siteViews;
 }
 const key = siteViewsKey('acme', 'docs', '2026-03-01');
-const sums = async (...records: ReturnType<typeof siteViewsRecord>[]) =>
-  (await (await folded(...records)).get(key))?.document;
+const sums = async (...records: ViewsRecord[]) => (await (await folded(...records)).get(key))?.document;
 
 const day = (changes: Partial<CountedDay> = {}): CountedDay => ({
   ...{ day: '2026-03-01', views: 0, paths: [], referred: 0, referrers: [], searches: 0, emptySearches: 0, queries: [] },
@@ -123,4 +130,46 @@ test.each([
   [`${'x'.repeat(79)}😀`, `${'x'.repeat(79)}\ufffd`],
 ])('the query %j is counted as %j', (text, counted) => {
   expect(countedQueryOf(text)).toBe(counted);
+});
+
+test('the recorded sums of a day replace its batches, whatever comes before and after them', async () => {
+  const { sources: _, ...counted } = { ...empty(), views: 7 };
+  const recorded: SiteDayRecord = {
+    ...{ type: 'SiteDayCounted', version: 1, id: 'sd_1', time: '2026-03-05T00:00:00.000Z' },
+    ...{ organization: 'acme', domain: 'docs', day: '2026-03-01', sums: counted },
+  };
+  const expected = { ...counted, isRecorded: true, sources: [] };
+  const batch = siteViewsRecord();
+  for (const order of [[recorded], [batch, recorded], [recorded, batch], [batch, recorded, batch, recorded]]) {
+    expect(await sums(...order)).toEqual(expected);
+  }
+});
+
+test('days are recorded when four days have passed, by each leader and again, and the first record stays', async () => {
+  const siteViews = await folded(
+    ...['2026-02-01', '2026-02-25', '2026-02-26', '2026-03-01'].map((of) => siteViewsRecord({ day: of })),
+  );
+  const kept: { day: string; keptDays: number }[] = [];
+  const bus = {
+    views: {
+      record: async () => {},
+      recordDay: async ({ day: of }: SiteDayRecord, keptDays: number) => void kept.push({ day: of, keptDays }),
+    },
+  };
+  let confirmed = 0;
+  const record = async (isFirst: boolean) =>
+    viewsProjection.record?.({ siteViews } as unknown as ReadModels, {
+      ...{ bus, until: new Date('2026-03-02T10:00:00.000Z'), isFirst, signal: new AbortController().signal },
+      confirm: async () => void (confirmed += 1),
+    });
+  await record(true);
+  expect(kept).toEqual([
+    { day: '2026-02-01', keptDays: 371 },
+    { day: '2026-02-25', keptDays: 395 },
+    { day: '2026-02-26', keptDays: 396 },
+  ]);
+  expect(confirmed).toBe(3);
+  kept.length = 0;
+  await record(false);
+  expect(kept.map(({ day: of }) => of)).toEqual(['2026-02-25', '2026-02-26']);
 });

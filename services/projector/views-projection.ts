@@ -3,25 +3,36 @@ import {
   dayOfViewsKey,
   siteViewsKey,
   type SiteViewsDocument,
+  daysUntilCounted,
+  siteDayOfKey,
   type SiteViewsRecord,
+  viewBatchesKeptDays,
   viewsKeptDays,
+  type ViewsRecord,
 } from '#shared/contracts/site-views.ts';
 import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';
 import type { ReadModels } from '#shared/messaging/read-models.ts';
-import { type ProjectionSource, updateDocument } from './projection.ts';
+import { type ProjectionSource, type RecordContext, updateDocument } from './projection.ts';
 
 /**
  * Page views and searches of sites: one document for each domain and day. A repeated batch changes nothing, because the document names the batches in
  * its sums.
  */
-export const viewsProjection: ProjectionSource<SiteViewsRecord> = {
+export const viewsProjection: ProjectionSource<ViewsRecord> = {
   name: 'views',
   shape: 1,
   isUnordered: true,
   openReader: (bus, generation) => bus.projectionReaders.views(generation),
   into: ({ siteViews }) => ({
-    async fold({ organization, source, sequence, days }) {
+    async fold(record) {
+      if (record.type === 'SiteDayCounted') {
+        const { organization, domain, day, sums } = record;
+        return await updateDocument(siteViews, siteViewsKey(organization, domain, day), (before) =>
+          before?.isRecorded === true ? undefined : { ...sums, isRecorded: true as const, sources: [] },
+        );
+      }
+      const { organization, source, sequence, days } = record;
       for (const { domain, ...counted } of days) {
         await updateDocument(siteViews, siteViewsKey(organization, domain, counted.day), (before) =>
           withCounted(before ?? nothing, { source, sequence }, counted),
@@ -30,10 +41,36 @@ export const viewsProjection: ProjectionSource<SiteViewsRecord> = {
     },
     finish: async () => {},
   }),
+  record: recordDays,
   expire: async (generations, { now }) => {
     for (const models of generations) await expireViews(models, now);
   },
 };
+
+/**
+ * Records the sums of days for which no more batches are accepted. The first call covers all days whose batches are in the log, later calls the newest two.
+ * The log keeps the first record of a day, so two leaders may record the same day.
+ */
+async function recordDays(
+  { siteViews }: ReadModels,
+  { bus, until, isFirst, confirm, signal }: RecordContext,
+): Promise<void> {
+  const dayBefore = (days: number): string => new Date(until.getTime() - days * dayMs).toISOString().slice(0, 10);
+  const oldest = isFirst ? viewBatchesKeptDays : daysUntilCounted + 1;
+  for (let days = oldest; days >= daysUntilCounted; days -= 1) {
+    const day = dayBefore(days);
+    for (const key of await siteViews.keys(`*.*.${day}`)) {
+      signal.throwIfAborted();
+      const stored = await siteViews.get(key, { fromLeader: true });
+      if (stored === undefined || stored.document.isRecorded === true) continue;
+      await confirm();
+      const { sources: _, isRecorded: __, ...sums } = stored.document;
+      const { organization, domain } = siteDayOfKey(key);
+      const about = { version: 1, id: `sd_${key}`, time: until.toISOString(), organization, domain, day } as const;
+      await bus.views.recordDay({ type: 'SiteDayCounted', ...about, sums }, viewsKeptDays - days);
+    }
+  }
+}
 
 /** Removes the documents of days whose first batches may have expired in the log, because a rebuild could not restore them. */
 export async function expireViews({ siteViews }: Pick<ReadModels, 'siteViews'>, now: Date): Promise<void> {
@@ -58,7 +95,7 @@ export function withCounted(
   batch: Batch,
   counted: CountedDay,
 ): SiteViewsDocument | undefined {
-  const sources = withBatch(before.sources, batch);
+  const sources = before.isRecorded === true ? undefined : withBatch(before.sources, batch);
   if (sources === undefined) return undefined;
   return {
     views: sumOf(before.views, counted.views),

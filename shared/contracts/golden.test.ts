@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { accessRecordSchema, factSchema } from './export-facts.ts';
 import { bundleTaskSchema, presenceReportSchema, renderTaskSchema, withdrawalSchema } from './export-tasks.ts';
 import { type GoldenMembers, goldenContract, membersOf } from './golden.contract.ts';
-import { siteViewsRecordSchema } from './site-views.ts';
+import { siteDayRecordSchema, siteViewsRecordSchema } from './site-views.ts';
 import {
   arrivedFilesSchema,
   exportPlanSchema,
@@ -26,7 +26,7 @@ const kinds: Record<string, GoldenMembers> = {
   'arrived-files': { 'arrived.v1': arrivedFilesSchema },
   'presence-report': { 'presence.v1': presenceReportSchema },
   'task-withdrawal': { 'withdrawal.v1': withdrawalSchema },
-  'site-views': { 'SitesViewed.v1': siteViewsRecordSchema },
+  'site-views': { 'SitesViewed.v1': siteViewsRecordSchema, 'SiteDayCounted.v1': siteDayRecordSchema },
   'access-record': { 'LinkSigned.v1': accessRecordSchema },
 };
 

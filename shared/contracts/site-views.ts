@@ -4,6 +4,10 @@ import { storedMessage } from './upcast.ts';
 
 /** Retention of counted page views and searches. */
 export const viewsKeptDays = 400;
+/** Retention of batches. The sums of a past day are recorded long before, and replace them. */
+export const viewBatchesKeptDays = 30;
+/** Age in days from which the sums of a day are final. Hosts keep batches for two days, and one more day allows for clocks and retries. */
+export const daysUntilCounted = 4;
 
 /** Limits of one day of one site in a batch, and of the texts in it. */
 export const mostCounted = { paths: 1_000, referrers: 200, queries: 300 };
@@ -52,7 +56,7 @@ export type CountedDay = z.infer<typeof countedDaySchema>;
 export const countingSource = z.string().regex(/^[0-9A-Za-z]{16}$/, 'must be 16 letters or digits');
 
 /**
- * A batch of counts from a host of sites, as far as it concerns one organization (`views.<org>`, kept 400 days). A host may send a batch more than once; the
+ * A batch of counts from a host of sites, as far as it concerns one organization (`views.<org>`, kept 30 days). A host may send a batch more than once; the
  * source and its sequence identify it.
  */
 export const siteViewsRecordSchema = z.object({
@@ -67,12 +71,11 @@ export const siteViewsRecordSchema = z.object({
 });
 
 export type SiteViewsRecord = z.infer<typeof siteViewsRecordSchema>;
-export const storedSiteViewsRecord = storedMessage(siteViewsRecordSchema, {});
 
 const sum = z.int().min(0);
 
-/** Bucket `views`, key `<org>.<domain>.<yyyy-mm-dd>`: the sums of a day. Entries are sorted by their counts, then by their names. */
-export const siteViewsDocumentSchema = z.object({
+/** The sums of one day of a site. Entries are sorted by their counts, then by their names. */
+const daySumsSchema = z.object({
   views: sum,
   paths: z.array(z.tuple([z.string(), sum])),
   referred: sum,
@@ -80,6 +83,36 @@ export const siteViewsDocumentSchema = z.object({
   searches: sum,
   emptySearches: sum,
   queries: z.array(z.tuple([z.string(), sum, sum])),
+});
+
+/**
+ * The sums of a past day of a site, recorded once (`views.<org>=<domain>=<day>`, kept until 400 days after the day). They replace the batches of that day,
+ * and none is added to them.
+ */
+export const siteDayRecordSchema = z.object({
+  type: z.literal('SiteDayCounted'),
+  version: z.literal(1),
+  id: z.string(),
+  time: timestamp,
+  organization: organizationId,
+  domain: domainSlug,
+  day: z.iso.date(),
+  sums: daySumsSchema,
+});
+
+export type SiteDayRecord = z.infer<typeof siteDayRecordSchema>;
+
+/** A message of the stream `VIEWS`. */
+export type ViewsRecord = SiteViewsRecord | SiteDayRecord;
+export const storedViewsRecord = storedMessage(
+  z.discriminatedUnion('type', [siteViewsRecordSchema, siteDayRecordSchema]),
+  {},
+);
+
+/** Bucket `views`, key `<org>.<domain>.<yyyy-mm-dd>`: the sums of a day. */
+export const siteViewsDocumentSchema = daySumsSchema.extend({
+  /** True once the sums were recorded: they are final. */
+  isRecorded: z.literal(true).optional(),
   /** The batches that are in the sums, by their source, the latest source last. `after`: batches up to this sequence are refused. */
   sources: z.array(z.object({ source: z.string(), after: sum, sequences: z.array(sum) })),
 });
@@ -89,8 +122,14 @@ export type SiteViewsDocument = z.infer<typeof siteViewsDocumentSchema>;
 export const siteViewsKey = (organization: string, domain: string, day: string): string =>
   `${organization}.${domain}.${day}`;
 
+/** The parts of the key of a document of views. */
+export function siteDayOfKey(key: string): { organization: string; domain: string; day: string } {
+  const [organization = '', domain = '', day = ''] = key.split('.');
+  return { organization, domain, day };
+}
+
 /** The day in the key of a document of views. */
-export const dayOfViewsKey = (key: string): string => key.split('.')[2] ?? '';
+export const dayOfViewsKey = (key: string): string => siteDayOfKey(key).day;
 
 /**
  * A query as it is counted: one line in lower case without spaces around it, cut to 80 characters. Words that may name a person or grant access, such

@@ -5,7 +5,7 @@ import type { SiteCommit } from '#shared/aggregates/site/site.ts';
 import type { ThreadCommit } from '#shared/aggregates/thread/thread.ts';
 import type { DeadLetter } from '#shared/contracts/dead-letters.ts';
 import type { AccessRecord, Fact } from '#shared/contracts/export-facts.ts';
-import type { SiteViewsRecord } from '#shared/contracts/site-views.ts';
+import type { SiteDayRecord, SiteViewsRecord, ViewsRecord } from '#shared/contracts/site-views.ts';
 import type { BundleTask, RenderTask } from '#shared/contracts/export-tasks.ts';
 import type {
   ActiveJobDocument,
@@ -38,7 +38,11 @@ export type BusParts = {
   facts: FactLog;
   access: { record(record: AccessRecord): Promise<void> };
   /** Page views and searches of sites, as hosts count them. */
-  views: { record(record: SiteViewsRecord): Promise<void> };
+  views: {
+    record(record: SiteViewsRecord): Promise<void>;
+    /** Records the sums of a past day, for `keptDays`. If they were recorded before, that changes nothing. */
+    recordDay(record: SiteDayRecord, keptDays: number): Promise<void>;
+  };
   tasks: TaskQueue;
   /** Messages that readers of logs set aside. */
   deadLetters: DocumentStore<DeadLetter>;
@@ -63,7 +67,7 @@ export type BusParts = {
     sites(generation: Generation): Promise<DurableReader<SiteCommit>>;
     directory(generation: Generation): Promise<DurableReader<DirectoryCommit>>;
     access(generation: Generation): Promise<DurableReader<AccessRecord>>;
-    views(generation: Generation): Promise<DurableReader<SiteViewsRecord>>;
+    views(generation: Generation): Promise<DurableReader<ViewsRecord>>;
     conversations(generation: Generation): Promise<DurableReader<ThreadCommit>>;
   };
   /** The read models of the generation that is currently read. */
@@ -132,7 +136,7 @@ export const busPartsOf = {
   'link-signer': ['exports', 'access'],
   projector: [
     ...(['exports', 'content', 'sites', 'directory', 'projectionReaders', 'generations', 'projections'] as const),
-    ...(['deadLetters', 'deadLetterLog', 'leases'] as const),
+    ...(['views', 'deadLetters', 'deadLetterLog', 'leases'] as const),
   ],
   housekeeper: ['exports', 'content', 'sites', 'directory', 'readModels', 'leases'],
   deployer: ['exports', 'content', 'sites', 'deployerReaders', 'leases', 'deadLetters', 'deadLetterLog'],

@@ -5,14 +5,14 @@ import type { SiteCommit } from '#shared/aggregates/site/site.ts';
 import type { ThreadCommit } from '#shared/aggregates/thread/thread.ts';
 import type { Commit } from '#shared/contracts/commit.ts';
 import type { AccessRecord, Fact } from '#shared/contracts/export-facts.ts';
-import type { SiteViewsRecord } from '#shared/contracts/site-views.ts';
+import type { SiteDayRecord, SiteViewsRecord, ViewsRecord } from '#shared/contracts/site-views.ts';
 import type { BundleTask, PresenceReport, RenderTask } from '#shared/contracts/export-tasks.ts';
 import { type BusConnection, type BusParts, BusUnavailable } from '#shared/messaging/bus.ts';
 import type { DeadLetterRecord } from '#shared/contracts/dead-letters.ts';
 import type { JobStatusDocument } from '#shared/interfaces/read-models.ts';
 import { type BucketMark, readModelsBy } from '#shared/messaging/read-models.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
-import { accessSubject, factSubject, viewsSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { accessSubject, factSubject, siteDaySubject, viewsSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { type MemoryDocuments, memoryDocuments } from './memory-documents.ts';
 import { type MemoryLog, memoryLog, type MemoryReader, memoryReader } from './memory-log.ts';
 
@@ -24,6 +24,7 @@ export type MemoryBus = BusParts &
       facts: Fact[];
       access: AccessRecord[];
       views: SiteViewsRecord[];
+      siteDays: SiteDayRecord[];
       deadLetters: DeadLetterRecord[];
       tasks: (RenderTask | BundleTask)[];
     };
@@ -42,7 +43,14 @@ export function memoryBus(): MemoryBus {
   const directory = memoryLog<DirectoryCommit>(gate);
   const sites = memoryLog<SiteCommit>(gate);
   const threads = memoryLog<ThreadCommit>(gate);
-  const recorded: MemoryBus['recorded'] = { facts: [], access: [], views: [], deadLetters: [], tasks: [] };
+  const recorded: MemoryBus['recorded'] = {
+    facts: [],
+    access: [],
+    views: [],
+    siteDays: [],
+    deadLetters: [],
+    tasks: [],
+  };
   const readers = memoryReaders();
   feed(exports, readers.orchestratorExports, readers.projectorExports, readers.deployerExports);
   feed(content, readers.projectorContent, readers.indexerContent, readers.deployerContent);
@@ -96,7 +104,26 @@ export function memoryBus(): MemoryBus {
         await gate();
         recorded.views.push(record);
         const subject = viewsSubject(record.organization);
-        readers.projectorViews.push({ subject, sequence: recorded.views.length, value: record });
+        readers.projectorViews.push({
+          subject,
+          sequence: recorded.views.length + recorded.siteDays.length,
+          value: record,
+        });
+      },
+      recordDay: async (record) => {
+        await gate();
+        const { organization, domain, day } = record;
+        const subject = siteDaySubject(organization, domain, day);
+        const isThere = recorded.siteDays.some(
+          (each) => siteDaySubject(each.organization, each.domain, each.day) === subject,
+        );
+        if (isThere) return;
+        recorded.siteDays.push(record);
+        readers.projectorViews.push({
+          subject,
+          sequence: recorded.views.length + recorded.siteDays.length,
+          value: record,
+        });
       },
     },
     tasks: {
@@ -219,7 +246,7 @@ function memoryReaders() {
     projectorSites: memoryReader<SiteCommit>(),
     projectorDirectory: memoryReader<DirectoryCommit>(),
     projectorAccess: memoryReader<AccessRecord>(),
-    projectorViews: memoryReader<SiteViewsRecord>(),
+    projectorViews: memoryReader<ViewsRecord>(),
     projectorConversations: memoryReader<ThreadCommit>(),
     indexerContent: memoryReader<ContentCommit>(),
     deployerContent: memoryReader<ContentCommit>(),

@@ -8,7 +8,7 @@ import { siteAggregate } from '#shared/aggregates/site/site.ts';
 import { threadAggregate } from '#shared/aggregates/thread/thread.ts';
 import { deadLetterSchema } from '#shared/contracts/dead-letters.ts';
 import { storedAccessRecord, storedFact } from '#shared/contracts/export-facts.ts';
-import { storedSiteViewsRecord } from '#shared/contracts/site-views.ts';
+import { storedViewsRecord, viewBatchesKeptDays } from '#shared/contracts/site-views.ts';
 import { storedBundleTask, storedRenderTask } from '#shared/contracts/export-tasks.ts';
 import {
   activeJobDocumentSchema,
@@ -29,6 +29,7 @@ import { projectionTable } from '../subjects/projection-table.ts';
 import { mayAskForState } from '../subjects/permissions.ts';
 import {
   accessSubject,
+  siteDaySubject,
   viewsSubject,
   bundleTaskSubject,
   deadLetterSubject,
@@ -42,7 +43,7 @@ import { natsLiveUpdates, natsPresence, natsWithdrawals } from './core-subjects.
 import { natsBucketMark } from './nats-bucket-mark.ts';
 import { natsDocumentStore } from './nats-document-store.ts';
 import { natsDurableReader } from './nats-durable-reader.ts';
-import { natsEventLog, publishDurably } from './nats-event-log.ts';
+import { isConflict, natsEventLog, publishDurably } from './nats-event-log.ts';
 import { natsLeases } from './nats-leases.ts';
 import { lostDocumentsAt, makeReader, startOver } from './start-over.ts';
 import { writeReadiness } from './write-readiness.ts';
@@ -138,6 +139,14 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
           subject: viewsSubject(record.organization),
           body: record,
           messageId: `${record.organization}/${record.id}`,
+          keptDays: viewBatchesKeptDays,
+        });
+      },
+      async recordDay(record, keptDays) {
+        const { id, organization, domain, day } = record;
+        const message = { subject: siteDaySubject(organization, domain, day), body: record, messageId: id };
+        await publishDurably(js, { ...message, keptDays, lastSubjectSequence: 0 }).catch((error: unknown) => {
+          if (!isConflict(error)) throw error;
         });
       },
     }),
@@ -171,7 +180,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
       sites: projectionReader('sites', siteAggregate.storedCommit),
       directory: projectionReader('directory', directoryAggregate.storedCommit),
       access: projectionReader('access', storedAccessRecord),
-      views: projectionReader('views', storedSiteViewsRecord),
+      views: projectionReader('views', storedViewsRecord),
       conversations: projectionReader('conversations', threadAggregate.storedCommit),
     }),
     readModels: async () => liveReadModels(pointers, await generations()),

@@ -149,6 +149,7 @@ export function isConflict(error: unknown): boolean {
   );
 }
 
+const hoursOfDay = 24;
 const attemptTimeoutMs = 3_000;
 const deadlineMs = 10_000;
 
@@ -159,6 +160,8 @@ export type DurableMessage = {
   messageId: string;
   traceparent?: string | undefined;
   lastSubjectSequence?: number;
+  /** Retention of its own, in days. */
+  keptDays?: number;
 };
 
 /** Stores one message, over reconnects, and resolves when the server has stored it. Rejects with `BusUnavailable` or the server's refusal. */
@@ -174,6 +177,7 @@ export async function publishDurably(js: JetStreamClient, message: DurableMessag
       ...(message.lastSubjectSequence === undefined
         ? {}
         : { expect: { lastSubjectSequence: message.lastSubjectSequence } }),
+      ...(message.keptDays === undefined ? {} : { ttl: `${message.keptDays * hoursOfDay}h` }),
     }),
   );
   try {

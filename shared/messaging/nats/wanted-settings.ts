@@ -62,6 +62,7 @@ export function streamSettings(row: StreamRow, replicas: number): WantedStream {
     // A message with a rollup header replaces the whole stream.
     allow_rollup_hdrs: false,
     deny_delete: row.retention === 'log',
+    ...(row.hasOwnRetention === true && { allow_msg_ttl: true }),
   });
 }
 

@@ -3,6 +3,9 @@ export const exportLogSubject = (organization: string, jobId: string): string =>
 export const factSubject = (organization: string, jobId: string): string => `facts.${organization}.${jobId}`;
 export const accessSubject = (organization: string, jobId: string): string => `access.${organization}.${jobId}`;
 export const viewsSubject = (organization: string): string => `views.${organization}`;
+/** Its parts are one token, so that readers of batches also get the sums. Ids do not contain the separator. */
+export const siteDaySubject = (organization: string, domain: string, day: string): string =>
+  `views.${organization}=${domain}=${day}`;
 export const contentLogSubject = (organization: string, domain: string): string =>
   `content.${organization}.${domain}.log`;
 export const siteLogSubject = (organization: string, domain: string): string => `sites.${organization}.${domain}.log`;

@@ -1,7 +1,7 @@
 import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import { projectionTable } from './projection-table.ts';
 import { conversationsKeptDays } from '#shared/contracts/insights.ts';
-import { viewsKeptDays } from '#shared/contracts/site-views.ts';
+import { viewBatchesKeptDays, viewsKeptDays } from '#shared/contracts/site-views.ts';
 import { generations, inGeneration } from '#shared/interfaces/read-models.ts';
 
 const services = [
@@ -44,6 +44,8 @@ export type StreamRow = {
   /** Retention in days. If absent, messages are kept permanently. */
   keptDays?: number;
   kept: string;
+  /** True if messages have a retention of their own, which ends before that of the stream. */
+  hasOwnRetention?: true;
 };
 
 /** A key-value bucket: documents that can be rebuilt, or leases. */
@@ -125,9 +127,12 @@ export const streamRows: readonly StreamRow[] = [
     keptDays: accessKeptDays,
   }),
   stream('VIEWS', ['views.*'], {
-    writers: ['gateway'],
+    // The gateway writes batches, the projector the sums of past days.
+    writers: ['gateway', 'projector'],
     auditors: ['operator'],
     keptDays: viewsKeptDays,
+    kept: `${viewBatchesKeptDays} days; the sums of a day ${viewsKeptDays} days`,
+    hasOwnRetention: true,
   }),
   stream('CONTENT', ['content.*.*.log'], {
     writers: ['publisher', 'indexer'],
@@ -205,7 +210,7 @@ const blueRows: readonly BucketRow[] = [
     kept: `can be rebuilt at any time; the sums of a day expire after ${viewsKeptDays} days`,
   }),
   readModel('sites', '<org>.<domain>', { readers: ['gateway', 'projector', 'auditor'] }),
-  readModel('directory', 'org.<org>, key.<sha256>, content.<org>.<domain>', {
+  readModel('directory', 'org.<org>, key.<sha256>, content.<org>.<domain>, deployments.<org>.<domain>', {
     readers: ['gateway', 'projector', 'assistant', 'auditor'],
     // The assistant reads which content is searched, but neither keys nor organizations.
     byKey: ['assistant'],
